@@ -1,21 +1,37 @@
+import { once } from 'node:events';
+import { createWriteStream, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { openEvidence } from '../cli/evidence-file.ts';
 import type { Op } from '../core/base/ports.ts';
 import { draftOf, type RecordDraft } from '../core/base/record.ts';
 import { silentLog } from '../core/base/silent-log.ts';
 import { formatInstant } from '../core/base/time.ts';
 import { assessPeriod } from '../core/compliance/assess.ts';
+import { assessAndKeep } from '../core/compliance/assessments.ts';
 import { FRAMEWORKS } from '../core/compliance/frameworks.ts';
+import { openArchive } from '../core/evidence/archive.ts';
+import { verifyArchive } from '../core/evidence/verify/verify-archive.ts';
 import { snapshotDraft } from '../core/history/snapshot-record.ts';
 import type { PolicySpec } from '../core/model/policy.ts';
+import { SIGN_IN_DEFAULTS } from '../core/model/sign-in-rules.ts';
 import { DEFAULT_SETTINGS } from '../core/model/workspaces.ts';
 import { buildNetworkStates } from '../core/state/states.ts';
+import type { Services } from '../core/workflow/services.ts';
+import { sendArchive } from '../rest/send-archive.ts';
+import { buildLogKeys, newLogKey } from '../storage/log-keys.ts';
 import { openStore } from '../storage/open.ts';
 import { draft } from './draft.ts';
 
-/** A year of a network with few different states: how long the assessment of each framework takes. */
+/** A year of a network with few different states: how long the assessment of each framework takes, and its evidence. */
 const USAGE = `Usage: node bench/compliance.ts [--peers N] [--snapshots N] [--changes N] [--states N]
 
   --peers      1000 by default, of which a tenth has cardholder data and a tenth health data
@@ -52,6 +68,7 @@ try {
   await fill();
   clock.time = began + YEAR_MS;
   await assessAll();
+  await exportOne();
   console.log(`peak memory ${Math.round(process.resourceUsage().maxRSS / 1024)} MB`);
 } finally {
   await store.close();
@@ -136,9 +153,17 @@ async function assessAll(): Promise<void> {
     relayAdvertiseUrl: undefined,
     stunUrl: '127.0.0.1:3478',
     registrationProof: 'required',
+    listens: {
+      api: { host: '127.0.0.1', tls: false },
+      bus: { host: '127.0.0.1', auth: 'none', tls: false },
+    },
+    logKeySince: began,
     planTtlMs: 1,
+    signIn: SIGN_IN_DEFAULTS,
+    webhookAllow: [],
   } as const;
-  const services = { store, states: buildNetworkStates({ store }), clock, settings };
+  const logs = { keys: [], originOf: (name: string) => name };
+  const services = { store, states: buildNetworkStates({ store }), clock, settings, logs };
   let [total, busyTotal] = [0, 0];
   for (const framework of FRAMEWORKS) {
     const asked = { framework, from: formatInstant(began), to: formatInstant(clock.time) };
@@ -154,4 +179,53 @@ async function assessAll(): Promise<void> {
     );
   }
   console.log(`all: ${Math.round(total)} ms (${Math.round(busyTotal)} ms of processor)`);
+}
+
+/** Makes the archive of the year as the route does, to a client that takes all at once, and verifies it. */
+async function exportOne(): Promise<void> {
+  const keys = { logs: buildLogKeys([newLogKey(began)], new Uint8Array(32)) };
+  const states = buildNetworkStates({ store });
+  const settings = { version: 'bench', apiUrl: 'https://127.0.0.1' };
+  const services = { store, states, clock, keys, settings, nextTurn: () => nextTurn() } as unknown as Services;
+  const context = {
+    services,
+    workspace: WS,
+    caller: null,
+    requestId: 'r_bench',
+    face: 'rest',
+    origin: '127.0.0.1',
+    signal: new AbortController().signal,
+  } as const;
+  const asked = { framework: 'pci-dss', period_start: formatInstant(began), period_end: formatInstant(clock.time) };
+  const { evidence_id: id } = await assessAndKeep(context as never, asked);
+  const file = join(folder, 'evidence.zip');
+  const server = createServer(async (request, response) => {
+    await sendArchive(response, await openArchive(context, id), AbortSignal.timeout(600_000)).catch(() => {});
+    request.resume();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  let most = 0;
+  const watch = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().rss);
+  }, 20);
+  const before = process.memoryUsage().rss;
+  const [start, cpu] = [performance.now(), process.cpuUsage()];
+  const response = await fetch(`http://127.0.0.1:${port}`);
+  await pipeline(Readable.fromWeb(response.body as ReadableStream<Uint8Array>), createWriteStream(file));
+  const ms = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpu);
+  clearInterval(watch);
+  const [rss, peak] = [before, most].map((bytes) => Math.round(bytes / 1_048_576));
+  console.log(
+    `archive: ${Math.round(ms)} ms (${Math.round((user + system) / 1_000)} ms of processor), ${statSync(file).size} bytes, resident ${rss} MB before, ${peak} MB at most`,
+  );
+  server.close();
+  const archive = await openEvidence(file);
+  const verifying = performance.now();
+  const { findings, notes } = await verifyArchive(archive, () => true);
+  archive.close();
+  console.log(
+    `verified: ${Math.round(performance.now() - verifying)} ms, ${findings.length} findings; ${notes.join(' ')}`,
+  );
 }

@@ -16,6 +16,8 @@ export interface ApiRequest {
   readonly asDocuments?: true;
   /** The answer as it is, not as JSON. */
   readonly asBytes?: true;
+  /** The answer before its body is read. */
+  readonly asResponse?: true;
 }
 
 /** The control plane cannot tell which workspace is meant. */
@@ -56,7 +58,8 @@ export async function callApi({ server, token, workspace }: Target, request: Api
       EXIT.unavailable,
     );
   }
-  if (response.ok && request.asBytes) return new Uint8Array(await response.arrayBuffer());
+  if (response.ok && request.asResponse) return response;
+  if (response.ok && request.asBytes) return readBytes(response, server);
   const text = await response.text();
   if (response.ok && request.asDocuments) return (await import('js-yaml')).load(text);
   const answer = parseJson(text);
@@ -65,6 +68,9 @@ export async function callApi({ server, token, workspace }: Target, request: Api
   const { title, detail, code, errors } = problem;
   if (code === 'password_change_required') {
     throw new CliError('Change the password first: mesh passwd', EXIT.auth, problem);
+  }
+  if (code === 'second_factor_required') {
+    throw new CliError('Administrators need a second factor here: mesh otp enroll', EXIT.auth, problem);
   }
   const wrong: FieldError[] = Array.isArray(errors) ? errors : [];
   if (!workspace && code === 'invalid_input' && wrong.some(({ pointer }) => pointer === '/workspace_id')) {
@@ -79,6 +85,24 @@ export async function callApi({ server, token, workspace }: Target, request: Api
     ? `${title}: ${detail}${fields}`
     : `${server} answered ${response.status}, and not as Mesh does.`;
   throw new CliError(message, exitCodeOf(code), problem);
+}
+
+/** Of one answer that is read as bytes: an entry of the audit log that tells of an import of a whole network has some MB. */
+const MAX_ANSWER_BYTES = 64 * 1_048_576;
+
+async function readBytes({ body }: Response, server: string): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body ?? []) {
+      bytes += chunk.length;
+      if (bytes > MAX_ANSWER_BYTES) throw new Error(`more than ${MAX_ANSWER_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw new CliError(`${server} did not end its answer (${reasonOf(error)}).`, EXIT.unavailable);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** @throws CliError that says how to sign in */

@@ -2,11 +2,17 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { readCheckpoint } from '../core/audit/checkpoint.ts';
 import { contradiction, type Finding, type LogReport, type SeenLog, sawOf } from '../core/audit/findings.ts';
+import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { formatInstant } from '../core/base/time.ts';
+import { verifyArchive } from '../core/evidence/verify/verify-archive.ts';
 import { type Answer, answering } from './answer.ts';
 import type { AuditStore, CommandContext } from './command-context.ts';
+import { openEvidence } from './evidence-file.ts';
+import { fingerprintOf } from './evidence-keys.ts';
 import { CliError, EXIT } from './exit.ts';
-import { keepLog, keptLog, keptLogsOf } from './seen-logs.ts';
+import { checkSignature } from './log-signature.ts';
+import { type NodeOfLog, nodeOfLog } from './node-log.ts';
+import { type KeptLog, keepLog, keptLog, keptLogs, originSeenAt, placeFile } from './seen-logs.ts';
 import { readServedLog, type ServedLog, servedKeys, signerOf } from './served-log.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
@@ -16,6 +22,8 @@ interface VerifyOptions extends TargetOptions {
   readonly key?: string;
   readonly checkpoint?: string;
   readonly database?: string;
+  readonly evidence?: string;
+  readonly configDir?: string;
 }
 
 /** What was found of one log, as it is answered. */
@@ -38,9 +46,12 @@ export function defineAudit(audit: Command, { loadAuditStore: loadStore }: Comma
       .option('--installation', 'the log of the installation, in place of that of a workspace')
       .option('--key <base64>', 'public key that must have signed the log, or @file')
       .option('--checkpoint <file>', 'a checkpoint kept elsewhere, which the log must hold')
-      .option('--database <file>', 'a database file in place of a control plane: its records too'),
+      .option('--evidence <file>', 'an archive of evidence, whose checkpoint the log must hold')
+      .option('--database <file>', 'a database file in place of a control plane: its records too')
+      .option('--config-dir <dir>', 'as the node of this directory (~/.mesh where nobody is signed in)'),
     async (options: VerifyOptions) => answerOf(await verify(options, loadStore)),
   );
+  defineAccept(audit, loadStore);
   answering(
     audit
       .command('rotate-key')
@@ -60,16 +71,60 @@ export function defineAudit(audit: Command, { loadAuditStore: loadStore }: Comma
   );
 }
 
+function defineAccept(audit: Command, loadStore: () => Promise<AuditStore>): void {
+  answering(
+    audit
+      .command('accept')
+      .description('sign logs on as they are, after a backup was restored or keys were made anew; meshd must not run')
+      .requiredOption('--config-dir <dir>', 'that of meshd')
+      .requiredOption('--reason <text>', 'why; it stands in the log')
+      .option('--database <file>', 'the file of the store, where it is not mesh.db of the directory'),
+    async (options: { configDir: string; reason: string; database?: string }): Promise<Answer> => {
+      const reason = options.reason.trim().slice(0, MAX_REASON);
+      if (reason === '') throw new CliError('Say by --reason why the logs go on as they are.', EXIT.input);
+      const items = await failing(loadStore, (store) => store.accept({ ...options, reason }));
+      const lines = items.map(({ workspace, entry, given }) =>
+        [`${workspace}: entry ${entry} says that this is given up:`, ...given.map((line) => `  ${line}`)].join('\n'),
+      );
+      const text =
+        items.length === 0 ? 'No log contradicts what was signed of it: nothing was changed.' : lines.join('\n');
+      return { value: { items }, text };
+    },
+  );
+}
+
+const MAX_REASON = 500;
+
 async function verify(options: VerifyOptions, loadStore: () => Promise<AuditStore>): Promise<Verdict[]> {
   const pinned = options.key === undefined ? undefined : keyIn(options.key);
-  const given = options.checkpoint === undefined ? [] : [checkpointIn(options.checkpoint)];
   const { database } = options;
+  const given = [
+    ...(options.checkpoint === undefined ? [] : [checkpointIn(options.checkpoint)]),
+    ...(options.evidence === undefined ? [] : [await checkpointInEvidence(options.evidence, options, pinned)]),
+  ];
   if (database === undefined) return [await verifyServed(options, pinned, given)];
   const only = options.installation ? 'w_system' : options.workspace;
   const reports = await failing(loadStore, (store) => store.verifyDatabase(database, only));
   if (reports.length === 0) throw new CliError(`${database} has no log ${only ?? 'at all'}.`, EXIT.notFound);
   requireMeant(given, (origin) => reports.some(({ workspace }) => workspaceOf(origin) === workspace), database);
-  return reports.map((report) => verdictOnFile(report, pinned, given));
+  const kept = keptLogs();
+  return reports.map((report) => verdictOnFile(report, ofReport(report, reports, kept), pinned, given));
+}
+
+/**
+ * What was seen of the log of a report. Each installation has a log of the same name, `w_system`; which one a file is of is
+ * told by its checkpoints, and by the logs of its other workspaces, whose names are nobody else's.
+ */
+function ofReport({ workspace }: LogReport, all: readonly LogReport[], kept: readonly KeptLog[]): KeptLog[] {
+  const own = kept.filter(({ origin }) => workspaceOf(origin) === workspace);
+  if (workspace !== SYSTEM_WORKSPACE) return own;
+  const names = new Set(all.map((each) => each.workspace).filter((name) => name !== SYSTEM_WORKSPACE));
+  const origins = [
+    ...all.flatMap(({ checkpoints }) => checkpoints.flatMap(({ note }) => readCheckpoint(note)?.origin ?? [])),
+    ...kept.map(({ origin }) => origin).filter((origin) => names.has(workspaceOf(origin))),
+  ];
+  const installations = new Set(origins.map(installationOf));
+  return own.filter(({ origin }) => installations.has(installationOf(origin)));
 }
 
 /** A checkpoint that is held against nothing would seem to agree. @throws CliError */
@@ -85,60 +140,60 @@ async function verifyServed(
   pinned: string | undefined,
   given: readonly GivenCheckpoint[],
 ): Promise<Verdict> {
-  const target = targetOf(options);
+  const node = nodeOfLog(options);
+  const target = node?.target ?? targetOf(options);
+  const place = { server: target.server, asked: options.installation ? 'installation' : (target.workspace ?? '') };
   const log = await readServedLog(target, options.installation ?? false);
   requireMeant(given, (origin) => origin === log.origin, target.server);
-  const seen = keptLog(log.origin);
-  const signature = checkSignature(log, await trustedKeys(pinned, seen?.key, () => servedKeys(target)));
-  const before = [...(seen ? [seen] : []), ...given];
-  const findings = [...log.findings, ...signature.findings, ...contradictions(log.leaves, before, log.newest)];
+  const meant = node?.origin ?? originSeenAt(place) ?? originOfSame(log.origin);
+  const seen = keptLog(meant ?? log.origin);
+  const signature = checkSignature(log.note, pinned, node?.kept?.key ?? seen?.key, await servedKeys(target));
+  const before = [...(node?.kept ? [node.kept] : []), ...(seen ? [seen] : []), ...given];
+  const findings = [
+    ...otherLog(log.origin, meant, node ? node.directory : placeFile(place)),
+    ...log.findings,
+    ...signature.findings,
+    ...contradictions(log.leaves, before, log.newest),
+  ];
   const verified = findings.length === 0;
-  const notes = [...signature.notes, ...notesOn(log, seen)];
+  const notes = [...signature.notes, ...notesOn(log, before), ...refusals(node)];
   if (verified) {
     const at = Date.now();
-    notes.push(`Kept for the next time in ${keepLog({ ...log, at, key: signature.key ?? '' })}.`);
+    notes.push(`Kept for the next time in ${keepLog({ ...log, at, key: signature.key ?? '' }, place)}.`);
   }
   return verdict(workspaceOf(log.origin), log, findings, notes);
 }
 
-interface Trusted {
-  readonly keys: readonly string[];
-  readonly source: 'pinned' | 'seen' | 'served';
-  readonly served: readonly string[];
+/** A control plane may have moved, and its address with it; the name of a workspace is nobody else's. */
+function originOfSame(origin: string): string | undefined {
+  const workspace = workspaceOf(origin);
+  if (workspace === SYSTEM_WORKSPACE) return undefined;
+  const origins = keptLogs().flatMap((kept) => (workspaceOf(kept.origin) === workspace ? [kept.origin] : []));
+  return origins.includes(origin) ? origin : origins[0];
 }
 
-/** A key that was given counts most; then the one that signed the last time; at first, those that are served. */
-async function trustedKeys(
+function otherLog(origin: string, meant: string | undefined, where: string): Finding[] {
+  if (meant === undefined || meant === origin) return [];
+  const message = `The log ${origin} is served where ${meant} was seen before. If another control plane was set up there, or its credentials.json was made anew, move ${where} away.`;
+  return [{ code: 'other_log', message }];
+}
+
+/** What the running node refused is not undone by what is served now. */
+function refusals(node: NodeOfLog | undefined): string[] {
+  if (!node?.refused) return [];
+  return [`The node refused a checkpoint on ${formatInstant(node.refused.at)}: ${node.refused.message}`];
+}
+
+function verdictOnFile(
+  report: LogReport,
+  kept: readonly SeenLog[],
   pinned: string | undefined,
-  seen: string | undefined,
-  fetchKeys: () => Promise<string[]>,
-): Promise<Trusted> {
-  if (pinned !== undefined) return { keys: [pinned], source: 'pinned', served: [] };
-  const served = await fetchKeys();
-  return seen === undefined ? { keys: served, source: 'served', served } : { keys: [seen], source: 'seen', served };
-}
-
-function checkSignature(
-  { note }: ServedLog,
-  { keys, source, served }: Trusted,
-): { readonly key?: string; readonly findings: Finding[]; readonly notes: string[] } {
-  const key = signerOf(note, keys);
-  if (key !== undefined) {
-    const advice = `Signed by ${key}, as the control plane itself says: compare it with what the operator shows you, and give it by --key.`;
-    return { key, findings: [], notes: source === 'served' ? [advice] : [`Signed by ${key}.`] };
-  }
-  const other = signerOf(note, served);
-  const message =
-    other === undefined
-      ? 'The checkpoint is signed by none of the keys that are trusted.'
-      : `The checkpoint is signed by ${other}, not by ${keys.join()} as the last time. If the operator has changed the key, give the new one by --key.`;
-  return { findings: [{ code: other === undefined ? 'signature' : 'key_changed', message }], notes: [] };
-}
-
-function verdictOnFile(report: LogReport, pinned: string | undefined, given: readonly GivenCheckpoint[]): Verdict {
+  given: readonly GivenCheckpoint[],
+): Verdict {
   const { workspace, leaves, at, checkpoints } = report;
-  const before = [...keptLogsOf(workspace), ...given.filter(({ origin }) => workspaceOf(origin) === workspace)];
-  const unsigned = pinned === undefined ? [] : checkpoints.filter(({ note }) => signerOf(note, [pinned]) === undefined);
+  const before = [...kept, ...given.filter(({ origin }) => workspaceOf(origin) === workspace)];
+  const trusted = pinned === undefined ? [] : [Buffer.from(pinned, 'base64')];
+  const unsigned = pinned === undefined ? [] : checkpoints.filter(({ note }) => signerOf(note, trusted) === undefined);
   const findings: Finding[] = [
     ...report.findings,
     ...contradictions(leaves, before, at),
@@ -168,12 +223,13 @@ function contradictions(
   return before.flatMap((seen) => contradiction(leaves, seen, newest) ?? []);
 }
 
-function notesOn(log: ServedLog, seen: SeenLog | undefined): string[] {
+function notesOn(log: ServedLog, before: readonly SeenLog[]): string[] {
   return [
     ...(log.hasEntries ? [] : ['Only hashes were read: entries need the scope audit:read.']),
-    seen
-      ? `${sawOf(seen)}: they are all there.`
-      : 'This machine sees it for the first time: the next verification is held against this one.',
+    ...before.map((seen) => `${sawOf(seen)}: they are all there.`),
+    ...(before.length === 0
+      ? ['This machine sees it for the first time: the next verification is held against this one.']
+      : []),
   ];
 }
 
@@ -214,6 +270,32 @@ function checkpointIn(file: string): GivenCheckpoint {
   return { ...said, by: `Who kept ${file}` };
 }
 
+/** That of an archive, which has to verify by a key that is given, that signed the log the last time, or that the control plane names. */
+async function checkpointInEvidence(
+  file: string,
+  { database, ...target }: VerifyOptions,
+  pinned: string | undefined,
+): Promise<GivenCheckpoint> {
+  const archive = await openEvidence(file).catch((error: Error) => {
+    throw new CliError(`${file} is no whole archive of evidence: ${error.message}`, EXIT.negative);
+  });
+  try {
+    const kept = keptLog(readCheckpoint(await archive.text('audit-checkpoint.txt').catch(() => ''))?.origin ?? '')?.key;
+    const served = database === undefined ? await servedKeys(targetOf(target)) : [];
+    // An older key signed what was made before it was changed: the control plane names it still.
+    const keys = [pinned, kept, ...served.map(({ publicKey }) => publicKey)].filter((key) => key !== undefined);
+    if (keys.length === 0)
+      throw new CliError(`Give --key: nothing says whose key may have signed ${file}.`, EXIT.input);
+    const trusted = new Set(keys.map(fingerprintOf));
+    const { checkpoint, findings } = await verifyArchive(archive, (key) => trusted.has(key));
+    const [fault] = findings;
+    if (checkpoint && !fault) return { ...checkpoint, by: `The evidence ${file}` };
+    throw new CliError(`${file} does not verify: ${fault?.message ?? 'it has no checkpoint.'}`, EXIT.negative);
+  } finally {
+    archive.close();
+  }
+}
+
 const KEY = /^[A-Za-z0-9+/]{43}=$/;
 
 function keyIn(given: string): string {
@@ -231,13 +313,17 @@ function readText(file: string): string {
 }
 
 /** What the files of a control plane refuse is what the user has to mend. */
-async function failing<S, T>(load: () => Promise<S>, work: (loaded: S) => T): Promise<T> {
+async function failing<S, T>(load: () => Promise<S>, work: (loaded: S) => T | Promise<T>): Promise<T> {
   const loaded = await load();
   try {
-    return work(loaded);
+    return await work(loaded);
   } catch (error) {
     throw new CliError((error as Error).message, EXIT.input);
   }
+}
+
+function installationOf(origin: string): string {
+  return origin.slice(0, origin.lastIndexOf('/'));
 }
 
 function workspaceOf(origin: string): string {

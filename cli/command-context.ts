@@ -2,11 +2,25 @@ import type { Command } from 'commander';
 import type { NodeLauncher } from '../client/agent/launch.ts';
 import type { LogReport } from '../core/audit/findings.ts';
 
+/** A log that goes on without what was signed of it before. */
+export interface AcceptedLog {
+  readonly workspace: string;
+  /** Number of the entry that says so. */
+  readonly entry: number;
+  readonly given: readonly string[];
+}
+
 /** What reads the files of a control plane. */
 export interface AuditStore {
   verifyDatabase(file: string, workspace?: string): readonly LogReport[];
   /** @returns the new public key, base64 */
   rotateKey(configDir: string): string;
+  /** Has logs signed on as they are. `database`: where it is not in the directory. */
+  accept(options: {
+    readonly configDir: string;
+    readonly database?: string;
+    readonly reason: string;
+  }): Promise<readonly AcceptedLog[]>;
 }
 
 /** What a command may need to know beside its own words. */

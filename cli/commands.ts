@@ -96,6 +96,11 @@ const NETWORK: Group = {
       load: async () => (await import('./login.ts')).definePasswd,
     },
     {
+      name: 'otp',
+      description: 'enrol a second factor of the signed-in account, show it, or take it away',
+      load: async () => (await import('./otp.ts')).defineOtp,
+    },
+    {
       name: 'invite',
       description: 'make a join token and show it as a QR code; it is a secret',
       load: async () => (await import('./invite.ts')).defineInvite,
@@ -154,8 +159,18 @@ const NETWORK: Group = {
     },
     {
       name: 'compliance',
-      description: 'assess the network by a framework, and show assessments',
+      description: 'assess the network by a framework, review access, policies and activity',
       load: async () => (await import('./compliance.ts')).defineCompliance,
+    },
+    {
+      name: 'evidence',
+      description: 'write the evidence of an assessment as a ZIP archive, or verify one',
+      load: async () => (await import('./evidence.ts')).defineEvidence,
+    },
+    {
+      name: 'webhook',
+      description: 'tell receivers outside what happens in the workspace, and see what became of it',
+      load: async () => (await import('./webhook.ts')).defineWebhook,
     },
     {
       name: 'export',

@@ -3,9 +3,13 @@ import type { Command } from 'commander';
 import { assessCompliance } from '../tools/compliance/assess-compliance.ts';
 import { compareAssessments } from '../tools/compliance/compare-assessments.ts';
 import { getAssessment } from '../tools/compliance/get-assessment.ts';
+import { getComplianceTrend } from '../tools/compliance/get-compliance-trend.ts';
 import { listAssessments } from '../tools/compliance/list-assessments.ts';
+import { listComplianceDrift } from '../tools/compliance/list-compliance-drift.ts';
 import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
+import { defineReviews } from './compliance-reviews.ts';
+import { defineSchedules } from './compliance-schedules.ts';
 import { MOMENT_FORMS, momentOf } from './moments.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
@@ -35,14 +39,18 @@ interface Compared {
 const COLOURS = { pass: 'green', fail: 'red', insufficient_evidence: 'yellow' } as const;
 const WORDS = { pass: 'pass', fail: 'FAIL', insufficient_evidence: 'none' } as const;
 const WIDTH = 4;
+const FRAMEWORK_NAMES = 'pci-dss, soc2 or hipaa';
+/** Characters of a bar that stands for a score of 100. */
+const BAR = 20;
+const FULL_SCORE = 100;
 /** A quarter, as auditors ask. */
 const DEFAULT_PERIOD = '90d';
 
-/** `mesh compliance`: assesses a period, and shows what was found before. */
+/** `mesh compliance`: assesses a period, shows what was found before, and reviews. */
 export function defineCompliance(command: Command): void {
   answering(
     withTarget(command.command('assess').description('judge the controls of a framework over a period'))
-      .argument('<framework>', 'pci-dss, soc2 or hipaa')
+      .argument('<framework>', FRAMEWORK_NAMES)
       .option('--from <moment>', `begin of the period: ${MOMENT_FORMS}`, DEFAULT_PERIOD)
       .option('--to <moment>', 'end of the period, likewise (now)'),
     assess,
@@ -68,6 +76,19 @@ export function defineCompliance(command: Command): void {
       .argument('<to>', 'evidence_id of the later one'),
     compare,
   );
+  answering(
+    withTarget(command.command('trend').description('show how the assessments of a framework went')).argument(
+      '<framework>',
+      FRAMEWORK_NAMES,
+    ),
+    trend,
+  );
+  answering(
+    withTarget(command.command('drift').description('list what assessments found otherwise than the ones before')),
+    drift,
+  );
+  defineSchedules(command.command('schedule').description('have the workspace assessed at a cadence'));
+  defineReviews(command);
 }
 
 async function assess(
@@ -98,4 +119,43 @@ async function compare(from: string, to: string, options: TargetOptions): Promis
   const lines = value.controls.map((flip) => `${flip.id}: ${flip.from ?? 'unknown'} -> ${flip.to ?? 'unknown'}`);
   const change = value.score_change > 0 ? `+${value.score_change}` : `${value.score_change}`;
   return { value, text: [...lines, `Score ${change}; ${value.unchanged_count} controls as before.`].join('\n') };
+}
+
+interface Trend {
+  readonly points: readonly {
+    readonly period_end: string;
+    readonly score: number;
+    readonly counts: { readonly pass: number; readonly fail: number; readonly insufficient_evidence: number };
+    readonly evidence_id: string;
+  }[];
+}
+
+/** A line for each assessment, oldest first, with a bar as long as its score. */
+async function trend(framework: string, options: TargetOptions): Promise<Answer> {
+  const value = (await callOperation(targetOf(options), getComplianceTrend, { framework })) as Trend;
+  const lines = value.points.map(({ period_end: end, score, counts, evidence_id: id }) => {
+    const bar = '#'.repeat(Math.round((BAR * score) / FULL_SCORE)).padEnd(BAR, '.');
+    const { pass, fail, insufficient_evidence: none } = counts;
+    return `${end.slice(0, 10)}  ${bar} ${`${score}`.padStart(3)}  ${pass} pass, ${fail} fail, ${none} without evidence  ${id}`;
+  });
+  const text = lines.length > 0 ? lines.join('\n') : `There is no assessment yet: mesh compliance assess ${framework}`;
+  return { value, text };
+}
+
+interface Drift {
+  readonly items: readonly {
+    readonly framework: string;
+    readonly at: string;
+    readonly evidence_id: string;
+    readonly controls: readonly { readonly control: string; readonly from: string; readonly to: string }[];
+  }[];
+}
+
+async function drift(options: TargetOptions): Promise<Answer> {
+  const value = (await callOperation(targetOf(options), listComplianceDrift, {})) as Drift;
+  const lines = value.items.flatMap(({ at, evidence_id: id, controls }) => [
+    `${at}  ${id}`,
+    ...controls.map(({ control, from, to }) => `  ${control}: ${from} -> ${to}`),
+  ]);
+  return { value, text: lines.length > 0 ? lines.join('\n') : 'No control drifted.' };
 }

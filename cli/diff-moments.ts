@@ -19,6 +19,15 @@ const diffSchema = z.looseObject({
   added: z.array(ref),
   removed: z.array(ref),
   changed: z.array(ref.extend({ changes: z.array(z.looseObject({ path: z.string() })) })),
+  controls: z.array(
+    z.looseObject({
+      framework: z.string(),
+      control: z.string(),
+      from: z.string(),
+      to: z.string(),
+      evidence: z.string(),
+    }),
+  ),
   groups: z.array(row),
   next_cursor: z.string().optional(),
 });
@@ -50,9 +59,19 @@ export async function momentsDiffer(target: Target, first: string, second: strin
     to: after.at,
     resources,
     connections: groups.flatMap(connectionsOf),
-    others: others.map(({ text }) => text),
+    others: [...others.map(({ text }) => text), ...found.controls.map(controlText)],
     notes: cursor === undefined ? [] : [`${groups.length} groups of connections are shown, and there are more.`],
   };
+}
+
+function controlText({
+  framework,
+  control,
+  from,
+  to,
+  evidence,
+}: z.output<typeof diffSchema>['controls'][number]): string {
+  return `control: ${framework} ${control}: ${from} -> ${to}: ${evidence}`;
 }
 
 function resourceDifferences(before: readonly FileResource[], after: readonly FileResource[]): ResourceDifference[] {

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { PASSWORD_LENGTH } from '../core/identity/passwords.ts';
 import { type Answer, answering, notice } from './answer.ts';
 import { callApi, requireSession } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -22,6 +21,7 @@ interface LoginOptions {
   readonly server?: string;
   readonly username?: string;
   readonly workspace?: string;
+  readonly otp?: string;
 }
 
 interface Account {
@@ -34,6 +34,7 @@ interface SignedIn {
   readonly token: string;
   readonly expiresAt: string;
   readonly passwordChangeRequired: boolean;
+  readonly secondFactorRequired?: true;
 }
 
 /** How often a person at a terminal may type a password before the command ends. */
@@ -45,7 +46,8 @@ export function defineLogin(command: Command): void {
     command
       .option('--server <url>', `address of the control plane (MESH_SERVER; that of the last login, ${DEFAULT_SERVER})`)
       .option('--username <name>', 'account (that of the last login, admin)')
-      .option('--workspace <id>', 'workspace for the commands that follow'),
+      .option('--workspace <id>', 'workspace for the commands that follow')
+      .option('--otp <code>', 'code of the authenticator app, or a recovery code; asked for where it is needed'),
     login,
   );
 }
@@ -67,18 +69,15 @@ async function login(options: LoginOptions): Promise<Answer> {
   parseServer(server);
   const account = { server, username, workspace: options.workspace ?? session?.workspace };
   const given = process.env['MESH_PASSWORD'];
-  if (given !== undefined) return signedInAs(account, await signIn(account, given));
+  if (given !== undefined) return signedInAs(account, await signIn(account, given, options.otp));
   using secrets = await secretsFor(server);
-  const { password, signedIn } = await askForLogin(account, secrets);
+  const { password, signedIn } = await askForLogin(account, secrets, options.otp);
   if (!signedIn.passwordChangeRequired || !secrets.isTerminal) return signedInAs(account, signedIn);
   // Signed in already: whatever becomes of the new password, the session is good for `mesh passwd`.
   store(account, signedIn);
-  const { min } = PASSWORD_LENGTH;
-  notice(
-    `This is a first password. Choose one of your own now, at least ${min} characters; Enter alone leaves that for later.`,
-  );
+  notice('This password has to be changed. Choose one of your own now; Enter alone leaves that for later.');
   const next = await replaceFirst({ server, token: signedIn.token, workspace: undefined }, password, secrets);
-  return signedInAs(account, next === undefined ? signedIn : await signIn(account, next));
+  return signedInAs(account, next === undefined ? signedIn : await signInAsking(account, next, secrets));
 }
 
 /** Nobody types a password for a server that is not there. */
@@ -119,13 +118,13 @@ async function replaceFirst(target: Target, first: string, secrets: SecretReader
   }
 }
 
-async function askForLogin(account: Account, secrets: SecretReader) {
+async function askForLogin(account: Account, secrets: SecretReader, otp?: string) {
   for (let left = TRIES; ; ) {
     left -= 1;
     const password = await secrets.ask('Password: ');
     if (password === undefined) throw new CliError('No password: set MESH_PASSWORD or pipe it in.', EXIT.input);
     try {
-      return { password, signedIn: await signIn(account, password) };
+      return { password, signedIn: await signInAsking(account, password, secrets, otp) };
     } catch (error) {
       againIf(error, 'unauthenticated', secrets, left);
     }
@@ -168,7 +167,7 @@ async function passwd(): Promise<Answer> {
       return { value, text: 'Password changed.', hints: ['Sign in again: mesh login'] };
     }
     const account = { server: target.server, username, workspace };
-    const { expiresAt } = store(account, await signIn(account, next));
+    const { expiresAt } = store(account, await signInAsking(account, next, secrets));
     return { value, text: `Password changed. Signed in as ${username} until ${expiresAt}.` };
   }
 }
@@ -194,9 +193,30 @@ function againIf(error: unknown, code: string, { isTerminal }: SecretReader, lef
   notice(error.message);
 }
 
-async function signIn({ server, username }: Account, password: string): Promise<SignedIn> {
+/** Asks for a code where the account has a second factor; again where it was wrong, or was used a moment ago. */
+async function signInAsking(
+  account: Account,
+  password: string,
+  secrets: SecretReader,
+  given?: string,
+): Promise<SignedIn> {
+  let otp = given;
+  for (let left = TRIES; ; left -= 1) {
+    try {
+      return await signIn(account, password, otp);
+    } catch (error) {
+      if (!(error instanceof CliError) || error.code !== 'otp_required' || left === 0) throw error;
+      if (otp !== undefined && !secrets.isTerminal) throw error;
+      if (otp !== undefined) notice(error.message);
+      otp = await secrets.ask('Code: ');
+      if (!otp) throw error;
+    }
+  }
+}
+
+async function signIn({ server, username }: Account, password: string, otp?: string): Promise<SignedIn> {
   const target = { server, token: undefined, workspace: undefined };
-  const body = { username, password };
+  const body = { username, password, ...(otp !== undefined && { otp }) };
   const answer = await callApi(target, { method: 'post', path: '/api/v1/users/login', body, anonymous: true });
   return (answer as { data: SignedIn }).data;
 }
@@ -225,11 +245,20 @@ function store({ server, username, workspace }: Account, signedIn: SignedIn): Si
 }
 
 function signedInAs(account: Account, signedIn: SignedIn): Answer {
-  const { expiresAt, passwordChangeRequired } = store(account, signedIn);
+  const { expiresAt, passwordChangeRequired, secondFactorRequired } = store(account, signedIn);
   const { server, username } = account;
   return {
     value: { server, username, expiresAt, passwordChangeRequired },
     text: `Signed in to ${server} as ${username} until ${expiresAt}. Session: ${sessionFile()}`,
-    hints: [passwordChangeRequired ? 'The password must be changed: mesh passwd' : 'Next: mesh mcp config'],
+    hints: [nextAfter({ passwordChangeRequired, secondFactorRequired })],
   };
+}
+
+function nextAfter(signedIn: {
+  readonly passwordChangeRequired: boolean;
+  readonly secondFactorRequired: true | undefined;
+}): string {
+  if (signedIn.passwordChangeRequired) return 'The password must be changed: mesh passwd';
+  if (signedIn.secondFactorRequired) return 'A second factor has to be enrolled: mesh otp enroll';
+  return 'Next: mesh mcp config';
 }

@@ -47,6 +47,15 @@ const status = (peers: readonly PeerStatus[]): NodeStatus => ({
     bus: { url: 'nats://mesh.example.net:4222', isUp: true, trouble: '' },
     graph: { version: 12, epoch: 'e' },
   },
+  log: {
+    origin: 'mesh.internal/log/0123/w',
+    size: 41,
+    root: 'root',
+    key: 'key',
+    verifiedAt: '2026-01-01T11:50:00.000Z',
+    finding: null,
+    trouble: '',
+  },
   relay: {
     state: 'ready',
     address: 'lrp://mesh.example.net:6266',
@@ -89,6 +98,7 @@ test('people see this node, a row for each peer, and why a peer is not reached d
     'Relay          lrp://mesh.example.net:6266  ready, dropped 3 queue-full',
     'Shared port    yes, seen as 198.51.100.1:51820',
     'Firewall       2 rules in, 1 out; graph version 12',
+    'Audit log      41 entries verified 10m ago',
     '',
     'Peer  Address    Transport  Path     Handshake  State       Endpoint',
     'web   10.96.0.2  ice-ready  direct   12s ago    connected   203.0.113.7:51820',
@@ -102,4 +112,14 @@ test('people see this node, a row for each peer, and why a peer is not reached d
 
 test('a node without peers says why there are none', () => {
   expect(statusText(status([]), NOW)).toContain('No peers: no policy lets this node and another one talk.');
+});
+
+test('a checkpoint of the audit log that the node refused stands in its status', () => {
+  const { log, ...rest } = status([]);
+  const finding = { code: 'forked', message: 'There are two histories.', at: '2026-01-01T11:59:00.000Z' };
+  expect(statusText({ ...rest, log: { ...log, finding } }, NOW)).toContain(
+    'Audit log      REFUSED (forked) 1m ago: There are two histories. Kept: 41 entries verified 10m ago.',
+  );
+  const none = { ...log, size: null, verifiedAt: null, trouble: 'the control plane is away' };
+  expect(statusText({ ...rest, log: none }, NOW)).toContain('none verified yet; the control plane is away');
 });

@@ -35,25 +35,68 @@ export function keptLog(origin: string): KeptLog | undefined {
   return existsSync(file) ? read(file) : undefined;
 }
 
-/** Those of a workspace, whichever control planes they are of. */
-export function keptLogsOf(workspace: string): KeptLog[] {
+/** All that this machine keeps, whichever control planes they are of. */
+export function keptLogs(): KeptLog[] {
   const folder = path.dirname(fileOf(''));
-  const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
-  return files.map((name) => read(path.join(folder, name))).filter(({ origin }) => origin.endsWith(`/${workspace}`));
+  const files = existsSync(folder) ? readdirSync(folder).filter((name) => LOG_FILE.test(name)) : [];
+  return files.map((name) => read(path.join(folder, name)));
+}
+
+/** Where a log was asked for: what a server says its name is does not choose what it is held against. */
+export interface LogPlace {
+  readonly server: string;
+  /** Workspace as it was named, or `installation`; empty where the token is of one alone. */
+  readonly asked: string;
+}
+
+const placeShape = z.object({ origin: z.string() });
+
+/** The origin of the log that was seen there. @throws CliError where the file is damaged */
+export function originSeenAt(place: LogPlace): string | undefined {
+  const file = placeFile(place);
+  if (!existsSync(file)) return undefined;
+  const { data } = placeShape.safeParse(parsed(file));
+  if (data) return data.origin;
+  throw new CliError(`${file} is damaged: move it away to begin anew; what it would show is lost.`, EXIT.input);
 }
 
 /** @returns the file */
-export function keepLog({ origin, at, note, key, leaves }: Omit<KeptLog, 'size' | 'root' | 'by'>): string {
+export function keepLog(
+  { origin, at, note, key, leaves }: Omit<KeptLog, 'size' | 'root' | 'by'>,
+  place: LogPlace,
+): string {
   const file = fileOf(origin);
   const kept = { origin, at, note, key, leaves: Buffer.concat(leaves).toString('base64') };
   writePrivate(file, `${JSON.stringify(kept)}\n`);
+  writePrivate(placeFile(place), `${JSON.stringify({ ...place, origin })}\n`);
   return file;
 }
 
+const LOG_FILE = /^[0-9a-f]+\.json$/;
+
 /** Beside the session of `mesh login`. */
 function fileOf(origin: string): string {
-  const name = createHash('sha256').update(origin).digest('hex').slice(0, NAME_DIGITS);
-  return path.join(path.dirname(sessionFile()), 'logs', `${name}.json`);
+  return inFolder(`${digestOf(origin)}.json`);
+}
+
+export function placeFile({ server, asked }: LogPlace): string {
+  return inFolder(`at-${digestOf(`${URL.parse(server)?.origin ?? server}\n${asked}`)}.json`);
+}
+
+function inFolder(name: string): string {
+  return path.join(path.dirname(sessionFile()), 'logs', name);
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, NAME_DIGITS);
+}
+
+function parsed(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 function read(file: string): KeptLog {

@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { type Checkpoint, openCheckpoint, readCheckpoint } from '../core/audit/checkpoint.ts';
 import { type Finding, rootOfLeaves } from '../core/audit/findings.ts';
 import { digestInLeaf } from '../core/audit/leaf.ts';
+import type { LogKey } from '../core/audit/log-keys.ts';
 import { decodeBundle, decodeTile, type Tile, tilePath, tilesOf } from '../core/audit/tiles.ts';
 import { leafHash } from '../core/audit/tree.ts';
+import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { callApi } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
 import type { Target } from './session.ts';
-import { callInWorkspace } from './workspace.ts';
+import { callInWorkspace, existingWorkspace } from './workspace.ts';
 
 /** A log as a control plane serves it, with everything of it computed anew. */
 export interface ServedLog extends Checkpoint {
@@ -22,6 +24,25 @@ export interface ServedLog extends Checkpoint {
 }
 
 const INSTALLATION = 'installation';
+/** Entries that are read at most: their hashes, which are kept, have 32 bytes each. */
+const MAX_READ = 10_000_000;
+const MAX_KEYS = 1_000;
+const MAX_FINDINGS = 100;
+/** The last part of an origin, which names the log in paths. */
+const WORKSPACE = /\/(w_\w{1,60})$/;
+const checkpointShape = z.object({ note: z.string() });
+const keysShape = z.object({
+  items: z
+    .array(
+      z.object({
+        publicKey: z.string(),
+        from: z.iso.datetime(),
+        until: z.iso.datetime().nullable(),
+        endorsement: z.string().nullish(),
+      }),
+    )
+    .max(MAX_KEYS),
+});
 
 /**
  * Reads the log of a workspace, or that of the installation, up to its newest checkpoint.
@@ -33,10 +54,20 @@ export async function readServedLog(target: Target, ofInstallation: boolean): Pr
   const answer = ofInstallation
     ? await callApi({ ...target, workspace: undefined }, request)
     : await callInWorkspace(target, request);
-  const { note } = z.object({ note: z.string() }).parse(answer);
+  const { note = '' } = checkpointShape.safeParse(answer).data ?? {};
   const said = readCheckpoint(note);
-  if (!said) throw new CliError(`${target.server} answered a checkpoint that is none.`, EXIT.negative);
-  const workspace = said.origin.split('/').at(-1) ?? '';
+  const workspace = said && WORKSPACE.exec(said.origin)?.[1];
+  // Who administers the platform is answered so where no workspace is named.
+  if (workspace === SYSTEM_WORKSPACE && !ofInstallation && target.workspace === undefined) {
+    return readServedLog({ ...target, workspace: await existingWorkspace(target) }, false);
+  }
+  if (!said || workspace === undefined) {
+    throw new CliError(`${target.server} answered a checkpoint that is none.`, EXIT.negative);
+  }
+  if (said.size > MAX_READ) {
+    const message = `${target.server} says that the log has ${said.size} entries; at most ${MAX_READ} are read. Verify its database file, or proofs.`;
+    throw new CliError(message, EXIT.negative);
+  }
   const reader = new LogReader(target, ofInstallation ? INSTALLATION : workspace);
   await reader.read(said.size);
   const { leaves, newest, hasEntries, findings } = reader;
@@ -48,21 +79,26 @@ export async function readServedLog(target: Target, ofInstallation: boolean): Pr
   return { ...said, note, leaves, newest, hasEntries, findings };
 }
 
-/** The public keys that a control plane names, base64, oldest first. */
-export async function servedKeys(target: Target): Promise<string[]> {
+/** The public keys that a control plane names, oldest first. @throws CliError */
+export async function servedKeys(target: Target): Promise<LogKey[]> {
   const answer = await callApi(target, { method: 'get', path: '/api/v1/audit/keys', anonymous: true });
-  return z
-    .object({ items: z.array(z.object({ publicKey: z.string() })) })
-    .parse(answer)
-    .items.map(({ publicKey }) => publicKey);
+  const { data } = keysShape.safeParse(answer);
+  if (!data) throw new CliError(`${target.server} answered keys that are none.`, EXIT.negative);
+  return data.items.map(({ publicKey, from, until, endorsement }) => ({
+    publicKey: Buffer.from(publicKey, 'base64'),
+    from: Date.parse(from),
+    ...(until !== null && { until: Date.parse(until) }),
+    ...(typeof endorsement === 'string' && { endorsement }),
+  }));
 }
 
 /** Which of the keys signed a checkpoint. */
-export function signerOf(note: string, keys: readonly string[]): string | undefined {
+export function signerOf(note: string, keys: readonly Uint8Array[]): Uint8Array | undefined {
   const name = readCheckpoint(note)?.origin ?? '';
-  const noteKeys = keys.map((key) => ({ name, publicKey: Buffer.from(key, 'base64') }));
-  const opened = openCheckpoint(note, noteKeys);
-  return opened && Buffer.from(opened.key.publicKey).toString('base64');
+  return openCheckpoint(
+    note,
+    keys.map((publicKey) => ({ name, publicKey })),
+  )?.key.publicKey;
 }
 
 class LogReader {
@@ -104,11 +140,12 @@ class LogReader {
       const seq = this.leaves.length;
       this.leaves.push(leafHash(data));
       const leaf = parse(data);
-      if (!leaf || typeof leaf['at'] !== 'number' || leaf['at'] < (this.newest ?? 0)) {
-        this.findings.push({ code: 'order', message: `Entry ${seq} is no entry, or is older than the one before it.` });
+      const at = instantIn(leaf);
+      if (!leaf || at === undefined || at < (this.newest ?? 0)) {
+        this.#find({ code: 'order', message: `Entry ${seq} is no entry, or is older than the one before it.` });
         continue;
       }
-      this.newest = leaf['at'];
+      this.newest = at;
       const digest = digestInLeaf(leaf);
       if (digest !== undefined) await this.#checkLong(seq, digest);
     }
@@ -118,7 +155,12 @@ class LogReader {
     const entry = await this.#get(`entry/${seq}`);
     if (createHash('sha256').update(entry).digest('hex') === digest) return;
     const message = `Entry ${seq}: its text is not the one that the log has the digest of.`;
-    this.findings.push({ code: 'entry_changed', message });
+    this.#find({ code: 'entry_changed', message });
+  }
+
+  /** Who serves what is none has as many of them as it likes. */
+  #find(finding: Finding): void {
+    if (this.findings.length < MAX_FINDINGS) this.findings.push(finding);
   }
 
   async #get(path: string): Promise<Uint8Array> {
@@ -134,6 +176,14 @@ function requireWhole<T>(parts: readonly T[] | undefined, tile: Tile): readonly 
     `${tilePath(tile)} does not hold ${tile.width} entries: the answer was cut or is another.`,
     EXIT.negative,
   );
+}
+
+/** Milliseconds that a date can have. */
+const MAX_INSTANT = 8.64e15;
+
+function instantIn(leaf: Record<string, unknown> | undefined): number | undefined {
+  const at = leaf?.['at'];
+  return typeof at === 'number' && Number.isInteger(at) && at >= 0 && at <= MAX_INSTANT ? at : undefined;
 }
 
 function parse(data: Uint8Array): Record<string, unknown> | undefined {

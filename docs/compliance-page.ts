@@ -1,9 +1,10 @@
 import { catalogueOf } from '../core/compliance/catalogue.ts';
 import { checkOf } from '../core/compliance/checks/index.ts';
+import { ASSESSMENT_HOUR } from '../core/compliance/due.ts';
 import { FRAMEWORKS } from '../core/compliance/frameworks.ts';
 import { KEPT_YEARS } from '../core/compliance/kept.ts';
-import { MAX_PERIOD_DAYS } from '../core/compliance/period.ts';
 import { scopeRule } from '../core/compliance/scope.ts';
+import { MAX_PERIOD_DAYS } from '../core/model/frameworks.ts';
 
 /** docs/compliance.md: what is assessed, from the catalogues that the code goes by. */
 export function compliancePage(note: string): string {
@@ -23,6 +24,7 @@ $ mesh compliance compare ev_… ev_…
 \`\`\`
 
 Over REST it is \`POST /api/v1/ai/compliance/assess {workspace_id, framework, period_start, period_end}\`, over MCP \`assess_compliance\`.
+What an auditor is given is an [archive of evidence](evidence.md).
 
 ## Frameworks
 
@@ -46,11 +48,11 @@ $ mesh admin update-workspace --settings '{"compliance": {"cde": ["zone=card"], 
 \`\`\`
 
 Peers that are pending, revoked or ended are not in scope. The settings are those of now, whatever they were in the period; the
-answer has them in \`scope\`.
+answer has them in \`scope\`, and \`gaps\` tells that they were changed since the period began, and which peers left the scope in it.
 
 ## Over the period
 
-A period is at most ${MAX_PERIOD_DAYS} days and ends at the latest now. What rests on the state of the network is judged at its beginning, after
+A period is at most ${MAX_PERIOD_DAYS} days and is judged until now at the latest: an end up to a day ahead is taken, and \`gaps\` and \`period_end\` say so; a start ahead is refused. What rests on the state of the network is judged at its beginning, after
 every revision that changed a policy, a label, a network, a peer or an agent, and at each instant at which something expires or a
 key becomes too old. A control fails when it failed at any time, were it for a moment. A change at the
 very instant of \`period_start\` belongs to the period before, so that periods which follow one another count each change once.
@@ -62,7 +64,8 @@ very instant of \`period_start\` belongs to the period before, so that periods w
 - \`gaps\` says what is not known: a time before the workspace, a time that is no longer kept, daily snapshots that are missing.
 
 What rests on accounts, sessions, tokens and settings is read as it is when the assessment is made (\`passing_of\` is \`now\`): no history
-of it is kept.
+of it is kept. [Reviews](reviews.md) have dates: whether one was recent is judged at the end of the period, and whether what it flagged
+has ended as it is now.
 
 ## Results
 
@@ -73,7 +76,8 @@ of it is kept.
 | \`insufficient_evidence\` | there was nothing to judge, no record of it is kept, or a part of the period is no longer kept and it held in the rest |
 
 A control never passes on nothing. The four of the contract, which know no third answer, pass where there was nothing to judge, and
-\`evidence\` says so (\`0 policy changes in the period\`); where nothing of the period is kept they fail.
+\`evidence\` says so (\`0 policy changes in the period\`). Where a part of the period in which the workspace was there is no longer
+kept they fail, and \`evidence\` names that part: silence is no proof.
 
 \`score\` is the share of \`pass\` among \`pass\` and \`fail\`, in percent. \`status\` is \`pass\` where nothing fails and something passes,
 \`fail\` where nothing passes, else \`partial\`. A control without evidence counts neither way: read \`summary\`, which counts them.
@@ -81,7 +85,14 @@ A control never passes on nothing. The four of the contract, which know no third
 **Changes** are those of policies, of networks, and of the labels and networks of peers. One is reviewed where a person approved its
 workflow. What was approved automatically (\`autoApprove\`) and what an operator wrote directly count as reviewed by nobody. An end
 that was decided beforehand, and the policies that hold an agent to its preset, are counted apart: they follow from what was decided.
-6.4 judges the workflows alone, as the contract has it; direct writes fail 10.2 and 6.5.1, and 6.4 says how many there were.
+A workflow that is not on record, that names another reviewer, that was approved after the change or rejected, or that did not
+show the resource that was changed, is no approval. 6.4 judges the workflows alone, as the contract has it; direct writes fail 10.2
+and 6.5.1, and 6.4 says how many there were. Who approves what they asked for fails 6.5.1 and 6.5.4.
+
+**Anyone** is \`*\`, a device that joins without labels (so \`{}\`, \`NotIn\`, \`DoesNotExist\` and \`notPeers\` too), half of the addresses of
+a network, or public addresses of more than one organisation: an IPv4 /8 or an IPv6 /20 over all policies and ports together. 1.3
+judges the \`ALLOW\` rules, without what a \`DENY\` closes; what is open because nothing isolates a peer fails 1.2, 1.3.1, 1.4.2, CC6.1
+and CC6.6.
 
 **Remediation** says who must do what. Where policies mend what fails now, \`changes\` has them as \`plan_network_change\` takes them, with
 what they would open and close, and whether the control holds then (\`effect\`). They isolate: write the \`ALLOW\` rules that are needed with
@@ -94,15 +105,61 @@ why), \`compliance.mitigation\` (what makes an insecure service safe).
 
 Each assessment is kept as it was made for ${KEPT_YEARS} years (\`evidence_id\`), whatever becomes of the network: \`list_assessments\` shows how
 the score went, \`get_assessment\` shows one, \`compare_assessments\` the controls that changed their status. HIPAA asks for six years of
-documentation: keep copies. States of the network are kept for a year, 90 days in the Community edition.
+documentation: keep copies. States of the network are kept for a year, 90 days in the Community edition. \`mesh compliance trend\`
+(\`GET /api/v1/ai/compliance/assessments/trend?framework=soc2\`) has score and results over time, for a chart.
+
+## Schedules
+
+\`\`\`console
+$ mesh compliance schedule set pci-dss --cadence weekly
+$ mesh compliance schedule list
+$ mesh compliance trend pci-dss
+$ mesh compliance drift
+\`\`\`
+
+A workspace has at most one schedule of each framework: \`daily\`, \`weekly\` (from Monday), \`monthly\` or \`quarterly\`, at 0${ASSESSMENT_HOUR}:00 by the
+clocks of the workspace, after the daily snapshot. It assesses the day, week, month or quarter that ended, or so many \`days\` before
+it. The one that ended last is assessed when the schedule is made, and once after the control plane was down, not each that was
+missed. Who made it is \`system:compliance\`. One that cannot be made is told in the audit log (\`compliance.schedule_failed\`).
+An administrator sets schedules (\`PUT /api/v1/ai/compliance/schedules/:framework\`), who may assess sees them.
+
+An assessment takes some 30 KB before compression: daily ones of all three frameworks are about 3,300 in three years, 100 MB at most.
+
+## Drift
+
+After each assessment, by a schedule or by hand, the controls whose status is another one than in the assessment of the framework
+whose period ended last before it are drift: an event \`compliance.drift\` of the [stream](events.md) and of the audit log (one for each
+control, with the change that it fails since, where one is known), a record of \`GET /api/v1/ai/compliance/drift\`, and the MCP
+resource \`mesh://workspaces/{w}/drift\`, which can be subscribed to. Who assesses an earlier time again finds none. A change that is
+written directly between two assessments is told by the next one.
+
+## Changes and controls
+
+A plan after which a control fails that did not before says so in its warnings, with who does what, before it is applied; one that
+mends a control says that too. Such a plan is of medium risk at least, and is never approved by itself. A
+[difference](history.md) between two moments tells the controls that flipped.
+
+These are the controls that rest on the state of the network, without the ages of keys and the reviews of changes, of these frameworks:
+those that \`compliance.frameworks\` names; where it is unset \`pci-dss\` and \`hipaa\`, each where some peer is
+[labelled](#which-peers) with its data; and those of the schedules. SOC 2 is about every peer, so it has to be named or scheduled.
+With \`{"frameworks": []}\` and no schedule nothing is told.
+
+\`\`\`console
+$ mesh admin update-workspace --settings '{"compliance": {"secondPerson": true}}'
+\`\`\`
+
+With \`secondPerson\` another person than the one who asked approves each change of networks, peers and policies after which a control fails or a peer leaves the scope, whatever \`selfApproval\`
+says. Direct writes and files wait for it too. To change what the workspace is assessed by then needs a second person as well, as
+long as there are two who may approve. What devices and the control plane write by themselves does not wait. Who may approve is a
+matter of \`requireApproval\`.
 
 ## Honest limits
 
 - Policies of the overlay are judged, and what nodes were told. Firewalls, routes and files of hosts are not seen.
 - What a peer is, is known by its labels. One that nobody labelled is in nobody's scope.
-- No record is kept of reviews of access, policies and events, of backups, and of a verification of the log over the period. These controls
-  lack evidence until there is one.
-- There is no second factor, no lock-out of accounts, no end of idle sessions, and passwords may be shorter than twelve characters.
+- No record is kept of backups: these controls lack evidence until there is one.
+- That a review was made shows that a person looked, not that they were right.
+- A second factor, the end of idle sessions and passwords of twelve characters are [settings](accounts-and-tokens.md#rules-for-signing-in), and off at first.
   These controls fail.
 
 ## Controls

@@ -9,6 +9,7 @@ import { compliancePage } from './compliance-page.ts';
 import { decisionIndex } from './decision-index.ts';
 import { answers, limits } from './limits.ts';
 import { mcpGuide } from './mcp-guide.ts';
+import { webhooksPage } from './webhooks-page.ts';
 
 /** The pages that are made from the source, by file name. `npm run docs` writes them; a test fails while one is stale. */
 export const pages: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -16,6 +17,7 @@ export const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'operations.md': operationTable,
   'errors.md': errorTable,
   'limits.md': limitTables,
+  'webhooks.md': () => webhooksPage(NOTE),
   'compliance.md': () => compliancePage(NOTE),
   'mcp.md': () => mcpGuide(NOTE),
   'decisions/README.md': () => decisionIndex(NOTE),
@@ -56,6 +58,14 @@ app:
                          # approval addresses name the first
   trustProxy: false      # whose X-Forwarded-For and X-Forwarded-Proto count: true, a number of proxies, or their addresses
   metrics: open          # who may read /metrics: open, local (this machine), off, or { token: <bearer token> }
+  signIn:                # how people sign in, see accounts-and-tokens.md#rules-for-signing-in; read at start
+    secondFactor: optional    # administrators: who administers the installation or a workspace must have one
+    passwordLength: 8         # least characters; 12 for PCI DSS 8.3.6
+    passwordHistory: 4        # passwords that an account does not choose again, the present one included
+    # passwordMaxAge: 90d     # a password so old is changed at the next login; no limit where it is not set
+    # idleTimeout: 15m        # a session that is not used for so long ends; 1m to 12h; never where it is not set
+    lockAfter: 10             # failed logins in a row that lock an account for where they came from
+    lockFor: 30m              # the first lock; each further one takes twice as long, up to a day
 \`\`\`
 
 | Key | Accepted |

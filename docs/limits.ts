@@ -4,14 +4,17 @@ import { TEXT_LIMITS } from '../core/base/text.ts';
 import { ADDRESS_QUARANTINE_MS } from '../core/changes/address.ts';
 import { MAX_ANNOTATIONS, MAX_DOCUMENTS } from '../core/changes/manifest.ts';
 import { KEPT_YEARS } from '../core/compliance/kept.ts';
-import { MAX_PERIOD_DAYS } from '../core/compliance/period.ts';
+import { MAX_ENTRIES } from '../core/compliance/reviews/activity-items.ts';
+import { MAX_ITEM_NOTE, MAX_ITEMS } from '../core/compliance/reviews/review-record.ts';
 import { MAX_STATES } from '../core/compliance/sweep.ts';
+import { MAX_POINTS } from '../core/compliance/trend.ts';
 import { MAX_EFFECT_RANGES } from '../core/effect/effect.ts';
 import { AGENT_PEER_SHARE } from '../core/enrolment/register.ts';
 import { MAX_AGENT_TTL_MS, MAX_DEPTH } from '../core/identity/delegation.ts';
 import { MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
 import { MAX_CHANGES } from '../core/intent/plan/change-input.ts';
 import { MAX_EXPECTATIONS } from '../core/intent/plan/expectation-input.ts';
+import { FRAMEWORKS, MAX_PERIOD_DAYS } from '../core/model/frameworks.ts';
 import { MAX_LABELS } from '../core/model/labels.ts';
 import { POLICY_LIMITS } from '../core/model/policy.ts';
 import { MAX_PATH_REPORTS, MAX_PATHS_OF_NODE } from '../core/model/reported-paths.ts';
@@ -20,13 +23,21 @@ import { MAX_EDGES } from '../core/reachability/outside.ts';
 import { MAX_NUMBERS } from '../core/reachability/port-sets.ts';
 import { SIMULATE_LIMITS } from '../core/reachability/simulate.ts';
 import { MAX_WEIGHT } from '../core/reachability/weight.ts';
+import { MAX_URL } from '../core/webhooks/target.ts';
+import { MAX_ENDED, MAX_WAITING, MAX_WEBHOOKS } from '../core/webhooks/webhook-record.ts';
 import { MAX_RESOURCE_CHARACTERS } from '../mcp/resources.ts';
 import { COMPUTE_LIMITS } from '../plane/compute/limits.ts';
+import { FLIGHT_LIMITS } from '../plane/webhooks/due.ts';
+import { SEND_LIMITS } from '../plane/webhooks/post.ts';
 import { BODY_LIMIT } from '../rest/body.ts';
+import { MAX_EXPORTS } from '../rest/evidence.ts';
+import { ARCHIVE_LIMITS } from '../rest/send-archive.ts';
 import { MAX_AGENTS } from '../tools/agents/get-agent-tree.ts';
 import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
+import { MAX_NAMED } from '../tools/reviews/decide-review-items.ts';
 import { SNAPSHOT_PAGE } from '../tools/snapshots/get-snapshot.ts';
 import { MAX_WORKSPACES } from '../tools/users/get-me.ts';
+import { MAX_SUBSCRIPTIONS } from '../tools/webhooks/webhook-view.ts';
 import { YAML_LIMITS } from '../tools/yaml.ts';
 
 const TEXTS: Readonly<Record<keyof typeof TEXT_LIMITS, string>> = {
@@ -46,6 +57,7 @@ const TEXTS: Readonly<Record<keyof typeof TEXT_LIMITS, string>> = {
   intent: 'Intent (several lines)',
   annotation: 'Value of an annotation (several lines)',
   password: 'Password as sent',
+  otp: 'One-time or recovery code as sent',
   token: 'Token',
   manifest: 'YAML of resources (several lines)',
 };
@@ -128,6 +140,31 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Period', MAX_PERIOD_DAYS, 'days'],
     ['Different states of the network in it', MAX_STATES, ''],
     ['Time that it is kept', KEPT_YEARS, 'years'],
+    ['Archives of evidence that are made at once; of one person two', MAX_EXPORTS, ''],
+    ['Time that an archive takes at most', ARCHIVE_LIMITS.wholeMs / 60_000, 'minutes'],
+    ['Time after which a client that takes nothing of it is cut off', ARCHIVE_LIMITS.stalledMs / 1_000, 'seconds'],
+    ['Schedules of a workspace', FRAMEWORKS.length, ''],
+    ['Points of a trend, the newest', MAX_POINTS, ''],
+  ],
+  'A review': [
+    ['Items', MAX_ITEMS, ''],
+    ['Items named in one decision', MAX_NAMED, ''],
+    ['Note on one item', MAX_ITEM_NOTE, 'characters'],
+    ['Entries of the audit log that one of activity covers', MAX_ENTRIES, ''],
+    ['Time that it is kept once finished', KEPT_YEARS, 'years'],
+  ],
+  'A webhook': [
+    ['Webhooks of a workspace', MAX_WEBHOOKS, ''],
+    ['Subscriptions', MAX_SUBSCRIPTIONS, ''],
+    ['URL', MAX_URL, 'characters'],
+    ['Deliveries that wait; later events wait in the audit log', MAX_WAITING, ''],
+    ['Deliveries that are over and kept', MAX_ENDED, ''],
+    ['Deliveries under way', FLIGHT_LIMITS.webhook, ''],
+    ['Deliveries under way, of a workspace', FLIGHT_LIMITS.workspace, ''],
+    ['Deliveries under way, of everyone', FLIGHT_LIMITS.total, ''],
+    ['The same, where the next is the first one of its workspace', FLIGHT_LIMITS.withFirst, ''],
+    ['Time of one attempt', SEND_LIMITS.totalMs / 1_000, 'seconds'],
+    ['Of an answer that is read', SEND_LIMITS.responseBytes, 'bytes'],
   ],
   'A page of an answer': [
     ['Records (`limit`)', MAX_LIMIT, ''],
@@ -145,6 +182,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
  */
 export const answers: Readonly<Record<string, string>> = {
   labels: 'labels of one record',
+  points: 'the newest assessments of one framework',
   annotations: 'annotations of one record',
   spec: 'one resource, which one request wrote',
   scopes: 'scopes that there are',
@@ -170,12 +208,17 @@ export const answers: Readonly<Record<string, string>> = {
   get_snapshot: 'the network as it was at one moment: over REST as it is read, over MCP in pages',
   groups: 'a page of groups, each with a bounded number of words; `next_cursor` goes on',
   controls: 'controls of one framework',
+  notes: 'sentences about one review, one for each way to tell of the whole',
+  facts: 'fields of one item of a review',
+  told: 'fields of one item of a review',
+  may: 'scopes that there are',
   gaps: 'one for each way in which a period is not known',
   findings: 'what is found in the policies of one page',
   policies: 'policies that one finding is about',
   get_connectivity_matrix: 'groups up to a limit; `omitted_groups` counts the others',
   get_connectivity_history: 'a page of intervals or of groups; `next_cursor` goes on',
   check_connectivity_at: 'a page of intervals or of groups; `next_cursor` goes on',
+  events: 'subscriptions of one webhook',
   find_cause: 'a page of findings; `next_cursor` goes on',
   simulate_connectivity: 'rows and queries of one simulation',
   diff_snapshots: 'what differs between two moments of one network',

@@ -19,14 +19,20 @@ import type { McpOptions, Principal, ReadContents } from './surface.ts';
 import { workspacesOf } from './tools.ts';
 
 const MIME = 'application/json';
-const URI = /^mesh:\/\/workspaces\/([^/?#]+)\/(policies|peers|snapshots|workflows)(?:\/([^/?#]+))?$/;
+const URI = /^mesh:\/\/workspaces\/([^/?#]+)\/(policies|peers|drift|snapshots|workflows)(?:\/([^/?#]+))?$/;
 
-type Family = 'policies' | 'peers' | 'snapshots' | 'workflows';
+type Family = 'policies' | 'peers' | 'drift' | 'snapshots' | 'workflows';
 
 /** The operation that each family of resources is read through, so that both faces show the same. */
 const FAMILIES: Readonly<Record<Family, { operation: string; title: string; description: string; each: boolean }>> = {
   policies: { operation: 'list_policies', title: 'Policies', description: 'Access policies in force', each: false },
   peers: { operation: 'list_peers', title: 'Peers', description: 'Nodes and agents of the network', each: false },
+  drift: {
+    operation: 'list_compliance_drift',
+    title: 'Compliance drift',
+    description: 'Controls that an assessment found otherwise than the one before',
+    each: false,
+  },
   snapshots: {
     operation: 'get_snapshot',
     title: 'Snapshot',
@@ -167,6 +173,9 @@ export function urisOf({ workspace, changes }: Commit): ReadonlySet<string> {
       case 'MeshPeer':
       case 'Presence':
         uris.add(uriOf(workspace, 'peers'));
+        break;
+      case 'ComplianceDrift':
+        uris.add(uriOf(workspace, 'drift'));
         break;
       case 'Workflow':
         uris.add(uriOf(workspace, 'workflows', record.uid));

@@ -5,7 +5,9 @@ import { formatInstant } from '../core/base/time.ts';
 import { lookUpById } from '../core/model/find.ts';
 import { pathReportsSchema } from '../core/model/reported-paths.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
+import { witnessedSchema } from '../core/model/witnesses.ts';
 import { heardOf } from '../core/peers/presence.ts';
+import { dueCheckpoint, takeWitness } from '../core/peers/witnessed.ts';
 import type { Services } from '../core/workflow/services.ts';
 import type { EmbeddedBus } from '../net/nats/bus.ts';
 import type { Delivery } from '../net/nats/commands.ts';
@@ -20,7 +22,7 @@ import type { GraphPush } from './graph-push.ts';
 /**
  * What nodes ask of the control plane over the bus, sealed to the control key with kind `request`:
  *
- *     mesh.control.<workspace>.<peer>.heartbeat   {"paths"?}   answered by {"version", "at"}
+ *     mesh.control.<workspace>.<peer>.heartbeat   {"paths"?, "witnessed"?}   answered by {"version", "at", "checkpoint"?}
  *     mesh.control.<workspace>.<peer>.graph       {}   answered by a full graph on mesh.<workspace>.<peer>.graph
  *
  * `version` is that of the graph last pushed to the node; at another one, or null, it asks for its graph.
@@ -38,7 +40,10 @@ const MAX_WAITING = 2_000;
 const MAX_UNPROVEN_WAITING = 1_000;
 
 type Ignored = SealRefusal | 'subject' | 'unknown-peer' | 'unproven' | 'rate' | 'busy';
-type RequestServices = Pick<Services, 'store' | 'states' | 'liveness' | 'paths' | 'clock' | 'log' | 'keys'>;
+type RequestServices = Pick<
+  Services,
+  'store' | 'states' | 'liveness' | 'paths' | 'witnesses' | 'clock' | 'log' | 'keys'
+>;
 
 export class ControlRequests {
   readonly served = { heartbeat: 0, graph: 0 };
@@ -122,8 +127,10 @@ export class ControlRequests {
     this.served.heartbeat += 1;
     await heardOf(this.#services, workspace, peerId, { actor: `device:${peer.name}`, requestId: newId('ev') });
     this.#services.paths.report(workspace, peerId, content.paths ?? []);
+    if (content.witnessed) await takeWitness(this.#services, workspace, peer, content.witnessed);
     const version = this.#push.versionOf(workspace, peerId) ?? null;
-    answer({ version, at: formatInstant(clock.now()) });
+    const checkpoint = await dueCheckpoint(this.#services, workspace, peerId);
+    answer({ version, at: formatInstant(clock.now()), ...(checkpoint !== null && { checkpoint }) });
   }
 
   /** Invented workspaces are told apart first: they must not push the state of real ones out of memory. */
@@ -142,14 +149,15 @@ export class ControlRequests {
 const contentSchema = z.object({
   echo: z.base64url().max(64).optional().catch(undefined),
   paths: pathReportsSchema.optional().catch(undefined),
+  witnessed: witnessedSchema.optional().catch(undefined),
 });
 
 /** What is no content of a request says nothing. */
 function contentOf(plaintext: Uint8Array) {
   try {
-    const { echo, paths } = contentSchema.parse(JSON.parse(Buffer.from(plaintext).toString()));
-    return { echo: echo === undefined ? undefined : Uint8Array.from(Buffer.from(echo, 'base64url')), paths };
+    const { echo, paths, witnessed } = contentSchema.parse(JSON.parse(Buffer.from(plaintext).toString()));
+    return { echo: echo === undefined ? undefined : Uint8Array.from(Buffer.from(echo, 'base64url')), paths, witnessed };
   } catch {
-    return { echo: undefined, paths: undefined };
+    return { echo: undefined, paths: undefined, witnessed: undefined };
   }
 }

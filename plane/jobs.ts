@@ -23,6 +23,10 @@ export function startJobs(jobs: readonly Job[], { store, clock, log }: { store: 
     for (const runner of runners) if (runner.job.wakeOn?.(commit)) runner.wake();
   });
   return {
+    /** Runs a job as soon as it can, whatever it is waiting for. */
+    wake(name: string): void {
+      for (const runner of runners) if (runner.job.name === name) runner.wake();
+    },
     async stop(): Promise<void> {
       unsubscribe();
       await Promise.all(runners.map((runner) => runner.stop()));

@@ -4,12 +4,15 @@ import type { Commit } from '../core/base/ports.ts';
 import type { Kind } from '../core/base/record.ts';
 import type { ServiceGate } from '../core/call/gate.ts';
 import { removeOldAssessments } from '../core/compliance/assessments.ts';
+import { removeOldReviews, tellDueReviews } from '../core/compliance/reviews/reminders.ts';
+import { assessScheduled } from '../core/compliance/scheduled.ts';
 import { enforceRetention } from '../core/history/retention.ts';
 import { takeScheduled } from '../core/history/scheduled.ts';
 import { endAgents, nextAgentEnd, overdue } from '../core/identity/end-agents.ts';
 import { endOrphans } from '../core/identity/offboard.ts';
 import { removeSpentTokens } from '../core/identity/remove-spent-tokens.ts';
 import { networkJobs } from '../core/peers/jobs.ts';
+import { tellWitnesses } from '../core/peers/witnessed.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { expireWorkflows, resumeWorkflows } from '../core/workflow/upkeep.ts';
 import { eachWorkspace } from './each-workspace.ts';
@@ -20,7 +23,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /** Everything that is due at instants rather than on request. */
-export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefusals'>): Job[] {
+export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefusals' | 'flushSessions'>): Job[] {
   return [
     expireAgents(services),
     endOrphanedAgents(services),
@@ -31,11 +34,26 @@ export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefu
     every('enforce retention', HOUR_MS, services, () =>
       eachWorkspace(services, (workspace) => enforceRetention(services, workspace)),
     ),
+    scheduledAssessments(services),
     every('remove old assessments', DAY_MS, services, () =>
       eachWorkspace(services, (workspace) => removeOldAssessments(services, workspace)),
     ),
+    every('remove old reviews', DAY_MS, services, () =>
+      eachWorkspace(services, async (workspace) => {
+        await removeOldReviews(services, workspace);
+      }),
+    ),
+    every('tell of reviews that are due', HOUR_MS, services, () =>
+      eachWorkspace(services, async (workspace) => {
+        await tellDueReviews(services, workspace);
+      }),
+    ),
     every('keep checkpoints of the audit logs', MINUTE_MS, services, () => keepCheckpoints(services)),
+    every('tell who has seen the audit logs', HOUR_MS, services, () =>
+      eachWorkspace(services, (workspace) => tellWitnesses(services, workspace)),
+    ),
     every('flush refusals', MINUTE_MS, services, () => gate.flushRefusals()),
+    every('end idle sessions', MINUTE_MS, services, () => gate.flushSessions()),
   ];
 }
 
@@ -74,6 +92,15 @@ function scheduledSnapshots(services: Services): Job {
     name: 'take scheduled snapshots',
     wakeOn: writes('Workspace'),
     run: () => eachWorkspace(services, (workspace) => takeScheduled(services, workspace)),
+  };
+}
+
+function scheduledAssessments(services: Services): Job {
+  const refused = new Map<string, number>();
+  return {
+    name: 'make scheduled assessments',
+    wakeOn: writes('Workspace'),
+    run: () => eachWorkspace(services, (workspace) => assessScheduled(services, workspace, refused)),
   };
 }
 

@@ -6,6 +6,7 @@ import { type DeltaGraph, deltaOf, type FullGraph, type RelayGrant } from '../co
 import { ONLINE_MS } from '../core/model/liveness.ts';
 import { RecordMap } from '../core/model/record-map.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
+import { newestCheckpoint } from '../core/peers/witnessed.ts';
 import type { Reachability } from '../core/reachability/reachability.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { affectedBy, type Sight } from './affected.ts';
@@ -13,7 +14,7 @@ import { Coalescer } from './coalescer.ts';
 
 export type PushServices = Pick<
   Services,
-  'states' | 'liveness' | 'clock' | 'log' | 'nodeAccess' | 'settings' | 'nextTurn'
+  'states' | 'store' | 'liveness' | 'clock' | 'log' | 'nodeAccess' | 'settings' | 'nextTurn'
 >;
 
 export type Graph = FullGraph | DeltaGraph;
@@ -38,6 +39,8 @@ export class WorkspacePush {
   #wanted = new Set<string>();
   /** What the graphs sent were made from; whoever was not affected since has the same graph still. */
   #base: Sight | undefined;
+  /** The newest of the audit log. It goes along with what is sent anyway: that it is another one is no reason to send. */
+  #checkpoint: string | null = null;
   /** The revision before the first change heard of. */
   #from: number | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -116,6 +119,7 @@ export class WorkspacePush {
     const told = this.#told(before, after);
     const [old, now] = [this.#sightOf(before), this.#sightOf(after)];
     if (told.size > 0 || wanted.size > 0) {
+      this.#checkpoint = await newestCheckpoint(this.#services, this.#workspace);
       await prepareInTurns(this.#services, now.reachability(), () =>
         now.ahead().map(({ reachability }) => reachability),
       );
@@ -197,7 +201,13 @@ export class WorkspacePush {
     relay: RelayGrant | null,
   ): FullGraph {
     const { nodeAccess, settings } = this.#services;
-    const head = { epoch: nodeAccess.graphEpoch, reason, relay, stun: [settings.stunUrl], checkpoint: null };
+    const head = {
+      epoch: nodeAccess.graphEpoch,
+      reason,
+      relay,
+      stun: [settings.stunUrl],
+      checkpoint: this.#checkpoint,
+    };
     return graphFor(state, reachability(), peer, head, ahead());
   }
 

@@ -9,7 +9,7 @@ import type { Gate } from '../core/call/invoke.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { buildDebug } from './debug.ts';
 import { buildEvents, type EventLimits } from './events.ts';
-import { laterRoutes } from './later-routes.ts';
+import { buildEvidence, EVIDENCE_PATH } from './evidence.ts';
 import { LOG_TILES_PATH, serveLogTiles } from './log-tiles.ts';
 import type { Metrics } from './metrics.ts';
 import { type MetricsAccess, serveMetrics } from './metrics-access.ts';
@@ -19,6 +19,7 @@ import { limitRate, type RateLimit } from './rate-limit.ts';
 import { requestIdOf } from './request-id.ts';
 import { buildRouter, type FixedRoute } from './router.ts';
 import { STRICT_TRANSPORT_SECURITY, securityHeaders } from './security-headers.ts';
+import type { ArchiveLimits } from './send-archive.ts';
 
 export interface AppOptions {
   readonly operations: readonly AnyOperation<Services>[];
@@ -33,6 +34,7 @@ export interface AppOptions {
     /** `off` for benchmarks on the loopback; else 6,000 a minute and source, 30,000 of a principal. */
     readonly rate?: RateLimit | 'off';
     readonly events?: EventLimits;
+    readonly archives?: ArchiveLimits;
   };
   /** Answers /mcp. */
   readonly mcp?: RequestHandler;
@@ -82,15 +84,24 @@ export function buildApp(options: AppOptions): RequestListener {
   const events = buildEvents({ gate, log, metrics, headers, ...(limits.events && { limits: limits.events }) });
   const openapi = openApi(operations, gate.services.settings.version, headers);
   const debug = buildDebug({ operations, gate, log, metrics, headers });
+  const evidence = buildEvidence({
+    operations,
+    gate,
+    log,
+    metrics,
+    headers,
+    ...(limits.archives && { limits: limits.archives }),
+  });
   const fixed: Record<string, FixedRoute> = {
     '/api/v1/events': { method: 'GET', handler: events },
     '/api/v1/openapi.json': { method: 'GET', handler: openapi },
     ...(debug && { '/api/v1/ai/debug': { method: 'POST' as const, handler: debug } }),
+    ...(evidence && { [EVIDENCE_PATH]: { method: 'POST' as const, handler: evidence } }),
   };
   const under = {
     [LOG_TILES_PATH]: { method: 'GET' as const, handler: serveLogTiles({ gate, log, metrics, headers }) },
   };
-  const api = buildRouter({ operations: [...operations, ...laterRoutes], gate, log, metrics, headers, fixed, under });
+  const api = buildRouter({ operations, gate, log, metrics, headers, fixed, under });
   app.use(api);
   if (mcp) {
     app.all('/mcp', (request, response, next) => {

@@ -10,6 +10,7 @@ import type { Scope } from '../core/base/scope.ts';
 import { createShares, type Shares, shareKeysOf } from '../core/base/shares.ts';
 import { buildAccessWatch } from '../core/call/access-watch.ts';
 import { type Gate, invoke, requireStillAllowed } from '../core/call/invoke.ts';
+import { DRIFT_EVENT, driftView } from '../core/compliance/drift.ts';
 import { expiredToken } from '../core/model/token-record.ts';
 import type { Services } from '../core/workflow/services.ts';
 import type { Metrics } from './metrics.ts';
@@ -32,6 +33,7 @@ export interface EventsOptions {
 }
 
 const MAX_STREAMS = 1_000;
+const DRIFT_SCOPE = 'compliance:assess';
 /** The scope that shows changes of a kind; others, which keep no history, are never shown. */
 const SCOPE_OF_KIND: Partial<Record<Kind, Scope>> = {
   MeshPeer: 'network:read',
@@ -41,6 +43,8 @@ const SCOPE_OF_KIND: Partial<Record<Kind, Scope>> = {
   Presence: 'network:read',
   Workflow: 'network:read',
   PolicyAssertion: 'network:read',
+  ComplianceDrift: DRIFT_SCOPE,
+  ReviewDue: 'compliance:assess',
 };
 
 interface Opened {
@@ -207,5 +211,17 @@ function eventOf({ revision, at, actor, changes }: Commit, scopes: ReadonlySet<S
     ...(scopes.has('audit:read') && { actor }),
     changes: shown,
   };
-  return eventText({ id: String(revision), event: 'change', data });
+  const id = String(revision);
+  return eventText({ id, event: 'change', data }) + driftText(id, changes, scopes);
+}
+
+/** What an assessment found otherwise than the one before it, under the id of the revision that keeps it. */
+function driftText(id: string, changes: Commit['changes'], scopes: ReadonlySet<Scope>): string {
+  if (!scopes.has(DRIFT_SCOPE)) return '';
+  return changes
+    .flatMap((change) => {
+      if (change.type !== 'created' || change.record.kind !== 'ComplianceDrift') return [];
+      return eventText({ id, event: DRIFT_EVENT, data: driftView(change.record) });
+    })
+    .join('');
 }

@@ -84,7 +84,7 @@ function isList(schema: z.core.$ZodType): boolean {
 }
 
 export function pascal(text: string): string {
-  return text.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return text.replaceAll(/(?:^|[_-])(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function singular(word: string): string {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { debugInput } from './debug.ts';
+import { EVIDENCE_PATH, evidenceInput } from './evidence.ts';
 
 const open = { security: [] };
 const json = (schema: z.ZodType) => ({ 'application/json': { schema } });
@@ -33,7 +34,8 @@ export function otherPaths(problem: z.ZodType): ZodOpenApiPathsObject {
         },
         responses: {
           '200': {
-            description: 'Events `change`, `reset` and `end` until the reader leaves or may not read on',
+            description:
+              'Events `change`, `compliance.drift`, `reset` and `end` until the reader leaves or may not read on',
             content: text('text/event-stream', 'The id of an event is its revision; its data is one JSON object'),
           },
           '400': refused('`invalid_input`: Invalid input'),
@@ -78,6 +80,40 @@ export function otherPaths(problem: z.ZodType): ZodOpenApiPathsObject {
           '413': refused('`payload_too_large`: Payload too large'),
           '415': refused('`unsupported_media_type`: Unsupported media type'),
           '429': refused('`rate_limited`: Too many streams or requests'),
+        },
+      },
+    },
+    [EVIDENCE_PATH]: {
+      post: {
+        operationId: 'export_evidence',
+        summary: 'Compliance evidence',
+        description: 'The evidence of an assessment as a ZIP archive that verifies without Mesh: docs/evidence.md.',
+        tags: ['ai'],
+        'x-required-scope': 'compliance:assess',
+        'x-edition': 'pro',
+        requestParams: {
+          header: z.object({
+            'X-Workspace-Id': z.string().optional().describe('Required where the token is good for several workspaces'),
+          }),
+        },
+        requestBody: {
+          required: true,
+          content: json(evidenceInput.extend({ workspace_id: z.string().optional() }).meta({ id: 'EvidenceRequest' })),
+        },
+        responses: {
+          '200': {
+            description: 'The archive; `Content-Disposition` has its name',
+            content: { 'application/zip': { schema: { type: 'string', format: 'binary' } } },
+          },
+          '400': refused('`invalid_input`: Invalid input'),
+          '401': refused('`unauthenticated`: Not signed in'),
+          '402': refused('`edition_required`: Pro edition required'),
+          '403': refused('`forbidden`, `beyond_delegation`: Not permitted'),
+          '404': refused('`not_found`: Not found'),
+          '413': refused('`payload_too_large`: Payload too large'),
+          '415': refused('`unsupported_media_type`: Unsupported media type'),
+          '429': refused('`rate_limited`: Too many exports or requests'),
+          '503': refused('`unavailable`: The audit log contradicts its checkpoints'),
         },
       },
     },

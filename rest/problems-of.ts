@@ -8,6 +8,7 @@ const AUTHENTICATED: readonly ProblemCode[] = [
   'unauthenticated',
   'forbidden',
   'password_change_required',
+  'second_factor_required',
   'peer_pending',
 ];
 /** What the store can say to a write: changed or taken meanwhile, gone, too large. */

@@ -1,11 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openCheckpoint } from '../core/audit/checkpoint.ts';
 import { noteKeysOf } from '../core/audit/keep-checkpoints.ts';
+import { leadsTo } from '../core/audit/log-keys.ts';
 import { loadCredentials, rotateLogKey } from './credentials.ts';
 import { buildKeyring } from './keyring.ts';
+import { headsIn } from './log-heads.ts';
 
 const T0 = Date.UTC(2026, 0, 5);
 
@@ -42,6 +44,57 @@ test('a checkpoint from before a rotation verifies after it, and the old private
   expect(Buffer.from(logs.keys[1]?.publicKey ?? []).toString('base64')).toBe(publicKey);
   const stored = JSON.parse(readFileSync(file, 'utf8'));
   expect(stored.logKeys.map((key: object) => 'privateKey' in key)).toEqual([false, true]);
+});
+
+test('a key that ends names the one that follows it, and leads to no other', () => {
+  const { folder } = newFolder();
+  const [first] = buildKeyring(loadCredentials(folder)).logs.keys;
+  for (const at of [T0, T0 + 1]) rotateLogKey(folder, at);
+  const { keys } = buildKeyring(loadCredentials(folder)).logs;
+  const [old, middle, last] = keys.map(({ publicKey }) => publicKey);
+  if (!first || !old || !middle || !last) throw new TypeError('a key is missing');
+  expect(old).toEqual(first.publicKey);
+  expect([leadsTo(old, middle, keys), leadsTo(old, last, keys), leadsTo(middle, last, keys)]).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  expect(leadsTo(last, old, keys)).toBe(false);
+  expect(leadsTo(old, last, keys.slice(2))).toBe(false);
+  expect(leadsTo(new Uint8Array(32), last, keys)).toBe(false);
+});
+
+test('a rotation keeps the owner and the mode of the file, whoever does it', () => {
+  const { folder, file } = newFolder();
+  loadCredentials(folder);
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) {
+    chownSync(folder, 4_242, 4_243);
+    chownSync(file, 4_242, 4_243);
+  }
+  chmodSync(file, 0o400);
+  const before = statSync(file);
+  rotateLogKey(folder, T0);
+  const { uid, gid, mode } = statSync(file);
+  expect([uid, gid, mode]).toEqual([before.uid, before.gid, before.mode]);
+  const heads = headsIn(folder);
+  return heads.keep('w_a', 'no note').then(() => {
+    const [owner, made] = [statSync(folder), statSync(path.join(folder, 'log-heads', 'w_a'))];
+    expect([made.uid, made.gid, made.mode & 0o777]).toEqual([owner.uid, owner.gid, 0o600]);
+  });
+});
+
+test('the newest head stays, over a restart and whatever comes late', async () => {
+  const { folder } = newFolder();
+  const { logs } = buildKeyring(loadCredentials(folder));
+  const note = (size: number) => logs.sign({ origin: logs.originOf('w_a'), size, root: new Uint8Array(32) });
+  const heads = headsIn(folder);
+  expect(await heads.newest('w_a')).toBeUndefined();
+  for (const size of [2, 5, 3]) await heads.keep('w_a', note(size));
+  expect(await headsIn(folder).newest('w_a')).toBe(note(5));
+  heads.forget('w_a');
+  expect(await headsIn(folder).newest('w_a')).toBeUndefined();
+  await expect(heads.newest('../credentials.json')).rejects.toThrow(TypeError);
 });
 
 test('a key is not rotated where there are no credentials', () => {

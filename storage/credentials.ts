@@ -1,8 +1,9 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { newLogKey, rotated, type StoredLogKey, storedLogKey } from './log-keys.ts';
+import { replaceOwned } from './owned-file.ts';
 
 /** Secrets of the installation, made at first start (docs/configuration.md). Keys are PKCS #8 PEM. */
 const credentialsSchema = z.object({
@@ -68,17 +69,8 @@ function withLogKeys(name: string, { logKeys, ...others }: StoredCredentials): C
   return logKeys ? { ...others, logKeys } : write(name, { ...others, logKeys: [newLogKey(Date.now())] });
 }
 
-/** Whole or not at all, and readable by the owner alone. */
 function write(name: string, credentials: Credentials): Credentials {
-  const temporary = `${name}.new`;
-  const file = openSync(temporary, 'w', 0o600);
-  try {
-    writeSync(file, `${JSON.stringify(credentials, null, 2)}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, name);
+  replaceOwned(name, `${JSON.stringify(credentials, null, 2)}\n`);
   return credentials;
 }
 

@@ -1,6 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose/jwt/sign';
 import { jwtVerify } from 'jose/jwt/verify';
+import type { LogHeads } from '../core/audit/log-keys.ts';
 import { Secret } from '../core/base/secret.ts';
 import type { Keyring } from '../core/model/services.ts';
 import { controlKeyFingerprint } from '../core/model/token.ts';
@@ -15,6 +16,7 @@ const X25519_SPKI = Buffer.from('302a300506032b656e032100', 'hex');
 export function buildKeyring(
   credentials: Credentials,
   relayToken: Secret = new Secret(credentials.relayToken),
+  heads?: LogHeads,
 ): Keyring {
   const signingKey = createPrivateKey(credentials.signingKey);
   const verifyingKey = createPublicKey(signingKey);
@@ -26,7 +28,7 @@ export function buildKeyring(
     controlKeyId: controlKeyFingerprint(controlKey),
     controlPrivateKey: new Secret(rawPrivateKey(controlPrivate)),
     relayToken,
-    logs: buildLogKeys(credentials.logKeys, controlKey),
+    logs: buildLogKeys(credentials.logKeys, controlKey, heads),
     agree(peerPublicKey) {
       const publicKey = createPublicKey({
         key: Buffer.concat([X25519_SPKI, peerPublicKey]),

@@ -80,7 +80,7 @@ describe('MCP', () => {
       const asker = askers.get(name);
       const may = (what: string) => rows.find((row) => row.what === what)?.verdicts.get(name) === 'yes';
       const tools = MCP_TOOLS.filter((tool) => may(`tool ${tool}`));
-      const resources = ['policies', 'peers'].filter((family) => may(`resource ${family}`));
+      const resources = ['policies', 'peers', 'drift'].filter((family) => may(`resource ${family}`));
       for (const client of asker?.mcp ?? []) {
         const listed = (await client.send('tools/list')).result.tools;
         expect([name, listed.map((tool: { name: string }) => tool.name)]).toEqual([name, tools]);
@@ -133,7 +133,11 @@ describe('the other workspace', () => {
       !['foreign admin', 'platform admin'].includes(name) && !('refused' in standing);
     const scoped = operations.filter(({ workspace, access }) => workspace === 'scoped' && access !== 'public');
     await Promise.all(
-      world.identities.filter(isOutside).map(async ({ name, bearer }) => {
+      world.identities.filter(isOutside).map(async ({ name, bearer, standing }) => {
+        const isRestricted = 'mustChangePassword' in standing;
+        const answer = isRestricted
+          ? 'Change the password first'
+          : 'There is no workspace <name> that you are a member of.';
         for (const operation of scoped) {
           for (const [there, absent] of pairs) {
             const [seen, unseen] = [
@@ -141,7 +145,7 @@ describe('the other workspace', () => {
               await seenBy(faces.send, bearer, requestIn(absent, operation), absent),
             ];
             expect([name, operation.name, seen]).toEqual([name, operation.name, unseen]);
-            expect(seen).toContain('There is no workspace <name> that you are a member of.');
+            expect(seen).toContain(answer);
           }
         }
       }),

@@ -170,6 +170,8 @@ const TEXTS: Readonly<Record<string, (at: Place) => string>> = {
   address: ({ draw }) => `10.96.1.${1 + draw.int(200)}`,
   range: () => '203.0.113.0/24',
   timeZone: () => 'UTC',
+  url: () => 'https://hooks.example.com/mesh',
+  events: () => 'workflow.*',
   hostname: () => 'host',
   manifest: (at) => JSON.stringify(document(at)),
 };

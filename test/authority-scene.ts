@@ -177,6 +177,8 @@ export async function buildScene(): Promise<Scene> {
           agent: [...state.agents.values()].flatMap(({ name, status }) => (status.phase === 'Revoked' ? [] : [name])),
           peer: [...state.peers.keys()],
           snapshot: snapshots,
+          webhook: (await scene.records('Webhook')).map(({ uid }) => uid),
+          review: (await scene.records('Review')).map(({ uid }) => uid),
           assessment: (await scene.records('Assessment')).map(({ uid }) => uid),
           plan: plans,
           user: await named('Account', SYSTEM_WORKSPACE),

@@ -42,8 +42,19 @@ test('no sequence of calls by a line of agents gets it further than people let i
   );
 });
 
+const CODE = 'takes a code of an authenticator, which no schema makes';
+const DELIVERY = 'deliveries are made by a job, which a scene does not run';
 /** Operations that do not take part, with the reason. */
-const LEFT_OUT: Readonly<Record<string, string>> = {};
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  confirm_otp: CODE,
+  disable_otp: CODE,
+  renew_recovery_codes: CODE,
+  reset_otp: 'needs somebody else who has enrolled, by a code',
+  get_webhook_delivery: DELIVERY,
+  resend_webhook_delivery: DELIVERY,
+  resend_dead_deliveries: DELIVERY,
+  test_webhook: 'needs a webhook that no update has disabled: tools/webhooks tests it',
+};
 /** Scenes in which an operation is tried before it counts as one that never succeeds, and inputs in each. */
 const SCENES = 24;
 const ATTEMPTS = 60;
@@ -52,7 +63,10 @@ test('every operation takes part: what is made for it by its schema is accepted 
   timeout: MINUTE_MS,
 }, async () => {
   expect(Object.keys(LEFT_OUT).filter((left) => !operations.some(({ name }) => name === left))).toEqual([]);
-  const left = new Set(operations.filter(({ name }) => !Object.hasOwn(LEFT_OUT, name)));
+  // What is deleted is not there for others.
+  const ends = (name: string) => Number(name.startsWith('delete_') || name.startsWith('revoke_'));
+  const inOrder = operations.toSorted((a, b) => ends(a.name) - ends(b.name));
+  const left = new Set(inOrder.filter(({ name }) => !Object.hasOwn(LEFT_OUT, name)));
   for (let number = 1; left.size > 0 && number <= SCENES; number += 1) {
     await using scene = await buildScene();
     await makeRoot(scene, number);

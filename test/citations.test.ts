@@ -49,7 +49,7 @@ test('every page of docs that a source names, in a message too, is in the reposi
 
 /** Documents that a reader of the repository alone does not have, and numbers that lead nowhere by themselves. */
 const ELSEWHERE =
-  /\bDESIGN\b|\b(?:STYLE|findings)\.md|\bfacts\/|\(contract,? "|\bspec "[A-Z]|(?<!\[)\bdecision \d{4}\b/g;
+  /\bDESIGN\b|\b(?:STYLE|findings)\.md|(?<![./\w])facts\/|\(contract,? "|\bspec "[A-Z]|(?<!\[)\bdecision \d{4}\b/g;
 
 test('no comment, page or message cites a document that is not in the repository, or a decision without its file', () => {
   const found = [...sources, ...pages].flatMap(({ file, text }) =>

@@ -32,7 +32,9 @@ test('no test cites a rule that there is not', () => {
 test('a request or tool call that the contract shows is sent by a test as it is quoted', () => {
   const sent = new Set(
     sources.flatMap((text) =>
-      [...text.matchAll(/\b(?:sendRequest|callContractTool)\([^,()]+,\s*'([\w-]+)'/g)].map(([, id = '']) => id),
+      [...text.matchAll(/\b(?:sendRequest|sendForBytes|callContractTool)\([^,()]+,\s*'([\w-]+)'/g)].map(
+        ([, id = '']) => id,
+      ),
     ),
   );
   const quoted = Object.entries(rules).flatMap(([id, { request, tool, open }]) =>

@@ -10,7 +10,7 @@ export interface ContractRequest {
 export interface Requirement {
   readonly section: string;
   readonly rule: string;
-  /** Sent as it stands by `sendRequest`. */
+  /** Sent as it stands by `sendRequest` or `sendForBytes`. */
   readonly request?: ContractRequest;
   /** A tool and the arguments that the contract names, called by `callContractTool`. */
   readonly tool?: { readonly name: string; readonly arguments: readonly string[] };
@@ -235,8 +235,12 @@ export const requirements = {
   'compliance-evidence': {
     section: 'Compliance',
     rule: 'POST /ai/compliance/evidence answers a ZIP archive',
-    open: 'compliance',
-    request: { method: 'POST', path: '/api/v1/ai/compliance/evidence', headers: ['Authorization'] },
+    request: {
+      method: 'POST',
+      path: '/api/v1/ai/compliance/evidence',
+      headers: ['Authorization'],
+      body: ['workspace_id', 'framework', 'period_start', 'period_end'],
+    },
   },
   'compliance-pci': {
     section: 'Compliance',
@@ -249,17 +253,14 @@ export const requirements = {
   'compliance-archive': {
     section: 'Compliance',
     rule: 'The archive has the layout of the contract with a tamper-evidence signature',
-    open: 'compliance',
   },
   'compliance-archive-name': {
     section: 'Compliance',
     rule: 'The archive is mesh-compliance-evidence-<date>.zip',
-    open: 'compliance',
   },
   'compliance-attestation': {
     section: 'Compliance',
     rule: 'attestation.json is a SHA256 tamper-evidence signature',
-    open: 'compliance',
   },
   'intent-plan': {
     section: 'Intent engine',

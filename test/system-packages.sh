@@ -33,6 +33,8 @@ servers) # Compared with, put in front, spoken to by, typed into.
   need zsh zsh
   need fish fish
   need go golang-go
+  # Debian's python3 is without what makes an environment.
+  python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
   ;;
 *)
   echo "usage: $0 lab|web|servers" >&2

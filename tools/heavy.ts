@@ -1,5 +1,6 @@
-import { judgeShown, judgeWrites } from '../core/authority/judgements.ts';
+import { judgeControls, judgeShown, judgeWrites } from '../core/authority/judgements.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
+import { assessFor } from '../core/compliance/scheduled.ts';
 import type { Computation } from '../core/compute/computation.ts';
 import { assessProposal } from '../core/intent/plan/assessed.ts';
 import type { ComputeServices } from '../core/intent/plan/services.ts';
@@ -19,6 +20,10 @@ import { listPeers } from './peers/list-peers.ts';
 import { lintPolicies } from './policies/lint-policies.ts';
 import { listPolicies } from './policies/list-policies.ts';
 import { exportResources } from './resources/export-resources.ts';
+import { decideReviewItems } from './reviews/decide-review-items.ts';
+import { finishReview } from './reviews/finish-review.ts';
+import { getReview } from './reviews/get-review.ts';
+import { startReview } from './reviews/start-review.ts';
 import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { getSnapshot } from './snapshots/get-snapshot.ts';
 
@@ -41,12 +46,18 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   planNetworkChange,
   revertNetworkChange,
   assessCompliance,
+  startReview,
+  getReview,
+  decideReviewItems,
+  finishReview,
 ];
 
 /** What operations have computed there while they go on: each that is given to `computed`. */
 export const heavyComputations: readonly Computation<ComputeServices, never, unknown>[] = [
   judgeWrites,
   judgeShown,
+  judgeControls,
+  assessFor,
   showWrites,
   assessProposal,
 ];

@@ -19,8 +19,13 @@ import { getAuditProof } from './audit/get-audit-proof.ts';
 import { listAudit } from './audit/list-audit.ts';
 import { assessCompliance } from './compliance/assess-compliance.ts';
 import { compareAssessments } from './compliance/compare-assessments.ts';
+import { deleteAssessmentSchedule } from './compliance/delete-assessment-schedule.ts';
 import { getAssessment } from './compliance/get-assessment.ts';
+import { getComplianceTrend } from './compliance/get-compliance-trend.ts';
+import { listAssessmentSchedules } from './compliance/list-assessment-schedules.ts';
 import { listAssessments } from './compliance/list-assessments.ts';
+import { listComplianceDrift } from './compliance/list-compliance-drift.ts';
+import { setAssessmentSchedule } from './compliance/set-assessment-schedule.ts';
 import { checkConnectivity } from './connectivity/check-connectivity.ts';
 import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
@@ -60,6 +65,12 @@ import { updatePolicy } from './policies/update-policy.ts';
 import { applyResources } from './resources/apply-resources.ts';
 import { exportResources } from './resources/export-resources.ts';
 import { previewResources } from './resources/preview-resources.ts';
+import { decideReviewItems } from './reviews/decide-review-items.ts';
+import { finishReview } from './reviews/finish-review.ts';
+import { getReview } from './reviews/get-review.ts';
+import { listCredentials } from './reviews/list-credentials.ts';
+import { listReviews } from './reviews/list-reviews.ts';
+import { startReview } from './reviews/start-review.ts';
 import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { getSnapshot } from './snapshots/get-snapshot.ts';
 import { listSnapshots } from './snapshots/list-snapshots.ts';
@@ -70,14 +81,32 @@ import { listApiTokens } from './tokens/list-api-tokens.ts';
 import { listJoinTokens } from './tokens/list-join-tokens.ts';
 import { revokeApiToken } from './tokens/revoke-api-token.ts';
 import { revokeJoinToken } from './tokens/revoke-join-token.ts';
+import { beginOtp } from './users/begin-otp.ts';
 import { changePassword } from './users/change-password.ts';
+import { confirmOtp } from './users/confirm-otp.ts';
 import { createUser } from './users/create-user.ts';
 import { deleteUser } from './users/delete-user.ts';
+import { disableOtp } from './users/disable-otp.ts';
 import { getMe } from './users/get-me.ts';
+import { getOtpState } from './users/get-otp-state.ts';
 import { listUsers } from './users/list-users.ts';
 import { logIn } from './users/log-in.ts';
 import { logOut } from './users/log-out.ts';
+import { renewRecoveryCodes } from './users/renew-recovery-codes.ts';
+import { resetOtp } from './users/reset-otp.ts';
+import { unlockUser } from './users/unlock-user.ts';
 import { updateUser } from './users/update-user.ts';
+import { createWebhook } from './webhooks/create-webhook.ts';
+import { deleteWebhook } from './webhooks/delete-webhook.ts';
+import { getWebhook } from './webhooks/get-webhook.ts';
+import { getWebhookDelivery } from './webhooks/get-webhook-delivery.ts';
+import { listWebhookDeliveries } from './webhooks/list-webhook-deliveries.ts';
+import { listWebhooks } from './webhooks/list-webhooks.ts';
+import { resendDeadDeliveries } from './webhooks/resend-dead-deliveries.ts';
+import { resendWebhookDelivery } from './webhooks/resend-webhook-delivery.ts';
+import { rotateWebhookSecret } from './webhooks/rotate-webhook-secret.ts';
+import { testWebhook } from './webhooks/test-webhook.ts';
+import { updateWebhook } from './webhooks/update-webhook.ts';
 import { approveWorkflow } from './workflows/approve-workflow.ts';
 import { getWorkflow } from './workflows/get-workflow.ts';
 import { listWorkflows } from './workflows/list-workflows.ts';
@@ -112,6 +141,13 @@ export const operations: readonly AnyOperation<Services>[] = [
   getMe,
   listUsers,
   createUser,
+  beginOtp,
+  confirmOtp,
+  disableOtp,
+  getOtpState,
+  renewRecoveryCodes,
+  resetOtp,
+  unlockUser,
   updateUser,
   deleteUser,
   createApiToken,
@@ -178,9 +214,31 @@ export const operations: readonly AnyOperation<Services>[] = [
   assessCompliance,
   listAssessments,
   compareAssessments,
+  getComplianceTrend,
+  listComplianceDrift,
+  listAssessmentSchedules,
+  setAssessmentSchedule,
+  deleteAssessmentSchedule,
   getAssessment,
+  startReview,
+  listReviews,
+  getReview,
+  decideReviewItems,
+  finishReview,
+  listCredentials,
   getWorkflow,
   listWorkflows,
   approveWorkflow,
   rejectWorkflow,
+  createWebhook,
+  listWebhooks,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  listWebhookDeliveries,
+  resendDeadDeliveries,
+  getWebhookDelivery,
+  resendWebhookDelivery,
 ];

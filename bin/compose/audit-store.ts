@@ -1,18 +1,46 @@
 import { existsSync } from 'node:fs';
-import { rotateLogKey } from '../../storage/credentials.ts';
+import path from 'node:path';
+import { loadCredentials, rotateLogKey } from '../../storage/credentials.ts';
 import { lockDirectory } from '../../storage/directory-lock.ts';
+import { buildKeyring } from '../../storage/keyring.ts';
+import { headsIn } from '../../storage/log-heads.ts';
+import { giveToOwner } from '../../storage/owned-file.ts';
+import { acceptLogs } from '../../storage/sqlite/accept.ts';
 import { verifyDatabase } from '../../storage/sqlite/verify/verify.ts';
 
 /** The files of a control plane, for the commands that read or change them while it need not run. */
 export const auditStore = {
   verifyDatabase,
-  rotateKey(configDir: string): string {
-    if (!existsSync(configDir)) throw new Error(`${configDir} is not there: name the --config-dir of meshd.`);
-    const lock = lockDirectory(configDir);
-    try {
-      return rotateLogKey(configDir, Date.now());
-    } finally {
-      lock.release();
-    }
+  rotateKey: (configDir: string): string => locking(configDir, () => rotateLogKey(configDir, Date.now())),
+  accept(options: { readonly configDir: string; readonly database?: string; readonly reason: string }) {
+    const { configDir, reason, database = path.join(configDir, 'mesh.db') } = options;
+    return locking(configDir, async () => {
+      if (!existsSync(database)) throw new Error(`${database} is not there: name the file of the store by --database.`);
+      if (!existsSync(path.join(configDir, 'credentials.json'))) {
+        throw new Error(`${configDir} has no credentials.json: restore it, or start meshd once, which makes another.`);
+      }
+      const { logs } = buildKeyring(loadCredentials(configDir));
+      return acceptLogs({ path: database, logs, heads: headsIn(configDir), reason, now: Date.now() });
+    });
   },
 };
+
+/** While no control plane runs in the directory, whose owner keeps what is made there. */
+function locking<T>(configDir: string, work: () => T): T {
+  if (!existsSync(configDir)) throw new Error(`${configDir} is not there: name the --config-dir of meshd.`);
+  const lock = lockDirectory(configDir);
+  const release = () => {
+    lock.release();
+    giveToOwner(configDir, ['lock', 'meshd.pid']);
+  };
+  let result: T;
+  try {
+    result = work();
+  } catch (error) {
+    release();
+    throw error;
+  }
+  if (result instanceof Promise) return result.finally(release) as T;
+  release();
+  return result;
+}

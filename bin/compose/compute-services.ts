@@ -12,7 +12,7 @@ import type { ComputeThreadData } from './compute.ts';
 /** What goes wrong in a call is its answer, and logged where that is given. */
 
 /** Answers the calls of a port with the services of a computing thread. */
-export function serveOn(port: MessagePort, { storeUrl, settings }: ComputeThreadData): void {
+export function serveOn(port: MessagePort, { storeUrl, settings, logKeys, logOriginPrefix }: ComputeThreadData): void {
   serveCalls(port, (writes, clock) => {
     const store = openStoreReader(storeUrl, { log: silentLog, writes });
     const states = buildNetworkStates({ store });
@@ -27,6 +27,7 @@ export function serveOn(port: MessagePort, { storeUrl, settings }: ComputeThread
       planner: builtinPlanner,
       questions: questionReader,
       liveness,
+      logs: { keys: logKeys, originOf: (workspace: string) => `${logOriginPrefix}${workspace}` },
     };
     return { operations: heavyOperations, computations: heavyComputations, services, refresh: store.refresh };
   });

@@ -10,6 +10,9 @@ import { sample } from './wire-metrics.ts';
 export interface ComputeThreadData {
   readonly storeUrl: string;
   readonly settings: Services['settings'];
+  /** Public keys of the audit logs, and what their origins begin with. */
+  readonly logKeys: Services['logs']['keys'];
+  readonly logOriginPrefix: string;
 }
 
 const ENTRY = new URL(`./compute-thread${path.extname(import.meta.url)}`, import.meta.url);
@@ -17,10 +20,15 @@ const ENTRY = new URL(`./compute-thread${path.extname(import.meta.url)}`, import
 /** The threads of a plane; the first one starts with the first heavy call. None where they could not open the store. */
 export function startCompute(
   storeUrl: string,
-  { clock, log, settings }: Pick<Services, 'clock' | 'log' | 'settings'>,
+  { clock, log, settings, logs }: Pick<Services, 'clock' | 'log' | 'settings' | 'logs'>,
 ): ComputePool | undefined {
   if (!isSharedStore(storeUrl)) return undefined;
-  const workerData: ComputeThreadData = { storeUrl, settings };
+  const workerData: ComputeThreadData = {
+    storeUrl,
+    settings,
+    logKeys: logs.keys,
+    logOriginPrefix: logs.originOf(''),
+  };
   return buildComputePool({
     startThread: () => startThread(ENTRY, { workerData, heapMb: THREAD_HEAP_MB }),
     limits: COMPUTE_LIMITS,

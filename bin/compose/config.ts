@@ -5,6 +5,9 @@ import path from 'node:path';
 import { z } from 'zod';
 import { parseDuration } from '../../core/base/duration.ts';
 import { Secret } from '../../core/base/secret.ts';
+import { PASSWORD_LENGTH } from '../../core/identity/passwords.ts';
+import { SIGN_IN_DEFAULTS, type SignInRules } from '../../core/model/sign-in-rules.ts';
+import { isAllowEntry } from '../../core/webhooks/target.ts';
 import { LLM_MODES } from '../../llm/model/openai/dialect.ts';
 import { type HostPort, parseHostPort } from '../../net/host-port.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
@@ -32,6 +35,10 @@ const duration = z.string().transform((text, context): number => {
   context.addIssue({ code: 'custom', message: 'must be a duration such as 10m or 24h' });
   return z.NEVER;
 });
+
+const allowEntry = z
+  .string()
+  .refine(isAllowEntry, { error: 'must be host names, addresses or CIDRs such as hooks.internal or 10.1.0.0/16' });
 
 /** Every environment variable, its meaning and its default (docs/configuration.md). */
 export const environment = z.object({
@@ -113,6 +120,14 @@ export const environment = z.object({
     .enum(PLATFORM_CHOICES)
     .default('auto')
     .describe('plain works without what Node itself does not offer; see docs/platform.md. Of `mesh` too'),
+  MESH_WEBHOOK_ALLOW: z
+    .string()
+    .transform((text) => text.split(',').map((entry) => entry.trim()))
+    .pipe(z.array(allowEntry))
+    .optional()
+    .describe(
+      'Hosts, addresses and CIDRs that are not on the internet and webhooks may be sent to all the same, with commas between; in place of app.webhooks.allow',
+    ),
   MESH_LOG_LEVEL: z
     .enum(['error', 'warn', 'info', 'debug', 'trace'])
     .default('info')
@@ -135,6 +150,34 @@ const trustProxy = z.union(
 const metricsAccess = z.union([z.enum(['open', 'local', 'off']), z.strictObject({ token: secret(16) })], {
   error: 'must be open, local, off, or { token: <at least 16 characters> }',
 });
+
+/** A duration within bounds, which the message names. */
+function durationBetween(least: string, most: string) {
+  const [min = 0, max = 0] = [parseDuration(least), parseDuration(most)];
+  return duration.refine((ms) => ms >= min && ms <= max, `must be from ${least} to ${most}`);
+}
+
+/** How people sign in. */
+const signIn = z
+  .strictObject({
+    secondFactor: z
+      .enum(['optional', 'administrators'], { error: 'must be optional or administrators' })
+      .default(SIGN_IN_DEFAULTS.secondFactor),
+    passwordLength: z.int().min(PASSWORD_LENGTH.min).max(64).default(SIGN_IN_DEFAULTS.passwordLength),
+    passwordHistory: z.int().min(1).max(24).default(SIGN_IN_DEFAULTS.passwordHistory),
+    passwordMaxAge: durationBetween('1d', '3650d').optional(),
+    idleTimeout: durationBetween('1m', '12h').optional(),
+    lockAfter: z.int().min(3).max(100).default(SIGN_IN_DEFAULTS.lockAfter),
+    lockFor: durationBetween('1m', '24h').prefault('30m'),
+  })
+  .transform(
+    ({ passwordMaxAge, idleTimeout, lockFor, ...rest }): SignInRules => ({
+      ...rest,
+      passwordMaxAgeMs: passwordMaxAge,
+      idleMs: idleTimeout,
+      lockMs: lockFor,
+    }),
+  );
 
 /** `config.yaml` in the configuration directory. */
 export const file = z.strictObject({
@@ -160,6 +203,14 @@ export const file = z.strictObject({
         .default([]),
       trustProxy: trustProxy.default(false),
       metrics: metricsAccess.default('open'),
+      /** How people sign in (docs/accounts-and-tokens.md#rules-for-signing-in). */
+      signIn: signIn.prefault({}),
+      webhooks: z
+        .strictObject({
+          /** Hosts, addresses and CIDRs that are not on the internet and webhooks may be sent to all the same. */
+          allow: z.array(allowEntry).default([]),
+        })
+        .prefault({}),
     })
     .prefault({}),
 });

@@ -5,18 +5,21 @@ import type { Clock, Log } from '../../core/base/ports.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { buildGate, type ServiceGate } from '../../core/call/gate.ts';
 import { ensureFirstAccounts } from '../../core/identity/first-accounts.ts';
-import type { Settings } from '../../core/model/services.ts';
+import type { ListensAt, Settings } from '../../core/model/services.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { buildMcp } from '../../mcp/http.ts';
 import { startJobs } from '../../plane/jobs.ts';
 import { buildJobs } from '../../plane/periodic.ts';
 import { startSnapshots } from '../../plane/snapshots.ts';
+import { buildSender } from '../../plane/webhooks/post.ts';
+import { startWebhooks } from '../../plane/webhooks/webhooks.ts';
 import { buildApp } from '../../rest/app.ts';
 import { type Listening, listen } from '../../rest/listen.ts';
 import { createMetrics, type Metrics } from '../../rest/metrics.ts';
 import { loadCredentials } from '../../storage/credentials.ts';
 import { lockDirectory } from '../../storage/directory-lock.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
+import { headsIn } from '../../storage/log-heads.ts';
 import { openStore } from '../../storage/open.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
@@ -68,15 +71,16 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const lock = lockDirectory(configDir);
     undo.push(lock.release);
     const credentials = loadCredentials(configDir);
-    const keys = buildKeyring(credentials, env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken));
+    const relayToken = env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken);
+    const keys = buildKeyring(credentials, relayToken, headsIn(configDir));
     const store = await openStore(storeUrl(config), { clock, log });
     undo.push(() => store.close());
 
     const metrics = createMetrics();
     const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
     const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
-    const settings = settingsOf(config);
-    const compute = startCompute(storeUrl(config), { clock, log, settings });
+    const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
+    const compute = startCompute(storeUrl(config), { clock, log, settings, logs: keys.logs });
     const services = buildServices({ ...parts, settings, compute });
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
     const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
@@ -84,6 +88,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const entrance = buildGate(services);
     undo.push(async () => {
       await entrance.flushRefusals();
+      await entrance.flushSessions({ isLast: true });
       entrance.close();
     });
     const gate = { ...entrance, ...(compute && { compute }) };
@@ -95,6 +100,8 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     undo.push(() => snapshots.stop());
     const jobs = startJobs(buildJobs(services, gate), services);
     undo.push(() => jobs.stop());
+    const webhooks = startWebhooks(services, buildSender({ allow: settings.webhookAllow }));
+    undo.push(() => webhooks.stop());
 
     metrics.append(wire.metrics);
     if (compute) metrics.append(async () => computeMetrics(compute));
@@ -161,7 +168,7 @@ function storeUrl({ env, configDir }: Config): string {
   return env.MESH_STORE_URL ?? path.resolve(configDir, 'mesh.db');
 }
 
-function settingsOf(config: Config): Settings & { apiUrl: string } {
+function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: string } {
   const { env, app } = config;
   return {
     version: VERSION,
@@ -170,8 +177,23 @@ function settingsOf(config: Config): Settings & { apiUrl: string } {
     relayAdvertiseUrl: relayGivenToNodes(env),
     stunUrl: env.MESH_STUN_URL,
     registrationProof: env.MESH_REGISTRATION_PROOF,
+    listens: listensAt(env),
+    logKeySince,
     planTtlMs: app.planTtl,
+    signIn: app.signIn,
+    webhookAllow: env.MESH_WEBHOOK_ALLOW ?? app.webhooks.allow,
   };
+}
+
+function listensAt({
+  MESH_LISTEN,
+  MESH_BUS_LISTEN,
+  MESH_SIGNALING_AUTH: auth,
+  MESH_TLS_CERT,
+}: Config['env']): ListensAt {
+  const tls = MESH_TLS_CERT !== undefined;
+  const bus = MESH_BUS_LISTEN === 'off' ? undefined : { host: MESH_BUS_LISTEN.host, auth, tls };
+  return { api: { host: MESH_LISTEN.host, tls }, bus };
 }
 
 function apiUrl({ env, app }: Config, port: number): string {

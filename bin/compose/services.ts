@@ -15,6 +15,7 @@ import type { Planner } from '../../core/intent/plan/planner.ts';
 import { buildLiveness } from '../../core/model/liveness.ts';
 import { ReportedPaths } from '../../core/model/reported-paths.ts';
 import type { Keyring, NodeAccess, Settings } from '../../core/model/services.ts';
+import { Witnesses } from '../../core/model/witnesses.ts';
 import { runExpecting } from '../../core/state/expecting.ts';
 import type { ThreadServices } from '../../core/state/services.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
@@ -46,9 +47,11 @@ export function buildServices({ compute, store: base, ...rest }: ServiceParts): 
     ...parts,
     states,
     liveness,
-    computed: compute ? computedBy(compute) : computedHere({ ...parts, states, liveness }),
+    computed: compute ? computedBy(compute) : computedHere({ ...parts, states, liveness, logs: parts.keys.logs }),
     paths: new ReportedPaths(),
-    logins: buildLoginLimits(parts.clock),
+    witnesses: new Witnesses(),
+    logs: parts.keys.logs,
+    logins: buildLoginLimits(parts.clock, parts.settings.signIn),
     yaml: buildYaml(),
     nodeAccess: buildNodeAccess(parts),
     nextTurn: () => nextTurn(),

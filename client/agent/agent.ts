@@ -5,6 +5,7 @@ import type { RelayAddress } from '../../net/relay/address.ts';
 import { type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import { ControlLink } from '../control/control-link.ts';
 import { GraphFile } from '../control/graph-file.ts';
+import { LogFile } from '../control/log-file.ts';
 import type { Standing } from '../control/standing.ts';
 import { type NodeConfig, writeNodeConfig } from '../enrol/node-config.ts';
 import type { PathStatus } from '../paths/status.ts';
@@ -12,7 +13,7 @@ import { HandshakeWatch } from './handshake-watch.ts';
 import type { NodeStatus } from './node-status.ts';
 import { Overlay, type OverlayParts } from './overlay.ts';
 import { PathReports } from './path-reports.ts';
-import { NO_OVERLAY, overlayReport } from './report.ts';
+import { logReport, NO_OVERLAY, overlayReport } from './report.ts';
 
 export interface AgentOptions {
   readonly directory: string;
@@ -77,6 +78,7 @@ export class Agent {
     this.#control = new ControlLink({
       config,
       file: new GraphFile(directory, config.id),
+      logFile: new LogFile(directory),
       busWaitMs: options.busWaitMs,
       busInClear: options.busInClear,
       clock,
@@ -179,6 +181,7 @@ export class Agent {
         startedAt: formatInstant(this.#startedAt),
       },
       control: { ...control, heardAt: heardAt === null ? null : formatInstant(heardAt) },
+      log: logReport(this.#control.log),
       ...(facts ? overlayReport(facts, now) : NO_OVERLAY),
       trouble: this.#trouble || up?.firewallKeeper.trouble || '',
     };

@@ -48,6 +48,18 @@ export const nodeStatusSchema = z.object({
     bus: z.object({ url: z.string(), isUp: z.boolean(), trouble: z.string() }),
     graph: z.object({ version: z.number(), epoch: z.string() }).nullable(),
   }),
+  /** What this node keeps of the audit log of its workspace (docs/audit.md#nodes-as-witnesses). */
+  log: z.object({
+    origin: z.string(),
+    /** Entries of the newest checkpoint that agreed with those before; null before the first. */
+    size: z.number().nullable(),
+    root: z.string().nullable(),
+    key: z.string().nullable(),
+    verifiedAt: instant,
+    /** Why the last one that was sent is refused; null while none is. */
+    finding: z.object({ code: z.string(), message: z.string(), at: z.string() }).nullable(),
+    trouble: z.string(),
+  }),
   relay: z.object({
     state: z.string(),
     address: z.string().nullable(),

@@ -1,6 +1,8 @@
+import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { formatHostPort } from '../../net/host-port.ts';
+import type { LogStatus } from '../control/log-witness.ts';
 import type { ConnectivityMetrics } from '../paths/connectivity.ts';
 import type { PathStatus } from '../paths/status.ts';
 import type { Endpoint, Tunnel, TunnelPeerState } from '../tunnel/tunnel.ts';
@@ -56,6 +58,20 @@ export function overlayReport(
         expiresAt: peer.expiresAt ?? null,
       };
     }),
+  };
+}
+
+/** What is reported of the audit log. */
+export function logReport({ origin, kept, refused, trouble }: LogStatus): NodeStatus['log'] {
+  const { size = null, root } = (kept && readCheckpoint(kept.note)) ?? {};
+  return {
+    origin,
+    size,
+    root: root === undefined ? null : Buffer.from(root).toString('base64'),
+    key: kept ? Buffer.from(kept.key).toString('base64') : null,
+    verifiedAt: kept ? formatInstant(kept.at) : null,
+    finding: refused ? { ...refused, at: formatInstant(refused.at) } : null,
+    trouble,
   };
 }
 

@@ -1,36 +1,17 @@
-import type { Clock, Log } from '../../core/base/ports.ts';
 import { parseInstant } from '../../core/base/time.ts';
 import type { DeltaGraph, FullGraph, GraphMessage } from '../../core/model/graph.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import { provenKey } from '../enrol/key-proof.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
 import { PlaneApi, PlaneRefusal } from '../enrol/plane-api.ts';
-import type { BusMessage } from './bus.ts';
+import type { ControlOptions } from './control-options.ts';
 import { type FetchOutcome, GraphFetches } from './graph-fetches.ts';
-import type { GraphFile } from './graph-file.ts';
 import { GraphKeeper } from './graph-keeper.ts';
-import { type HeartbeatAnswer, type HeartbeatReport, Heartbeats } from './heartbeats.ts';
+import { type HeartbeatAnswer, Heartbeats, joined } from './heartbeats.ts';
+import { type LogStatus, LogWitness } from './log-witness.ts';
 import { ANSWER_MS, PlaneBus } from './plane-bus.ts';
 import { Pulse } from './pulse.ts';
 import { beatIntervalMs, type ControlStatus, isShutOut, STANDING_BY_REFUSAL, type Standing } from './standing.ts';
-
-export interface ControlOptions {
-  readonly config: NodeConfig;
-  readonly file: Pick<GraphFile, 'read' | 'write'>;
-  readonly busWaitMs: number;
-  /** The credential goes to a bus elsewhere without TLS too. */
-  readonly busInClear?: boolean;
-  readonly clock: Clock;
-  readonly log: Log;
-  saveConfig(config: NodeConfig): void;
-  onGraph(graph: FullGraph): void;
-  onStanding(standing: Standing, detail: string): void;
-  /** What arrived on this node's own signal subject, still sealed. */
-  onSignal(message: BusMessage): void;
-  onBus(isUp: boolean): void;
-  /** What else a heartbeat says: what changed, or `all` of it. */
-  report?(all: boolean): HeartbeatReport;
-}
 
 /** Keeps the graph of this node current: by the bus, and by HTTP where the bus does not answer. */
 export class ControlLink {
@@ -42,6 +23,7 @@ export class ControlLink {
   readonly #fetches: GraphFetches;
   readonly #heartbeats: Heartbeats;
   readonly #pulse: Pulse;
+  readonly #witness: LogWitness;
   #config: NodeConfig;
   #standing: Standing = 'unknown';
   #trouble = '';
@@ -85,7 +67,12 @@ export class ControlLink {
       },
       keyPairOf(Buffer.from(config.privateKey, 'base64')),
     );
-    this.#heartbeats = new Heartbeats(this.#bus, this.#api, options.report?.bind(options));
+    const { workspaceId, controlKey } = config;
+    const api = this.#api;
+    this.#witness = new LogWitness({ workspaceId, controlKey, file: options.logFile, api, clock, log });
+    this.#heartbeats = new Heartbeats(this.#bus, this.#api, (all) =>
+      joined([...(options.report ? [options.report(all)] : []), this.#witness.report(all)]),
+    );
   }
 
   /** The graph held, from disk at first. */
@@ -103,6 +90,11 @@ export class ControlLink {
       bus: { url: this.#config.signalingUrl, isUp: this.#bus.isUp, trouble: this.#bus.trouble },
       graph: held ? { version: held.version, epoch: held.epoch } : null,
     };
+  }
+
+  /** Where this node stands with the audit log. */
+  get log(): LogStatus {
+    return this.#witness.status;
   }
 
   /** Asks the API once, and begins with the bus. Resolves when the first answer came or none will come soon. */
@@ -146,7 +138,7 @@ export class ControlLink {
   async stop(): Promise<void> {
     this.#ending.abort();
     this.#stopAsking();
-    await Promise.all([this.#bus.close(), this.#pulse.stop(), this.#fetches.stop()]);
+    await Promise.all([this.#bus.close(), this.#pulse.stop(), this.#fetches.stop(), this.#witness.stop()]);
   }
 
   #save(config: NodeConfig): void {
@@ -210,6 +202,7 @@ export class ControlLink {
     this.#renewRelayAt = now + Math.max(life / 2, 60_000);
     this.#stand('ready', '');
     this.#options.onGraph(graph);
+    this.#witness.saw(graph.checkpoint);
   }
 
   #stand(standing: Standing, detail: string): void {
@@ -285,6 +278,7 @@ export class ControlLink {
 
   async #answered(answer: HeartbeatAnswer): Promise<void> {
     const { held } = this.#keeper;
+    this.#witness.saw(answer.checkpoint);
     if (answer.by === 'http') {
       if (answer.hasChanged || held === undefined) await this.#fetches.now('the network has changed');
       return;

@@ -7,12 +7,14 @@ export interface HeartbeatReport {
   taken(): void;
 }
 
-/** What the control plane answered. */
-export type HeartbeatAnswer =
-  /** The version of the graph that it sent to this node last; null when it sent none. */
+/** What the control plane answered; `checkpoint`: of the audit log, where it has one that this node may not know. */
+export type HeartbeatAnswer = {
+  readonly checkpoint: string | null;
+} /** The version of the graph that it sent to this node last; null when it sent none. */ & (
   | { readonly by: 'bus'; readonly version: number | null }
   /** Whether the network has changed since the last answer over HTTP. */
-  | { readonly by: 'http'; readonly hasChanged: boolean };
+  | { readonly by: 'http'; readonly hasChanged: boolean }
+);
 
 /** Heartbeats from one whole report to the next: a control plane that was restarted has forgotten them. */
 const REPORT_ALL_EVERY = 20;
@@ -39,12 +41,11 @@ export class Heartbeats {
 
   /** @throws PlaneRefusal or PlaneAway */
   async beat(): Promise<HeartbeatAnswer> {
-    const version = this.#bus.isUp ? await this.#byBus() : undefined;
-    return version === undefined ? this.#byHttp() : { by: 'bus', version };
+    return (this.#bus.isUp ? await this.#byBus() : undefined) ?? this.#byHttp();
   }
 
   /** @returns undefined where the bus gave no answer */
-  async #byBus(): Promise<number | null | undefined> {
+  async #byBus(): Promise<HeartbeatAnswer | undefined> {
     let report = this.#report(false);
     let answer = await this.#bus.beat(report.content);
     if (answer?.challenge !== undefined) {
@@ -52,21 +53,32 @@ export class Heartbeats {
       report = this.#report(true);
       answer = await this.#bus.beat({ ...report.content, echo: answer.challenge });
     }
-    if (answer?.version !== undefined) report.taken();
-    return answer?.version;
+    if (answer?.version === undefined) return undefined;
+    report.taken();
+    return { by: 'bus', version: answer.version, checkpoint: answer.checkpoint ?? null };
   }
 
   async #byHttp(): Promise<HeartbeatAnswer> {
     const report = this.#report(false);
-    const { version } = await this.#api.heartbeat(report.content);
+    const { version, checkpoint = null } = await this.#api.heartbeat(report.content);
     report.taken();
     const hasChanged = this.#httpVersion !== undefined && this.#httpVersion !== version;
     this.#httpVersion = version;
-    return { by: 'http', hasChanged };
+    return { by: 'http', hasChanged, checkpoint };
   }
 
   #report(all: boolean): HeartbeatReport {
     const isTurn = this.#count++ % REPORT_ALL_EVERY === 0;
     return this.#reportOf?.(all || isTurn) ?? { content: {}, taken: () => {} };
   }
+}
+
+/** What several have to say, in one. */
+export function joined(reports: readonly HeartbeatReport[]): HeartbeatReport {
+  return {
+    content: Object.assign({}, ...reports.map(({ content }) => content)),
+    taken() {
+      for (const report of reports) report.taken();
+    },
+  };
 }

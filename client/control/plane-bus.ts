@@ -30,7 +30,7 @@ export interface PlaneBusOptions {
 /** The control plane answers on the bus within this, or it does not hear this node there. */
 export const ANSWER_MS = 5_000;
 
-const replyShape = object({}, { challenge: text(64), version: nullable(integer()) });
+const replyShape = object({}, { challenge: text(64), version: nullable(integer()), checkpoint: text(4_096) });
 
 /** The control plane over the bus: what it is told is sealed to it, and what it did not seal is not taken for its word. */
 export class PlaneBus {

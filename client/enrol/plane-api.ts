@@ -1,5 +1,19 @@
 import type { IncomingMessage } from 'node:http';
-import { ifIs, integer, Mismatch, nullable, type Of, object, oneOf, type Shape, text } from '../../core/base/shape.ts';
+import type { LogKey } from '../../core/audit/log-keys.ts';
+import {
+  ifIs,
+  instant,
+  integer,
+  list,
+  Mismatch,
+  nullable,
+  type Of,
+  object,
+  oneOf,
+  type Shape,
+  text,
+} from '../../core/base/shape.ts';
+import { parseInstant } from '../../core/base/time.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { takenGraphShape } from '../graph-shape.ts';
 
@@ -44,7 +58,18 @@ const registeredShape = object(
   },
   { agentToken: anyText, expiresAt: anyText },
 );
-const heartbeatShape = object({ phase: anyText, version: integer() });
+const heartbeatShape = object({ phase: anyText, version: integer() }, { checkpoint: nullable(anyText) });
+const hash = text(44, /^[A-Za-z0-9+/]{43}=$/);
+/** A log of 2^64 entries is proven by as many. */
+const MAX_PROOF_HASHES = 64;
+const proofShape = object({ hashes: list(hash, MAX_PROOF_HASHES) });
+const MAX_LOG_KEYS = 1_000;
+const logKeysShape = object({
+  items: list(
+    object({ publicKey: hash, from: instant, until: nullable(instant) }, { endorsement: nullable(anyText) }),
+    MAX_LOG_KEYS,
+  ),
+});
 const renamedShape = object({ name: anyText });
 const rotatedShape = object({ deviceToken: anyText });
 const deletedShape = object({ deleted: anyText });
@@ -91,6 +116,23 @@ export class PlaneApi {
 
   heartbeat(body: object) {
     return this.#call('POST', '/api/v1/devices/self/heartbeat', heartbeatShape, { body });
+  }
+
+  /** The public keys of the audit logs, oldest first. */
+  async logKeys(): Promise<LogKey[]> {
+    const { items } = await this.#call('GET', '/api/v1/audit/keys', logKeysShape, { isPublic: true });
+    return items.map(({ publicKey, from, until, endorsement }) => ({
+      publicKey: bytesOf(publicKey),
+      from: parseInstant(from),
+      ...(until !== null && { until: parseInstant(until) }),
+      ...(typeof endorsement === 'string' && { endorsement }),
+    }));
+  }
+
+  /** That the audit log of one size begins with that of a smaller one. */
+  async logProof(from: number, to: number): Promise<Uint8Array[]> {
+    const { hashes } = await this.#call('GET', `/api/v1/audit/proof?from=${from}&to=${to}`, proofShape);
+    return hashes.map(bytesOf);
   }
 
   rename(name: string) {
@@ -162,6 +204,10 @@ export class PlaneApi {
       request.end(text);
     });
   }
+}
+
+function bytesOf(base64: string): Uint8Array {
+  return Buffer.from(base64, 'base64');
 }
 
 async function readJson(response: IncomingMessage): Promise<unknown> {

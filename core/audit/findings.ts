@@ -8,6 +8,7 @@ export interface Finding {
     | 'damaged'
     | 'signature'
     | 'key_changed'
+    | 'other_log'
     | 'root'
     | 'entry_changed'
     | 'entry_inserted'
@@ -57,12 +58,31 @@ export function rootOfLeaves(leaves: readonly Uint8Array[], size = leaves.length
   return tree.root();
 }
 
+/** The roots that a log had at several sizes, in one pass; sizes beyond its end are left out. */
+export function rootsAt(leaves: readonly Uint8Array[], sizes: Iterable<number>): ReadonlyMap<number, Uint8Array> {
+  const wanted = new Set(sizes);
+  const tree = new GrowingTree();
+  const roots = new Map<number, Uint8Array>();
+  if (wanted.has(0)) roots.set(0, tree.root());
+  for (const leaf of leaves) {
+    tree.append(leaf);
+    if (wanted.has(tree.size)) roots.set(tree.size, tree.root());
+  }
+  return roots;
+}
+
 /**
  * How a log contradicts what was seen of it before; undefined where it only grew.
  *
  * @param newest instant of its newest entry, where that is known
+ * @param rootThen its root at the size that was seen, where that is known already
  */
-export function contradiction(leaves: readonly Uint8Array[], seen: SeenLog, newest?: number): Finding | undefined {
+export function contradiction(
+  leaves: readonly Uint8Array[],
+  seen: SeenLog,
+  newest?: number,
+  rootThen?: Uint8Array,
+): Finding | undefined {
   const saw = sawOf(seen);
   const at = seen.leaves && firstDifference(seen.leaves, leaves);
   if (leaves.length < seen.size) {
@@ -72,7 +92,7 @@ export function contradiction(leaves: readonly Uint8Array[], seen: SeenLog, newe
     const message = `${has}: its end was cut, or an older database was restored. Entries ${leaves.length} to ${seen.size - 1} are gone.`;
     return { code: 'shortened', message };
   }
-  if (Buffer.compare(rootOfLeaves(leaves, seen.size), seen.root) === 0) return undefined;
+  if (Buffer.compare(rootThen ?? rootOfLeaves(leaves, seen.size), seen.root) === 0) return undefined;
   if (!seen.leaves || at === undefined) return forked(`${saw} with another root than the log has at that size`);
   return where(saw, leaves, seen.leaves, at);
 }

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
+import { buildLogKeys, newLogKey, rotated, type StoredLogKey } from '../../storage/log-keys.ts';
 import { buildKit, type Kit } from '../../test/kits/plane/kit.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { openCheckpoint } from './checkpoint.ts';
 import { keepCheckpoint, keepCheckpoints, makeCheckpoint, noteKeysOf, rootAt } from './keep-checkpoints.ts';
+import { headsInMemory } from './log-keys.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -68,6 +70,58 @@ test('a log that is not there yet is passed over', async () => {
   await keepCheckpoints(kit.services);
   await keepCheckpoint(kit.services, 'w_none');
   expect(await sizesKept(kit, SYSTEM_WORKSPACE)).toEqual([]);
+});
+
+test('a log that was rewritten with its checkpoints taken out of the database is not signed', async () => {
+  const { kit, path } = await kitOnFile();
+  await using _ = kit;
+  const workspace = await kit.workspace();
+  await kit.services.store.record(workspace, [event, event]);
+  await keepCheckpoints(kit.services);
+  const own = `(SELECT id FROM workspace WHERE name = '${workspace}')`;
+  tamper(path, `DELETE FROM checkpoint; UPDATE audit SET hashes = zeroblob(length(hashes)) WHERE ws = ${own}`);
+  await kit.services.store.record(workspace, [event]);
+  const made = makeCheckpoint(kit.services, workspace);
+  await expect(made).rejects.toThrow(/kept apart from the database, has another root/);
+  expect(await sizesKept(kit, workspace)).toEqual([]);
+});
+
+test('a checkpoint that was taken out of the database is put back where the log holds it', async () => {
+  const { kit, path } = await kitOnFile();
+  await using _ = kit;
+  const workspace = await kit.workspace();
+  const made = await makeCheckpoint(kit.services, workspace);
+  tamper(path, 'DELETE FROM checkpoint');
+  expect((await makeCheckpoint(kit.services, workspace)).note).toBe(made.note);
+  expect(await sizesKept(kit, workspace)).toEqual([made.size]);
+});
+
+test('a key verifies nothing that was signed after its time, and the next key signs the log anew', async () => {
+  await using kit = await buildKit();
+  const workspace = await kit.workspace();
+  const { services, clock } = kit;
+  const until = clock.time + HOUR_MS;
+  const first = newLogKey(0);
+  const withKeys = (...stored: StoredLogKey[]) => {
+    const logs = buildLogKeys(stored, services.keys.controlKey, headsInMemory());
+    return { ...services, keys: { ...services.keys, logs } };
+  };
+  const made = await makeCheckpoint(withKeys(first), workspace);
+  const [old, next] = rotated([first], until);
+  if (!old || !next) throw new TypeError('a key is missing');
+  const after = withKeys(old, next);
+  expect(openCheckpoint(made.note, noteKeysOf(after.keys.logs, workspace, clock.time))).toMatchObject({
+    size: made.size,
+  });
+  expect(openCheckpoint(made.note, noteKeysOf(after.keys.logs, workspace, until + 1))).toBeUndefined();
+  const anew = await makeCheckpoint(after, workspace);
+  expect(anew.size).toBe(made.size);
+  expect(openCheckpoint(anew.note, noteKeysOf(after.keys.logs, workspace))?.key.publicKey).toEqual(
+    new Uint8Array(Buffer.from(next.publicKey, 'base64')),
+  );
+  expect(await sizesKept(kit, workspace)).toEqual([made.size]);
+  await services.store.auditTree(workspace).keepCheckpoint({ ...made, at: until + 1 });
+  await expect(makeCheckpoint(after, workspace)).rejects.toThrow(/signed by no key that this installation had then/);
 });
 
 test.each([

@@ -3,7 +3,8 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { AuditTree, Clock, KeptCheckpoint, Store } from '../base/ports.ts';
 import { formatInstant } from '../base/time.ts';
 import { openCheckpoint } from './checkpoint.ts';
-import type { LogKeys } from './log-keys.ts';
+import type { LogKeys, PublicLogKeys } from './log-keys.ts';
+import type { NoteKey } from './note.ts';
 import { rootOf } from './tree.ts';
 
 interface LogServices {
@@ -15,35 +16,47 @@ interface LogServices {
 const DAY_MS = 86_400_000;
 
 /**
- * A checkpoint of all that is in the log of a workspace, which is kept. Nothing is signed that contradicts the last one.
+ * A checkpoint of all that is in the log of a workspace, which is kept. Nothing is signed that contradicts the last one, be
+ * it the one in the database or the one that is kept apart from it.
  *
- * @throws MeshError `unavailable` where the log does not hold what the last checkpoint says any more
+ * @throws MeshError `unavailable` where the log does not hold what was signed before any more
  */
 export async function makeCheckpoint(services: LogServices, workspace: string): Promise<KeptCheckpoint> {
   const { store, clock, keys } = services;
   const tree = store.auditTree(workspace);
-  const size = await tree.size();
+  // Before the size: what others sign meanwhile is of a log that is no shorter.
   const [last] = await tree.checkpoints(1);
-  if (last) await requireHeld(services, workspace, tree, last, size);
-  if (last?.size === size) return last;
-  const root = await rootAt(tree, size);
-  const made = { at: clock.now(), size, note: keys.logs.sign({ origin: keys.logs.originOf(workspace), size, root }) };
-  if (size > 0) await tree.keepCheckpoint(made);
+  const head = await keys.logs.heads.newest(workspace);
+  const size = await tree.size();
+  const when = last && `The checkpoint of ${formatInstant(last.at)} in the log of ${workspace}`;
+  if (last && when) await requireHeld(when, last.note, tree, size, noteKeysOf(keys.logs, workspace, last.at));
+  if (head !== undefined && head !== last?.note) {
+    const what = `The newest signed checkpoint of ${workspace}, kept apart from the database,`;
+    await requireHeld(what, head, tree, size, noteKeysOf(keys.logs, workspace));
+  }
+  if (last && isOf(last.note, size, keys.logs, workspace)) {
+    if (head === undefined) await keys.logs.heads.keep(workspace, last.note);
+    return last;
+  }
+  const signed =
+    head !== undefined && isOf(head, size, keys.logs, workspace)
+      ? head
+      : keys.logs.sign({ origin: keys.logs.originOf(workspace), size, root: await rootAt(tree, size) });
+  const made = { at: clock.now(), size, note: signed };
+  if (size > 0) {
+    await keys.logs.heads.keep(workspace, signed);
+    await tree.keepCheckpoint(made);
+  }
   return made;
 }
 
 /** Where something was written since the last checkpoint, or a day has passed: then an entry says that there was nothing. */
 export async function keepCheckpoint(services: LogServices, workspace: string): Promise<void> {
   const { store, clock } = services;
-  const tree = store.auditTree(workspace);
-  const [last] = await tree.checkpoints(1);
-  const size = await tree.size();
-  if (size === 0) return;
-  if (last?.size === size) {
-    if (clock.now() - last.at < DAY_MS) return;
-    const detail = { since: formatInstant(last.at), size: last.size };
-    await store.record(workspace, [{ type: 'audit.no_activity', actor: 'system:audit', result: 'ok', detail }]);
-  }
+  const { at, size } = await makeCheckpoint(services, workspace);
+  if (size === 0 || clock.now() - at < DAY_MS) return;
+  const detail = { since: formatInstant(at), size };
+  await store.record(workspace, [{ type: 'audit.no_activity', actor: 'system:audit', result: 'ok', detail }]);
   await makeCheckpoint(services, workspace);
 }
 
@@ -56,32 +69,51 @@ export async function keepCheckpoints(services: LogServices): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-export function rootAt(tree: AuditTree, size: number): Promise<Uint8Array> {
+export function rootAt(tree: Pick<AuditTree, 'hashes'>, size: number): Promise<Uint8Array> {
   return rootOf(size, (ids) => tree.hashes(ids));
 }
 
-/** The keys of the log of a workspace, as a verifier of notes takes them. */
-export function noteKeysOf({ keys, originOf }: LogKeys, workspace: string) {
-  return keys.map(({ publicKey }) => ({ name: originOf(workspace), publicKey }));
+/**
+ * The keys of the log of a workspace, as a verifier of notes takes them.
+ *
+ * @param at when the note was signed, as far as that is known: a key signs nothing once its time is over
+ */
+export function noteKeysOf({ keys, originOf }: PublicLogKeys, workspace: string, at?: number) {
+  return keys
+    .filter(({ until }) => at === undefined || until === undefined || at <= until)
+    .map(({ publicKey }) => ({ name: originOf(workspace), publicKey }));
+}
+
+/** Whether it is a checkpoint of that size which the key in use signed. */
+function isOf(note: string, size: number, logs: PublicLogKeys, workspace: string): boolean {
+  const inUse = logs.keys.filter(({ until }) => until === undefined);
+  return openCheckpoint(note, noteKeysOf({ ...logs, keys: inUse }, workspace))?.size === size;
 }
 
 async function requireHeld(
-  { keys }: LogServices,
-  workspace: string,
+  what: string,
+  note: string,
   tree: AuditTree,
-  last: KeptCheckpoint,
   size: number,
+  keys: readonly NoteKey[],
 ): Promise<void> {
-  const said = openCheckpoint(last.note, noteKeysOf(keys.logs, workspace));
-  const when = `The checkpoint of ${formatInstant(last.at)} in the log of ${workspace}`;
+  const why = await whyNotHeld(note, tree, size, keys);
+  if (why === undefined) return;
   const then = 'Nothing more is signed: see docs/audit.md#when-a-log-contradicts-its-checkpoint.';
-  if (!said) throw new MeshError('unavailable', `${when} is signed by no key of this installation. ${then}`);
-  if (said.size > size) {
-    throw new MeshError(
-      'unavailable',
-      `${when} has ${said.size} entries, the log ${size}: its end is missing. ${then}`,
-    );
-  }
-  if (Buffer.compare(await rootAt(tree, said.size), said.root) === 0) return;
-  throw new MeshError('unavailable', `${when} has another root than the log at its size, ${said.size}. ${then}`);
+  throw new MeshError('unavailable', `${what} ${why} ${then}`);
+}
+
+/** Why a log does not hold what a checkpoint of it says, after the name of that checkpoint; undefined where it does. */
+export async function whyNotHeld(
+  note: string,
+  tree: Pick<AuditTree, 'hashes'>,
+  size: number,
+  keys: readonly NoteKey[],
+): Promise<string | undefined> {
+  const said = openCheckpoint(note, keys);
+  if (!said)
+    return 'is signed by no key that this installation had then: its credentials.json is another, or the note is.';
+  if (said.size > size) return `has ${said.size} entries, the log ${size}: its end is missing.`;
+  if (Buffer.compare(await rootAt(tree, said.size), said.root) === 0) return undefined;
+  return `has another root than the log at its size, ${said.size}.`;
 }

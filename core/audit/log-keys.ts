@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Checkpoint } from './checkpoint.ts';
+import { openNote, signNote } from './note.ts';
 
 /** A key that signs checkpoints, or did. */
 export interface LogKey {
@@ -7,13 +9,74 @@ export interface LogKey {
   readonly from: number;
   /** Undefined of the key in use. */
   readonly until?: number;
+  /** By which the key before it, in its last act, named it as the next: a signed note. */
+  readonly endorsement?: string;
 }
 
-/** The keys of all logs of an installation. Private ones stay behind it. */
-export interface LogKeys {
+/** The public side of the keys of all logs of an installation. */
+export interface PublicLogKeys {
   /** What checkpoints of the log of a workspace begin with, and the name of the key that signs them. */
   originOf(workspace: string): string;
   /** Oldest first; those no longer in use too, because old checkpoints verify with them. */
   readonly keys: readonly LogKey[];
+}
+
+/** The keys of all logs of an installation. Private ones stay behind it. */
+export interface LogKeys extends PublicLogKeys {
   sign(checkpoint: Checkpoint): string;
+  /** Signs a payload as DSSE does, by the key in use. */
+  attest(payloadType: string, payload: Uint8Array): { readonly publicKey: Uint8Array; readonly signature: Uint8Array };
+  readonly heads: LogHeads;
+}
+
+/** The newest checkpoint that was signed of each log, kept apart from the database that the logs are in. */
+export interface LogHeads {
+  /** @throws Error where it cannot be read: then nothing is to be signed */
+  newest(workspace: string): Promise<string | undefined>;
+  /** Durable once it resolves. One of fewer entries than the one that is kept does not replace it. */
+  keep(workspace: string, note: string): Promise<void>;
+}
+
+const LOGS = 'mesh.internal/log';
+const INSTALLATION_DIGITS = 16;
+/** Signs which key comes next; a name of its own, so that no such note is ever taken for a checkpoint. */
+const NEXT_KEY = 'mesh.internal/log-key';
+
+/** @param controlKey which names the installation, as it does to nodes */
+export function logOrigin(controlKey: Uint8Array, workspace: string): string {
+  const installation = createHash('sha256').update(controlKey).digest('hex').slice(0, INSTALLATION_DIGITS);
+  return `${LOGS}/${installation}/${workspace}`;
+}
+
+/** Heads for as long as the process lives, and of those that were given. */
+export function headsInMemory(): LogHeads {
+  const heads = new Map<string, string>();
+  return {
+    newest: async (workspace) => heads.get(workspace),
+    keep: async (workspace, note) => void heads.set(workspace, note),
+  };
+}
+
+/** @param by the key that ends, its private part PKCS #8 PEM */
+export function endorse(publicKey: Uint8Array, by: { readonly publicKey: Uint8Array; readonly privateKey: string }) {
+  return signNote(nextKeyText(publicKey), { name: NEXT_KEY, publicKey: by.publicKey }, by.privateKey);
+}
+
+/** Whether a key leads to another by endorsements, each key naming the next. @param keys oldest first */
+export function leadsTo(
+  from: Uint8Array,
+  to: Uint8Array,
+  keys: readonly Pick<LogKey, 'publicKey' | 'endorsement'>[],
+): boolean {
+  let reached = from;
+  for (const { publicKey, endorsement } of keys) {
+    if (endorsement === undefined) continue;
+    const opened = openNote(endorsement, [{ name: NEXT_KEY, publicKey: reached }]);
+    if (opened?.text === nextKeyText(publicKey)) reached = publicKey;
+  }
+  return Buffer.compare(reached, to) === 0;
+}
+
+function nextKeyText(publicKey: Uint8Array): string {
+  return `${NEXT_KEY}\n${Buffer.from(publicKey).toString('base64')}\n`;
 }

@@ -3,12 +3,13 @@ import { ROLE_SCOPES } from '../base/scope.ts';
 import type { AccountRecord } from '../identity/accounts.ts';
 import { roleOf } from '../identity/members.ts';
 import type { NetworkServices } from '../state/services.ts';
+import { changesDuty } from './decisions.ts';
 import type { Write } from './writes.ts';
 
 type Reads = Pick<NetworkServices, 'store'>;
 
 /**
- * The workspaces with `requireApproval` whose approvers a batch has to be shown to: the one it is written in, or, for
+ * The workspaces whose approvers a batch has to be shown to: with `requireApproval` the one it is written in, or, for
  * accounts, every one in which the account may approve, for no other may decide that for them.
  */
 export async function concernedWorkspaces(
@@ -22,6 +23,7 @@ export async function concernedWorkspaces(
   for (const { uid } of asking) {
     if (uid === workspace || (await concerns(services, uid, writes))) concerned.add(uid);
   }
+  for (const write of writes) if (changesDuty(write) && write.before) concerned.add(write.before.uid);
   return [...concerned];
 }
 

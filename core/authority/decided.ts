@@ -35,7 +35,13 @@ export function decidedIn(draft: RecordDraft): unknown {
     case 'Snapshot':
     case 'Assessment':
     case 'AssessmentPage':
+    case 'ComplianceDrift':
+    case 'Review':
+    case 'ReviewPage':
+    case 'ReviewDue':
     case 'Session':
+    case 'Webhook':
+    case 'WebhookDelivery':
       return null;
     default:
       return draft satisfies never;

@@ -30,6 +30,15 @@ export function isWeaker(before: WorkspaceSettings, after: WorkspaceSettings): b
   );
 }
 
+/** Whether a workspace that demands a second person where controls fail would be judged otherwise, or demand nobody. */
+export function changesDuty(write: Write): boolean {
+  if (write.kind !== 'Workspace') return false;
+  const { before, after } = write as Write<'Workspace'>;
+  const [was, is] = [before?.spec.settings, after?.spec.settings];
+  if (was?.compliance?.secondPerson !== true || !is) return false;
+  return !sameValue(was.compliance, is.compliance) || !sameValue(was.reviews ?? {}, is.reviews ?? {});
+}
+
 interface Facts {
   readonly callerId: string;
   /** Ids and names of the agents that end in the same batch. */
@@ -62,6 +71,12 @@ const RULES: Rules = {
   Snapshot: never,
   Assessment: never,
   AssessmentPage: never,
+  ComplianceDrift: never,
+  Review: never,
+  ReviewPage: never,
+  ReviewDue: never,
+  Webhook: never,
+  WebhookDelivery: never,
   Session: never,
 };
 
@@ -119,12 +134,15 @@ function rolesScopes(record: RecordDraft<'Member'> | undefined): ReadonlySet<str
   return role !== undefined && Object.hasOwn(ROLE_SCOPES, role) ? ROLE_SCOPES[role] : new Set<string>();
 }
 
-function workspaceDecision({ type, name, before, after }: Write<'Workspace'>): string | undefined {
+function workspaceDecision(write: Write<'Workspace'>): Decision {
+  const { type, name, before, after } = write;
   if (type === 'deleted') return `deletes the workspace ${name}`;
   const [was, is] = [before?.spec, after?.spec];
-  return was && is && isWeaker(was.settings, is.settings)
-    ? `weakens the approval settings of the workspace ${name}`
-    : undefined;
+  if (!was || !is) return undefined;
+  return [
+    ...(isWeaker(was.settings, is.settings) ? [`weakens the approval settings of the workspace ${name}`] : []),
+    ...(changesDuty(write) ? [`changes what the workspace ${name} is assessed by`] : []),
+  ];
 }
 
 function accountDecision({ type, name, before: was, after }: Write<'Account'>, { callerId }: Facts): string[] {
@@ -138,6 +156,9 @@ function accountDecision({ type, name, before: was, after }: Write<'Account'>, {
     ...(was.spec.role === is.role ? [] : [`makes ${name} a ${is.role}`]),
     ...(was.spec.disabled === is.disabled ? [] : [`${is.disabled ? 'disables' : 'enables'} the account ${name}`]),
     ...(was.spec.passwordHash !== is.passwordHash && was.uid !== callerId ? [`sets another password for ${name}`] : []),
+    ...(was.spec.secondFactor && !is.secondFactor && was.uid !== callerId
+      ? [`takes the second factor of ${name} away`]
+      : []),
   ];
 }
 

@@ -10,10 +10,10 @@ import { requireStillMay } from '../identity/standing.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
-import { decisionsIn } from './decisions.ts';
+import { changesDuty, decisionsIn } from './decisions.ts';
 import { type Beyond, beyondAuthority, beyondDelegation, isDear } from './judge.ts';
 import { judgedAgain } from './judged-again.ts';
-import { judgeShown, judgeWrites } from './judgements.ts';
+import { judgeControls, judgeShown, judgeWrites } from './judgements.ts';
 import { NeedsPerson } from './needs-person.ts';
 import { requireShare } from './shares.ts';
 import { type Write, writesIn } from './writes.ts';
@@ -25,6 +25,8 @@ export interface Approved {
   readonly workspaces: ReadonlySet<string>;
   /** What the person was shown, see `shownDigest`. */
   readonly shown: string;
+  /** The controls of frameworks that the person was told will fail. */
+  readonly failsControls: ReadonlySet<string>;
   /** The new state of the workflow, to be committed together with what it allows in that partition. */
   takeOps(partition: string): readonly Op[];
 }
@@ -96,7 +98,13 @@ function judgingStore(
     async permit(workspace, ops, requestId) {
       if (caller.kind !== 'agent') return;
       await store.permit(workspace, ops, requestId);
-      await needOf(services, { workspace, writes: await writesIn(store, workspace, ops), caller, requestId });
+      const { beyond } = await beyondOf(services, {
+        workspace,
+        writes: await writesIn(store, workspace, ops),
+        caller,
+        requestId,
+      });
+      if (beyond?.delegated) throw beyondDelegation(beyond);
     },
   };
 
@@ -117,10 +125,11 @@ function judgingStore(
     if (!context.isApproved) await store.permit(workspace, ops, context.requestId);
     const writes = await writesIn(store, workspace, ops);
     const asked: Asked = { workspace, writes, caller, requestId: context.requestId };
-    const [need, judgedOn] = await needOf(services, asked);
+    const [need, judgedOn] = await needOf(services, asked, isPlan(context, approved));
     // A workflow is what approval is: its execution was approved, by a person or by the settings of the workspace.
     const isWorkflow = context.approval !== undefined && (caller.kind !== 'agent' || need?.isDecision === true);
     if (need && !isWorkflow) requireApproved(need, approved);
+    if (need && approved) requireControlsAsShown(need, approved);
     const shownOn =
       need && approved ? await requireAsShown(services, asked, hasShown ? OPENS_NOTHING : approved.shown) : undefined;
     const isPersons = caller.kind !== 'agent' || approved !== undefined || Boolean(context.approval?.reviewedBy);
@@ -152,7 +161,8 @@ const BASES = new WeakMap<Store, Store>();
 /** Of a call that writes several times the first was shown; the others follow from it and open nothing. */
 const OPENS_NOTHING = Symbol('opens nothing');
 
-interface Need extends Pick<NeedsPerson, 'workspaces' | 'reasons' | 'rows' | 'writes'> {
+interface Need
+  extends Pick<NeedsPerson, 'workspaces' | 'reasons' | 'rows' | 'writes' | 'failsControls' | 'changesDuty'> {
   /** Whether it is about who decides, and not about what an agent may. */
   readonly isDecision: boolean;
 }
@@ -169,18 +179,50 @@ interface Asked {
  *
  * @throws MeshError `beyond_delegation` where nobody may let the caller; `unavailable` where it could not be judged
  */
-async function needOf(services: Reads, asked: Asked): Promise<[Need | undefined, Basis | undefined]> {
+async function needOf(
+  services: Reads,
+  asked: Asked,
+  isPlanned: boolean,
+): Promise<[Need | undefined, Basis | undefined]> {
   const { workspace, writes, caller } = asked;
-  const { beyond, basis } = caller.kind === 'agent' ? await beyondOf(services, asked) : {};
+  const { beyond, basis: judgedOn } = caller.kind === 'agent' ? await beyondOf(services, asked) : {};
   if (beyond?.delegated) throw beyondDelegation(beyond);
+  const controls = isPlanned ? NO_CONTROLS : await controlsOf(services, asked);
+  const basis = together(judgedOn, controls.basis);
+  const { failsControls } = controls;
+  const common = { writes, failsControls, changesDuty: writes.some(changesDuty) };
   if (beyond) {
-    return [{ workspaces: [workspace], writes, reasons: beyond.reasons, rows: beyond.rows, isDecision: false }, basis];
+    const reasons = [...beyond.reasons, ...controls.reasons];
+    return [{ ...common, workspaces: [workspace], reasons, rows: beyond.rows, isDecision: false }, basis];
   }
-  const reasons = decisionsIn(writes, caller.id);
-  if (reasons.length === 0) return [undefined, basis];
-  const workspaces = await concernedWorkspaces(services, workspace, writes);
-  const need = workspaces.length === 0 ? undefined : { workspaces, writes, reasons, rows: [], isDecision: true };
-  return [need, basis];
+  const decisions = decisionsIn(writes, caller.id);
+  const concerned = decisions.length === 0 ? [] : await concernedWorkspaces(services, workspace, writes);
+  const workspaces = [...new Set([...concerned, ...(failsControls.length > 0 ? [workspace] : [])])];
+  if (workspaces.length === 0) return [undefined, basis];
+  const reasons = [...controls.reasons, ...(concerned.length > 0 ? decisions : [])];
+  return [{ ...common, workspaces, reasons, rows: [], isDecision: true }, basis];
+}
+
+/** Whether it carries a plan out, which is judged with what it does to controls until its commit. */
+function isPlan({ approval }: CommitContext, approved: Approved | undefined): boolean {
+  return approval !== undefined && approved === undefined;
+}
+
+interface Controls {
+  readonly failsControls: readonly string[];
+  readonly reasons: readonly string[];
+  readonly basis?: Basis;
+}
+
+const NO_CONTROLS: Controls = { failsControls: [], reasons: [] };
+
+/** The controls that a batch would have fail, where the workspace demands a second person for it. */
+async function controlsOf(services: Reads, { workspace, writes, caller, requestId }: Asked): Promise<Controls> {
+  if (workspace === SYSTEM_WORKSPACE || !isDear(writes)) return NO_CONTROLS;
+  // One that is being made is not in the directory yet.
+  const record = await services.store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
+  if (!record?.spec.settings.compliance?.secondPerson) return NO_CONTROLS;
+  return services.computed(judgeControls, { writes }, { workspace, principal: writerOf(caller).id, requestId });
 }
 
 async function beyondOf(
@@ -205,6 +247,16 @@ async function beyondOf(
 /** @throws NeedsPerson where the people of one of the workspaces have not approved it */
 function requireApproved(need: Need, approved: Approved | undefined): void {
   if (!approved || need.workspaces.some((id) => !approved.workspaces.has(id))) throw new NeedsPerson(need);
+}
+
+/** @throws MeshError `conflict` where more controls would fail than the person was told */
+function requireControlsAsShown({ failsControls }: Need, approved: Approved): void {
+  const more = failsControls.filter((control) => !approved.failsControls.has(control));
+  if (more.length === 0) return;
+  throw new MeshError(
+    'conflict',
+    `The network has changed since, and this would fail ${more.join(', ')} too: make the call again to ask anew.`,
+  );
 }
 
 /** @returns what that was concluded from. @throws MeshError `conflict` when it would do something else than what was shown */

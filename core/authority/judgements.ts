@@ -1,9 +1,11 @@
 import { MeshError } from '../base/errors.ts';
 import type { Basis } from '../base/ports.ts';
+import { brokenControls, controlTexts, touchedControls } from '../compliance/flips.ts';
 import type { Computation } from '../compute/computation.ts';
 import { outsidePairs } from '../effect/effect.ts';
 import { lookUpById } from '../model/find.ts';
 import type { AgentRecord } from '../model/resources.ts';
+import { workspaceById } from '../model/workspaces.ts';
 import { isLive } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -11,6 +13,7 @@ import { futureOf } from './future.ts';
 import { joinsOf } from './joins.ts';
 import { type Beyond, beyondAuthority, comparison } from './judge.ts';
 import { shownDigest } from './shown.ts';
+import { stateAfter } from './state-after.ts';
 import type { Write } from './writes.ts';
 
 type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
@@ -48,6 +51,22 @@ function requireNotEnded(id: string, agent: AgentRecord | undefined, now: number
   if (agent && isLive(agent, now)) return;
   throw new MeshError('forbidden', `The agent ${agent?.name ?? id} has ended: nothing of it is written any more.`);
 }
+
+/** The controls of frameworks that fail after writes and did not before, and why. */
+export const judgeControls: Computation<
+  Reads,
+  { readonly writes: readonly Write[] },
+  Judgement & { readonly failsControls: readonly string[]; readonly reasons: readonly string[] }
+> = {
+  name: 'judge_controls',
+  async run({ store, states, clock }, workspace, { writes }) {
+    const { settings } = (await workspaceById({ store }, workspace)).spec;
+    const [state, at] = [await states.current(workspace), clock.now()];
+    const sideOf = (one: NetworkState) => ({ state: one, at, reach: () => states.reachability(one, at) });
+    const flips = touchedControls(sideOf(state), sideOf(stateAfter(state, writes)), settings);
+    return { basis: basisOf(state), failsControls: brokenControls(flips), reasons: controlTexts(flips).broken };
+  },
+};
 
 /** What a person is shown of writes, named by a digest. */
 export const judgeShown: Computation<

@@ -95,6 +95,11 @@ const RULES: Rules = {
   Snapshot: ({ type }) => type === 'created',
   Assessment: ({ type }) => type === 'created',
   AssessmentPage: ({ type }) => type === 'created',
+  ComplianceDrift: ({ type }) => type === 'created',
+  // A person reviews, never an agent.
+  Review: never,
+  ReviewPage: never,
+  ReviewDue: never,
   // They follow what becomes of peers, which is judged by itself.
   Presence: always,
   AddressRest: always,
@@ -102,6 +107,8 @@ const RULES: Rules = {
   Workspace: never,
   Account: never,
   Session: never,
+  Webhook: never,
+  WebhookDelivery: never,
 };
 
 /**

@@ -10,7 +10,13 @@ import type { Future } from './future.ts';
 import type { Write } from './writes.ts';
 
 /** Kinds whose records are named anew at each attempt. */
-const MADE_UP: ReadonlySet<Kind> = new Set<Kind>(['Token', 'Snapshot', 'Assessment', 'AssessmentPage']);
+const MADE_UP: ReadonlySet<Kind> = new Set<Kind>([
+  'Token',
+  'Snapshot',
+  'Assessment',
+  'AssessmentPage',
+  'ComplianceDrift',
+]);
 /** Records that only follow others. */
 const FOLLOWING: ReadonlySet<Kind> = new Set<Kind>(['Presence', 'AddressRest']);
 

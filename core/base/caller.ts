@@ -1,5 +1,11 @@
 import type { Scope } from './scope.ts';
 
+/**
+ * What a person has to see to before anything else: the documented default password (good from loopback only), a password
+ * that is too old, a second factor that is missing.
+ */
+export type Restriction = 'built-in password' | 'old password' | 'no second factor';
+
 /** Who is calling, as the credential proved it. */
 export interface Caller {
   /** `local` is the principal of a plane on stdio: it reads, plans and applies, and never approves. */
@@ -24,8 +30,8 @@ export interface Caller {
   scopesIn(workspace: string): ReadonlySet<Scope>;
   /** True for a session: a person, who may approve. API and agent tokens are false. */
   readonly interactive: boolean;
-  /** Such a session can do nothing but change the password (built-in default password only). */
-  readonly mustChangePassword?: boolean;
+  /** Such a session can do nothing but what lifts it. */
+  readonly restriction?: Restriction;
   /** When the credential ends, milliseconds. */
   readonly expiresAt?: number;
   /**

@@ -15,8 +15,12 @@ export type IdPrefix =
   | 'plan_dry'
   | 'wf'
   | 'ev'
+  | 'drift'
+  | 'rev'
   | 'tok'
   | 'ses'
+  | 'wh'
+  | 'whd'
   | 'r';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';

@@ -25,6 +25,12 @@ export const KINDS = {
   AddressRest: { history: false },
   Assessment: { history: false },
   AssessmentPage: { history: false },
+  ComplianceDrift: { history: true },
+  Review: { history: false },
+  ReviewPage: { history: false },
+  ReviewDue: { history: true },
+  Webhook: { history: false },
+  WebhookDelivery: { history: false },
 } as const satisfies Record<string, { history: boolean; installation?: true }>;
 
 export type Kind = keyof typeof KINDS;

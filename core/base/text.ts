@@ -33,6 +33,7 @@ export const TEXT_LIMITS = {
   /** Of one annotation; several lines. */
   annotation: 1_024,
   password: 1_024,
+  otp: 64,
   token: 256,
   /** Resources as YAML: as long as a request body; several lines. */
   manifest: 1_048_576,

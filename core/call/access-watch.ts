@@ -47,7 +47,7 @@ export function buildAccessWatch(
   async function check(ongoing: Ongoing): Promise<void> {
     if (!all.has(ongoing)) return;
     try {
-      await ongoing.check(await gate.authenticate(ongoing.bearer, ongoing.origin));
+      await ongoing.check(await gate.authenticate(ongoing.bearer, ongoing.origin, { isUse: false }));
     } catch (error) {
       if (all.delete(ongoing)) ongoing.end(error instanceof MeshError ? error : unsure());
     }

@@ -1,18 +1,35 @@
-import type { Caller } from '../base/caller.ts';
-import { MeshError } from '../base/errors.ts';
+import type { Caller, Restriction } from '../base/caller.ts';
+import { MeshError, type ProblemCode } from '../base/errors.ts';
 import type { AnyOperation } from '../base/operation.ts';
 import { type Access, PERSON_ONLY_SCOPES, type Scope } from '../base/scope.ts';
 
 type Asked = Pick<AnyOperation<never>, 'access' | 'effects' | 'addresses'>;
 
-/** @throws MeshError `forbidden`, `password_change_required` */
+const OTHER_PASSWORD = {
+  code: 'password_change_required',
+  message: 'Change the password first: PUT /api/v1/users/me/password.',
+  lifting: new Set(['change_password', 'get_me']),
+} as const;
+
+/** What a restricted session is told, and what it may do. */
+const RESTRICTIONS: Readonly<
+  Record<Restriction, { code: ProblemCode; message: string; lifting: ReadonlySet<string> }>
+> = {
+  'built-in password': OTHER_PASSWORD,
+  'old password': OTHER_PASSWORD,
+  'no second factor': {
+    code: 'second_factor_required',
+    message: 'Administrators need a second factor here. Enrol one: mesh otp enroll, or POST /api/v1/users/me/otp.',
+    lifting: new Set(['change_password', 'get_me', 'get_otp_state', 'begin_otp', 'confirm_otp', 'log_out']),
+  },
+};
+
+/** @throws MeshError `forbidden`, `password_change_required`, `second_factor_required` */
 export function requireAccess(operation: Asked & { readonly name: string }, caller: Caller | null, workspace: string) {
-  const { access, name } = operation;
+  const { access } = operation;
   if (access === 'public') return;
   if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
-  if (caller.mustChangePassword && name !== 'change_password' && name !== 'get_me') {
-    throw new MeshError('password_change_required', 'Change the password first: PUT /api/v1/users/me/password.');
-  }
+  requireUnrestricted(operation, caller);
   if (!mayAccess(access, caller, workspace)) {
     throw new MeshError('forbidden', forbiddenDetail(access), { scope: access });
   }
@@ -20,6 +37,13 @@ export function requireAccess(operation: Asked & { readonly name: string }, call
   if (!missing || mayAccess(missing, caller, workspace)) return;
   const detail = `This needs the scope ${missing} besides ${access}: what it answers and refuses tells what is there.`;
   throw new MeshError('forbidden', detail, { scope: missing });
+}
+
+/** Said before anything of workspaces: who may do nothing yet is a member of none. @throws MeshError */
+export function requireUnrestricted({ name, access }: Pick<AnyOperation<never>, 'name' | 'access'>, caller: Caller) {
+  const restriction = caller.restriction && RESTRICTIONS[caller.restriction];
+  if (!restriction || access === 'public' || restriction.lifting.has(name)) return;
+  throw new MeshError(restriction.code, restriction.message);
 }
 
 /** Whether a caller may use an operation in this workspace; also decides which tools it is shown. */

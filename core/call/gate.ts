@@ -15,6 +15,8 @@ import { buildRefusalLog } from './refusals.ts';
 export interface ServiceGate extends Gate<Services> {
   /** Writes the refusals counted since the last flush to the audit log; each minute, and at the end. */
   flushRefusals(): Promise<void>;
+  /** Ends sessions that are not used, and keeps when the others were; each minute, and at the end. */
+  flushSessions(options?: { readonly isLast?: boolean }): Promise<void>;
   close(): void;
 }
 
@@ -38,6 +40,7 @@ export function buildGate(services: Services): ServiceGate {
       error instanceof NeedsPerson ? holdCall(operation, input, context, error) : undefined,
     refused: refusals.count,
     flushRefusals: refusals.flush,
+    flushSessions: authenticator.flushSessions,
     close() {
       authenticator.close();
       directory.close();

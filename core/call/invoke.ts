@@ -12,7 +12,7 @@ import { type Compute, heavyCallOf } from '../compute/compute.ts';
 import { withNames } from '../model/with-nearest.ts';
 import { type EntityTags, isChangedSince, preconditionFailed } from '../state/expecting.ts';
 import { YamlText } from '../views/custom-resource.ts';
-import { mayAccess, mayCall, requireAccess } from './access.ts';
+import { mayAccess, mayCall, requireAccess, requireUnrestricted } from './access.ts';
 import { fromStore } from './store-problems.ts';
 
 /** One call as a face received it. */
@@ -44,8 +44,8 @@ export interface Gate<Services> {
   readonly edition: Edition;
   /** Runs heavy operations elsewhere; without it they run in place. */
   readonly compute?: Compute<Services>;
-  /** @throws MeshError `unauthenticated` with what to do. */
-  authenticate(bearer: string, origin: string): Promise<Caller>;
+  /** `isUse` is false for what goes on after its request. @throws MeshError `unauthenticated` with what to do. */
+  authenticate(bearer: string, origin: string, options?: { readonly isUse: boolean }): Promise<Caller>;
   /** Who was verified lately with this bearer token, as long as that holds. */
   known(bearer: string): Caller | undefined;
   /** Id of the workspace that an id, slug or namespace names. */
@@ -99,6 +99,7 @@ export async function invoke<Services>(
   try {
     caller = await callerOf(operation.access, request, gate);
     requireEdition(operation, request.raw, gate.edition);
+    if (caller) requireUnrestricted(operation, caller);
     const resolved = await resolveWorkspace(operation, request, caller, gate);
     const { raw: asked } = resolved;
     refusePollution(asked);

@@ -12,6 +12,7 @@ const COUNTED: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'unauthenticated',
   'forbidden',
   'password_change_required',
+  'second_factor_required',
   'rate_limited',
 ]);
 

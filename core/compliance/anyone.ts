@@ -1,27 +1,144 @@
+import { once } from '../base/once.ts';
 import { parseCidr } from '../model/cidr.ts';
 import { meansAnyone } from '../model/meaning.ts';
 import type { PeerEntry, Rule } from '../model/policy.ts';
 import { MOST_OF_ONE, publicPartOf } from '../model/public-addresses.ts';
-import { type Ranges, sizeOf, union, without } from '../model/ranges.ts';
-import { selectsEveryone } from '../model/selector.ts';
+import { isSubset, type Ranges, sizeOf, union, without } from '../model/ranges.ts';
+import type { PeerRecord } from '../model/resources.ts';
+import { selects } from '../model/selector.ts';
+import { type OpenRanges, openToNewcomers, outsideAccess } from '../reachability/outside-access.ts';
+import { listed, named } from './reading.ts';
+import { type AllowRule, peersInScope, rulesAtScope, type View } from './view.ts';
 
-/** Whether the other end of a rule is anyone: `*`, nobody named, every peer, or addresses of everybody. */
-export function isFromAnyone({ peers }: Pick<Rule, 'peers'>): boolean {
-  if (meansAnyone(peers)) return true;
-  if (peers.some((entry) => entry !== '*' && entry.peerSelector && selectsEveryone(entry.peerSelector))) return true;
-  const open = publicPartOf(rangesOf(peers));
+type Direction = Rule['direction'];
+
+/** A device that joins without labels and that no policy lists. */
+const NEWCOMER = { uid: '', labels: {} };
+
+/** Whether the other end of a rule is anyone by itself: `*`, nobody named, whoever joins, or addresses of everybody. */
+export function isOfAnyone({ peers }: Pick<Rule, 'peers'>): boolean {
+  return meansAnyone(peers) || peers.some(meansNewcomers) || areOfEverybody(rangesOf(peers));
+}
+
+/** Whether a selector means devices that join without a label: `{}`, and those that only say what a peer is not. */
+export function meansNewcomers(entry: PeerEntry): boolean {
+  return entry === '*' || (entry.peerSelector !== undefined && selects(entry.peerSelector, NEWCOMER));
+}
+
+/** More addresses than one organisation has. */
+function areOfEverybody(ranges: Ranges): boolean {
+  const open = publicPartOf(ranges);
   return ([4, 6] as const).some((f) => sizeOf(open.filter(({ family }) => family === f)) >= MOST_OF_ONE[f]);
 }
 
 /** The addresses that entries name; a hole that cannot be read leaves nothing of its block. */
 export function rangesOf(peers: readonly PeerEntry[]): Ranges {
-  return union(peers.flatMap(rangesOfEntry));
+  return union(
+    peers.flatMap((entry) => {
+      if (entry === '*' || !entry.ipBlock) return [];
+      const block = parseCidr(entry.ipBlock.cidr);
+      const holes = (entry.ipBlock.except ?? []).map(parseCidr);
+      if (!block || holes.includes(undefined)) return [];
+      return without([block], union(holes.flatMap((hole) => hole ?? [])));
+    }),
+  );
 }
 
-export function rangesOfEntry(entry: PeerEntry): Ranges {
-  if (entry === '*' || !entry.ipBlock) return [];
-  const block = parseCidr(entry.ipBlock.cidr);
-  const holes = (entry.ipBlock.except ?? []).map(parseCidr);
-  if (!block || holes.includes(undefined)) return [];
-  return without([block], union(holes.flatMap((hole) => hole ?? [])));
+type OutsideOf = (view: View) => ReadonlyMap<string, readonly OpenRanges[] | undefined>;
+
+/** By the name of each peer in scope what addresses outside may open at it, or it at them; undefined for too many. */
+export const outsideOf: Readonly<Record<Direction, OutsideOf>> = {
+  ingress: once((view: View) => outsideIn(view, 'ingress')),
+  egress: once((view: View) => outsideIn(view, 'egress')),
+};
+
+function outsideIn(view: View, direction: Direction): ReturnType<OutsideOf> {
+  const access = outsideAccess(
+    view.reach(),
+    peersInScope(view).map(({ name }) => name),
+    direction,
+  );
+  return new Map(access.flatMap(({ peers, open }) => peers.map((name) => [name, open] as const)));
+}
+
+/** The peers in scope at which addresses outside are open that the workspace does not list. */
+export function openToUnlisted(view: View, direction: Direction): PeerRecord[] {
+  const listed = union(view.sources.flatMap((text) => parseCidr(text) ?? []));
+  const known = new Map<readonly OpenRanges[] | undefined, boolean>();
+  const outside = outsideOf[direction](view);
+  return peersInScope(view).filter(({ name }) => {
+    const open = outside.get(name);
+    let isOpen = known.get(open);
+    if (isOpen === undefined) {
+      isOpen =
+        outside.has(name) && (open === undefined || !isSubset(union(open.flatMap(({ ranges }) => ranges)), listed));
+      known.set(open, isOpen);
+    }
+    return isOpen;
+  });
+}
+
+/** Peers in scope which ALLOW rules open to anyone, or let out to anyone, and the rules that do it together. */
+export interface OpenToAnyone {
+  readonly peers: readonly PeerRecord[];
+  readonly rules: readonly AllowRule[];
+}
+
+/**
+ * What all rules of ALLOW policies together open, without what a DENY closes. Anyone are addresses outside of more than
+ * one organisation, devices that join without labels, and `*` where anybody at all comes through.
+ *
+ * Example: ten policies with a block of a million public addresses each. None of them is everybody; together they are
+ * ten million addresses, so every rule of them is told. One rule to whoever has not the label `env` lets in who joins.
+ */
+export const openToAnyone: Readonly<Record<Direction, (view: View) => OpenToAnyone>> = {
+  ingress: once((view: View) => anyoneIn(view, 'ingress')),
+  egress: once((view: View) => anyoneIn(view, 'egress')),
+};
+
+function anyoneIn(view: View, direction: Direction): OpenToAnyone {
+  const rules = rulesAtScope[direction](view).filter(({ rule }) => mayAdd(rule));
+  // A peer that an ALLOW is about is isolated by it: what is open there is what rules open.
+  const granted = new Set(rules.flatMap(({ subjects }) => subjects));
+  if (granted.size === 0) return { peers: [], rules: [] };
+  const outside = outsideOf[direction](view);
+  const toNewcomers = new Set(
+    openToNewcomers(
+      view.reach(),
+      [...granted].map(({ name }) => name),
+      direction,
+    ),
+  );
+  const isOutside = once((open: readonly OpenRanges[]) => areOfEverybody(union(open.flatMap(({ ranges }) => ranges))));
+  const literal = new Set(rules.filter(({ rule }) => isOfAnyone(rule)).flatMap(({ subjects }) => subjects));
+  const peers = [...granted].filter((peer) => {
+    const open = outside.get(peer.name);
+    if (toNewcomers.has(peer.name) || open === undefined || isOutside(open)) return true;
+    return literal.has(peer) && isReached(view, peer, direction, open);
+  });
+  const found = new Set(peers);
+  return { peers, rules: rules.filter(({ subjects }) => subjects.some((peer) => found.has(peer))) };
+}
+
+/** Whether a rule can be a part of what opens a peer to anyone. */
+function mayAdd({ peers }: Rule): boolean {
+  return meansAnyone(peers) || peers.some((entry) => meansNewcomers(entry) || (entry !== '*' && entry.ipBlock));
+}
+
+function isReached(view: View, { name }: PeerRecord, direction: Direction, open: readonly OpenRanges[]): boolean {
+  if (open.length > 0) return true;
+  const { inbound, outbound } = view.reach().neighbourhood(name);
+  return (direction === 'ingress' ? inbound : outbound).length > 0;
+}
+
+/** The rules that open peers in scope to anyone, in words. */
+export function anyoneFaults(view: View, direction: Direction): string[] {
+  const { peers, rules } = openToAnyone[direction](view);
+  if (peers.length === 0) return [];
+  const what = direction === 'ingress' ? 'let anyone in to' : 'let out to anyone';
+  return [`${rulesText(rules)} ${rules.length === 1 ? what.replace('let', 'lets') : what} ${named(peers)}`];
+}
+
+export function rulesText(rules: readonly AllowRule[]): string {
+  return listed(rules.map(({ policy, index }) => `rule ${index} of ${named([policy])}`));
 }

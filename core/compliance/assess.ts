@@ -13,6 +13,7 @@ import { type Period, periodOf } from './period.ts';
 import { counted } from './reading.ts';
 import { remediationOf } from './remedies.ts';
 import { scopeRule } from './scope.ts';
+import { scopeChanges } from './scope-changes.ts';
 import { type SnapshotDays, snapshotDays } from './snapshot-days.ts';
 import { deadlinesOf, type Swept, sweep, viewer } from './sweep.ts';
 
@@ -34,9 +35,11 @@ export interface Assessed {
   readonly scope: string;
   /** Different states of the network that were looked at. */
   readonly states: number;
+  /** The instant until which it was judged, ms. */
+  readonly to: number;
 }
 
-type Services = Pick<ThreadServices, 'store' | 'states' | 'clock' | 'settings'>;
+type Services = Pick<ThreadServices, 'store' | 'states' | 'clock' | 'settings' | 'logs'>;
 
 /**
  * Judges every control of a framework over a period.
@@ -54,9 +57,9 @@ export async function assessPeriod(services: Services, workspace: string, asked:
     const { check } = control;
     const own = judged.get(check) ?? judge(services, workspace, check, known);
     judged.set(check, own);
-    controls.push(controlResult(control, contractJudged(control, await own, period), period.lost));
+    controls.push(controlResult(control, contractJudged(control, await own, period), period.lost !== undefined));
   }
-  const gaps = [...period.gaps, ...missingDays(known.days)];
+  const gaps = [...period.gaps, ...known.scopeChanges, ...missingDays(known.days)];
   return {
     ...totalOf(controls),
     controls,
@@ -64,6 +67,7 @@ export async function assessPeriod(services: Services, workspace: string, asked:
     gaps,
     scope: known.scope,
     states: known.swept.states,
+    to: period.to,
   };
 }
 
@@ -73,6 +77,9 @@ interface Known {
   readonly swept: Swept;
   readonly days: SnapshotDays;
   readonly scope: string;
+  readonly period: { readonly from: number; readonly to: number };
+  /** How who is in scope was changed, in sentences. */
+  readonly scopeChanges: readonly string[];
   readonly remedyOf: (check: Parameters<typeof remediationOf>[0]) => ReturnType<typeof remediationOf>;
 }
 
@@ -113,6 +120,8 @@ async function knownOf(
     swept,
     days: range ? await snapshotDays(services, workspace, span, timeZone) : { due: [], missing: [] },
     scope: rule.text,
+    period: { from, to },
+    scopeChanges: await scopeChanges(services, workspace, { from, rule, steps: network?.steps ?? [] }),
     remedyOf: (check) => remediationOf(check, now, viewAt),
   };
 }
@@ -135,21 +144,31 @@ async function judge(services: Services, workspace: string, name: CheckName, kno
     case 'snapshots':
       return judgeDays(check, known.days);
     case 'fact':
-      return judgeFact(check, { services, workspace });
+      return judgeFact(check, { services, workspace, from: known.period.from, at: known.period.to });
     default:
       return check satisfies never;
   }
 }
 
-/** One of the contract's four that nothing is known of does not pass: nothing shows that it held. */
+/**
+ * The contract's four know no third answer: where a part of the time in which the workspace was there is no longer kept, or
+ * nothing is known at all, nothing shows that they held, so they fail and name what is lost.
+ */
 function contractJudged({ isOfContract, check }: Control, judged: Judged, { range, lost, from, to }: Period): Judged {
-  if (!isOfContract || range || (checkOf(check).on === 'changes' && !lost)) return judged;
-  const evidence = `Nothing is known of the network from ${formatInstant(from)} to ${formatInstant(to)}.`;
+  if (!isOfContract || (!lost && (range || checkOf(check).on === 'changes'))) return judged;
+  const [start, end] = [formatInstant(lost?.from ?? from), formatInstant(lost?.to ?? to)];
+  const evidence = lost
+    ? `What the network was from ${start} to ${end} is no longer kept: nothing shows that this held then.`
+    : `Nothing is known of the network from ${start} to ${end}.`;
+  const text = lost
+    ? `An auditor assesses a period that begins at ${end} or later, and rests on the assessments that were kept before for the time until then (list_assessments).`
+    : 'Assess a period of which states are kept.';
+  const both = judged.holds === false ? `${judged.remedy.text} ${text}` : text;
   return {
     ...judged,
     holds: false,
-    evidence,
-    remedy: { ...judged.remedy, text: 'Assess a period of which states are kept.' },
+    evidence: range ? `${evidence} In the rest: ${judged.evidence}` : evidence,
+    remedy: { ...judged.remedy, text: both },
   };
 }
 

@@ -16,6 +16,8 @@ export interface AssessmentSpec extends Omit<Assessed, 'controls'> {
   readonly generatedAt: number;
   /** Actor, such as `user:ada`. */
   readonly generatedBy: string;
+  /** The due instant of the schedule that made it, ms. */
+  readonly dueAt?: number;
   /** By the ids of controls. */
   readonly statuses: Readonly<Record<string, ControlStatus>>;
   readonly pages: number;
@@ -57,7 +59,15 @@ export function assessmentDrafts({
   }
   const statuses = Object.fromEntries(controls.map(({ id, status }) => [id, status]));
   const spec: AssessmentSpec = { ...fields, statuses, pages: pages.length };
-  return [{ ...EMPTY, kind: 'Assessment', name: `${snapshotNameAt(fields.generatedAt)}.${uid}`, uid, spec }, ...pages];
+  const name = `${snapshotNameAt(fields.generatedAt)}.${uid}`;
+  const { framework, dueAt } = fields;
+  const unique = dueAt === undefined ? [] : [dueKey(framework, dueAt)];
+  return [{ ...EMPTY, kind: 'Assessment', name, uid, spec, unique }, ...pages];
+}
+
+/** Held by the assessment that a schedule made for a due instant, so that there is one. */
+export function dueKey(framework: Framework, dueAt: number): string {
+  return `assessed:${framework}:${dueAt}`;
 }
 
 export function pageName(uid: string, index: number): string {

@@ -3,12 +3,14 @@ import { invalidInput, MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
+import type { Kind } from '../base/record.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
 import { snapshotNameAt } from '../history/snapshot-record.ts';
 import type { NetworkServices, ThreadServices } from '../state/services.ts';
 import { assessPeriod } from './assess.ts';
-import { type AssessmentRecord, assessmentDrafts, pageName } from './assessment-record.ts';
+import { type AssessmentFields, type AssessmentRecord, assessmentDrafts, pageName } from './assessment-record.ts';
 import type { ControlResult, ControlStatus } from './control-result.ts';
+import { driftDraft, driftEvents, driftedControls, previousAssessment } from './drift.ts';
 import { type Framework, frameworkOf } from './frameworks.ts';
 import { KEPT_MS } from './kept.ts';
 
@@ -46,26 +48,47 @@ export interface AssessmentRequest {
 
 /** Judges a period, and keeps what was found. @throws MeshError as `frameworkOf` and `assessPeriod` do */
 export async function assessAndKeep(
-  context: CallContext<Pick<ThreadServices, 'store' | 'states' | 'clock' | 'settings'>>,
+  context: CallContext<Pick<ThreadServices, 'store' | 'states' | 'clock' | 'settings' | 'logs'>>,
   { framework: asked, period_start: from, period_end }: AssessmentRequest,
 ): Promise<AssessmentAnswer> {
   const { services, workspace, caller } = context;
   const framework = frameworkOf(asked);
   const to = period_end ?? formatInstant(services.clock.now());
   const assessed = await assessPeriod(services, workspace, { framework, from, to });
-  const drafts = assessmentDrafts({
+  const fields = {
     ...assessed,
     framework,
     asked,
     from: parseInstant(from),
-    to: parseInstant(to),
     generatedAt: services.clock.now(),
     generatedBy: caller?.subject ?? 'anonymous',
-  });
-  const ops = drafts.map((record): Op => ({ op: 'create', record }));
-  await services.store.commit(workspace, ops, commitContext(context, `assessed ${framework}`));
+  };
+  return keepAssessment(services, workspace, fields, commitContext(context, `assessed ${framework}`));
+}
+
+/** Keeps what was found, and tells what the assessment before found otherwise. */
+export async function keepAssessment(
+  services: StoreServices,
+  workspace: string,
+  fields: AssessmentFields,
+  context: CommitContext,
+): Promise<AssessmentAnswer> {
+  const previous = await previousAssessment(services, workspace, fields);
+  const drafts = assessmentDrafts(fields);
   const [{ uid, spec }] = drafts;
-  return answerOf({ uid, spec }, assessed.controls);
+  const controls = previous ? driftedControls(previous.spec, fields.controls) : [];
+  const ops = drafts.map((record): Op => ({ op: 'create', record }));
+  if (!previous || controls.length === 0) {
+    await services.store.commit(workspace, ops, context);
+    return answerOf({ uid, spec }, fields.controls);
+  }
+  const { framework, generatedAt: at } = fields;
+  const drift = { framework, evidenceId: uid, previousId: previous.uid, at, controls };
+  await services.store.commit(workspace, [...ops, { op: 'create', record: driftDraft(drift) }], {
+    ...context,
+    securityEvents: driftEvents(drift, context.actor),
+  });
+  return answerOf({ uid, spec }, fields.controls);
 }
 
 /** A stored one by its evidence_id. @throws MeshError `not_found` */
@@ -78,7 +101,12 @@ export async function getAssessment(services: StoreServices, workspace: string, 
   return answerOf(record, JSON.parse(text) as ControlResult[]);
 }
 
-async function assessmentById({ store }: StoreServices, workspace: string, id: string): Promise<AssessmentRecord> {
+/** @throws MeshError `not_found` */
+export async function assessmentById(
+  { store }: StoreServices,
+  workspace: string,
+  id: string,
+): Promise<AssessmentRecord> {
   const record = await store.getById(workspace, 'Assessment', id);
   if (record) return record;
   throw new MeshError('not_found', `There is no assessment ${id} in this workspace: list_assessments shows them.`);
@@ -152,17 +180,21 @@ export async function removeOldAssessments(
   };
   for (let removed = 0; ; ) {
     const { items } = await store.list(workspace, 'Assessment', { after, limit: BATCH });
-    if (items.length === 0) return removed;
-    await store.commit(workspace, items.flatMap(deletions), context);
+    const drift = await store.list(workspace, 'ComplianceDrift', { after, limit: BATCH });
+    const ops = [...items.flatMap(deletions), ...drift.items.map(({ kind, name }) => deletion(kind, name))];
+    if (ops.length === 0) return removed;
+    await store.commit(workspace, ops, context);
     removed += items.length;
   }
 }
 
 function deletions({ kind, name, uid, spec }: AssessmentRecord): Op[] {
-  const pages = Array.from({ length: spec.pages }, (_, index): Op => {
-    return { op: 'delete', key: { kind: 'AssessmentPage', name: pageName(uid, index) } };
-  });
-  return [...pages, { op: 'delete', key: { kind, name } }];
+  const pages = Array.from({ length: spec.pages }, (_, index) => deletion('AssessmentPage', pageName(uid, index)));
+  return [...pages, deletion(kind, name)];
+}
+
+function deletion(kind: Kind, name: string): Op {
+  return { op: 'delete', key: { kind, name } };
 }
 
 function answerOf(

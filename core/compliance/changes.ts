@@ -28,9 +28,10 @@ export interface NetworkChangeRecord {
 }
 
 /** What of a workflow says who decided. */
-interface ApprovedBy {
-  readonly spec: Pick<WorkflowRecord['spec'], 'autoApprove' | 'requestedBy'>;
-  readonly status: Pick<WorkflowRecord['status'], 'selfApproved'>;
+export interface ApprovedBy {
+  readonly spec: Pick<WorkflowRecord['spec'], 'autoApprove' | 'requestedBy' | 'appliedBy'> &
+    Partial<Pick<WorkflowRecord['spec'], 'shown' | 'call'>>;
+  readonly status: Pick<WorkflowRecord['status'], 'selfApproved' | 'reviewedBy' | 'reviewedAt' | 'state'>;
 }
 
 type ReadServices = Pick<NetworkServices, 'store'>;
@@ -50,10 +51,16 @@ export async function changesAmong(
   const found: NetworkChangeRecord[] = [];
   for (const step of deciding) {
     const commit = await commitAt(services, workspace, step.revision);
-    found.push(recordOf(step, commit, workflows));
+    const id = commit?.approval?.workflowId;
+    // One that was written last after the period, or before its beginning, is looked up.
+    const workflow =
+      id === undefined ? undefined : (workflows.get(id) ?? (await services.store.get(workspace, workflowKey(id))));
+    found.push(recordOf(step, commit, workflow));
   }
   return found;
 }
+
+const workflowKey = (name: string) => ({ kind: 'Workflow', name }) as const;
 
 /** By id, each as it was written last. */
 async function workflowsIn(
@@ -68,7 +75,7 @@ async function workflowsIn(
 function recordOf(
   { revision, at, changes }: NetworkStep,
   commit: Commit | undefined,
-  workflows: ReadonlyMap<string, WorkflowRecord>,
+  workflow: WorkflowRecord | undefined,
 ): NetworkChangeRecord {
   const workflowId = commit?.approval?.workflowId;
   const { actor = '', reason = '', requestId = '' } = commit ?? {};
@@ -84,7 +91,7 @@ function recordOf(
     isDirect: commit?.direct === true,
     reviewedBy: commit?.approval?.reviewedBy ?? '',
     workflowId,
-    workflow: workflowId === undefined ? undefined : workflows.get(workflowId),
+    workflow,
   };
 }
 

@@ -69,7 +69,7 @@ const MAX_EVIDENCE = 2_000;
 /** @param lost whether a part of the period is no longer kept: what holds in the rest of it is no proof then */
 export function controlResult(control: Control, judged: Judged, lost: boolean): ControlResult {
   const { id, title, check, strength, caveat, references } = control;
-  const status = statusOf(control, judged, lost);
+  const status = statusOf(control, judged.holds, lost);
   const isPassing = status === 'pass';
   return {
     id,
@@ -91,7 +91,7 @@ export function controlResult(control: Control, judged: Judged, lost: boolean): 
 }
 
 /** The four of the contract pass or fail: where nothing was there to be judged they pass, and say so. */
-function statusOf({ isOfContract }: Control, { holds }: Judged, lost: boolean): ControlStatus {
+export function statusOf({ isOfContract }: Control, holds: boolean | undefined, lost: boolean): ControlStatus {
   if (holds === false) return 'fail';
   if (isOfContract) return 'pass';
   return holds === undefined || lost ? 'insufficient_evidence' : 'pass';

@@ -1,31 +1,14 @@
-import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import { PASSWORD_LENGTH } from '../identity/passwords.ts';
-import type { Settings } from '../model/services.ts';
 import { workspaceById } from '../model/workspaces.ts';
-import type { NetworkServices } from '../state/services.ts';
+import { type FactReader, fails, holds, unknown } from './facts/fact.ts';
+import { INSTALLATION_FACTS } from './facts/installation.ts';
+import { verifiedLog } from './facts/log.ts';
+import { SIGN_IN_FACTS } from './facts/people.ts';
+import { accessReview, activityReview, policyReview } from './facts/reviews.ts';
+import { tokenAges } from './facts/token-ages.ts';
 import { KEPT_YEARS } from './kept.ts';
-import { counted, listed } from './reading.ts';
-
-/** Something that holds or does not, now, and of which no history is kept. */
-export interface Fact {
-  /** Undefined where nothing that could show it is on record. */
-  readonly holds: boolean | undefined;
-  readonly evidence: string;
-  /** Who has to do what; empty where it holds. */
-  readonly remedy: string;
-}
-
-export interface FactContext {
-  readonly services: Pick<NetworkServices, 'store' | 'clock'> & { readonly settings: Settings };
-  readonly workspace: string;
-}
-
-type FactReader = (context: FactContext) => Promise<Fact>;
+import { counted } from './reading.ts';
 
 const DAY_MS = 86_400_000;
-/** Tokens are to be renewed within so long. */
-const TOKEN_DAYS = 365;
-const LEAST_CHARACTERS = 12;
 const LEAST_REPORT_YEARS = 6;
 /** Of maxNodeCount. */
 const FULL_SHARE = 0.9;
@@ -35,101 +18,18 @@ const FULL_SHARE = 0.9;
  * a part of the product that keeps such records.
  */
 export const FACTS = {
-  'first-password': async ({ services }) => {
-    const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Account');
-    const used = items.filter(({ spec }) => !spec.disabled);
-    // Other workspaces' people have accounts too: how many there are is not told.
-    if (used.length === 0) return unknown('There are no accounts.', 'A platform administrator signs in.');
-    if (used.every(({ spec }) => spec.passwordState === 'own')) {
-      return holds('Every account of the installation has a password that its person chose.');
-    }
-    return fails(
-      'An account of the installation has a password that somebody else set.',
-      'A platform administrator finds out whose it is (list_users), and that person changes it (mesh passwd) or the account is disabled.',
-    );
-  },
-  'bus-exposure': async ({ services }) => {
-    const host = hostOf(services.settings.signalingUrl);
-    if (isLoopback(host)) return holds('Nodes are given a bus on the loopback: it is reached from this host alone.');
-    return unknown(
-      'Whether a firewall restricts port 4222 by source address cannot be seen from here.',
-      'The host administrator restricts port 4222 by source address and keeps that rule as evidence.',
-    );
-  },
-  'admin-tls': async ({ services }) => {
-    const { apiUrl } = services.settings;
-    if (apiUrl.startsWith('https:')) return holds('The address of the API that is given out is an https address.');
-    return fails(
-      'The address of the API that is given out is an http address.',
-      'The host administrator sets MESH_TLS_CERT and MESH_TLS_KEY, or puts a TLS proxy in front and names it in app.publicUrls.',
-    );
-  },
-  'second-factor': async () =>
-    fails(
-      'Accounts sign in with a password alone: no second factor is enrolled.',
-      'A platform administrator lets people sign in through a gateway that asks for a second factor.',
-    ),
-  'access-review': async () =>
-    unknown(
-      'No review of accounts, agents and tokens is on record.',
-      'An administrator reviews members, agents and tokens each six months and keeps the record (list_members, list_agents, list_api_tokens).',
-    ),
-  'policy-review': async () =>
-    unknown(
-      'No review of the policies is on record.',
-      'A network operator reviews the policies each six months and keeps the record (lint_policies, list_policies).',
-    ),
-  'activity-review': async () =>
-    unknown(
-      'No review of logins, refusals and denied approvals is on record.',
-      'An auditor reads the audit log at a set cadence and keeps the record (list_audit).',
-    ),
-  'verified-log': async () =>
-    unknown(
-      'No verification of the audit log over the period is on record.',
-      'An auditor verifies the audit log over the period and keeps the result.',
-    ),
+  ...INSTALLATION_FACTS,
+  ...SIGN_IN_FACTS,
+  'access-review': accessReview,
+  'policy-review': policyReview,
+  'activity-review': activityReview,
+  'verified-log': verifiedLog,
   backups: async () =>
     unknown(
       'No backup and no test of restoring one is on record.',
       'The host administrator backs the store up daily, tries restoring it, and keeps both records.',
     ),
-  'idle-sessions': async () =>
-    fails(
-      'A session ends after a fixed time, whether or not it is used.',
-      'People sign out when they leave (mesh logout), or sign in through a gateway that ends idle sessions within 15 minutes.',
-    ),
-  'lock-out': async () =>
-    fails(
-      'Failed logins are slowed down for each address and account; an account is not locked.',
-      'The host administrator locks accounts out in a gateway before the control plane, after at most ten attempts.',
-    ),
-  'password-length': async () => {
-    const { min } = PASSWORD_LENGTH;
-    const evidence = `A password has at least ${min} characters; ${LEAST_CHARACTERS} are asked for.`;
-    const remedy = `People choose passwords of at least ${LEAST_CHARACTERS} characters; the control plane does not enforce it.`;
-    return min >= LEAST_CHARACTERS ? holds(evidence) : fails(evidence, remedy);
-  },
-  'password-age': async () =>
-    fails(
-      'Passwords do not age, and no second factor is asked for.',
-      'People change their passwords each 90 days (mesh passwd), or sign in with a second factor.',
-    ),
-  'token-ages': async ({ services, workspace }) => {
-    const { items } = await services.store.list(workspace, 'Token');
-    const tokens = items.filter(({ spec }) => spec.kind === 'api' || spec.kind === 'join');
-    if (tokens.length === 0) return unknown('There are no API or join tokens.', 'Nothing is to be done now.');
-    const now = services.clock.now();
-    const old = tokens.filter(
-      ({ createdAt, spec }) => spec.expiresAt === undefined || now - createdAt > TOKEN_DAYS * DAY_MS,
-    );
-    if (old.length === 0)
-      return holds(`${counted(tokens.length, 'token')}, each with an end and none older than ${TOKEN_DAYS} days.`);
-    return fails(
-      `${listed(old.map(({ uid }) => uid))} have no end or are older than ${TOKEN_DAYS} days.`,
-      'An operator revokes these tokens and makes new ones (revoke_api_token, revoke_join_token).',
-    );
-  },
+  'token-ages': tokenAges,
   'log-kept': async ({ services, workspace }) => {
     const { createdAt } = await workspaceById(services, workspace);
     const oldest = await services.store.audit(workspace, { to: createdAt + DAY_MS, limit: 1 });
@@ -165,23 +65,3 @@ export const FACTS = {
 } as const satisfies Readonly<Record<string, FactReader>>;
 
 export type FactName = keyof typeof FACTS;
-
-function holds(evidence: string): Fact {
-  return { holds: true, evidence, remedy: '' };
-}
-
-function fails(evidence: string, remedy: string): Fact {
-  return { holds: false, evidence, remedy };
-}
-
-function unknown(evidence: string, remedy: string): Fact {
-  return { holds: undefined, evidence, remedy };
-}
-
-function hostOf(url: string): string {
-  return /^[a-z]+:\/\/(\[[^\]]*\]|[^:/]*)/i.exec(url)?.[1] ?? '';
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
-}

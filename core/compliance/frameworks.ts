@@ -1,8 +1,7 @@
 import { invalidInput } from '../base/errors.ts';
+import { FRAMEWORKS, type Framework } from '../model/frameworks.ts';
 
-/** The frameworks that are assessed, as answers name them. */
-export const FRAMEWORKS = ['pci-dss', 'soc2', 'hipaa'] as const;
-export type Framework = (typeof FRAMEWORKS)[number];
+export { FRAMEWORKS, type Framework };
 
 const ALIASES: Readonly<Record<Framework, readonly string[]>> = {
   'pci-dss': ['pci', 'pcidss'],

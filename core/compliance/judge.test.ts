@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
-import type { NetworkChangeRecord } from './changes.ts';
+import { makeCheckpoint } from '../audit/keep-checkpoints.ts';
+import type { ApprovedBy, NetworkChangeRecord } from './changes.ts';
 import type { ChangeCheck } from './checks/check.ts';
 import { CHECKS, type CheckName } from './checks/index.ts';
 import { FACTS, type FactName } from './facts.ts';
@@ -24,23 +25,45 @@ const REVIEWED: NetworkChangeRecord = {
 };
 const DIRECT = { ...REVIEWED, isDirect: true, reviewedBy: '', workflowId: undefined, workflow: undefined };
 const AUTO = { ...REVIEWED, reviewedBy: '', workflow: workflowOf({ autoApprove: true }) };
-const OWN = { ...REVIEWED, reviewedBy: 'user:ada', workflow: workflowOf({ autoApprove: false, selfApproved: true }) };
+const OWN = {
+  ...REVIEWED,
+  reviewedBy: 'user:ada',
+  workflow: workflowOf({ autoApprove: false, selfApproved: true, reviewedBy: 'user:ada' }),
+};
+/** Workflows that show no approval of the change. */
+const UNSHOWN: readonly NetworkChangeRecord[] = [
+  { ...REVIEWED, workflow: undefined },
+  { ...REVIEWED, workflow: { ...workflowOf({ autoApprove: false }), status: { state: 'executed' } } },
+  { ...REVIEWED, workflow: workflowOf({ autoApprove: false, reviewedBy: 'user:bob' }) },
+  { ...REVIEWED, workflow: workflowOf({ autoApprove: false, state: 'rejected' }) },
+  { ...REVIEWED, workflow: workflowOf({ autoApprove: false, reviewedAt: '2026-01-05T00:00:01Z' }) },
+  { ...REVIEWED, workflow: workflowOf({ autoApprove: true }) },
+  { ...REVIEWED, resources: ['created MeshPolicy/web', 'deleted MeshPolicy/base'] },
+];
 const ENDED = { ...DIRECT, actor: 'system:expiry', isAutomatic: true, isDirect: false };
 const OF_A_NETWORK = { ...DIRECT, isOfPolicies: false };
 const BARE = { ...REVIEWED, actor: '' };
 const BUILT_IN = { ...REVIEWED, actor: 'user:admin' };
 
-function workflowOf({ autoApprove, selfApproved }: { autoApprove: boolean; selfApproved?: boolean }) {
-  return { spec: { autoApprove, requestedBy: 'user:ada' }, status: selfApproved ? { selfApproved } : {} };
+function workflowOf({ autoApprove, ...status }: { autoApprove: boolean } & Partial<ApprovedBy['status']>): ApprovedBy {
+  const shown = [{ action: 'create' as const, resource: 'MeshPolicy', name: 'web', before: '', after: '' }];
+  return {
+    spec: { autoApprove, requestedBy: 'user:ada', appliedBy: 'user:ada', shown },
+    status: { state: 'executed', reviewedBy: 'user:eva', reviewedAt: '2026-01-04T23:00:00Z', ...status },
+  };
 }
 
 type ChangeCheckName = { [N in CheckName]: (typeof CHECKS)[N] extends ChangeCheck ? N : never }[CheckName];
 type Row = Readonly<Record<'passes' | 'fails' | 'nothing', readonly NetworkChangeRecord[]>>;
 
 const CHANGES: Readonly<Record<ChangeCheckName, Row>> = {
-  'no-auto-approval': { passes: [REVIEWED, OWN], fails: [AUTO], nothing: [DIRECT, ENDED] },
-  'policy-changes-reviewed': { passes: [REVIEWED, OWN], fails: [DIRECT, AUTO], nothing: [ENDED, OF_A_NETWORK] },
-  'changes-authorised': { passes: [REVIEWED], fails: [DIRECT, AUTO, OWN, OF_A_NETWORK], nothing: [ENDED] },
+  'no-auto-approval': { passes: [REVIEWED, OWN], fails: [AUTO, ...UNSHOWN], nothing: [DIRECT, ENDED] },
+  'policy-changes-reviewed': {
+    passes: [REVIEWED, OWN],
+    fails: [DIRECT, AUTO, ...UNSHOWN],
+    nothing: [ENDED, OF_A_NETWORK],
+  },
+  'changes-authorised': { passes: [REVIEWED], fails: [DIRECT, AUTO, OWN, OF_A_NETWORK, ...UNSHOWN], nothing: [ENDED] },
   'separate-approver': { passes: [REVIEWED], fails: [OWN], nothing: [DIRECT, AUTO, ENDED] },
   'complete-records': { passes: [REVIEWED, DIRECT, ENDED], fails: [BARE], nothing: [] },
   'named-people': { passes: [REVIEWED, DIRECT], fails: [BUILT_IN], nothing: [ENDED] },
@@ -88,14 +111,17 @@ const AT_FIRST: Readonly<Record<FactName, boolean | undefined>> = {
   'first-password': undefined,
   'bus-exposure': true,
   'admin-tls': false,
-  'second-factor': false,
+  'two-person-approval': false,
+  'installation-keys': undefined,
+  'access-ended': undefined,
+  'second-factor': undefined,
   'access-review': undefined,
   'policy-review': undefined,
   'activity-review': undefined,
   'verified-log': undefined,
   backups: undefined,
   'idle-sessions': false,
-  'lock-out': false,
+  'lock-out': true,
   'password-length': false,
   'password-age': false,
   'token-ages': undefined,
@@ -106,7 +132,7 @@ const AT_FIRST: Readonly<Record<FactName, boolean | undefined>> = {
 
 test('each fact is told from what there is, and says what to do unless it holds', async () => {
   await using kit = await buildHistoryKit();
-  const context = { services: kit.services, workspace: kit.workspace };
+  const context = { services: kit.services, workspace: kit.workspace, at: kit.clock.time };
   await kit.ask('create_policy', { name: 'base', spec: { action: 'DENY', peerSelector: {} } });
   for (const [name, holds] of Object.entries(AT_FIRST)) {
     const fact = await FACTS[name as FactName](context);
@@ -115,11 +141,31 @@ test('each fact is told from what there is, and says what to do unless it holds'
   }
 });
 
+test.each([
+  ['127.0.0.1', 'none', false, true],
+  ['0.0.0.0', 'token', true, true],
+  ['0.0.0.0', 'none', true, false],
+  ['0.0.0.0', 'token', false, false],
+  ['203.0.113.7', 'none', false, false],
+  ['10.0.0.7', 'none', false, undefined],
+] as const)('a bus on %s with auth %s and TLS %o: %o', async (host, auth, tls, holds) => {
+  await using kit = await buildHistoryKit();
+  const listens = { api: { host, tls }, bus: { host, auth, tls } };
+  const settings = { ...kit.services.settings, apiUrl: 'https://mesh.example', listens };
+  const context = { services: { ...kit.services, settings }, workspace: kit.workspace, at: kit.clock.time };
+  expect((await FACTS['bus-exposure'](context)).holds).toBe(holds);
+  expect((await FACTS['admin-tls'](context)).holds).toBe(tls || host === '127.0.0.1' ? true : undefined);
+});
+
 test('facts become others with what they are about', async () => {
   await using kit = await buildHistoryKit();
   const { services, workspace } = kit;
-  const settings = { ...services.settings, apiUrl: 'https://mesh.example', signalingUrl: 'nats://203.0.113.7:4222' };
-  const elsewhere = { services: { ...services, settings }, workspace };
+  const settings = {
+    ...services.settings,
+    apiUrl: 'https://mesh.example',
+    listens: { api: { host: '127.0.0.1', tls: false }, bus: undefined },
+  };
+  const elsewhere = { services: { ...services, settings }, workspace, at: kit.clock.time };
   expect((await FACTS['admin-tls'](elsewhere)).holds).toBe(true);
   expect((await FACTS['bus-exposure'](elsewhere)).holds).toBe(undefined);
   const account = {
@@ -134,5 +180,26 @@ test('facts become others with what they are about', async () => {
   expect((await FACTS.capacity(elsewhere)).holds).toBe(true);
   expect((await FACTS['token-ages'](elsewhere)).holds).toBe(true);
   kit.clock.time += 400 * 86_400_000;
-  expect((await FACTS['token-ages'](elsewhere)).holds).toBe(false);
+  expect((await FACTS['token-ages'](elsewhere)).holds).toBe(undefined);
+});
+
+test('the audit log is verified from its entries, and what was changed in it is named', async () => {
+  await using kit = await buildHistoryKit();
+  const { services, workspace } = kit;
+  const context = { services, workspace, at: kit.clock.time };
+  await kit.ask('create_policy', { name: 'base', spec: { action: 'DENY', peerSelector: {} } });
+  const { size } = await makeCheckpoint(services, workspace);
+  const verified = await FACTS['verified-log'](context);
+  expect([verified.holds, verified.remedy]).toEqual([true, '']);
+  expect(verified.evidence).toMatch(new RegExp(`^Entries 0 to ${size - 1} give the root .{44}, as signed on 2026`));
+  expect(verified.evidence).toContain(`of the period are 0 to ${size - 1}`);
+  const { auditTree } = services.store;
+  const changed = (name: string) => ({
+    ...auditTree(name),
+    entries: async (from: number, limit: number) =>
+      (await auditTree(name).entries(from, limit)).map((entry) => entry.replace('base', 'bose')),
+  });
+  const store = { ...services.store, auditTree: changed };
+  const fact = await FACTS['verified-log']({ ...context, services: { ...services, store } });
+  expect([fact.holds, fact.evidence]).toEqual([false, expect.stringMatching(/checkpoint of 2026.* has another root/)]);
 });

@@ -3,7 +3,8 @@ import { failingChange, failingOf } from './causes.ts';
 import type { NetworkChangeRecord } from './changes.ts';
 import type { ChangeCheck, FactCheck, SnapshotCheck, StateCheck } from './checks/check.ts';
 import type { FailingInterval, Judged } from './control-result.ts';
-import { FACTS, type FactContext } from './facts.ts';
+import type { FactContext } from './facts/fact.ts';
+import { FACTS } from './facts.ts';
 import { counted, listed } from './reading.ts';
 import { NO_REMEDY, type Remediation } from './remedies.ts';
 import type { SnapshotDays } from './snapshot-days.ts';
@@ -15,7 +16,7 @@ const MAX_TOLD = 3;
 
 /** @param last what is told of the end of the period */
 export async function judgeSpans(
-  services: FactContext['services'],
+  services: Pick<FactContext['services'], 'store'>,
   workspace: string,
   { spans, last }: { readonly spans: readonly Span[]; readonly last: string },
   remedyOf: (check: StateCheck) => Remediation,
@@ -100,11 +101,11 @@ function changeText({ from, facts, begun_by: by }: FailingInterval): string {
 }
 
 export async function judgeFact({ fact }: FactCheck, context: FactContext): Promise<Judged> {
-  const { holds, evidence, remedy } = await FACTS[fact](context);
+  const { holds, evidence, remedy, isOfPeriod } = await FACTS[fact](context);
   const now = formatInstant(context.services.clock.now());
   return {
     holds,
-    evidence: `As it is at ${now}, of which no history is kept: ${evidence}`,
+    evidence: isOfPeriod ? evidence : `As it is at ${now}, of which no history is kept: ${evidence}`,
     share: holds === undefined ? undefined : Number(holds),
     of: 'now',
     failing: [],

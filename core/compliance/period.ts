@@ -1,49 +1,56 @@
 import { invalidInput } from '../base/errors.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
 import type { Range } from '../history/pair/range.ts';
+import { MAX_PERIOD_DAYS } from '../model/frameworks.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
 
 const DAY_MS = 86_400_000;
-/** The longest period: a year, which is as long as states are kept. */
-export const MAX_PERIOD_DAYS = 366;
+
+/** The end of today, and a clock that is ahead, are taken for now. */
+const AHEAD_MS = DAY_MS;
 
 /** What is known of the time that is assessed, ms. */
 export interface Period {
   readonly from: number;
+  /** At the latest now, whatever was asked. */
   readonly to: number;
   readonly createdAt: number;
   /** Undefined where nothing of it is known. */
   readonly range: Pick<Range, 'first' | 'last' | 'since' | 'to'> | undefined;
   /** A part in which the workspace was there and what it was is no longer kept. */
-  readonly lost: boolean;
+  readonly lost: { readonly from: number; readonly to: number } | undefined;
   /** Sentences about what is not known. */
   readonly gaps: readonly string[];
 }
 
-/** @throws MeshError `invalid_input` for a period that is reversed, ahead of the clock or longer than a year */
+/** @throws MeshError `invalid_input` for a period that is reversed, begins ahead of the clock or ends a day ahead, or is longer than a year */
 export async function periodOf(
   services: Pick<NetworkServices, 'store' | 'clock'>,
   workspace: string,
   asked: { readonly from: string; readonly to: string },
 ): Promise<Period> {
   const { store, clock } = services;
-  const [from, to] = [parseInstant(asked.from), parseInstant(asked.to)];
-  requirePeriod(from, to, clock.now());
+  const now = clock.now();
+  const [from, end] = [parseInstant(asked.from), parseInstant(asked.to)];
+  requirePeriod(from, end, now);
+  const to = Math.min(end, now);
   const [{ createdAt }, kept] = await Promise.all([workspaceById(services, workspace), store.keptFrom(workspace)]);
-  const isLost = kept !== undefined && kept.revision > 1 && kept.at > from;
+  const isLost = kept !== undefined && kept.revision > 1 && kept.at > from && createdAt < to;
+  const lost = isLost ? { from: Math.max(from, createdAt), to: Math.min(kept.at, to) } : undefined;
   const gaps = [
+    ...(end > to ? [`The end of the period lies ahead: it is judged until ${formatInstant(to)}.`] : []),
     ...(createdAt > from
       ? [`The workspace exists since ${formatInstant(createdAt)}: before it there was nothing.`]
       : []),
     ...(isLost ? [`What the network was before ${formatInstant(kept.at)} is no longer kept.`] : []),
   ];
-  if (!kept || kept.at > to) return { from, to, createdAt, range: undefined, lost: isLost, gaps };
+  if (!kept || kept.at > to) return { from, to, createdAt, range: undefined, lost, gaps };
   const since = Math.max(from, kept.at);
   const revisionAt = async (at: number) => (await store.revisionAt(workspace, at))?.revision ?? kept.revision;
   const first = from >= kept.at ? Math.max(await revisionAt(since), kept.revision) : kept.revision;
   const last = Math.max(await revisionAt(to), first);
-  return { from, to, createdAt, range: { first, last, since, to }, lost: isLost, gaps };
+  return { from, to, createdAt, range: { first, last, since, to }, lost, gaps };
 }
 
 function requirePeriod(from: number, to: number, now: number): void {
@@ -51,8 +58,13 @@ function requirePeriod(from: number, to: number, now: number): void {
     throw invalidInput([{ pointer: `/${field}`, detail }], `/${field}: ${detail}`);
   };
   if (from > now) refuse('period_start', 'This lies in the future: assess a period up to now.');
-  if (to > now) refuse('period_end', `This lies in the future: assess a period up to now, ${formatInstant(now)}.`);
-  if (to < from) refuse('period_end', 'The period ends before it begins: swap period_start and period_end.');
+  if (to - now > AHEAD_MS) {
+    refuse(
+      'period_end',
+      `This lies in the future: assess a period up to now, ${formatInstant(now)}, or to the end of today.`,
+    );
+  }
+  if (to < from) refuse('period_end', 'The period ends before it begins: swap the two instants.');
   if (to - from > MAX_PERIOD_DAYS * DAY_MS) {
     refuse('period_end', `The period is longer than ${MAX_PERIOD_DAYS} days: assess it in parts.`);
   }

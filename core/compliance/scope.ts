@@ -18,7 +18,7 @@ export interface ScopeRule {
   readonly includes: (labels: Readonly<Record<string, string>>) => boolean;
   /** The peers of each label, for policies about them. */
   readonly selectors: readonly Selector[];
-  /** As `compliance.scope=cde or pci`. */
+  /** As `compliance.scope=cde, or any pci`. */
   readonly text: string;
 }
 
@@ -30,7 +30,7 @@ export function scopeRule(scope: DataScope, { compliance }: Pick<WorkspaceSettin
   return {
     includes: (labels) => marks.some((mark) => isMarked(labels, mark)),
     selectors: marks.map(selectorOf),
-    text: marks.map((mark) => mark.join('=')).join(' or '),
+    text: marks.map(([key, value]) => (value === undefined ? `any ${key}` : `${key}=${value}`)).join(', or '),
   };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { agent, network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { planChanges } from '../changes/changes.ts';
-import type { PolicySpec } from '../model/policy.ts';
+import type { PeerEntry, PolicySpec, PortEntry, Selector } from '../model/policy.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import type { StateCheck } from './checks/check.ts';
 import { CHECKS, type CheckName } from './checks/index.ts';
@@ -13,6 +13,7 @@ import { viewer } from './sweep.ts';
 
 const NOW = Date.UTC(2026, 0, 5);
 const DAY_MS = 86_400_000;
+const MINUTES_AGO = '2026-01-04T23:55:00Z';
 const YEARS_AGO = NOW - 500 * DAY_MS;
 
 const card = (extra: object = {}) =>
@@ -32,6 +33,47 @@ const allow = (rule: NonNullable<PolicySpec['ingress']>[number], annotations: Re
 const everyone = allow({ from: ['*'] });
 const fromWeb = allow({ from: [WEB], ports: [{ port: 443 }] });
 const fromAddress = (cidr: string) => allow({ from: [{ ipBlock: { cidr } }] });
+
+/** Peers told by what is said of the label `env`, which neither of them has. */
+const bySelector = (operator: 'Exists' | 'DoesNotExist' | 'NotIn', values?: string[]) => ({
+  peerSelector: { matchExpressions: [{ key: 'env', operator, ...(values && { values }) }] },
+});
+const outTo = (rule: NonNullable<PolicySpec['egress']>[number]) =>
+  policy('out', { action: 'ALLOW', peerSelector: CDE, egress: [rule] });
+const anyToAny = (peerSelector: Selector, ports?: PortEntry[], entry: PeerEntry = { peerSelector }) => {
+  const some = ports && { ports };
+  return policy('any', {
+    action: 'ALLOW',
+    peerSelector,
+    ingress: [{ from: [entry], ...some }],
+    egress: [{ to: [entry], ...some }],
+  });
+};
+const threeWebs = [1, 2, 3].map((last) =>
+  peer(`web-${last}`, { labels: { role: 'web' }, address: `10.96.0.${last + 2}` }),
+);
+
+/** Anyone without a `*`. */
+const anyoneBySpelling = [
+  [allow({ from: [bySelector('DoesNotExist')] }), card(), web()],
+  [allow({ from: [bySelector('NotIn', ['test'])] }), card(), web()],
+  [allow({ from: [{ peerSelector: { notPeers: ['p_x'] } }] }), card(), web()],
+  [allow({ from: [bySelector('Exists'), bySelector('DoesNotExist')] }), card(), web()],
+  [allow({ from: [{ ipBlock: { cidr: '10.96.0.0/12' } }] }), card(), network('default', { cidr: '10.96.0.0/16' })],
+];
+/** Sixteen policies of a /9 each: none has more addresses than one organisation, together they have 128 million. */
+const manySmallRanges = Array.from({ length: 16 }, (_, index) =>
+  policy(`small-${index}`, {
+    action: 'ALLOW',
+    peerSelector: CDE,
+    ingress: [{ from: [{ ipBlock: { cidr: `${index + 20}.0.0.0/9` } }] }],
+  }),
+);
+/** Each part on a port of its own. */
+const apartByPort = manySmallRanges.map((one, index) => {
+  const [rule] = one.spec.ingress ?? [];
+  return { ...one, spec: { ...one.spec, ingress: [{ ...rule, ports: [{ port: 4_000 + index }] }] } };
+});
 
 interface Case {
   readonly passes: readonly (readonly StoredRecord[])[];
@@ -80,6 +122,18 @@ const TABLE: Readonly<Record<StateCheckName, Case>> = {
       [fromWeb, card()],
       [fromAddress('203.0.113.0/24'), card()],
       [everyone, card(), policy('shut', { action: 'DENY', peerSelector: {}, ingress: [{}], egress: [{}] })],
+      [
+        fromAddress('0.0.0.0/0'),
+        card(),
+        policy('shut', {
+          action: 'DENY',
+          peerSelector: CDE,
+          ingress: [{ from: [{ ipBlock: { cidr: '0.0.0.0/0' } }] }],
+        }),
+      ],
+      [allow({ from: [bySelector('Exists')] }), card(), web()],
+      // Open by default, which is no ALLOW: others judge that.
+      [card(), web()],
     ],
     fails: [
       [everyone, card()],
@@ -88,6 +142,10 @@ const TABLE: Readonly<Record<StateCheckName, Case>> = {
       [fromAddress('0.0.0.0/0'), card()],
       [allow({ from: [{ ipBlock: { cidr: '0.0.0.0/1' } }, { ipBlock: { cidr: '128.0.0.0/1' } }] }), card()],
       [fromAddress('2000::/3'), card()],
+      ...anyoneBySpelling,
+      [...manySmallRanges, card()],
+      [...apartByPort, card()],
+      [allow({ from: [{ ipBlock: { cidr: '0.0.0.0/0', except: ['203.0.113.7/32', '10.0.0.0/8'] } }] }), card()],
     ],
     nothing: [[everyone, web()]],
     mends: true,
@@ -98,7 +156,13 @@ const TABLE: Readonly<Record<StateCheckName, Case>> = {
       [fromWeb, card()],
       [inward, card()],
     ],
-    fails: [[card()], [policy('outward', { action: 'DENY', peerSelector: {}, egress: [] }), card()]],
+    fails: [
+      [card()],
+      [policy('outward', { action: 'DENY', peerSelector: {}, egress: [] }), card()],
+      [base, everyone, card()],
+      ...anyoneBySpelling,
+      [base, ...manySmallRanges, card()],
+    ],
     nothing: [
       [base, web()],
       [base, card({ phase: 'pending' })],
@@ -110,13 +174,23 @@ const TABLE: Readonly<Record<StateCheckName, Case>> = {
       [base, card()],
       [network('default', { defaultAction: 'DENY' }), card()],
     ],
-    fails: [[card()], [inward, card()], [fromWeb, card()]],
+    fails: [
+      [card()],
+      [inward, card()],
+      [fromWeb, card()],
+      [base, outTo({}), card()],
+      [base, outTo({ to: [bySelector('DoesNotExist')] }), card()],
+      [base, outTo({ to: [{ ipBlock: { cidr: '0.0.0.0/0' } }], ports: [{ port: 443 }] }), card()],
+    ],
     nothing: [[web()]],
     mends: true,
   },
   'explicit-allow-only': {
-    passes: [[base, card()]],
-    fails: [[card()], [inward, card()]],
+    passes: [
+      [base, card()],
+      [base, fromWeb, card(), web()],
+    ],
+    fails: [[card()], [inward, card()], [base, everyone, card()], [base, outTo({}), card()]],
     nothing: [[web()]],
     mends: true,
   },
@@ -125,7 +199,13 @@ const TABLE: Readonly<Record<StateCheckName, Case>> = {
       [base, fromWeb, card()],
       [base, card()],
     ],
-    fails: [[card()], [base, everyone, card()], [base, fromAddress('203.0.113.7/32'), card()]],
+    fails: [
+      [card()],
+      [base, everyone, card()],
+      [base, fromAddress('203.0.113.7/32'), card()],
+      [base, allow({ from: [WEB, bySelector('NotIn', ['test'])] }), card()],
+      [base, allow({ from: [WEB, { peerSelector: { notPeers: ['p_x'] } }] }), card()],
+    ],
     nothing: [[base, web()]],
     mends: false,
   },
@@ -133,10 +213,30 @@ const TABLE: Readonly<Record<StateCheckName, Case>> = {
     passes: [
       [base, card(), web()],
       [base, fromWeb, card()],
+      [inward, card(), web()],
+      [base, policy('any', { action: 'ALLOW', peerSelector: {}, ingress: [{}] }), card()],
+      [base, anyToAny({}, [{ port: 443 }]), card(), web()],
     ],
     fails: [
       [card(), web()],
-      [base, policy('any', { action: 'ALLOW', peerSelector: {}, ingress: [{}] }), card()],
+      [policy('outward', { action: 'DENY', peerSelector: {}, egress: [] }), card(), web()],
+      [base, anyToAny({}), card()],
+      [inward, policy('any', { action: 'ALLOW', peerSelector: {}, ingress: [{}] }), card()],
+      [base, anyToAny(bySelector('DoesNotExist').peerSelector), card()],
+      [base, anyToAny(bySelector('NotIn', ['none']).peerSelector), card()],
+      [base, anyToAny({ notPeers: ['p_x'] }), card()],
+      [base, anyToAny({}, [{ port: 1, endPort: 65_535 }]), card()],
+      [
+        base,
+        anyToAny({}, [
+          { port: 1, endPort: 20_000 },
+          { port: 20_001, endPort: 40_000 },
+        ]),
+        card(),
+      ],
+      [base, anyToAny({}, undefined, { ipBlock: { cidr: '10.96.0.0/16' } }), card()],
+      // Everybody who is there, by a label that all have.
+      [base, anyToAny({ matchExpressions: [{ key: 'role', operator: 'Exists' }] }), ...threeWebs],
     ],
     nothing: [[base]],
     mends: false,
@@ -152,11 +252,28 @@ const TABLE: Readonly<Record<StateCheckName, Case>> = {
       [base, card()],
       [fromWeb, card()],
       [fromAddress('203.0.113.0/28'), card()],
+      [network('default', { defaultAction: 'DENY' }), card()],
+      [inward, card()],
+      [
+        fromAddress('198.51.100.0/24'),
+        card(),
+        policy('shut', {
+          action: 'DENY',
+          peerSelector: CDE,
+          ingress: [{ from: [{ ipBlock: { cidr: '198.51.100.0/24' } }] }],
+        }),
+      ],
     ],
     fails: [
       [everyone, card()],
       [fromAddress('203.0.113.0/23'), card()],
       [fromAddress('198.51.100.1/32'), card()],
+      // Open to addresses outside by default.
+      [card()],
+      [policy('outward', { action: 'DENY', peerSelector: {}, egress: [] }), card()],
+      [policy('other', { action: 'DENY', peerSelector: { matchLabels: { role: 'web' } } }), card(), web()],
+      [policy('over', { action: 'DENY', peerSelector: {}, expiresAt: '2026-01-04T00:00:00Z' }), card()],
+      [card({ network: 'lab' }), network('default', { defaultAction: 'DENY' }), network('lab')],
     ],
     nothing: [[everyone, web()]],
     mends: true,
@@ -167,8 +284,13 @@ const TABLE: Readonly<Record<StateCheckName, Case>> = {
     fails: [
       [fromWeb, card()],
       [allow({ from: [WEB] }, { 'compliance.owner': 'ada' }), card()],
+      [allow({ from: [WEB] }, { 'compliance.owner': ' ', 'compliance.justification': ' ' }), card()],
+      [card()],
     ],
-    nothing: [[card()], [fromWeb, web()]],
+    nothing: [
+      [base, card()],
+      [fromWeb, web()],
+    ],
     mends: false,
   },
   'no-insecure-services': {
@@ -180,6 +302,11 @@ const TABLE: Readonly<Record<StateCheckName, Case>> = {
     fails: [
       [card(), web()],
       [allow({ from: [WEB], ports: [{ port: 20, endPort: 25 }] }), card(), web()],
+      [allow({ from: [WEB], ports: [{ port: 23 }] }, { 'compliance.mitigation': ' ' }), card(), web()],
+      // Reached by addresses outside alone.
+      [card()],
+      [base, allow({ from: [{ ipBlock: { cidr: '203.0.113.7/32' } }], ports: [{ port: 3_389 }] }), card()],
+      [base, everyone, card()],
     ],
     nothing: [[web()]],
     mends: true,
@@ -207,7 +334,10 @@ const TABLE: Readonly<Record<StateCheckName, Case>> = {
   },
   'bounded-agents': {
     passes: [[agent('scout', { scopes: ['network:read'] })]],
-    fails: [[agent('boss', { scopes: ['network:read', 'members:write'] })]],
+    fails: [
+      [agent('boss', { scopes: ['network:read', 'members:write'] })],
+      [agent('clerk', { scopes: ['peers:approve'] })],
+    ],
     nothing: [[card()], [agent('gone', { expiresAt: '2026-01-04T00:00:00Z', scopes: ['members:write'] })]],
     mends: false,
   },
@@ -218,9 +348,21 @@ const TABLE: Readonly<Record<StateCheckName, Case>> = {
     mends: false,
   },
   'ended-agents-gone': {
-    passes: [[agent('scout'), peer('bot-1', { agentRef: 'scout' })], [agent('gone', {}, { phase: 'Revoked' })]],
-    fails: [[agent('gone', {}, { phase: 'Revoked' }), peer('bot-1', { agentRef: 'gone' })]],
-    nothing: [[card()]],
+    passes: [
+      [agent('scout'), peer('bot-1', { agentRef: 'scout' })],
+      [agent('gone', {}, { phase: 'Revoked' })],
+      [agent('gone', { expiresAt: MINUTES_AGO }), peer('bot-1', { agentRef: 'gone' })],
+      [peer('bot-1', { expiresAt: MINUTES_AGO })],
+    ],
+    fails: [
+      [agent('gone', {}, { phase: 'Revoked' }), peer('bot-1', { agentRef: 'gone' })],
+      [agent('gone', {}, { phase: 'Revoked' }), peer('bot-1', { delegatedBy: 'gone' })],
+      [peer('bot-1', { agentRef: 'never' })],
+      [agent('gone', { expiresAt: '2026-01-04T00:00:00Z' })],
+      [agent('gone', { expiresAt: '2026-01-04T00:00:00Z' }), peer('bot-1', { agentRef: 'gone' })],
+      [peer('bot-1', { expiresAt: '2026-01-04T00:00:00Z' })],
+    ],
+    nothing: [[card()], [peer('bot-1', { expiresAt: '2026-01-04T00:00:00Z', phase: 'expired' })]],
     mends: false,
   },
 };

@@ -6,6 +6,7 @@ import type { NetworkState } from '../state/state.ts';
 import type { StateCheck } from './checks/check.ts';
 import type { CheckName } from './checks/index.ts';
 import { checkOf } from './checks/index.ts';
+import { graceDeadlines } from './checks/people.ts';
 import { keyDeadlines } from './checks/transport.ts';
 import { ContentKey } from './content-key.ts';
 import type { Reading } from './reading.ts';
@@ -19,6 +20,7 @@ export const MAX_STATES = 5_000;
 export const deadlinesOf = (record: Parameters<typeof endOf>[0]): number[] => [
   ...endOf(record),
   ...keyDeadlines(record),
+  ...graceDeadlines(record),
 ];
 
 export interface Swept {

@@ -73,24 +73,24 @@ export function isIsolated(view: View, peer: PeerRecord, direction: Direction): 
   return isolating[direction](view).some(({ spec }) => isSubject(spec, peer));
 }
 
-/** A rule of an ALLOW in force with its place in its policy. */
+/** A rule of an ALLOW in force with its place in its policy, and the peers in scope that it is about. */
 export interface AllowRule extends InForce {
   readonly rule: Rule;
   readonly index: number;
+  readonly subjects: readonly PeerRecord[];
 }
 
-/** The rules of ALLOW policies in force that let somebody reach one of the peers, or them somebody. */
-export function allowRules(view: View, peers: readonly PeerRecord[], direction: Direction): AllowRule[] {
+/** The rules of ALLOW policies in force by which somebody reaches a peer in scope, or it somebody. */
+export const rulesAtScope: Readonly<Record<Direction, (view: View) => readonly AllowRule[]>> = {
+  ingress: once((view: View) => rulesIn(view, 'ingress')),
+  egress: once((view: View) => rulesIn(view, 'egress')),
+};
+
+function rulesIn(view: View, direction: Direction): AllowRule[] {
   return policiesInForce(view).flatMap(({ policy, spec }) => {
-    if (spec.action !== 'ALLOW' || !peers.some((peer) => isSubject(spec, peer))) return [];
-    return (rulesOf(spec, direction) ?? []).map((rule, index) => ({ policy, spec, rule, index }));
+    const rules = spec.action === 'ALLOW' ? rulesOf(spec, direction) : undefined;
+    if (!rules?.length) return [];
+    const subjects = peersInScope(view).filter((peer) => isSubject(spec, peer));
+    return subjects.length === 0 ? [] : rules.map((rule, index) => ({ policy, spec, rule, index, subjects }));
   });
-}
-
-/** The rules of ALLOW policies in force by which somebody reaches a peer in scope. */
-export const rulesToScope = once((view: View): readonly AllowRule[] => allowRules(view, peersInScope(view), 'ingress'));
-
-/** The peers of a list that a policy is about. */
-export function subjectsOf({ spec }: InForce, peers: readonly PeerRecord[]): PeerRecord[] {
-  return peers.filter((peer) => isSubject(spec, peer));
 }

@@ -11,14 +11,19 @@ import { renewToken } from '../identity/device-token.ts';
 import { lookUpById } from '../model/find.ts';
 import type { FullGraph } from '../model/graph.ts';
 import type { PeerRecord } from '../model/resources.ts';
+import type { WitnessReport } from '../model/witnesses.ts';
 import { heardOf } from '../peers/presence.ts';
+import { dueCheckpoint, newestCheckpoint, takeWitness } from '../peers/witnessed.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { hasEnded } from '../views/peer-view.ts';
 import { checkProof, type KeyClaim, requireUnheld } from './key-proof.ts';
 
 type OwnDeviceCall = CallContext<
-  Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness' | 'settings' | 'nodeAccess' | 'keys' | 'nextTurn'>
+  Pick<
+    NetworkServices,
+    'store' | 'clock' | 'states' | 'liveness' | 'settings' | 'nodeAccess' | 'keys' | 'nextTurn' | 'witnesses'
+  >
 >;
 
 /** The peer of the device that calls. @throws MeshError `not_found` once it is gone */
@@ -52,20 +57,28 @@ export async function ownGraph(context: OwnDeviceCall): Promise<FullGraph> {
       reason: 'requested',
       relay: services.nodeAccess.relayGrant(workspace, peer.spec.publicKey, now),
       stun: [services.settings.stunUrl],
-      checkpoint: null,
+      checkpoint: await newestCheckpoint(services, workspace),
     },
     ahead,
   );
 }
 
-/** A heartbeat by HTTP. Answers the version of the graph, so that a node knows whether it has missed one. */
-export async function heartbeat(context: OwnDeviceCall): Promise<{ peer: PeerRecord; version: number; at: number }> {
+/**
+ * A heartbeat by HTTP. Answers the version of the graph, so that a node knows whether it has missed one, and now and then
+ * the newest checkpoint of the audit log.
+ */
+export async function heartbeat(
+  context: OwnDeviceCall,
+  witnessed?: WitnessReport,
+): Promise<{ peer: PeerRecord; version: number; at: number; checkpoint: string | null }> {
   const { services, workspace } = context;
   const { peer } = await ownPeer(context);
   const { reason: _, ...commit } = commitContext(context, '');
   await heardOf(services, workspace, peer.uid, commit);
+  if (witnessed) await takeWitness(services, workspace, peer, witnessed);
   const { revision } = await services.states.current(workspace);
-  return { peer, version: revision, at: services.clock.now() };
+  const checkpoint = await dueCheckpoint(services, workspace, peer.uid);
+  return { peer, version: revision, at: services.clock.now(), checkpoint };
 }
 
 /** Gives the device another key and another token; the old ones end with the commit. */

@@ -52,6 +52,11 @@ export function snapshotNameAt(capturedAt: number): string {
   return String(FAR - Math.max(0, Math.min(capturedAt, FAR))).padStart(DIGITS, '0');
 }
 
+/** When the snapshot of a name was captured, ms. */
+export function capturedAtOf(name: string): number {
+  return FAR - Number(name.slice(0, DIGITS));
+}
+
 export function snapshotDraft(spec: SnapshotSpec): RecordDraft<'Snapshot'> {
   const uid = newId('snap');
   return {

@@ -14,10 +14,17 @@ const EXPECTED = `
   log_out            401        yes        yes        yes        yes        yes        yes        yes        403        403
   get_me             401        yes        yes        yes        yes        yes        yes        yes        403        403
   change_password    401        yes        yes        yes        yes        yes        yes        yes        403        403
+  begin_otp          401        yes        yes        yes        yes        yes        yes        yes        403        403
+  confirm_otp        401        yes        yes        yes        yes        yes        yes        yes        403        403
+  get_otp_state      401        yes        yes        yes        yes        yes        yes        yes        403        403
+  disable_otp        401        yes        yes        yes        yes        yes        yes        yes        403        403
+  renew_recovery_codes 401        yes        yes        yes        yes        yes        yes        yes        403        403
   list_users         401        403        403        403        403        403        yes        403        403        403
   create_user        401        403        403        403        403        403        yes        403        403        403
   update_user        401        403        403        403        403        403        yes        403        403        403
   delete_user        401        403        403        403        403        403        yes        403        403        403
+  reset_otp          401        403        403        403        403        403        yes        403        403        403
+  unlock_user        401        403        403        403        403        403        yes        403        403        403
   create_api_token   401        404        yes        yes        yes        yes        yes        yes        403        403
   list_api_tokens    401        404        yes        yes        yes        yes        yes        yes        403        403
   revoke_api_token   401        404        yes        yes        yes        yes        yes        yes        403        403
@@ -38,6 +45,11 @@ const EXPECTED = `
 const SESSION_ONLY: readonly (readonly [string, object])[] = [
   ['log_out', {}],
   ['change_password', { oldPassword: 'a', newPassword: 'b' }],
+  ['get_otp_state', {}],
+  ['begin_otp', { password: 'a' }],
+  ['confirm_otp', { code: '000000' }],
+  ['disable_otp', { password: 'a', otp: '000000' }],
+  ['renew_recovery_codes', { password: 'a', otp: '000000' }],
   ['create_api_token', { name: 'more' }],
   ['update_workspace', { displayName: 'Mine' }],
   ['set_member', { username: 'admin', role: 'viewer' }],

@@ -21,6 +21,38 @@ export interface AccountSpec {
   readonly epoch: number;
   /** Uid of the account that takes over its agents, once it is disabled. */
   readonly successor?: string;
+  /** Milliseconds; absent for a password that an older version stored. */
+  readonly passwordChangedAt?: number;
+  /** Hashes of passwords before the current one, newest first. */
+  readonly formerPasswords?: readonly string[];
+  /** Networks that it signed in from, newest first: failed logins from elsewhere do not lock these out. */
+  readonly knownSources?: readonly string[];
+  readonly secondFactor?: SecondFactor;
+  /** A second factor that is begun and not confirmed. */
+  readonly enrolment?: OtpEnrolment;
+  /** Sessions carry it: raising it ends those made before, and no API token. */
+  readonly factorEpoch?: number;
+}
+
+/** What makes one-time codes, and what stands in for it. */
+export interface SecondFactor {
+  /** Sealed by `sealSecret`. */
+  readonly secret: string;
+  /** Milliseconds. */
+  readonly since: number;
+  /** Of the newest code that was used: it and those before are good no more. */
+  readonly lastStep: number;
+  /** Hashes of recovery codes that were not used. */
+  readonly recovery: readonly string[];
+}
+
+export interface OtpEnrolment {
+  /** Sealed by `sealSecret`. */
+  readonly secret: string;
+  /** Uid of the session that began it: no other confirms it. */
+  readonly session: string;
+  /** Milliseconds. */
+  readonly expiresAt: number;
 }
 
 declare module '../base/record.ts' {

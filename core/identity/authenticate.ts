@@ -7,6 +7,7 @@ import { expiredToken, unknownToken } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { buildCredentialCache, type Verified } from './credential-cache.ts';
 import { verifySession } from './session-caller.ts';
+import { buildSessionUse } from './session-use.ts';
 import { verifyToken } from './token-caller.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
 
@@ -14,8 +15,14 @@ import type { WorkspaceDirectory } from './workspace-directory.ts';
 const MAX_BEARER_LENGTH = 1_024;
 
 export interface Authenticator {
-  /** Who a bearer token speaks for. @throws MeshError `unauthenticated` with what to do */
-  authenticate(bearer: string, origin: string): Promise<Caller>;
+  /**
+   * Who a bearer token speaks for. Being looked at again, for what goes on after its request, is no use of a session.
+   *
+   * @throws MeshError `unauthenticated` with what to do
+   */
+  authenticate(bearer: string, origin: string, options?: { readonly isUse: boolean }): Promise<Caller>;
+  /** Ends sessions that are not used, and keeps when the others were. */
+  flushSessions(options?: { readonly isLast?: boolean }): Promise<void>;
   /** Who it spoke for when it was verified lately; undefined where that is not remembered. */
   known(bearer: string): Caller | undefined;
   close(): void;
@@ -26,18 +33,21 @@ export interface Authenticator {
  * or its time is over, so that a request costs one hash and one look-up.
  */
 export function buildAuthenticator(
-  services: Pick<NetworkServices, 'store' | 'clock' | 'keys'>,
+  services: Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'settings'>,
   directory: WorkspaceDirectory,
 ): Authenticator {
   const { store, clock } = services;
   const cache = buildCredentialCache(store);
+  const uses = buildSessionUse(services);
 
   function verify(bearer: string): Promise<Verified> {
     const form = parseToken(bearer);
-    return form ? verifyToken(services, directory, bearer, form.kind) : verifySession(services, directory, bearer);
+    return form
+      ? verifyToken(services, directory, bearer, form.kind)
+      : verifySession(services, directory, bearer, uses);
   }
 
-  async function authenticate(bearer: string, origin: string): Promise<Caller> {
+  async function authenticate(bearer: string, origin: string, { isUse } = { isUse: true }): Promise<Caller> {
     if (bearer.length > MAX_BEARER_LENGTH) throw unknownToken();
     const key = keyOf(bearer);
     const caller = cache.get(key) ?? (await cache.load(key, () => verify(bearer)));
@@ -45,17 +55,27 @@ export function buildAuthenticator(
       cache.forget(key);
       throw expiredToken();
     }
-    if (caller.mustChangePassword && !isLoopback(origin)) {
+    if (caller.restriction === 'built-in password' && !isLoopback(origin)) {
       throw new MeshError('forbidden', 'The built-in password works from the control plane itself only.');
     }
-    return { ...caller, again: () => authenticate(bearer, origin) };
+    if (isSession(caller)) {
+      // One that made room is verified anew, by which it is known again.
+      const goesOn = uses.goesOn(caller.tokenId, isUse) ?? (await verify(bearer).then(() => true));
+      if (!goesOn) throw new MeshError('unauthenticated', uses.words);
+    }
+    return { ...caller, again: () => authenticate(bearer, origin, { isUse: false }) };
   }
 
   return {
     authenticate,
     known: (bearer) => (bearer.length > MAX_BEARER_LENGTH ? undefined : cache.get(keyOf(bearer))),
+    flushSessions: uses.flush,
     close: cache.close,
   };
+}
+
+function isSession({ kind, interactive }: Caller): boolean {
+  return kind === 'user' && interactive;
 }
 
 function keyOf(bearer: string): string {

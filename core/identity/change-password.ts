@@ -6,31 +6,33 @@ import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { accountById } from './accounts.ts';
+import { confirmPassword } from './confirm-password.ts';
 import { BUILT_IN_PASSWORD } from './first-accounts.ts';
-import { hashPassword, requireGoodPassword, verifyPassword } from './passwords.ts';
+import { requireGoodPassword, requireUnusedPassword, withPassword } from './password-rules.ts';
+import { hashPassword } from './passwords.ts';
 
 /** Changes the caller's password, which ends every session and API token of the account. */
 export async function changePassword(
   { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },
-  context: CallContext<Pick<NetworkServices, 'store' | 'logins'>>,
+  context: CallContext<Pick<NetworkServices, 'store' | 'clock' | 'logins' | 'settings'>>,
 ): Promise<void> {
   const { services, origin } = context;
+  const rules = services.settings.signIn;
   const caller = requireSession(context.caller);
   const account = await accountById(services, caller.id);
   if (!account) throw new MeshError('unauthenticated', 'This account was removed.');
-  const succeeded = services.logins.attempt(origin, account.name);
-  if (!(await verifyPassword(oldPassword, account.spec.passwordHash))) {
-    const detail = 'This is not the current password.';
-    throw invalidInput([{ pointer: '/oldPassword', detail }], detail);
-  }
-  succeeded();
+  const attempt = await confirmPassword(account, oldPassword, '/oldPassword', context);
+  // Taken back, not forgiven: who knows the password is not to try codes of the second factor anew by it.
+  attempt.passed();
   if (newPassword === oldPassword || newPassword === BUILT_IN_PASSWORD) {
     const detail = 'Choose a password that is not the old or the built-in one.';
     throw invalidInput([{ pointer: '/newPassword', detail }], detail);
   }
-  requireGoodPassword(newPassword, account.name, '/newPassword');
-  const passwordHash = await hashPassword(newPassword);
-  const spec = { ...account.spec, passwordHash, passwordState: 'own', epoch: account.spec.epoch + 1 } as const;
+  requireGoodPassword(newPassword, account.name, '/newPassword', rules);
+  await requireUnusedPassword(newPassword, account, '/newPassword', rules);
+  const own = { passwordHash: await hashPassword(newPassword), passwordState: 'own' as const };
+  const changed = withPassword(account.spec, own, services.clock.now(), rules);
+  const spec = { ...changed, epoch: account.spec.epoch + 1 };
   const event = { type: 'password_change', actor: caller.subject, result: 'ok', origin } as const;
   await services.store.commit(
     SYSTEM_WORKSPACE,

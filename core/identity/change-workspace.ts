@@ -4,15 +4,26 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { draftOf, type StoredRecord } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import { writtenRecord } from '../base/written.ts';
-import { type WorkspaceRecord, type WorkspaceSettings, workspaceById } from '../model/workspaces.ts';
+import {
+  type ComplianceSettings,
+  type WorkspaceRecord,
+  type WorkspaceSettings,
+  workspaceById,
+} from '../model/workspaces.ts';
 import type { StoreCall } from '../state/services.ts';
 
 /** Absent fields stay; null unsets. */
 export interface WorkspacePatch {
   readonly displayName?: string | undefined;
   readonly maxNodeCount?: number | undefined;
-  readonly settings?: { readonly [K in keyof WorkspaceSettings]?: WorkspaceSettings[K] | null | undefined } | undefined;
+  readonly settings?: SettingsPatch | undefined;
 }
+
+interface SettingsPatch extends Patch<Omit<WorkspaceSettings, 'compliance'>> {
+  readonly compliance?: Patch<ComplianceSettings> | null | undefined;
+}
+
+type Patch<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
 /**
  * Changes a workspace. Only a logged-in person may: the settings decide what is done without one.
@@ -28,8 +39,10 @@ export async function updateWorkspace(patch: WorkspacePatch, context: StoreCall)
       scope: 'workspaces:write',
     });
   }
-  const merged = Object.entries({ ...workspace.spec.settings, ...dropAbsent(patch.settings ?? {}) });
-  const settings = Object.fromEntries(merged.filter(([, value]) => value !== null)) as WorkspaceSettings;
+  const { compliance, ...others } = patch.settings ?? {};
+  const old = workspace.spec.settings;
+  const merged = compliance ? patched(old.compliance ?? {}, compliance) : compliance;
+  const settings = patched(old, { ...others, compliance: merged }) as WorkspaceSettings;
   const spec = { ...workspace.spec, displayName, maxNodeCount, settings };
   const op = { op: 'update', record: { ...draftOf(workspace), spec }, revision: workspace.revision } as const;
   const commit = commitContext(context, `changed workspace ${workspace.name}`);
@@ -37,7 +50,7 @@ export async function updateWorkspace(patch: WorkspacePatch, context: StoreCall)
 }
 
 /**
- * Deletes a workspace that has no peers. Its memberships and tokens go with it; its history stays until retention.
+ * Deletes a workspace that has no peers. Its memberships, tokens, reviews and webhooks go with it; its history stays until retention.
  *
  * @throws MeshError `conflict` while it has peers.
  */
@@ -54,11 +67,14 @@ export async function deleteWorkspace(context: StoreCall): Promise<void> {
   const key = { kind: 'Workspace', name: workspace.name } as const;
   await store.commit(SYSTEM_WORKSPACE, [{ op: 'delete', key, revision: workspace.revision }], commit);
   const left: StoredRecord[] = [];
-  for (const kind of ['Member', 'Token'] as const) left.push(...(await store.list(id, kind)).items);
+  for (const kind of ['Member', 'Token', 'Review', 'ReviewPage', 'ReviewDue', 'Webhook', 'WebhookDelivery'] as const)
+    left.push(...(await store.list(id, kind)).items);
   const ops = left.map(({ kind, name }) => ({ op: 'delete', key: { kind, name } }) as const);
   if (ops.length > 0) await store.commit(id, ops, commit);
 }
 
-function dropAbsent(settings: NonNullable<WorkspacePatch['settings']>): object {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+function patched<T extends object>(old: T, patch: Patch<T>): Partial<T> {
+  const sent = Object.entries(patch).filter(([, value]) => value !== undefined);
+  const merged = Object.entries({ ...old, ...Object.fromEntries(sent) });
+  return Object.fromEntries(merged.filter(([, value]) => value !== null)) as Partial<T>;
 }

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { buildLoginLimits } from './login-limits.ts';
 
+/** What a minute lets in is what is tested here; locks are in `login-locks.test.ts`. */
+const RULES = { lockAfter: 1_000_000, lockMs: 1 };
+
 function prepared() {
   const clock = { at: 1_000_000, now: () => clock.at };
-  const limits = buildLoginLimits(clock);
+  const limits = buildLoginLimits(clock, RULES);
   const attempt = (origin: string, name = 'ada') => {
     try {
-      limits.attempt(origin, name);
+      limits.attempt(origin, name, undefined);
       return 'in';
     } catch (error) {
       return (error as { details: { retryAfterSeconds: number } }).details.retryAfterSeconds;
@@ -62,14 +65,14 @@ describe('login limits', () => {
 
   it('forget an attempt that succeeded', () => {
     const { limits, attempt } = prepared();
-    times(20, () => limits.attempt('203.0.113.7', 'ada')());
+    times(20, () => limits.attempt('203.0.113.7', 'ada', []).succeeded());
     expect(attempt('203.0.113.7')).toBe('in');
   });
 
   it('keep a bounded number of sources', () => {
     const { limits, attempt } = prepared();
     times(5, () => attempt('203.0.113.7'));
-    for (let i = 0; i < 25_000; i += 1) limits.attempt(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, 'ada');
+    for (let i = 0; i < 25_000; i += 1) limits.attempt(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, 'ada', undefined);
     expect(attempt('203.0.113.7')).toBe('in');
   });
 });

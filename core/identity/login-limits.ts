@@ -1,7 +1,9 @@
 import { MeshError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import type { LoginLimits } from '../model/services.ts';
+import type { SignInRules } from '../model/sign-in-rules.ts';
 import { sourceNetwork } from '../model/source-network.ts';
+import { buildLoginLocks } from './login-locks.ts';
 
 const WINDOW_MS = 60_000;
 /** Failed logins in a window from one address for one account (docs/accounts-and-tokens.md#limits). */
@@ -13,8 +15,14 @@ const HOUSEHOLD_BITS = 64;
 /** Sources remembered; the longest known make room, so that a flood of sources costs no memory. */
 const MAX_SOURCES = 10_000;
 
+/** What counts as one place that logins come from. */
+export function loginSource(origin: string): string {
+  return sourceNetwork(origin, HOUSEHOLD_BITS);
+}
+
 /** Limits kept in this process's memory. */
-export function buildLoginLimits(clock: Clock): LoginLimits {
+export function buildLoginLimits(clock: Clock, rules: Pick<SignInRules, 'lockAfter' | 'lockMs'>): LoginLimits {
+  const locks = buildLoginLocks(clock, rules);
   const attempts = new Map<string, number[]>();
 
   function recent(key: string, now: number): number[] {
@@ -33,9 +41,10 @@ export function buildLoginLimits(clock: Clock): LoginLimits {
   }
 
   return {
-    attempt(origin, username) {
+    attempt(origin, username, knownSources) {
       const now = clock.now();
-      const source = sourceNetwork(origin, HOUSEHOLD_BITS);
+      const source = loginSource(origin);
+      locks.refuseLocked(username, source, knownSources);
       const bounds = [
         [`${source} ${username}`, PER_ACCOUNT],
         [source, PER_ADDRESS],
@@ -49,7 +58,8 @@ export function buildLoginLimits(clock: Clock): LoginLimits {
         const message = `Too many failed logins: try again in ${retryAfterSeconds} seconds.`;
         throw new MeshError('rate_limited', message, { retryAfterSeconds });
       }
-      return () => {
+      const tried = locks.count(username, source, knownSources);
+      function forgetThis(): void {
         for (const { key } of counted) {
           const times = [...(attempts.get(key) ?? [])];
           const index = times.indexOf(now);
@@ -57,7 +67,21 @@ export function buildLoginLimits(clock: Clock): LoginLimits {
           attempts.delete(key);
           keep(key, times);
         }
+      }
+      return {
+        lockedUntil: tried.lockedUntil,
+        incomplete: tried.takeBack,
+        passed() {
+          tried.takeBack();
+          forgetThis();
+        },
+        succeeded() {
+          tried.clear();
+          forgetThis();
+        },
       };
     },
+    locksOf: locks.locksOf,
+    lift: (username) => locks.lift(username),
   };
 }

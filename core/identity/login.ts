@@ -3,54 +3,128 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { isLoopback, plainAddress } from '../base/origin.ts';
-import type { SecurityEvent } from '../base/ports.ts';
+import { type SecurityEvent, StoreError } from '../base/ports.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { findAccount, normalizeUsername } from './accounts.ts';
+import { type AccountRecord, type AccountSpec, findAccount, normalizeUsername } from './accounts.ts';
+import { checkFactor } from './check-factor.ts';
+import { lockEvents } from './lock-events.ts';
+import { loginSource } from './login-limits.ts';
+import { isPasswordOld } from './password-rules.ts';
 import { verifyPassword } from './passwords.ts';
 import { createSession } from './sessions.ts';
+import { lacksSecondFactor } from './who-needs-factor.ts';
+
+/** Networks that an account is remembered to sign in from. */
+const MAX_KNOWN_SOURCES = 8;
+/** Logins of one account at once that may come in between, before this one gives up. */
+const TRIES = 8;
+
+export interface Login {
+  readonly username: string;
+  readonly password: string;
+  /** A one-time or recovery code; looked at where the account has a second factor. */
+  readonly otp?: string | undefined;
+}
+
+export interface LoggedIn {
+  readonly token: string;
+  readonly expiresAt: number;
+  readonly passwordChangeRequired: boolean;
+  /** Only where it has to be enrolled before anything else. */
+  readonly secondFactorRequired?: true;
+}
+
+type LoginContext = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'logins' | 'settings'>>;
 
 /**
- * Exchanges a password for a session.
+ * Exchanges a password, and of who has a second factor a code, for a session.
  *
- * @throws MeshError `unauthenticated`, in the same time and words for a wrong name and a wrong password; `rate_limited`.
+ * @throws MeshError `unauthenticated`, in the same time and words for a wrong name and a wrong password; `otp_required` after
+ * the right password alone; `rate_limited`.
  */
-export async function logIn(
-  { username, password }: { readonly username: string; readonly password: string },
-  context: CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'logins'>>,
-): Promise<{ readonly token: string; readonly expiresAt: number; readonly passwordChangeRequired: boolean }> {
+export async function logIn(login: Login, context: LoginContext): Promise<LoggedIn> {
   const { services, origin, requestId } = context;
-  const succeeded = services.logins.attempt(origin, normalizeUsername(username));
-  const account = await findAccount(services, username);
-  const matches = await verifyPassword(password, account?.spec.passwordHash);
-  const refusal = refusalOf();
-  const event: SecurityEvent = {
-    type: 'login',
-    actor: account ? `user:${account.name}` : 'anonymous',
-    result: refusal ? 'refused' : 'ok',
-    origin: plainAddress(origin),
-  };
-  if (refusal || !account) {
-    await services.store.record(SYSTEM_WORKSPACE, [{ ...event, requestId }]);
-    throw refusal;
-  }
-  const commit = {
-    ...commitContext(context, 'logged in', { securityEvents: [event] }),
-    actor: event.actor,
-  };
-  const session = await createSession(services, account, commit);
-  succeeded();
-  return { ...session, passwordChangeRequired: account.spec.passwordState !== 'own' };
-
-  function refusalOf(): MeshError | undefined {
-    if (!account || !matches || account.spec.disabled) {
-      return new MeshError('unauthenticated', 'The user name or the password is wrong.');
-    }
-    if (account.spec.passwordState === 'built-in' && !isLoopback(origin)) {
-      return new MeshError(
-        'forbidden',
-        'The built-in password works from the control plane itself only: change it there, or set app.initAdmins.',
+  const found = await findAccount(services, login.username);
+  const knownSources = found && (found.spec.knownSources ?? []);
+  const attempt = services.logins.attempt(origin, normalizeUsername(login.username), knownSources);
+  const matches = await verifyPassword(login.password, found?.spec.passwordHash);
+  let account = found;
+  for (let left = TRIES; ; left -= 1) {
+    const { refusal, changes, detail } = judge(login, matches ? account : undefined, context);
+    const event: SecurityEvent = {
+      type: 'login',
+      actor: account ? `user:${account.name}` : 'anonymous',
+      result: refusal ? 'refused' : 'ok',
+      origin: plainAddress(origin),
+      ...(detail && { detail }),
+    };
+    if (refusal || !account) {
+      const isIncomplete = refusal?.code === 'otp_required' && login.otp === undefined;
+      if (isIncomplete) attempt.incomplete();
+      const locked = account && !isIncomplete ? lockEvents(attempt, account.name, origin) : [];
+      await services.store.record(
+        SYSTEM_WORKSPACE,
+        [event, ...locked].map((each) => ({ ...each, requestId })),
       );
+      throw refusal;
     }
-    return undefined;
+    try {
+      const commit = { ...commitContext(context, 'logged in', { securityEvents: [event] }), actor: event.actor };
+      const session = await createSession(services, account, commit, changes);
+      attempt.succeeded();
+      const isOld = isPasswordOld(account, services.clock.now(), services.settings.signIn);
+      return {
+        ...session,
+        passwordChangeRequired: account.spec.passwordState !== 'own' || isOld,
+        ...((await lacksSecondFactor(services, account)) && { secondFactorRequired: true }),
+      };
+    } catch (error) {
+      if (!(error instanceof StoreError && error.code === 'conflict') || left <= 1) throw error;
+      // Somebody signed in to the account at the same time, perhaps with this very code: it is judged as it is now.
+      const current = await findAccount(services, login.username);
+      if (current?.spec.passwordHash !== account.spec.passwordHash || current.uid !== account.uid) throw error;
+      account = current;
+    }
   }
+}
+
+interface Judgement {
+  readonly refusal?: MeshError;
+  /** What the login changes of the account. */
+  readonly changes: Pick<AccountSpec, 'secondFactor' | 'knownSources'>;
+  readonly detail?: SecurityEvent['detail'];
+}
+
+/** What becomes of a login. @param account the one whose password it has; undefined where there is none */
+function judge({ otp }: Login, account: AccountRecord | undefined, { services, origin }: LoginContext): Judgement {
+  if (!account || account.spec.disabled) {
+    return { refusal: new MeshError('unauthenticated', 'The user name or the password is wrong.'), changes: {} };
+  }
+  if (account.spec.passwordState === 'built-in' && !isLoopback(origin)) {
+    const message =
+      'The built-in password works from the control plane itself only: change it there, or set app.initAdmins.';
+    return { refusal: new MeshError('forbidden', message), changes: {} };
+  }
+  const changes = knownSourcesWith(account, origin);
+  const { secondFactor } = account.spec;
+  if (!secondFactor) return { changes };
+  if (otp === undefined) {
+    const message =
+      'This account has a second factor: send a code of the authenticator app, or a recovery code, as otp.';
+    return { refusal: new MeshError('otp_required', message), changes, detail: { reason: 'no code' } };
+  }
+  const used = checkFactor(services, account.uid, secondFactor, otp);
+  if (used) return { changes: { ...changes, secondFactor: used.factor }, detail: { secondFactor: used.by } };
+  const message = 'The code is wrong or was used before: send the next one that the authenticator app shows.';
+  return { refusal: new MeshError('otp_required', message), changes, detail: { reason: 'wrong code' } };
+}
+
+/** With the network of a login, where it is new. This machine is always known. */
+function knownSourcesWith(
+  { spec: { knownSources = [] } }: AccountRecord,
+  origin: string,
+): Pick<AccountSpec, 'knownSources'> {
+  const source = loginSource(origin);
+  if (isLoopback(source) || knownSources.includes(source)) return {};
+  return { knownSources: [source, ...knownSources].slice(0, MAX_KNOWN_SOURCES) };
 }

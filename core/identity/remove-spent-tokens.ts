@@ -3,6 +3,7 @@ import { type CommitContext, StoreError } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { isSpent } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
+import { isOfAccount } from './sessions.ts';
 
 const BATCH = 100;
 const CONTEXT: CommitContext = {
@@ -20,17 +21,20 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
   const { store, clock } = services;
   const now = clock.now();
   const accounts = (await store.list(SYSTEM_WORKSPACE, 'Account')).items;
-  const epochs = new Map(accounts.map(({ uid, spec }) => [uid, spec.epoch]));
+  const byUid = new Map(accounts.map((account) => [account.uid, account]));
   const sessions = (await store.list(SYSTEM_WORKSPACE, 'Session')).items;
   let removed = await remove(
     services,
-    sessions.filter(({ spec }) => spec.expiresAt <= now || epochs.get(spec.account) !== spec.epoch),
+    sessions.filter((session) => {
+      const account = byUid.get(session.spec.account);
+      return session.spec.expiresAt <= now || !account || !isOfAccount(session, account);
+    }),
   );
   for (const workspace of await store.workspaces()) {
     const tokens = (await store.list(workspace, 'Token')).items;
     const ended = tokens.filter(({ spec }) => {
       if (spec.expiresAt !== undefined && spec.expiresAt <= now) return true;
-      if (spec.kind === 'api') return epochs.get(spec.owner) !== spec.epoch;
+      if (spec.kind === 'api') return byUid.get(spec.owner)?.spec.epoch !== spec.epoch;
       // A used-up delegate token goes with its identity, which ends by the second.
       return spec.kind === 'join' && isSpent(spec);
     });

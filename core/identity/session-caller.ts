@@ -1,4 +1,4 @@
-import type { Caller } from '../base/caller.ts';
+import type { Caller, Restriction } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
@@ -7,14 +7,18 @@ import { type AccountRecord, accountById } from './accounts.ts';
 import type { Verified } from './credential-cache.ts';
 import { NO_SCOPES } from './grants.ts';
 import { roleOf } from './members.ts';
-import type { SessionRecord } from './sessions.ts';
+import { isPasswordOld } from './password-rules.ts';
+import type { SessionUse } from './session-use.ts';
+import { isOfAccount, type SessionRecord } from './sessions.ts';
+import { lacksSecondFactor } from './who-needs-factor.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
 
 /** @throws MeshError `unauthenticated` for what is no session, or one that was ended. */
 export async function verifySession(
-  services: Pick<NetworkServices, 'store' | 'keys'>,
+  services: Pick<NetworkServices, 'store' | 'keys' | 'settings'>,
   directory: WorkspaceDirectory,
   bearer: string,
+  uses: Pick<SessionUse, 'learn' | 'words'>,
 ): Promise<Verified> {
   const { store, keys } = services;
   const claims = await keys.verifySession(bearer);
@@ -23,9 +27,8 @@ export async function verifySession(
     | SessionRecord
     | undefined;
   const account = session && (await accountById(services, session.spec.account));
-  if (!account || account.spec.disabled || account.uid !== claims.sub || account.spec.epoch !== session.spec.epoch) {
-    throw unknownSession();
-  }
+  if (!account || account.uid !== claims.sub || !isOfAccount(session, account)) throw unknownSession();
+  if (uses.learn(session)) throw new MeshError('unauthenticated', uses.words);
   return {
     caller: await personOf(services, directory, account, session),
     restsOn: [`Session:${session.uid}`, `Account:${account.uid}`, `Member:${account.uid}`],
@@ -33,7 +36,7 @@ export async function verifySession(
 }
 
 async function personOf(
-  services: Pick<NetworkServices, 'store'>,
+  services: Pick<NetworkServices, 'store' | 'settings'>,
   directory: WorkspaceDirectory,
   account: AccountRecord,
   session: SessionRecord,
@@ -48,9 +51,8 @@ async function personOf(
     interactive: true,
     expiresAt: session.spec.expiresAt,
   } as const;
-  if (account.spec.passwordState === 'built-in') {
-    return { ...base, workspaces: [], scopesIn: () => NO_SCOPES, mustChangePassword: true };
-  }
+  const restriction = await restrictionOf(services, account, session);
+  if (restriction) return { ...base, workspaces: [], scopesIn: () => NO_SCOPES, restriction };
   if (account.spec.role === 'platform_admin') {
     return { ...base, workspaces: 'all', scopesIn: () => ROLE_SCOPES.platform_admin };
   }
@@ -62,6 +64,17 @@ async function personOf(
     if (role && workspace) scopes.set(workspace.uid, ROLE_SCOPES[role]);
   }
   return { ...base, workspaces: [...scopes.keys()], scopesIn: (workspace) => scopes.get(workspace) ?? NO_SCOPES };
+}
+
+/** How old a password is counts when it signs in: nobody is interrupted. */
+async function restrictionOf(
+  services: Pick<NetworkServices, 'store' | 'settings'>,
+  account: AccountRecord,
+  session: SessionRecord,
+): Promise<Restriction | undefined> {
+  if (account.spec.passwordState === 'built-in') return 'built-in password';
+  if (isPasswordOld(account, session.createdAt, services.settings.signIn)) return 'old password';
+  return (await lacksSecondFactor(services, account)) ? 'no second factor' : undefined;
 }
 
 function unknownSession(): MeshError {

@@ -1,8 +1,8 @@
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { CommitContext } from '../base/ports.ts';
-import type { NoStatus, StoredRecord } from '../base/record.ts';
+import type { CommitContext, Op } from '../base/ports.ts';
+import { draftOf, type NoStatus, type StoredRecord } from '../base/record.ts';
 import type { NetworkServices } from '../state/services.ts';
-import type { AccountRecord } from './accounts.ts';
+import type { AccountRecord, AccountSpec } from './accounts.ts';
 
 const SESSION_MS = 12 * 3_600_000;
 
@@ -13,8 +13,14 @@ interface SessionSpec {
   readonly username: string;
   /** The account's epoch at login. */
   readonly epoch: number;
+  /** The account's `factorEpoch` at login; absent for 0. */
+  readonly factorEpoch?: number;
   /** Milliseconds. */
   readonly expiresAt: number;
+  /** When it was last used, milliseconds; kept now and then, where sessions end by not being used. */
+  readonly usedAt?: number;
+  /** It was not used for too long and ended. */
+  readonly idle?: true;
 }
 
 declare module '../base/record.ts' {
@@ -25,18 +31,37 @@ declare module '../base/record.ts' {
 
 export type SessionRecord = StoredRecord<'Session'>;
 
-/** Begins a session: stores it and answers its signed token. */
+/** Whether a session is of the account as it is now, and not of one before its password or second factor changed. */
+export function isOfAccount({ spec }: SessionRecord, account: AccountRecord): boolean {
+  const { epoch, factorEpoch = 0, disabled } = account.spec;
+  return !disabled && spec.epoch === epoch && (spec.factorEpoch ?? 0) === factorEpoch;
+}
+
+/**
+ * Begins a session: stores it and answers its signed token. The account is held to be as it was read, or written with what
+ * the login changes of it.
+ *
+ * @throws StoreError `conflict` where it is another one meanwhile
+ */
 export async function createSession(
   { store, clock, keys }: Pick<NetworkServices, 'store' | 'clock' | 'keys'>,
   account: AccountRecord,
   context: CommitContext,
+  changes: Pick<AccountSpec, 'secondFactor' | 'knownSources'> = {},
 ): Promise<{ readonly token: string; readonly expiresAt: number }> {
   const jti = newId('ses');
   // JWT instants are whole seconds (RFC 7519, NumericDate).
   const iat = Math.floor(clock.now() / 1_000);
   const exp = iat + SESSION_MS / 1_000;
   const expiresAt = exp * 1_000;
-  const spec: SessionSpec = { account: account.uid, username: account.name, epoch: account.spec.epoch, expiresAt };
+  const { epoch, factorEpoch } = account.spec;
+  const spec: SessionSpec = {
+    account: account.uid,
+    username: account.name,
+    epoch,
+    ...(factorEpoch !== undefined && { factorEpoch }),
+    expiresAt,
+  };
   const record = {
     kind: 'Session',
     name: jti,
@@ -47,12 +72,12 @@ export async function createSession(
     status: {},
     unique: [],
   } as const;
-  const accountUnchanged = {
-    op: 'check',
-    key: { kind: 'Account', name: account.name },
-    revision: account.revision,
-  } as const;
-  await store.commit(SYSTEM_WORKSPACE, [accountUnchanged, { op: 'create', record }], context);
+  const { name, revision } = account;
+  const held: Op =
+    Object.keys(changes).length === 0
+      ? { op: 'check', key: { kind: 'Account', name }, revision }
+      : { op: 'update', record: { ...draftOf(account), spec: { ...account.spec, ...changes } }, revision };
+  await store.commit(SYSTEM_WORKSPACE, [held, { op: 'create', record }], context);
   return { token: await keys.signSession({ sub: account.uid, jti, iat, exp }), expiresAt };
 }
 

@@ -23,6 +23,7 @@ describe('accounts', () => {
       role: 'user',
       disabled: false,
       passwordChangeRequired: true,
+      secondFactor: false,
       createdAt: new Date(START).toISOString(),
     });
     const { username, password } = ADA;

@@ -1,14 +1,18 @@
 import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import { writtenRecord } from '../base/written.ts';
-import type { PeerCall, StoreCall } from '../state/services.ts';
-import { type AccountRecord, type AccountRole, accountDraft, findAccount } from './accounts.ts';
+import type { NetworkServices, PeerCall, PeerServices, StoreCall } from '../state/services.ts';
+import { type AccountRecord, type AccountRole, type AccountSpec, accountDraft, findAccount } from './accounts.ts';
 import { endOrphans, leavingOps, requireOther } from './offboard.ts';
-import { hashPassword, requireGoodPassword } from './passwords.ts';
+import { requireGoodPassword, withPassword } from './password-rules.ts';
+import { hashPassword } from './passwords.ts';
+
+type UserCall = CallContext<PeerServices & Pick<NetworkServices, 'settings'>>;
 
 export interface NewUser {
   readonly username: string;
@@ -18,13 +22,18 @@ export interface NewUser {
 }
 
 /** Creates an account whose password its person is asked to change. */
-export async function createUser(user: NewUser, context: StoreCall): Promise<AccountRecord> {
+export async function createUser(
+  user: NewUser,
+  context: CallContext<Pick<NetworkServices, 'store' | 'clock' | 'settings'>>,
+): Promise<AccountRecord> {
   requireSession(context.caller);
-  requireGoodPassword(user.password, user.username, '/password');
+  const { settings, clock } = context.services;
+  requireGoodPassword(user.password, user.username, '/password', settings.signIn);
   const { username, displayName, role } = user;
   if (await findAccount(context.services, username)) throw taken(username);
   const passwordHash = await hashPassword(user.password);
-  const spec = { displayName, role, passwordHash, passwordState: 'initial', disabled: false, epoch: 1 } as const;
+  const password = { passwordHash, passwordState: 'initial', passwordChangedAt: clock.now() } as const;
+  const spec: AccountSpec = { displayName, role, disabled: false, epoch: 1, ...password };
   const record = accountDraft(username, spec);
   const commit = commitContext(context, `created account ${record.name}`);
   const done = await context.services.store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record }], commit);
@@ -40,15 +49,14 @@ export interface UserPatch {
 }
 
 /** Changes an account. A new role or password, or disabling it, ends its sessions and API tokens. */
-export async function updateUser(username: string, patch: UserPatch, context: PeerCall): Promise<AccountRecord> {
+export async function updateUser(username: string, patch: UserPatch, context: UserCall): Promise<AccountRecord> {
   requireSession(context.caller);
   const account = await requireAccount(username, context);
   const { displayName = account.spec.displayName, role = account.spec.role, disabled = account.spec.disabled } = patch;
-  const secret = patch.password === undefined ? {} : await initialPassword(patch.password, account);
   const ends = patch.password !== undefined || role !== account.spec.role || disabled !== account.spec.disabled;
   const epoch = account.spec.epoch + (ends ? 1 : 0);
-  const { successor: _, ...kept } = account.spec;
-  const spec = { ...kept, displayName, role, disabled, epoch, ...secret };
+  const { successor: _, ...kept } = await withInitialPassword(patch.password, account, context);
+  const spec = { ...kept, displayName, role, disabled, epoch };
   const guards = isAdmin(account) && (role !== 'platform_admin' || disabled) ? await otherAdmin(account, context) : [];
   const ops: Op[] = [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }, ...guards];
   const commit = commitContext(context, `changed account ${account.name}`);
@@ -123,9 +131,15 @@ async function otherAdmin(account: AccountRecord, { services }: StoreCall): Prom
   return [{ op: 'check', key: { kind: 'Account', name: other.name }, revision: other.revision }];
 }
 
-async function initialPassword(password: string, { name }: AccountRecord) {
-  requireGoodPassword(password, name, '/password');
-  return { passwordHash: await hashPassword(password), passwordState: 'initial' as const };
+async function withInitialPassword(
+  password: string | undefined,
+  { name, spec }: AccountRecord,
+  { services: { settings, clock } }: UserCall,
+): Promise<AccountSpec> {
+  if (password === undefined) return spec;
+  requireGoodPassword(password, name, '/password', settings.signIn);
+  const initial = { passwordHash: await hashPassword(password), passwordState: 'initial' as const };
+  return withPassword(spec, initial, clock.now(), settings.signIn);
 }
 
 function taken(username: string): MeshError {

@@ -1,5 +1,5 @@
-import { parseCidr } from './cidr.ts';
-import { type Ranges, union, without } from './ranges.ts';
+import { type IpRange, parseCidr } from './cidr.ts';
+import { intersection, type Ranges, union, without } from './ranges.ts';
 
 /** Addresses that only a local network or a provider routes (RFC 1918, 6598, 3927, 1122, 4193, 4291). */
 const PRIVATE = union(
@@ -14,6 +14,38 @@ const PRIVATE = union(
     'fe80::/10',
   ].flatMap((text) => parseCidr(text) ?? []),
 );
+
+/** Beside the private ones, what no service on the internet has (IANA special-purpose address registries). */
+const SPECIAL = union(
+  [
+    '0.0.0.0/8',
+    '192.0.0.0/24',
+    '192.0.2.0/24',
+    '192.88.99.0/24',
+    '198.18.0.0/15',
+    '198.51.100.0/24',
+    '203.0.113.0/24',
+    '224.0.0.0/3',
+    // The metadata service of Azure: a public address that only its own machines reach.
+    '168.63.129.16/32',
+    // All but 2000::/3 is not global: unspecified, loopback, mapped and translated IPv4, multicast.
+    '::/3',
+    '4000::/2',
+    '8000::/1',
+    // Teredo, benchmarks, ORCHID; documentation; 6to4.
+    '2001::/23',
+    '2001:db8::/32',
+    '2002::/16',
+    '3fff::/20',
+  ].flatMap((text) => parseCidr(text) ?? []),
+);
+
+const NOT_GLOBAL = union([...PRIVATE, ...SPECIAL]);
+
+/** Whether every address of a range is one that the whole internet reaches. */
+export function isGlobal(range: IpRange): boolean {
+  return intersection([range], NOT_GLOBAL).length === 0;
+}
 
 /** The most public addresses that one organisation has, by family: an IPv4 /8, an IPv6 /20. */
 export const MOST_OF_ONE = { 4: 2n ** 24n, 6: 2n ** 108n } as const;

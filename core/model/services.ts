@@ -1,9 +1,11 @@
-import type { LogKeys } from '../audit/log-keys.ts';
+import type { LogKeys, PublicLogKeys } from '../audit/log-keys.ts';
 import type { Edition } from '../base/edition.ts';
 import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
 import type { Secret } from '../base/secret.ts';
 import type { RelayGrant } from './graph.ts';
 import type { ReportedPaths } from './reported-paths.ts';
+import type { SignInRules } from './sign-in-rules.ts';
+import type { Witnesses } from './witnesses.ts';
 
 /** What every layer above may reach. Each layer adds what it brings; `core/workflow/services.ts` has all. */
 export interface BaseServices {
@@ -12,10 +14,13 @@ export interface BaseServices {
   readonly log: Log;
   readonly edition: Edition;
   readonly keys: Keyring;
+  /** By which checkpoints of the audit logs verify. */
+  readonly logs: PublicLogKeys;
   readonly settings: Settings;
   /** Last time each peer was heard of; transitions are committed as Presence. */
   readonly liveness: Liveness;
   readonly paths: ReportedPaths;
+  readonly witnesses: Witnesses;
   readonly logins: LoginLimits;
   readonly yaml: Yaml;
   readonly nodeAccess: NodeAccess;
@@ -67,8 +72,21 @@ export interface Settings {
   readonly stunUrl: string;
   /** Whether a device must prove that it holds its private key. Where it need not, its key must be one that nobody holds. */
   readonly registrationProof: 'optional' | 'required';
+  readonly listens: ListensAt;
+  /** Since when the key signs that checkpoints of the audit logs are signed with, ms. */
+  readonly logKeySince: number;
   /** Life of a plan in ms (10 minutes). */
   readonly planTtlMs: number;
+  readonly signIn: SignInRules;
+  /** Hosts, addresses and CIDRs of a local network that webhooks may be sent to. */
+  readonly webhookAllow: readonly string[];
+}
+
+/** Where this process listens, as it was told to: what it knows of who may reach it. */
+export interface ListensAt {
+  readonly api: { readonly host: string; readonly tls: boolean };
+  /** Undefined where another process serves the bus. */
+  readonly bus: { readonly host: string; readonly auth: 'none' | 'token'; readonly tls: boolean } | undefined;
 }
 
 export interface Liveness {
@@ -78,13 +96,34 @@ export interface Liveness {
   forget(workspace: string, peerUid: string): void;
 }
 
-/** Bounds how often passwords are guessed. Logins that succeed do not count. */
+/** Bounds how often passwords and one-time codes are guessed. Logins that succeed do not count. */
 export interface LoginLimits {
   /**
-   * Counts an attempt before its password is looked at, so that parallel guesses count too.
+   * Counts an attempt before its password is looked at, so that parallel guesses count too. `knownSources` are those of the
+   * account; undefined where there is no account of the name, which is counted alike.
    *
-   * @returns takes the attempt back: it succeeded.
    * @throws MeshError `rate_limited` with `retryAfterSeconds`.
    */
-  attempt(origin: string, username: string): () => void;
+  attempt(origin: string, username: string, knownSources: readonly string[] | undefined): LoginAttempt;
+  /** The locks of an account. */
+  locksOf(username: string): readonly LoginLock[];
+  /** Takes its locks away. @returns how many there were */
+  lift(username: string): number;
+}
+
+export interface LoginAttempt {
+  /** Takes the attempt back, and what failed before it from there. */
+  succeeded(): void;
+  /** Takes this attempt back alone: what was tried before it counts on. */
+  passed(): void;
+  /** The password was right and no code was sent: counts in the minute, and towards no lock. */
+  incomplete(): void;
+  /** Until when this attempt locks the account for where it came from, if it fails; undefined while more are let in. */
+  readonly lockedUntil: number | undefined;
+}
+
+export interface LoginLock {
+  /** A network; absent for all that the account did not sign in from before. */
+  readonly source?: string;
+  readonly until: number;
 }

@@ -5,6 +5,7 @@ import type { NoStatus, StoredRecord } from '../base/record.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { isTimeZone } from '../base/time-zone.ts';
 import { parseCidr } from './cidr.ts';
+import { CADENCES, FRAMEWORKS, MAX_PERIOD_DAYS } from './frameworks.ts';
 import { labelKeySchema, labelValueSchema } from './labels.ts';
 import type { BaseServices } from './services.ts';
 
@@ -31,11 +32,58 @@ const source = lineOfText(TEXT_LIMITS.cidr).refine((text) => parseCidr(text) !==
   error: 'must be a block of addresses such as 203.0.113.0/24',
 });
 
-const complianceSettings = z.strictObject({
+/** A day has an hour more where clocks go back. */
+const MAX_SCHEDULED_DAYS = MAX_PERIOD_DAYS - 1;
+
+export const scheduleSettings = z
+  .strictObject({
+    cadence: z.enum(CADENCES).describe('daily, or at the first day of each week, month or quarter, at 03:00'),
+    days: z
+      .int()
+      .min(1)
+      .max(MAX_SCHEDULED_DAYS)
+      .optional()
+      .describe('days before it that are assessed; unset: those since the time before'),
+    enabled: z.boolean(),
+  })
+  .meta({ id: 'AssessmentScheduleSettings' });
+
+export type AssessmentSchedule = z.output<typeof scheduleSettings>;
+
+/** One of each framework. */
+const schedules = z.strictObject({
+  'pci-dss': scheduleSettings.optional(),
+  soc2: scheduleSettings.optional(),
+  hipaa: scheduleSettings.optional(),
+} satisfies Record<(typeof FRAMEWORKS)[number], unknown>);
+
+/** A year and a day: whoever reviews less often than once a year has no cadence. */
+const MAX_CADENCE_DAYS = 366;
+const cadence = z.int().min(1).max(MAX_CADENCE_DAYS).optional();
+
+const reviewSettings = z.strictObject({
+  access: cadence.describe('days between reviews of access (184)'),
+  policies: cadence.describe('days between reviews of the policies (184)'),
+  activity: cadence.describe('days between reviews of the audit log (92)'),
+});
+
+export const complianceSettings = z.strictObject({
   cde: scopeLabels.describe('labels of peers with cardholder data, as key=value'),
   ephi: scopeLabels.describe('labels of peers with health data, as key=value'),
   sources: z.array(source).max(MAX_SOURCES).optional().describe('addresses outside that may reach them'),
+  frameworks: z
+    .array(z.enum(FRAMEWORKS))
+    .max(FRAMEWORKS.length)
+    .optional()
+    .describe('changes are judged by these; unset: by those whose data some peer is labelled with'),
+  secondPerson: z
+    .boolean()
+    .optional()
+    .describe('a change after which a control fails needs a second person, whatever selfApproval says'),
+  schedules: schedules.optional().describe('when assessments are made by themselves'),
 });
+
+export type ComplianceSettings = z.output<typeof complianceSettings>;
 
 /** The settings of a workspace. Those of approval decide what happens without a person. */
 export const settingsSchema = z.strictObject({
@@ -51,6 +99,9 @@ export const settingsSchema = z.strictObject({
     .describe('plans up to this risk are executed without a person'),
   timeZone: timeZone.describe('of the daily snapshot at 02:00, and of clock times and days in what is asked'),
   compliance: complianceSettings.optional().describe('whom assessments are about'),
+  reviews: reviewSettings
+    .optional()
+    .describe('how often access, policies and activity are reviewed; set: reminders come'),
 });
 
 export type WorkspaceSettings = z.output<typeof settingsSchema>;

@@ -1,31 +1,48 @@
-import { classOfExternal } from './endpoint-class.ts';
+import { classOfExternal, type EndpointClass } from './endpoint-class.ts';
 import type { Endpoint } from './endpoints.ts';
-import type { ExternalInput } from './model.ts';
+import type { ExternalInput, NetworkModel } from './model.ts';
 import type { BlockCode } from './program.ts';
 import { Reachability } from './reachability.ts';
 import { RowTable } from './rows.ts';
 
 /** The same network with addresses beside its peers. Places of peers stay, and nothing of them is compiled again. */
 export function withExternals(reach: Reachability, externals: readonly ExternalInput[]): Reachability {
-  const { parts } = reach;
-  const classes = externals.map((external) => classOfExternal(external, parts.space.projection));
-  const added = new Map(classes.map((one) => [one.signature, one]));
-  for (const { signature } of parts.space.classes) added.delete(signature);
-  const space = parts.space.withMore([...added.values()]);
+  const { projection } = reach.parts.space;
+  const added = externals.map((external) => {
+    return { name: external.name, network: undefined, kind: classOfExternal(external, projection) };
+  });
+  return withEndpoints(reach, added, { ...reach.model, externals: [...(reach.model.externals ?? []), ...externals] });
+}
+
+interface AddedEndpoint {
+  readonly name: string;
+  /** Undefined for an address outside. */
+  readonly network: string | undefined;
+  readonly kind: EndpointClass;
+}
+
+/** The same with others beside its endpoints, which no policy lists and nothing bounds. */
+export function withEndpoints(
+  { parts }: Reachability,
+  added: readonly AddedEndpoint[],
+  model: NetworkModel,
+): Reachability {
+  const kinds = new Map(added.map(({ kind }) => [kind.signature, kind]));
+  for (const { signature } of parts.space.classes) kinds.delete(signature);
+  const space = parts.space.withMore([...kinds.values()]);
   const codes = parts.policies.map(({ code }) => code);
-  const model = { ...reach.model, externals: [...(reach.model.externals ?? []), ...externals] };
   const table = new RowTable(space, parts.ports, new Map(), codes, model.networks);
   // Places above may belong to names of later states.
   const endpoints: (Endpoint | undefined)[] = [...parts.endpoints];
   endpoints.length = Math.max(endpoints.length, parts.places.size);
   const places = new Map(parts.places);
-  for (const [index, { name }] of externals.entries()) {
-    const classIndex = space.indexOf(classes[index]?.signature ?? '') ?? 0;
+  for (const { name, network, kind } of added) {
+    const classIndex = space.indexOf(kind.signature) ?? 0;
     places.set(name, endpoints.length);
-    const unit = `${classIndex}`;
-    endpoints.push({ name, classIndex, external: true, network: undefined, dead: undefined, bound: undefined, unit });
+    const external = network === undefined;
+    endpoints.push({ name, classIndex, external, network, dead: undefined, bound: undefined, unit: `${classIndex}` });
   }
-  const live = parts.live + externals.length;
+  const live = parts.live + added.length;
   return new Reachability({ ...parts, model: () => model, space, table, endpoints, places, live });
 }
 

@@ -10,7 +10,7 @@ export interface NetworkServices extends BaseServices {
 }
 
 /** What a computation may reach: what a computing thread has too. */
-export type ThreadServices = Pick<BaseServices, 'store' | 'clock' | 'log' | 'settings' | 'liveness'> & {
+export type ThreadServices = Pick<BaseServices, 'store' | 'clock' | 'log' | 'settings' | 'liveness' | 'logs'> & {
   readonly states: NetworkStates;
 };
 

@@ -56,6 +56,7 @@ export async function applyPlan(
     assessment.verification === 'proven' &&
     assessment.beyond === undefined &&
     !assessment.findings.some(isUnseen) &&
+    assessment.failsControls.length === 0 &&
     settings.autoApprove !== undefined &&
     isAtMost(assessment.risk.level, settings.autoApprove.maxRisk);
   const spec: WorkflowSpec = {
@@ -128,6 +129,7 @@ export function specOf(
     warnings,
     riskLevel: risk.level,
     riskReasons: risk.reasons,
+    ...(assessment.failsControls.length > 0 && { failsControls: assessment.failsControls }),
     baseRevision: basis.revision,
     requestedBy,
     requesterId,

@@ -5,16 +5,28 @@ import { ROLE_SCOPES } from '../base/scope.ts';
 import { accountById, normalizeUsername } from '../identity/accounts.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { Services } from './services.ts';
+import type { WorkflowSpec } from './workflow-record.ts';
 
 /**
  * Whether a person may approve what they asked for themselves: where the workspace says so, else only while nobody else could
- * (docs/delegation.md#who-approves-two-persons), so that an installation of one person works.
+ * (docs/delegation.md#who-approves-two-persons), so that an installation of one person works. Never a change after which a
+ * control fails, where the workspace has `secondPerson`; a single approver may still take that setting back.
  */
-export async function mayApproveOwn(services: Pick<Services, 'store'>, workspace: string): Promise<boolean> {
+export async function mayApproveOwn(
+  services: Pick<Services, 'store'>,
+  workspace: string,
+  { failsControls = [], changesDuty }: Pick<WorkflowSpec, 'failsControls' | 'changesDuty'>,
+): Promise<boolean> {
   const { settings } = (await workspaceById(services, workspace)).spec;
-  const { selfApproval, requireApproval } = settings;
+  const { selfApproval, requireApproval, compliance } = settings;
+  if (compliance?.secondPerson && failsControls.length > 0) return false;
+  if (compliance?.secondPerson && changesDuty) return isOnlyApprover(services, workspace);
   // Where even the settings need approval, a single approver who may not could never be let in again.
   if (selfApproval !== undefined && !(requireApproval && !selfApproval)) return selfApproval;
+  return isOnlyApprover(services, workspace);
+}
+
+async function isOnlyApprover(services: Pick<Services, 'store'>, workspace: string): Promise<boolean> {
   const { administrators, members } = await approvers(services, workspace);
   return new Set([...administrators, ...members]).size <= 1;
 }

@@ -142,6 +142,8 @@ async function ask(
       warnings: [...warnings, ...(isConfidential(operation, input) ? [REPEAT] : [])],
       riskLevel: 'high',
       riskReasons: need.reasons,
+      ...(need.failsControls.length > 0 && { failsControls: need.failsControls }),
+      ...(need.changesDuty && { changesDuty: true }),
       baseRevision: state.revision,
       requestedBy: subject,
       requesterId: callerId,

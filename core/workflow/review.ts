@@ -28,10 +28,10 @@ export async function approveWorkflow(
   const { services, workspace } = context;
   const workflow = await pending(context, id);
   const own = await isOwnRequest(services, workflow, reviewer);
-  if (own && !(await mayApproveOwn(services, workspace))) {
+  if (own && !(await mayApproveOwn(services, workspace, workflow.spec))) {
     throw new MeshError(
       'forbidden',
-      'You asked for this change, so another person has to approve it (selfApproval is not on, and others may approve).',
+      'You asked for this change, so another person has to approve it (selfApproval is not on and others may approve, or controls fail after it and the workspace has compliance.secondPerson).',
     );
   }
   requireSameNames(workflow.spec.call?.named ?? {}, await services.states.current(workspace));

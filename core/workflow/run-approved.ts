@@ -38,7 +38,13 @@ export async function runApproved<T>(
     isApproved: approval.reviewedBy !== '',
   };
   try {
-    const approved = { approval, workspaces: new Set(left.keys()), shown: first.spec.call?.shown ?? '', takeOps };
+    const approved = {
+      approval,
+      workspaces: new Set(left.keys()),
+      shown: first.spec.call?.shown ?? '',
+      failsControls: new Set(workflows.flatMap(({ spec }) => spec.failsControls ?? [])),
+      takeOps,
+    };
     const answer = await run({
       ...context,
       services: { ...services, store: guardedStore(services, caller, approved) },

@@ -61,6 +61,10 @@ export interface WorkflowSpec extends AskedWorkflowSpec {
   readonly warnings: readonly string[];
   readonly riskLevel: RiskLevel;
   readonly riskReasons: readonly string[];
+  /** Controls of frameworks that fail after it and did not before; where the workspace says so, another person approves. */
+  readonly failsControls?: readonly string[];
+  /** It changes what a workspace with `secondPerson` is judged by, so the setting is no way around itself. */
+  readonly changesDuty?: true;
   readonly baseRevision: number;
   readonly requestedBy: string;
   readonly requesterPeer?: string;

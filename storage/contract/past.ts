@@ -129,7 +129,13 @@ export function pastContract(open: OpenStore): void {
       expect(await outcome(store.commits(WS, 2, 10))).toMatchObject({ code: 'compacted' });
       expect((await store.commits(WS, 3, 10)).map(({ revision }) => revision)).toEqual([4]);
       expect(await store.history(WS, peer('a'))).toEqual([{ revision: 1, at: START, record: stored(draft('a'), 1) }]);
-      expect((await store.audit(WS, { limit: 10 })).map(({ commit }) => commit?.revision)).toEqual([4, 3, 2, 1]);
+      expect((await store.audit(WS, { limit: 10 })).map(({ commit }) => commit?.revision)).toEqual([
+        undefined,
+        4,
+        3,
+        2,
+        1,
+      ]);
     });
 
     test('gives up a kept revision once it is no longer named and cannot bring it back', async () => {

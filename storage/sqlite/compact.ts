@@ -1,6 +1,7 @@
+import { appendEvent } from './audit.ts';
 import type { Database } from './database.ts';
 import type { GroupCommit } from './group-commit.ts';
-import { findWorkspace, isKept, type WorkspaceRow } from './workspaces.ts';
+import { advance, ensureWorkspace, findWorkspace, isKept, nextInstant, type WorkspaceRow } from './workspaces.ts';
 
 /** Versions looked at in one write job: a few milliseconds. */
 const PAGE = 500;
@@ -20,6 +21,7 @@ export async function compactVersions(
   name: string,
   upTo: number,
   keep: readonly number[],
+  now: () => number,
 ): Promise<number> {
   const marked = await groupCommit.enqueue(() => mark(database, name, upTo, keep));
   if (!marked) return 0;
@@ -27,7 +29,8 @@ export async function compactVersions(
   let cursor: Cursor | undefined = { until: 0, record: 0 };
   while (cursor) {
     const after: Cursor = cursor;
-    const page = await groupCommit.enqueue(() => dropPage(database, marked, after));
+    const isFirst = dropped === 0;
+    const page = await groupCommit.enqueue(() => dropPage(database, marked, after, isFirst ? now() : undefined));
     dropped += page.dropped;
     cursor = page.next;
   }
@@ -57,6 +60,7 @@ function dropPage(
   database: Database,
   { workspace, compacted, keep }: { workspace: WorkspaceRow; compacted: number; keep: readonly number[] },
   after: Cursor,
+  toldAt: number | undefined,
 ): { dropped: number; next: Cursor | undefined } {
   const rows = database
     .statement<Cursor & { revision: number }>(
@@ -65,12 +69,35 @@ function dropPage(
     )
     .all(workspace.id, compacted, after.until, after.record, PAGE);
   const gone = rows.filter((row) => !isNamed(keep, row.revision, row.until));
+  if (gone.length > 0 && toldAt !== undefined) {
+    tellCompacted(database, workspace.name, { upTo: compacted, keep }, 'system:retention', toldAt);
+  }
   for (const { record, until } of gone) {
     database.statement('DELETE FROM version WHERE record = ? AND until = ?').run(record, until);
     forgetDeleted(database, record);
   }
   const last = rows.length === PAGE ? rows.at(-1) : undefined;
   return { dropped: gone.length, next: last && { until: last.until, record: last.record } };
+}
+
+/** What is called the entry that says which old versions were dropped. */
+export const COMPACTED = 'history.compacted';
+
+/**
+ * Writes into the log itself which versions are gone from now on: those superseded up to a revision, but for what was in
+ * force at some that are kept. In the transaction that drops the first of them.
+ */
+export function tellCompacted(
+  database: Database,
+  name: string,
+  detail: { readonly upTo: number; readonly keep: readonly number[] },
+  actor: string,
+  now: number,
+): void {
+  const workspace = ensureWorkspace(database, name);
+  const at = nextInstant(workspace, now);
+  appendEvent(database, workspace, at, { type: COMPACTED, actor, result: 'ok', detail });
+  advance(database, workspace, workspace.revision, at);
 }
 
 /** Whether a kept revision lies in [from, until); `keep` is ascending. */

@@ -8,6 +8,7 @@ import { bodyDigest, packBody } from './body.ts';
 import { openDatabase } from './database.ts';
 import { migrate, SCHEMA_1 } from './schema.ts';
 import { openSqliteStore } from './store.ts';
+import { verifyDatabase } from './verify/verify.ts';
 
 const clock = { now: () => 5_000 };
 
@@ -109,4 +110,20 @@ test('a store of the version before says what it holds from now on, by an entry 
   });
   expect(commit.revision).toBe(3);
   expect((await store.audit('w_1', { limit: 1 }))[0]?.seq).toBe(3);
+});
+
+test('an entry of an older store whose text is not the one that was hashed is named, in the log and by verification', async () => {
+  const path = await oldStore();
+  const database = openDatabase(path);
+  database.exec(`DROP TRIGGER audit_is_never_changed;
+    UPDATE audit SET entry = replace(entry, 'user:ada', 'user:eve') WHERE ws = 2 AND revision = 2;
+    CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'append-only'); END`);
+  database.close();
+  const store = await openSqliteStore({ path, clock, log: silentLog });
+  const [newest] = await store.audit('w_2', { limit: 1 });
+  await store.close();
+  expect(newest?.event).toMatchObject({ type: 'audit.leaf_differed', detail: { entries: [1] } });
+  const found = verifyDatabase(path, 'w_2')[0]?.findings.map(({ message }) => message);
+  expect(found).toContainEqual(expect.stringContaining('Entry 1: its text was not the one that was hashed when'));
+  expect(verifyDatabase(path, 'w_1')[0]?.findings.filter(({ code }) => code === 'entry_changed')).toEqual([]);
 });

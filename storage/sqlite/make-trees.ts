@@ -1,15 +1,17 @@
 import { hashOfEntry } from '../../core/audit/leaf.ts';
-import { GrowingTree } from '../../core/audit/tree.ts';
+import { GrowingTree, leafHash } from '../../core/audit/tree.ts';
 import { appendEvent } from './audit.ts';
 import { bodyDigest, type StoredBody } from './body.ts';
 import type { Database } from './database.ts';
 import { joinHashes } from './tree.ts';
-import { advance, nextInstant, type WorkspaceRow } from './workspaces.ts';
+import { advance, ensureWorkspace, nextInstant, type WorkspaceRow } from './workspaces.ts';
 
 /** Records that one entry tells of; an entry stays below what an entry bundle holds. */
 const RECORDS_PER_ENTRY = 200;
 /** What the entry that begins the witnessing of contents is called (docs/audit.md#older-stores). */
 export const WITNESSED = 'audit.witnessed';
+/** The entry that names those whose text was not the one that the older version had hashed. */
+export const LEAF_DIFFERED = 'audit.leaf_differed';
 
 /**
  * Schema 2: each workspace has a log of its own, numbered from 0, whose entries keep the hashes of the subtrees that they
@@ -46,9 +48,12 @@ export function makeTrees(database: Database): void {
       PRIMARY KEY (ws, day)
     ) STRICT, WITHOUT ROWID;
   `);
-  copyEntries(database);
+  const differing = copyEntries(database);
   const workspaces = database.statement<WorkspaceRow>('SELECT * FROM workspace ORDER BY id').all();
-  for (const workspace of workspaces) witness(database, workspace);
+  for (const workspace of workspaces) {
+    witness(database, workspace);
+    tellDiffering(database, workspace, differing.get(workspace.id) ?? []);
+  }
   database.exec(`
     DROP TABLE audit_before;
     CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
@@ -64,20 +69,35 @@ interface OldRow {
   readonly at: number;
   readonly revision: number | null;
   readonly entry: string;
+  readonly leaf: Uint8Array;
 }
 
-function copyEntries(database: Database): void {
+/** @returns by workspace, the entries that do not belong to the hash that was stored with them */
+function copyEntries(database: Database): ReadonlyMap<number, number[]> {
+  const differing = new Map<number, number[]>();
   const trees = new Map<number, GrowingTree>();
   const next = database.statement<OldRow>('SELECT * FROM audit_before WHERE seq > ? ORDER BY seq LIMIT 1');
   for (let row = next.get(0); row; row = next.get(row.seq)) {
-    const { ws, at, revision, entry } = row;
+    const { ws, at, revision, entry, leaf } = row;
     const tree = trees.get(ws) ?? new GrowingTree();
     trees.set(ws, tree);
     const seq = tree.size;
     const hashes = tree.append(hashOfEntry(entry));
+    if (Buffer.compare(leafHash(entry), leaf) !== 0) differing.set(ws, [...(differing.get(ws) ?? []), seq]);
     database
       .statement('INSERT INTO audit (ws, seq, at, revision, hashes, entry) VALUES (?, ?, ?, ?, ?, ?)')
       .run(ws, seq, at, revision, joinHashes(hashes), entry);
+  }
+  return differing;
+}
+
+function tellDiffering(database: Database, { name }: WorkspaceRow, entries: readonly number[]): void {
+  for (let from = 0; from < entries.length; from += RECORDS_PER_ENTRY) {
+    const workspace = ensureWorkspace(database, name);
+    const at = nextInstant(workspace, Date.now());
+    const detail = { entries: entries.slice(from, from + RECORDS_PER_ENTRY) };
+    appendEvent(database, workspace, at, { type: LEAF_DIFFERED, actor: 'system:upgrade', result: 'refused', detail });
+    advance(database, workspace, workspace.revision, at);
   }
 }
 

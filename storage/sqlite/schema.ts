@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { backup } from 'node:sqlite';
 import { type Database, unavailable } from './database.ts';
+import { explainCompaction } from './explain-compaction.ts';
 import { makeTrees } from './make-trees.ts';
 
 /** "Mesh" in ASCII: tells a file of this store from another program's. */
@@ -75,7 +76,7 @@ export const SCHEMA_1 = `
 `;
 
 /** Step n brings a file from schema n to n + 1. Steps are never changed once released. */
-const MIGRATIONS: readonly Step[] = [SCHEMA_1, makeTrees];
+const MIGRATIONS: readonly Step[] = [SCHEMA_1, makeTrees, explainCompaction];
 
 /**
  * Brings the file to the newest schema, forward only, each step a transaction; a file with data is copied first to

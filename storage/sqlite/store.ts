@@ -81,7 +81,7 @@ function storeOn(database: Database, clock: Clock, log: Log): Store {
       ...answering(readTree(database, workspace)),
       keepCheckpoint: (checkpoint) => groupCommit.enqueue(() => keepCheckpoint(database, workspace, checkpoint)),
     }),
-    compact: (workspace, upTo, keep) => compactVersions(database, groupCommit, workspace, upTo, keep),
+    compact: (workspace, upTo, keep) => compactVersions(database, groupCommit, workspace, upTo, keep, clock.now),
     workspaces: () => answer(() => workspaceNames(database)),
     sizeBetween: (workspace, after, upTo) => answer(() => versionBytesBetween(database, workspace, after, upTo)),
     acquire: (name, holder, ttlMs) =>

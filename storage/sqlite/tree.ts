@@ -74,7 +74,7 @@ export function keepCheckpoint(database: Database, name: string, { at, size, not
   database
     .statement(
       `INSERT INTO checkpoint (ws, day, at, size, note) VALUES (:ws, :day, :at, :size, :note)
-       ON CONFLICT (ws, day) DO UPDATE SET at = :at, size = :size, note = :note WHERE :size > size`,
+       ON CONFLICT (ws, day) DO UPDATE SET at = :at, size = :size, note = :note WHERE :size >= size`,
     )
     .run({ ws, day: Math.floor(at / DAY_MS), at, size, note });
 }

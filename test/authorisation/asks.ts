@@ -1,4 +1,4 @@
-import { laterRoutes } from '../../rest/later-routes.ts';
+import { exportEvidence } from '../../rest/evidence.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
 import type { Operation } from '../kits/http/sample-requests.ts';
@@ -27,7 +27,7 @@ const named = (name: string): Operation => {
   return operation;
 };
 
-const operationAsks: readonly Ask[] = [...operations, ...laterRoutes].map((operation) => ({
+const operationAsks: readonly Ask[] = [...operations, exportEvidence].map((operation) => ({
   what: operation.name,
   needs: operation.access,
   expected: (standing) => expectedOf(operation, standing),
@@ -59,6 +59,7 @@ const toolAsks: readonly Ask[] = operations
 export const RESOURCES = {
   policies: 'list_policies',
   peers: 'list_peers',
+  drift: 'list_compliance_drift',
   'snapshots/{id}': 'get_snapshot',
   'workflows/{id}': 'get_workflow',
 } as const;

@@ -25,6 +25,8 @@ const SCOPE_OF_KIND: Partial<Record<Kind, Scope>> = {
   Presence: 'network:read',
   Workflow: 'network:read',
   PolicyAssertion: 'network:read',
+  ComplianceDrift: 'compliance:assess',
+  ReviewDue: 'compliance:assess',
 };
 
 interface Heard {

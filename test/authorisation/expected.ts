@@ -9,16 +9,27 @@ type Known = Exclude<Standing, { readonly refused: string }>;
 /** Operations that take no token, whatever its scopes: a person has to be logged in. */
 const SESSIONS_ONLY: ReadonlySet<string> = new Set([
   'adopt_peer',
+  'begin_otp',
   'change_password',
+  'confirm_otp',
   'create_api_token',
+  'disable_otp',
+  'get_otp_state',
+  'decide_review_items',
+  'finish_review',
   'log_out',
   'remove_member',
+  'renew_recovery_codes',
   'set_member',
+  'start_review',
   'update_workspace',
 ]);
 
 /** What no agent does, whatever it holds: it would outlive its own bounds. */
 const ROOT_AGENTS: ReadonlySet<string> = new Set(['create_agent', 'renew_agent']);
+
+/** What tells receivers outside is for people, also by a token; one that is made is refused for its fields before. */
+const PEOPLE_ONLY = /^(?!create_).*(_webhook|_webhooks|_webhook_(secret|delivery|deliveries)|_dead_deliveries)$/;
 
 /** What every member and device may do, and a token to join with may not: who holds it is no member yet. */
 const MEMBERS_ONLY: ReadonlySet<string> = new Set(['get_audit_checkpoint', 'get_audit_proof']);
@@ -38,12 +49,13 @@ const BEFORE_PASSWORD_CHANGE: ReadonlySet<string> = new Set(['change_password', 
 export function expectedOf(operation: Defined, standing: Standing): Verdict {
   if (operation.access === 'public') return 'yes';
   if ('refused' in standing) return standing.refused;
-  if (operation.workspace === 'scoped' && standing.member === false) return '404';
   if (standing.mustChangePassword && !BEFORE_PASSWORD_CHANGE.has(operation.name)) return 'password';
+  if (operation.workspace === 'scoped' && standing.member === false) return '404';
   if (!isHeld(operation, standing)) return '403';
   if (WRITES_WHAT_IS_THERE.has(operation.name) && !standing.scopes.has('network:read')) return '403';
   if (SESSIONS_ONLY.has(operation.name) && !standing.interactive) return 'own';
   if (ROOT_AGENTS.has(operation.name) && standing.kind === 'agent') return 'own';
+  if (PEOPLE_ONLY.test(operation.name) && standing.kind === 'agent') return 'own';
   if (MEMBERS_ONLY.has(operation.name) && standing.kind === 'enrolment') return 'own';
   // Without the scope an agent still reads those of its own line.
   if (operation.name === 'get_agent' && !standing.scopes.has('network:read')) return 'own';

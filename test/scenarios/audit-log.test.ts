@@ -19,7 +19,8 @@ async function openPlane() {
   const [directory, home] = [freshFolder(), freshFolder()];
   const database = path.join(directory, 'mesh.db');
   let harness = await startHarness({ directory });
-  const { token, workspace } = await harness.workspace();
+  const { token: first, workspace } = await harness.workspace();
+  let token = first;
   const write = async (name: string) => {
     const body = { name, spec: { action: 'DENY', peerSelector: {} } };
     const { status } = await harness.api('POST', '/api/v1/policies', { token, workspace, body });
@@ -31,7 +32,9 @@ async function openPlane() {
     home,
     database,
     workspace,
-    token,
+    get token() {
+      return token;
+    },
     write,
     /** Runs `mesh audit verify` against the control plane. */
     async verify(...args: string[]) {
@@ -44,6 +47,10 @@ async function openPlane() {
     stop: () => harness.stop(),
     async restart() {
       harness = await startHarness({ directory });
+    },
+    /** Sessions end with the keys of the installation. */
+    async login() {
+      token = await harness.login();
     },
     [Symbol.asyncDispose]: () => harness[Symbol.asyncDispose](),
   };
@@ -64,8 +71,9 @@ function edit(file: string, workspace: string, sql: string): void {
   database.close();
 }
 
-/** What the control plane itself would go by. */
+/** What the control plane itself would go by: in its database, and beside it. */
 const WITHOUT_CHECKPOINTS = 'DELETE FROM checkpoint;';
+const removeHeads = (directory: string) => rmSync(path.join(directory, 'log-heads'), { recursive: true });
 
 test('a log that only grew verifies each time, by the key that signed it the first time', async () => {
   await using plane = await openPlane();
@@ -123,6 +131,7 @@ test.each([
     expect((await plane.verify()).code).toBe(0);
     await plane.stop();
     edit(plane.database, plane.workspace, sql + WITHOUT_CHECKPOINTS);
+    removeHeads(plane.directory);
     await plane.restart();
     const told = await plane.verify();
     expect(told).toMatchObject({ code: 1, verified: false, findings: [{ code }] });
@@ -152,6 +161,7 @@ test('of two histories that a log was forked into, a machine that saw one is tol
   expect((await plane.verify()).code).toBe(0);
   await plane.stop();
   copyFileSync(fork, plane.database);
+  removeHeads(plane.directory);
   await plane.restart();
   await plane.write('another');
   const told = await plane.verify();
@@ -173,6 +183,7 @@ test('a database restored to yesterday is told by a machine that saw today, and 
   writeFileSync(kept, body.note);
   await plane.stop();
   copyFileSync(yesterday, plane.database);
+  removeHeads(plane.directory);
   await plane.restart();
   const told = await plane.verify();
   expect(told).toMatchObject({ code: 1, findings: [{ code: 'shortened' }] });
@@ -194,7 +205,7 @@ test('a checkpoint of another log than the one that is read is held against noth
   expect([code, stderr]).toEqual([1, expect.stringContaining('it was rewritten under another name')]);
 });
 
-test('a key that was rotated is told once, and trusted when it is given', async () => {
+test('a key that was rotated is told once, and trusted because the one before named it', async () => {
   await using plane = await openPlane();
   expect((await plane.verify()).code).toBe(0);
   const running = await mesh(['audit', 'rotate-key', '--config-dir', plane.directory], { home: plane.home });
@@ -205,11 +216,72 @@ test('a key that was rotated is told once, and trusted when it is given', async 
   await plane.restart();
   await plane.write('after');
   const told = await plane.verify();
-  expect(told).toMatchObject({ code: 1, findings: [{ code: 'key_changed' }] });
-  expect(told.findings[0].message).toContain(publicKey);
+  expect(told).toMatchObject({ code: 0, verified: true });
+  expect(told.notes.join(' ')).toMatch(new RegExp(`Signed by ${RegExp.escape(publicKey)}, which .* named as the next`));
   expect(await plane.verify('--key', publicKey)).toMatchObject({ code: 0, verified: true });
-  expect(await plane.verify()).toMatchObject({ code: 0, verified: true });
+  expect((await plane.verify()).notes.join(' ')).toContain(`Signed by ${publicKey}.`);
   expect((await plane.verify('--key', Buffer.alloc(32).toString('base64'))).findings[0].code).toBe('signature');
+});
+
+test('keys that were made anew are told as another log, are signed with once that is accepted, and the log says so', async () => {
+  await using plane = await openPlane();
+  expect((await plane.verify()).code).toBe(0);
+  await plane.stop();
+  rmSync(path.join(plane.directory, 'credentials.json'));
+  await plane.restart();
+  await plane.login();
+  const refused = await plane.verify();
+  expect([refused.code, refused.stderr]).toEqual([7, expect.stringMatching(/credentials.json is another/)]);
+  const accept = ['audit', 'accept', '--config-dir', plane.directory, '--reason', 'the disk of the keys was lost'];
+  const running = await mesh(accept, { home: plane.home });
+  expect([running.code, running.stderr]).toEqual([2, expect.stringContaining('is in use by another meshd')]);
+  await plane.stop();
+  const accepted = await mesh(accept, { home: plane.home });
+  expect([accepted.code, accepted.stderr]).toEqual([0, '']);
+  expect(accepted.stdout).toMatch(/says that this is given up:\n.*is signed by no key that this installation had then/);
+  expect((await mesh(accept, { home: plane.home })).stdout).toContain('No log contradicts what was signed of it');
+  await plane.restart();
+  const told = await plane.verify();
+  expect(told).toMatchObject({ code: 1, findings: [{ code: 'other_log' }, { code: 'key_changed' }] });
+  expect(told.findings[0].message).toMatch(/where mesh\.internal\/log\/\w+\/w_\w+ was seen before/);
+  const { workspace, token } = plane;
+  const { body } = await plane.api('GET', '/api/v1/audit?type=event', { workspace, token });
+  const entry = body.items.find((each: { event: string }) => each.event === 'audit.accepted');
+  expect(entry.detail.reason).toBe('the disk of the keys was lost');
+  expect((await mesh(['audit', 'verify', '--database', plane.database], { home: freshFolder() })).code).toBe(0);
+});
+
+test('a backup that was restored on purpose is signed once that is accepted, and whoever saw more still says so', async () => {
+  await using plane = await openPlane();
+  await plane.stop();
+  const backup = path.join(freshFolder(), 'backup.db');
+  copyFileSync(plane.database, backup);
+  await plane.restart();
+  await plane.write('today');
+  expect((await plane.verify()).code).toBe(0);
+  await plane.stop();
+  copyFileSync(backup, plane.database);
+  await plane.restart();
+  expect((await plane.verify()).stderr).toMatch(/kept apart from the database, .*its end is missing/);
+  await plane.stop();
+  const accept = ['audit', 'accept', '--config-dir', plane.directory, '--reason', 'restored from the backup'];
+  expect((await mesh(accept, { home: plane.home })).stdout).toContain('its end is missing');
+  await plane.restart();
+  expect(await plane.verify()).toMatchObject({
+    code: 1,
+    findings: [{ code: expect.stringMatching(/shortened|forked/) }],
+  });
+});
+
+test('the log of another installation is not taken for that of a file, which has the same name', async () => {
+  await using one = await openPlane();
+  expect((await one.verify('--installation')).code).toBe(0);
+  await using other = await openPlane();
+  await other.verify();
+  await other.stop();
+  const file = ['audit', 'verify', '--database', other.database];
+  const foreign = await mesh(file, { home: one.home });
+  expect([foreign.code, foreign.stdout.match(/NOT VERIFIED/)]).toEqual([0, null]);
 });
 
 test('who may not read entries verifies hashes, and is told so', async () => {

@@ -199,6 +199,10 @@ describe('ids of another workspace', () => {
     const asked = { framework: 'soc2', period_start: new Date().toISOString() };
     const assessed = await api('POST', '/api/v1/ai/compliance/assess', { ...elsewhere, body: asked });
     foreign['assessments'] = assessed.body.evidence_id;
+    const review = { ...elsewhere, body: { kind: 'access' } };
+    foreign['reviews'] = (await api('POST', '/api/v1/ai/compliance/reviews', review)).body.id;
+    const webhook = { ...elsewhere, body: { url: 'https://hooks.example.com/mesh', events: ['*'] } };
+    foreign['webhooks'] = (await api('POST', `/api/v1/workspaces/${elsewhere.workspace}/webhooks`, webhook)).body.id;
   });
 
   const byId = scoped.filter(([, { http, access }]) => /:(id|snapshotId)\b/.test(http.path) && access !== 'person');
@@ -216,7 +220,8 @@ describe('ids of another workspace', () => {
     const more = operation.http.method === 'put' ? specs[kind] : {};
     const input = { ...sampleOf(operation), ...more, [param]: id };
     const delegation = name === 'delegate_agent' ? { ttl: '1m', policyPreset: 'isolated' } : {};
-    const answer = await call(operation, { ...input, ...delegation }, { token: tokenFor(operation) });
+    const decision = name === 'decide_review_items' ? { confirm_rest: true } : {};
+    const answer = await call(operation, { ...input, ...delegation, ...decision }, { token: tokenFor(operation) });
     expect(refusalOf(answer)).toBe(name === 'delegate_agent' ? '403 forbidden' : '404 not_found');
   });
 });

@@ -105,3 +105,38 @@ test('mesh compliance assesses, lists, shows and compares', async () => {
     rmSync(home, { recursive: true });
   }
 });
+
+test('mesh compliance reviews access on a terminal, and lists keys and tokens', async () => {
+  const workspace = await workspaceOf('reviewed');
+  const home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
+  try {
+    const run = (...args: string[]) => mesh(['compliance', ...args], { home, env: { MESH_PASSWORD: ADMIN_PASSWORD } });
+    await mesh(['login', '--server', harness.url, '--workspace', 'reviewed'], {
+      home,
+      env: { MESH_PASSWORD: ADMIN_PASSWORD },
+    });
+    const begun = await run('review', 'start', 'access');
+    expect([begun.code, begun.stderr]).toEqual([0, '']);
+    const id = /Started (rev_[a-z2-7]+): \d+ items\./.exec(begun.stdout)?.[1] ?? '';
+    expect((await run('reviews')).stdout).toContain(`open: ${id}`);
+    const shown = await run('review', 'show', id);
+    expect(shown.stdout).toMatch(/open {7}device card-1\n {11}MeshPeer\/p_/);
+    const flagged = await run('review', 'flag', id, 'card-1', '--note', 'to be replaced');
+    expect(flagged.stdout).toMatch(/^1 decided, \d+ to be looked at yet\./);
+    expect((await run('review', 'finish', id)).code).toBe(5);
+    expect((await run('review', 'confirm', id, '--rest')).stdout).toContain(', 0 to be looked at yet.');
+    expect((await run('review', 'finish', id)).stdout).toContain('1 flagged');
+    const left = await run('review', 'show', id, '--flagged');
+    expect(left.stdout).toMatch(/To end it: revoke_peer p_/);
+    await harness.api('POST', '/api/v1/peers/card-1/revoke', { token, workspace, body: {} });
+    expect((await run('review', 'show', id, '--flagged')).stdout).toContain('0 flagged and in force');
+    const none = await run('review', 'confirm', id, 'nobody');
+    expect([none.code, none.stderr]).toEqual([4, expect.stringContaining('no item nobody')]);
+    expect((await run('review', 'confirm', id)).code).toBe(2);
+    const csv = (await run('inventory', '--csv')).stdout.split('\n');
+    expect(csv[0]).toBe('type,id,name,since,age_days,ends,state,made_by');
+    expect(csv.filter((line) => line.startsWith('WireGuard key,p_'))).toHaveLength(2);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});

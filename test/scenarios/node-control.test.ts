@@ -65,6 +65,7 @@ function linkOf(config: NodeConfig, { busWaitMs = 2_000, kept }: { busWaitMs?: n
   const link = new ControlLink({
     config,
     file: { read: () => kept, write: () => {} },
+    logFile: { read: () => undefined, write: () => {} },
     busWaitMs,
     clock: { now: Date.now },
     log,

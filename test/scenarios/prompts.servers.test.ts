@@ -108,7 +108,7 @@ describe.skipIf(!hasTerminal)('mesh login on a terminal', () => {
     const { shown } = await atTerminal(`login --server ${harness.url}`, [
       { after: 'Password: ', keys: 'wrong\r' },
       { after: 'Password: ', keys: `${BUILT_IN_PASSWORD}\r` },
-      { after: 'This is a first password.', keys: '' },
+      { after: 'This password has to be changed.', keys: '' },
       ...twice(OTHER_PASSWORD),
     ]);
     expect(shown).toContain(`Signed in to ${harness.url} as admin until`);

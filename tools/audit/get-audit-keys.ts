@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { keyFingerprint } from '../../core/audit/dsse.ts';
 import { READ } from '../../core/base/operation.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { defineOperation } from '../define.ts';
@@ -15,8 +16,10 @@ export const getAuditKeys = defineOperation({
       .array(
         z.strictObject({
           publicKey: z.string().describe('Ed25519, base64'),
+          fingerprint: z.string().describe('SHA-256 of the key, as evidence names it'),
           from: z.string(),
           until: z.string().nullable().describe('Null for the one in use'),
+          endorsement: z.string().nullable().describe('By which the key before it names it as the next; a signed note'),
         }),
       )
       .describe('Oldest first'),
@@ -27,13 +30,15 @@ export const getAuditKeys = defineOperation({
   effects: READ,
   problems: [],
   http: { method: 'get', path: '/api/v1/audit/keys' },
-  columns: { Key: 'publicKey', From: 'from', Until: 'until' },
+  columns: { Key: 'publicKey', Fingerprint: 'fingerprint', From: 'from', Until: 'until' },
   async run(_input, { services }) {
     const { keys, originOf } = services.keys.logs;
-    const items = keys.map(({ publicKey, from, until }) => ({
+    const items = keys.map(({ publicKey, from, until, endorsement = null }) => ({
       publicKey: Buffer.from(publicKey).toString('base64'),
+      fingerprint: keyFingerprint(publicKey),
       from: formatInstant(from),
       until: until === undefined ? null : formatInstant(until),
+      endorsement,
     }));
     return { originPrefix: originOf(''), items };
   },

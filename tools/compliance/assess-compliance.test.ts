@@ -35,7 +35,13 @@ async function sixDays() {
   await day(() => kit.ask('create_policy', { name: 'open', spec: { ...open, expiresAt } }));
   kit.clock.time += DAY_MS;
   const { admin } = kit;
-  await day(() => kit.call('update_workspace', { settings: { autoApprove: { maxRisk: 'critical' } } }, { as: admin }));
+  await day(() =>
+    kit.call(
+      'update_workspace',
+      { settings: { autoApprove: { maxRisk: 'critical' }, compliance: { frameworks: [] } } },
+      { as: admin },
+    ),
+  );
   const [allow, ports] = [{ action: 'ALLOW' }, [{ port: 443 }]];
   const plan = await kit.ask('plan_network_change', {
     intent: 'let web-1 reach card-1 on port 443',
@@ -167,7 +173,10 @@ describe('without evidence', () => {
     const { began, assess } = scene;
     const before = { period_start: at(began - 9 * DAY_MS), period_end: at(began - 8 * DAY_MS) };
     const answer = await assess(before);
-    expect(answer.gaps).toEqual([`The workspace exists since ${at(began)}: before it there was nothing.`]);
+    expect(answer.gaps).toEqual([
+      `The workspace exists since ${at(began)}: before it there was nothing.`,
+      expect.stringContaining('The settings of the workspace were changed 2 times'),
+    ]);
     expect(controlOf(answer, 'PCI-DSS-1.2')).toMatchObject({ status: 'fail' });
     expect(controlOf(answer, 'PCI-DSS-1.2.6')).toMatchObject({ status: 'insufficient_evidence' });
   });
@@ -187,7 +196,23 @@ describe('without evidence', () => {
     const answer = await kit.ask('assess_compliance', { framework: 'pci-dss', ...period });
     expect(answer.gaps[0]).toContain(at(kept?.at ?? 0));
     expect(controlOf(answer, 'PCI-DSS-1.3.1')).toMatchObject({ status: 'insufficient_evidence', passing_share: 1 });
-    expect(controlOf(answer, 'PCI-DSS-1.2')).toMatchObject({ status: 'pass' });
+    for (const id of ['PCI-DSS-1.2', 'PCI-DSS-1.3', 'PCI-DSS-6.4', 'PCI-DSS-10.2']) {
+      expect([id, controlOf(answer, id).status]).toEqual([id, 'fail']);
+      expect(controlOf(answer, id).evidence).toContain(`${at(began + 29.5 * DAY_MS)} to ${at(kept?.at ?? 0)}`);
+    }
+  });
+
+  test('a peer whose label is moved away, and a change of the settings, are told', async () => {
+    await using kit = await buildHistoryKit();
+    const began = kit.clock.time;
+    kit.clock.time += DAY_MS;
+    await kit.join('card-1', { 'compliance.scope': 'cde' });
+    await kit.ask('update_peer', { id: 'card-1', labels: { role: 'web' } });
+    await kit.ask('update_workspace', { settings: { compliance: { sources: ['203.0.113.0/24'] } } });
+    const period = { period_start: at(began), period_end: at(kit.clock.time + DAY_MS / 2) };
+    const { gaps, period_end } = await kit.ask('assess_compliance', { framework: 'pci-dss', ...period });
+    expect(period_end).toBe(at(kit.clock.time));
+    expect(gaps.join(' ')).toMatch(/end of the period lies ahead.*settings.*1 time.*user:admin.*1 peer left.*card-1/);
   });
 
   test('the labels of the workspace decide who is in scope', async () => {
@@ -211,9 +236,9 @@ describe('what is refused', () => {
     const bad = [
       [{ framework: 'iso27001' }, /pci-dss, soc2, hipaa/],
       [{ framework: '' }, /framework/],
-      [{ period_start: at(now), period_end: at(began) }, /swap period_start and period_end/],
+      [{ period_start: at(now), period_end: at(began) }, /swap the two instants/],
       [{ period_start: at(now + DAY_MS), period_end: at(now + 2 * DAY_MS) }, /future/],
-      [{ period_end: at(now + 1) }, /future/],
+      [{ period_end: at(now + DAY_MS + 1) }, /future/],
       [{ period_start: '1970-01-01T00:00:00Z' }, /longer than 366 days/],
       [{ period_start: 'yesterday' }, /2026-01-31T12:00:00Z/],
       [{ period_start: undefined }, /period_start/],

@@ -4,17 +4,22 @@ import { formatInstant } from '../../core/base/time.ts';
 import { heartbeat } from '../../core/enrolment/own-device.ts';
 import { pathReportsSchema } from '../../core/model/reported-paths.ts';
 import { PEER_PHASES } from '../../core/model/resources.ts';
+import { witnessedSchema } from '../../core/model/witnesses.ts';
 import { defineOperation } from '../define.ts';
 
 export const sendHeartbeat = defineOperation({
   name: 'send_heartbeat',
   title: 'Send a heartbeat',
   description: 'Says that this device is there. It counts as online for 90 seconds.',
-  input: z.strictObject({ paths: pathReportsSchema.optional().describe('Ways to other peers that changed') }),
+  input: z.strictObject({
+    paths: pathReportsSchema.optional().describe('Ways to other peers that changed'),
+    witnessed: witnessedSchema.optional().describe('Of the audit log, where it changed'),
+  }),
   output: z.strictObject({
     phase: z.enum(PEER_PHASES),
     version: z.int().describe('Of the graph: a device with an older one asks for it'),
     at: z.string().describe('Time of the control plane'),
+    checkpoint: z.string().nullable().describe('Of the audit log, signed; null most of the time'),
   }),
   access: 'device',
   workspace: 'scoped',
@@ -22,9 +27,9 @@ export const sendHeartbeat = defineOperation({
   effects: { ...UPDATE, destructiveHint: false },
   problems: ['not_found'],
   http: { method: 'post', path: '/api/v1/devices/self/heartbeat' },
-  async run({ paths }, context) {
-    const { peer, version, at } = await heartbeat(context);
+  async run({ paths, witnessed }, context) {
+    const { peer, version, at, checkpoint } = await heartbeat(context, witnessed);
     context.services.paths.report(context.workspace, peer.uid, paths ?? []);
-    return { phase: peer.status.phase, version, at: formatInstant(at) };
+    return { phase: peer.status.phase, version, at: formatInstant(at), checkpoint };
   },
 });

@@ -5,8 +5,8 @@ import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { workspaceOfPlan } from '../../core/intent/plan/plan-record.ts';
 import { WORKFLOW_STATES } from '../../core/model/asked.ts';
 import { applyPlan } from '../../core/workflow/apply.ts';
+import { approvalUrl } from '../../core/workflow/approval-url.ts';
 import { defineOperation } from '../define.ts';
-import { approvalUrl } from '../workflows/workflow-view.ts';
 
 export const applyNetworkChange = defineOperation({
   name: 'apply_network_change',

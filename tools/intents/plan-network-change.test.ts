@@ -162,7 +162,7 @@ describe('plan_network_change', () => {
     const closed = await plan({ intent: 'nobody may reach the database' });
     expect([closed.risk_level, closed.risk_reasons]).toEqual(['medium', ['ends all traffic of 2 pairs of peers']]);
     const anyone = policy('out', { action: 'ALLOW', peerSelector: db, ingress: [{ from: ['*'] }] });
-    expect((await plan({ intent: 'x', changes: [anyone] })).risk_level).toBe('low');
+    expect((await plan({ intent: 'x', changes: [anyone] })).risk_level).toBe('medium');
     await kit.call('plan_network_change', { intent: 'x', changes: [denyAll] }, admin);
     await kit.services.store.commit(
       workspace,
@@ -189,7 +189,10 @@ describe('plan_network_change', () => {
       expect.arrayContaining(['lets anyone in, from outside the network too, sensitive peers too']),
     ]);
     const opens = await plan({ intent: 'let web reach the database on port 5432' });
-    expect([opens.risk_level, opens.risk_reasons]).toEqual(['high', ['opens new connections to 1 sensitive peer']]);
+    expect([opens.risk_level, opens.risk_reasons]).toEqual([
+      'high',
+      ['opens new connections to 1 sensitive peer', expect.stringMatching(/^it fails PCI-DSS-1\.2\.5: /)],
+    ]);
     expect(opens.effect.opened).toEqual([{ src: 'web-1', dst: 'db-1', protocol: 'TCP', from: 5432, to: 5432 }]);
   });
 

@@ -238,3 +238,27 @@ test('an assertion that ceased to hold is told with why, and each commit with it
 function later(seconds: number): string {
   return formatInstant(NOON + seconds * 1_000);
 }
+
+test('a control that the later state fails is told with what fails it, and the way back too', async () => {
+  await using kit = await buildHistoryKit({ now: NOON });
+  await kit.join('card-1', { 'compliance.scope': 'cde' });
+  await kit.ask('create_policy', { name: 'base', spec: { action: 'DENY', peerSelector: {} } });
+  const before = await kit.ask('take_snapshot');
+  kit.clock.time += 1_000;
+  const anyone = { action: 'ALLOW', peerSelector: { matchLabels: { 'compliance.scope': 'cde' } } };
+  await kit.ask('create_policy', { name: 'open', spec: { ...anyone, ingress: [{ from: ['*'] }] } });
+  const after = await kit.ask('take_snapshot');
+
+  const control = { framework: 'pci-dss', control: 'PCI-DSS-1.3', title: expect.any(String) };
+  const diff = await kit.ask('diff_snapshots', { from: before.id, to: after.id });
+  expect(diff.controls).toContainEqual({
+    ...control,
+    from: 'pass',
+    to: 'fail',
+    evidence: expect.stringContaining('of open ('),
+  });
+  const back = await kit.ask('diff_snapshots', { from: after.id, to: before.id });
+  expect(back.controls).toContainEqual({ ...control, from: 'fail', to: 'pass', evidence: expect.any(String) });
+  const same = await kit.ask('diff_snapshots', { from: after.id, to: after.id });
+  expect(same.controls).toEqual([]);
+});

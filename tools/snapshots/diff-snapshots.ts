@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
+import { flippedControls } from '../../core/compliance/flips.ts';
 import { diffStates } from '../../core/history/diff.ts';
 import { pointAt, stateAt } from '../../core/history/point.ts';
+import { FRAMEWORKS } from '../../core/model/frameworks.ts';
+import { workspaceById } from '../../core/model/workspaces.ts';
 import { allowedSchema, portRangeSchema } from '../../core/reachability/answers.ts';
+import { controlStatus } from '../compliance/assessment-fields.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageQuery } from '../page.ts';
 import { momentText } from './snapshot-fields.ts';
@@ -55,6 +59,16 @@ export const diffSnapshots = defineHeavyOperation({
     assertions: z.array(
       z.strictObject({ assertion: z.string(), text: z.string(), old: holds, new: holds, detail: z.string() }),
     ),
+    controls: z.array(
+      z.strictObject({
+        framework: z.enum(FRAMEWORKS),
+        control: z.string(),
+        title: z.string(),
+        from: controlStatus,
+        to: controlStatus,
+        evidence: z.string(),
+      }),
+    ),
     commits: z.array(z.looseObject({ revision: z.int(), reviewed_by: z.string().nullable() })),
     summary: z.strictObject({
       groups: z.int(),
@@ -81,10 +95,17 @@ export const diffSnapshots = defineHeavyOperation({
       return { state, at: point.instant, row };
     };
     const [before, after] = await Promise.all([momentOf(from, '/from'), momentOf(to, '/to')]);
+    const { settings } = (await workspaceById(services, workspace)).spec;
+    const sideOf = ({ state, at }: typeof before) => ({
+      state,
+      at,
+      reach: () => services.states.reachability(state, at),
+    });
     return {
       from: before.row,
       to: after.row,
       ...(await diffStates(services, before, after, { cursor, limit: GROUPS })),
+      controls: flippedControls(sideOf(before), sideOf(after), settings),
     };
   },
 });

@@ -16,7 +16,9 @@ export const changePassword = defineOperation({
       .string()
       .min(1)
       .max(TEXT_LIMITS.password)
-      .describe(`${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`),
+      .describe(
+        `${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters, or more than ${PASSWORD_LENGTH.min} where app.signIn says so`,
+      ),
   }),
   output: z.strictObject({ changed: z.literal(true) }),
   access: 'person',

@@ -18,7 +18,7 @@ export const createUser = defineOperation({
       .string()
       .min(1)
       .max(TEXT_LIMITS.password)
-      .describe('8 to 256 characters; its person is asked to change it'),
+      .describe('8 to 256 characters, or more than 8 where app.signIn says so; its person is asked to change it'),
     displayName: lineOfText(TEXT_LIMITS.title).trim().default(''),
     role: z.enum(ACCOUNT_ROLES).default('user'),
   }),

@@ -9,6 +9,7 @@ export const userSchema = z.strictObject({
   role: z.enum(ACCOUNT_ROLES).describe('platform_admin holds everywhere; a user holds what its memberships say'),
   disabled: z.boolean(),
   passwordChangeRequired: z.boolean(),
+  secondFactor: z.boolean().describe('whether it signs in with a code of an authenticator app too'),
   createdAt: z.string(),
 });
 
@@ -22,6 +23,7 @@ export function userView({ uid, name, spec, createdAt }: AccountRecord): z.input
     role,
     disabled,
     passwordChangeRequired,
+    secondFactor: spec.secondFactor !== undefined,
     createdAt: formatInstant(createdAt),
   };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { formatInstant } from '../../core/base/time.ts';
 import { PLANNERS, VERIFICATIONS } from '../../core/intent/plan/assess.ts';
 import { WORKFLOW_STATES, type WorkflowRecord } from '../../core/model/asked.ts';
+import { approvalUrl } from '../../core/workflow/approval-url.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { resultRevision } from '../../core/workflow/workflow-record.ts';
 import { changeSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
@@ -97,11 +98,6 @@ export function workflowDetailView(
     diffMarkdown: spec.diffMarkdown,
     approvalUrl: approvalUrl(services, name),
   };
-}
-
-/** The page of the dashboard where a person approves. */
-export function approvalUrl({ settings }: Pick<Services, 'settings'>, workflowId: string): string {
-  return `${settings.apiUrl}/#/workflows/${workflowId}`;
 }
 
 /** Said in the Markdown; once it is decided, what would be done is no question any more. */

@@ -2,11 +2,20 @@ import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { updateWorkspace as update } from '../../core/identity/change-workspace.ts';
-import { MAX_NODE_COUNT, settingsSchema } from '../../core/model/workspaces.ts';
+import { complianceSettings, MAX_NODE_COUNT, settingsSchema } from '../../core/model/workspaces.ts';
 import { defineOperation } from '../define.ts';
 import { workspaceSchema, workspaceView } from './workspace-view.ts';
 
-const { selfApproval, autoApprove, compliance } = settingsSchema.shape;
+const { selfApproval, autoApprove, reviews } = settingsSchema.shape;
+const { cde, ephi, sources, frameworks, secondPerson, schedules } = complianceSettings.shape;
+const compliancePatch = z.strictObject({
+  cde: cde.nullable(),
+  ephi: ephi.nullable(),
+  sources: sources.nullable(),
+  frameworks: frameworks.nullable(),
+  secondPerson: secondPerson.nullable(),
+  schedules: schedules.nullable(),
+});
 
 export const updateWorkspace = defineOperation({
   name: 'update_workspace',
@@ -21,7 +30,10 @@ export const updateWorkspace = defineOperation({
       .extend({
         selfApproval: selfApproval.nullable().describe('null: only while there is a single approver'),
         autoApprove: autoApprove.nullable().describe('null: never'),
-        compliance: compliance.nullable().describe('null: the labels of docs/compliance.md'),
+        compliance: compliancePatch
+          .nullish()
+          .describe('its fields that are not sent stay; null: as docs/compliance.md says without'),
+        reviews: reviews.nullable().describe('null: the cadences of docs/reviews.md'),
       })
       .optional(),
   }),

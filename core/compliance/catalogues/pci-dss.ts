@@ -141,6 +141,15 @@ export const pciDss: Catalogue = {
       references: ['PCI DSS v4.0.1 4.2.1.1'],
     },
     {
+      id: 'PCI-DSS-4.2.1.1-installation',
+      title: 'Keys of the control plane are inventoried and renewed',
+      check: 'installation-keys',
+      strength: 'partial',
+      caveat:
+        'The key of TLS and the token of the relay are not among them. Read as it is now: no history of it is kept.',
+      references: ['PCI DSS v4.0.1 4.2.1.1'],
+    },
+    {
       id: 'PCI-DSS-6.5.1',
       title: 'Changes follow the change control',
       check: 'changes-authorised',
@@ -162,6 +171,14 @@ export const pciDss: Catalogue = {
       check: 'separate-approver',
       strength: 'strong',
       caveat: 'One person with two accounts is one person only where both are known as theirs.',
+      references: ['PCI DSS v4.0.1 6.5.4'],
+    },
+    {
+      id: 'PCI-DSS-6.5.4-setting',
+      title: 'Changes wait for a second person',
+      check: 'two-person-approval',
+      strength: 'strong',
+      caveat: 'Read as it is now: no history of it is kept.',
       references: ['PCI DSS v4.0.1 6.5.4'],
     },
     {

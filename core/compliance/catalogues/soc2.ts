@@ -32,6 +32,15 @@ export const soc2: Catalogue = {
       references: ['SOC 2 2017 TSC CC6.3'],
     },
     {
+      id: 'SOC2-CC6.3-accounts',
+      title: 'Access of people who left has ended',
+      check: 'access-ended',
+      strength: 'partial',
+      caveat:
+        'API tokens and agents; who has to leave is for people to say. Read as it is now: no history of it is kept.',
+      references: ['SOC 2 2017 TSC CC6.3'],
+    },
+    {
       id: 'SOC2-CC6.3-review',
       title: 'Access is reviewed',
       check: 'access-review',
@@ -77,6 +86,14 @@ export const soc2: Catalogue = {
       check: 'changes-authorised',
       strength: 'strong',
       caveat: 'That a change was tested is shown by its plan, not judged here.',
+      references: ['SOC 2 2017 TSC CC8.1'],
+    },
+    {
+      id: 'SOC2-CC8.1-setting',
+      title: 'Changes wait for a second person',
+      check: 'two-person-approval',
+      strength: 'strong',
+      caveat: 'Read as it is now: no history of it is kept.',
       references: ['SOC 2 2017 TSC CC8.1'],
     },
     {

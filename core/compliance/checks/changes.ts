@@ -1,23 +1,27 @@
+import { foldName } from '../../base/record.ts';
+import { parseInstant } from '../../base/time.ts';
 import type { NetworkChangeRecord } from '../changes.ts';
-import { counted } from '../reading.ts';
+import { counted, listed } from '../reading.ts';
 import type { ChangeCheck } from './check.ts';
 
 const APPROVE =
   'An administrator sets requireApproval, so that every change waits for a second person, and has the changes that are named here reviewed after the fact.';
 
-/** Of the contract: no change was approved by nobody because it was put through automatically. */
+/** Of the contract: no change was put through automatically, and each that names a workflow was approved in it. */
 export const noAutoApproval: ChangeCheck = {
   on: 'changes',
   noun: 'change record',
-  isMeant: ({ workflow }) => workflow !== undefined,
-  fault: ({ workflow }) => (workflow?.spec.autoApprove ? 'auto_approve' : undefined),
+  isMeant: ({ workflowId }) => workflowId !== undefined,
+  fault: ({ workflow, ...change }) =>
+    workflow?.spec.autoApprove ? 'auto_approve' : unreviewed({ workflow, ...change }),
   aside(all) {
     const others = all.filter(({ workflowId, isAutomatic }) => workflowId === undefined && !isAutomatic).length;
     return others === 0
       ? ''
       : `${counted(others, 'change')} passed no workflow: PCI-DSS-6.5.1 and PCI-DSS-10.2 judge these.`;
   },
-  remedy: 'An administrator unsets autoApprove in the settings of the workspace, so that a person approves each plan.',
+  remedy:
+    'An administrator unsets autoApprove in the settings of the workspace, so that a person approves each plan, and shows an auditor who approved the changes that are named.',
 };
 
 /** Of the contract: every change of a policy says who reviewed it. */
@@ -66,13 +70,37 @@ export const namedPeople: ChangeCheck = {
   remedy: 'A platform administrator makes an account for each person (create_user), and admin is kept for emergencies.',
 };
 
-function unreviewed({ reviewedBy, isDirect }: NetworkChangeRecord): string | undefined {
-  if (reviewedBy !== '') return undefined;
-  return isDirect ? 'written directly, reviewed by nobody' : 'reviewed by nobody';
+/** What is wrong with the review of a change; who asked for it is another question. */
+function unreviewed(change: NetworkChangeRecord): string | undefined {
+  const { reviewedBy, isDirect, workflowId, workflow, at } = change;
+  if (reviewedBy === '') return isDirect ? 'written directly, reviewed by nobody' : 'reviewed by nobody';
+  if (workflowId === undefined) return `said to be reviewed by ${reviewedBy}, in no workflow`;
+  if (!workflow) return `its workflow ${workflowId} is not on record: nothing shows that it was approved`;
+  const { state, reviewedAt, reviewedBy: approver } = workflow.status;
+  if (workflow.spec.autoApprove || approver === undefined) return `approved by nobody in ${workflowId}`;
+  if (approver !== reviewedBy) return `said to be reviewed by ${reviewedBy}, while ${workflowId} was by ${approver}`;
+  if (NOT_APPROVED.has(state)) return `its workflow ${workflowId} is ${state}`;
+  if (reviewedAt === undefined || parseInstant(reviewedAt) > at) return `made before ${workflowId} was approved`;
+  const others = beyondPlan(change);
+  return others.length > 0 ? `changed what ${workflowId} did not plan: ${listed(others)}` : undefined;
+}
+
+const NOT_APPROVED: ReadonlySet<string> = new Set(['pending', 'rejected', 'expired']);
+const DONE = { create: 'created', update: 'updated', delete: 'deleted' } as const;
+
+/** The resources of a change that its workflow did not show to who approved it. A call tells what it does in its own words. */
+function beyondPlan({ workflow, resources }: NetworkChangeRecord): string[] {
+  const { shown, call } = workflow?.spec ?? {};
+  if (!shown || call) return [];
+  const planned = new Set(shown.map(({ action, resource, name }) => `${DONE[action]} ${resource}/${foldName(name)}`));
+  return resources.filter((text) => {
+    const end = text.indexOf('/') + 1;
+    return !planned.has(`${text.slice(0, end)}${foldName(text.slice(end))}`);
+  });
 }
 
 function ownApproval({ workflow, reviewedBy, actor }: NetworkChangeRecord): string | undefined {
-  const isOwn =
-    workflow?.status.selfApproved === true || workflow?.spec.requestedBy === reviewedBy || actor === reviewedBy;
+  const askers = [workflow?.spec.requestedBy, workflow?.spec.appliedBy, actor];
+  const isOwn = workflow?.status.selfApproved === true || askers.includes(reviewedBy);
   return isOwn && reviewedBy !== '' ? `approved by ${reviewedBy}, who asked for it` : undefined;
 }

@@ -1,48 +1,37 @@
 import type { NetworkChange } from '../../changes/changes.ts';
-import { parseCidr } from '../../model/cidr.ts';
-import { meansAnyone } from '../../model/meaning.ts';
-import type { IngressRule, PeerEntry } from '../../model/policy.ts';
-import { isSubset, union } from '../../model/ranges.ts';
+import type { Selector } from '../../model/policy.ts';
 import type { PeerRecord } from '../../model/resources.ts';
-import { outsideReach } from '../../reachability/outside-reach.ts';
-import { isFromAnyone, rangesOf, rangesOfEntry } from '../anyone.ts';
+import { selects } from '../../model/selector.ts';
+import { anyoneFaults, openToAnyone, openToUnlisted, rulesText } from '../anyone.ts';
 import { counted, holdsUnless, named } from '../reading.ts';
-import { type AllowRule, peersInScope, rulesToScope, subjectsOf, type View } from '../view.ts';
-import type { Remedy, StateCheck } from './check.ts';
+import { freeName } from '../remedy-names.ts';
+import { type AllowRule, isIsolated, peersInScope, rulesAtScope, type View } from '../view.ts';
+import type { StateCheck } from './check.ts';
 import { noneInScope } from './isolation.ts';
+import { namesUnlisted, narrowPolicies } from './narrow.ts';
 
-/** That no ALLOW lets anyone in to the peers in scope. */
+/** Of the contract: that no ALLOW lets anyone in to the peers in scope. */
 export const notPublic: StateCheck = {
   on: 'state',
   judge(view) {
     const peers = peersInScope(view);
     if (peers.length === 0) return noneInScope(view);
-    const found = publicRules(view, peers);
-    const faults = found.map(
-      (one) => `rule ${one.index} of ${named([one.policy])} lets anyone in to ${named(subjectsOf(one, peers))}`,
+    return holdsUnless(
+      anyoneFaults(view, 'ingress'),
+      `No ALLOW lets anyone in to ${counted(peers.length, `${view.subject} peer`)}.${openText(view, peers)}`,
     );
-    return holdsUnless(faults, `No ALLOW lets anyone in to ${counted(peers.length, `${view.subject} peer`)}.`);
   },
-  remedy: (view) =>
-    withoutEntries(
-      view,
-      publicRules(view, peersInScope(view)),
-      (rule) => isFromAnyone({ peers: rule.from ?? [] }),
-      `A network operator names who may reach the ${view.subject} peers, in place of anyone.`,
-    ),
+  remedy: (view) => ({
+    text: `A network operator names who may reach the ${view.subject} peers, in place of anyone.`,
+    changes: narrowPolicies(view, [['ingress', openToAnyone.ingress(view).rules]]),
+  }),
 };
 
-/** Rules of which something comes through: what a DENY closes altogether is public to nobody. */
-function publicRules(view: View, peers: readonly PeerRecord[]): AllowRule[] {
-  return rulesToScope(view).filter(
-    (one) => isFromAnyone(one.rule) && subjectsOf(one, peers).some((peer) => isReached(view, peer)),
-  );
-}
-
-function isReached(view: View, { name }: PeerRecord): boolean {
-  const reach = view.reach();
-  if (outsideReach(reach, name, 'src')?.length !== 0) return true;
-  return reach.neighbourhood(name).inbound.length > 0;
+/** What is open by default is no ALLOW of anyone; it is told, and judged by others. */
+function openText(view: View, peers: readonly PeerRecord[]): string {
+  const open = peers.filter((peer) => !isIsolated(view, peer, 'ingress'));
+  if (open.length === 0) return '';
+  return ` Open because nothing isolates them, which PCI-DSS-1.2, 1.3.1 and 1.4.2 judge: ${named(open)}.`;
 }
 
 /** That no address outside reaches peers in scope but those which the workspace lists. */
@@ -51,54 +40,49 @@ export const noOtherSources: StateCheck = {
   judge(view) {
     const peers = peersInScope(view);
     if (peers.length === 0) return noneInScope(view);
-    const faults = unlistedRules(view).map(
-      ({ policy, index }) => `rule ${index} of ${named([policy])} lets addresses in that the workspace does not list`,
-    );
-    const listing = view.sources.length === 0 ? 'none is listed' : `${counted(view.sources.length, 'block')} listed`;
+    const open = openToUnlisted(view, 'ingress');
+    const [bare, granted] = [
+      open.filter((peer) => !isIsolated(view, peer, 'ingress')),
+      open.filter((peer) => isIsolated(view, peer, 'ingress')),
+    ];
+    const rules = unlistedRules(view, granted);
+    const blocks = view.sources.length === 0 ? 'none is listed' : `${counted(view.sources.length, 'block')} listed`;
     return holdsUnless(
-      faults,
-      `No address outside may reach ${counted(peers.length, `${view.subject} peer`)} by an ALLOW beyond the list (${listing}).`,
+      [
+        ...(bare.length > 0 ? [`any address outside may reach ${named(bare)}, because nothing isolates them`] : []),
+        ...(granted.length > 0
+          ? [
+              `${rulesText(rules)} ${rules.length === 1 ? 'lets' : 'let'} addresses in to ${named(granted)} that the workspace does not list`,
+            ]
+          : []),
+      ],
+      `No address outside may reach ${counted(peers.length, `${view.subject} peer`)} beyond the list (${blocks}).`,
     );
   },
-  remedy: (view) =>
-    withoutEntries(
-      view,
-      unlistedRules(view),
-      ({ from }) => isUnlisted(view, from ?? []),
-      'A network operator takes the addresses away, or an administrator lists them in the setting compliance.sources with a reason on record.',
-    ),
+  remedy(view) {
+    const open = openToUnlisted(view, 'ingress');
+    const bare = open.filter((peer) => !isIsolated(view, peer, 'ingress'));
+    return {
+      text: 'A network operator isolates these peers and takes the addresses away, or an administrator lists them in the setting compliance.sources with a reason on record.',
+      changes: [...isolations(view, bare), ...narrowPolicies(view, [['ingress', unlistedRules(view, open)]])],
+    };
+  },
 };
 
-function unlistedRules(view: View): AllowRule[] {
-  return rulesToScope(view).filter(({ rule }) => isUnlisted(view, rule.peers));
+function unlistedRules(view: View, peers: readonly PeerRecord[]): AllowRule[] {
+  if (peers.length === 0) return [];
+  const meant = new Set(peers);
+  return rulesAtScope
+    .ingress(view)
+    .filter(({ rule, subjects }) => namesUnlisted(view, rule.peers) && subjects.some((peer) => meant.has(peer)));
 }
 
-function isUnlisted({ sources }: View, entries: readonly PeerEntry[]): boolean {
-  if (meansAnyone(entries)) return true;
-  const listed = union(sources.flatMap((text) => parseCidr(text) ?? []));
-  return !isSubset(rangesOf(entries), listed);
-}
-
-/** The policies without those entries, or without the rules that have no others. */
-function withoutEntries(
-  view: View,
-  rules: readonly AllowRule[],
-  isMeant: (rule: IngressRule) => boolean,
-  text: string,
-): Remedy {
-  const policies = new Map(rules.map(({ policy, spec }) => [policy.name, { policy, spec }]));
-  const changes = [...policies.values()].map(({ policy, spec }): NetworkChange => {
-    const ingress = (spec.ingress ?? []).flatMap((rule) => (isMeant(rule) ? narrowed(view, rule) : [rule]));
-    return { action: 'update', resource: 'MeshPolicy', name: policy.name, spec: { ...spec, ingress } };
-  });
-  return { text, changes };
-}
-
-/** The rule with the peers that it names and the addresses that are listed; none where it names none. */
-function narrowed(view: View, rule: IngressRule): IngressRule[] {
-  const from = (rule.from ?? []).filter((entry) => {
-    if (entry === '*' || isFromAnyone({ peers: [entry] })) return false;
-    return entry.peerSelector !== undefined || !isUnlisted(view, [entry]) || rangesOfEntry(entry).length === 0;
-  });
-  return from.length === 0 ? [] : [{ ...rule, from }];
+/** A policy for each label of the scope that some of the peers have, which lets nobody in by default. */
+function isolations(view: View, peers: readonly PeerRecord[]): NetworkChange[] {
+  return view.rule.selectors
+    .filter((selector) => peers.some((peer) => selects(selector, peer)))
+    .map((peerSelector: Selector, index) => {
+      const name = freeName(view.state, `no-other-sources${index === 0 ? '' : `-by-label-${index + 1}`}`);
+      return { action: 'create', resource: 'MeshPolicy', name, spec: { action: 'DENY', peerSelector, ingress: [] } };
+    });
 }

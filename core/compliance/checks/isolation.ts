@@ -4,6 +4,9 @@ import type { PeerEntry, Selector } from '../../model/policy.ts';
 import type { PeerRecord } from '../../model/resources.ts';
 import { selects, selectsEveryone } from '../../model/selector.ts';
 import { groupRows } from '../../reachability/matrix.ts';
+import { betweenNewcomers } from '../../reachability/outside-access.ts';
+import type { Allowed } from '../../reachability/port-sets.ts';
+import { anyoneFaults, meansNewcomers, openToAnyone } from '../anyone.ts';
 import { counted, holdsUnless, listed, named, nothing } from '../reading.ts';
 import { freeName } from '../remedy-names.ts';
 import {
@@ -12,10 +15,11 @@ import {
   livePeers,
   peersInScope,
   policiesInForce,
-  rulesToScope,
+  rulesAtScope,
   type View,
 } from '../view.ts';
 import type { Remedy, StateCheck } from './check.ts';
+import { narrowPolicies } from './narrow.ts';
 
 /** That no peer of a network opens or takes a connection which no rule allows. */
 export const denyAllBase: StateCheck = {
@@ -68,7 +72,7 @@ export const explicitAllowOnly: StateCheck = {
   on: 'state',
   judge: (view) => judgeExplicit(view, ['ingress', 'egress']),
   detail: reachInWords,
-  remedy: isolateScope,
+  remedy: (view) => explicitRemedy(view, ['ingress', 'egress']),
 };
 
 /** The same of what is opened to them. */
@@ -76,7 +80,7 @@ export const explicitInbound: StateCheck = {
   on: 'state',
   judge: (view) => judgeExplicit(view, ['ingress']),
   detail: reachInWords,
-  remedy: isolateScope,
+  remedy: (view) => explicitRemedy(view, ['ingress']),
 };
 
 /** The same of what they open. */
@@ -84,8 +88,14 @@ export const explicitOutbound: StateCheck = {
   on: 'state',
   judge: (view) => judgeExplicit(view, ['egress']),
   detail: reachInWords,
-  remedy: isolateScope,
+  remedy: (view) => explicitRemedy(view, ['egress']),
 };
+
+function explicitRemedy(view: View, directions: readonly ('ingress' | 'egress')[]): Remedy {
+  const { text, changes } = isolateScope(view);
+  const rules = directions.map((direction) => [direction, openToAnyone[direction](view).rules] as const);
+  return { text, changes: [...changes, ...narrowPolicies(view, rules)] };
+}
 
 function judgeExplicit(view: View, directions: readonly ('ingress' | 'egress')[]) {
   const peers = peersInScope(view);
@@ -93,13 +103,14 @@ function judgeExplicit(view: View, directions: readonly ('ingress' | 'egress')[]
   const faults = directions.flatMap((direction) => {
     const open = peers.filter((peer) => !isIsolated(view, peer, direction));
     const what = direction === 'ingress' ? 'take any connection' : 'open any connection';
+    const anyone = anyoneFaults(view, direction);
     return open.length > 0
-      ? [`${named(open)} ${open.length === 1 ? 'may' : 'may each'} ${what} that nothing denies`]
-      : [];
+      ? [`${named(open)} ${open.length === 1 ? 'may' : 'may each'} ${what} that nothing denies`, ...anyone]
+      : anyone;
   });
   return holdsUnless(
     faults,
-    `Of ${counted(peers.length, `${view.subject} peer`)} nothing is open but what rules allow.`,
+    `Of ${counted(peers.length, `${view.subject} peer`)} nothing is open but what rules allow, and none of these is about anyone.`,
   );
 }
 
@@ -108,10 +119,7 @@ function reachInWords(view: View): string {
   const names = new Set(peersInScope(view).map(({ name }) => name));
   const count = (within: Parameters<typeof groupRows>[1]) => {
     let pairs = 0;
-    for (const { src, dst } of groupRows(view.reach(), within)) {
-      const targets = new Set(dst);
-      for (const name of src) pairs += dst.length - (targets.has(name) ? 1 : 0);
-    }
+    for (const { src, dst } of groupRows(view.reach(), within)) pairs += pairsOf(src, dst);
     return pairs;
   };
   return `${counted(count({ dst: names }), 'pair')} of peers may open something to them, ${count({ src: names })} are opened by them.`;
@@ -179,7 +187,7 @@ export const grantedByLabel: StateCheck = {
     const peers = peersInScope(view);
     if (peers.length === 0) return noneInScope(view);
     const open = peers.filter((peer) => !isIsolated(view, peer, 'ingress'));
-    const rules = rulesToScope(view);
+    const rules = rulesAtScope.ingress(view);
     const loose = rules.filter(({ rule }) => rule.peers.length === 0 || !rule.peers.every(isNarrow));
     return holdsUnless(
       [
@@ -200,27 +208,32 @@ export const grantedByLabel: StateCheck = {
 };
 
 function isNarrow(entry: PeerEntry): boolean {
-  return entry !== '*' && entry.peerSelector !== undefined && !selectsEveryone(entry.peerSelector);
+  return entry !== '*' && entry.peerSelector !== undefined && !meansNewcomers(entry);
 }
 
-/** That no rule of an ALLOW opens everything to everyone. */
+/** That nothing is open by default, and that rules do not open everything to everyone. */
 export const leastReach: StateCheck = {
   on: 'state',
   judge(view) {
     const peers = livePeers(view);
     if (peers.length === 0) return nothing('There are no peers.');
-    const open = peers.filter((peer) => !isIsolated(view, peer, 'ingress') && !isIsolated(view, peer, 'egress'));
-    const any = policiesInForce(view).flatMap(({ policy, spec }) =>
-      spec.action === 'ALLOW' && selectsEveryone(spec.peerSelector) && isAnyToAny(spec) ? [policy] : [],
-    );
+    const open = peers.filter((peer) => !isIsolated(view, peer, 'ingress'));
+    const networks = wideNetworks(view);
+    const share = networks.length === 0 ? wideShare(view, peers.length) : 0;
     return holdsUnless(
       [
         ...(open.length > 0
-          ? [`of ${counted(peers.length, 'peer')} ${open.length} may take and open any connection: ${named(open)}`]
+          ? [`of ${counted(peers.length, 'peer')} ${open.length} may take any connection: ${named(open)}`]
           : []),
-        ...(any.length > 0 ? [`${named(any)} allows everything between all peers`] : []),
+        ...networks.map(
+          (name) =>
+            `in the network ${name} policies let devices that join without labels open everything at each other`,
+        ),
+        ...(share >= MOST_PAIRS
+          ? [`${Math.round(100 * share)} % of all ordered pairs of peers may open most ports`]
+          : []),
       ],
-      `Each of ${counted(peers.length, 'peer')} is isolated, and no policy allows everything to everyone.`,
+      `Each of ${counted(peers.length, 'peer')} is isolated, and policies do not open everything to everyone.`,
     );
   },
   detail(view) {
@@ -232,10 +245,39 @@ export const leastReach: StateCheck = {
   remedy: denyAllBase.remedy,
 };
 
-function isAnyToAny(spec: InForce['spec']): boolean {
-  return (['ingress', 'egress'] as const).some((direction) =>
-    rulesOf(spec, direction)?.some(({ peers, ports }) => meansAnyone(peers) && ports.length === 0),
-  );
+/** The share of all ordered pairs from which on everything is open, however policies are spelled; of three peers or more. */
+const MOST_PAIRS = 0.9;
+const LEAST_PEERS = 3;
+/** Ports of a protocol from which on most are open. */
+const MOST_PORTS = 32_768;
+
+/** Networks in which whoever joins may open most of what others have. */
+function wideNetworks(view: View): string[] {
+  return [...betweenNewcomers(view.reach())].flatMap(([network, allowed]) => (isWide(allowed) ? [network] : []));
+}
+
+function wideShare(view: View, size: number): number {
+  const possible = size * (size - 1);
+  // Most networks open few pairs at all, which is counted at once.
+  if (size < LEAST_PEERS || view.reach().countPairs() < MOST_PAIRS * possible) return 0;
+  let wide = 0;
+  for (const { src, dst, allowed } of groupRows(view.reach())) if (isWide(allowed)) wide += pairsOf(src, dst);
+  return wide / possible;
+}
+
+function isWide(allowed: Allowed): boolean {
+  if (allowed === 'ALL') return true;
+  const ports = new Map<string, number>();
+  for (const { protocol, from, to = from } of allowed) {
+    const count = from === undefined || to === undefined ? 0 : to - from + 1;
+    ports.set(protocol, (ports.get(protocol) ?? 0) + count);
+  }
+  return [...ports.values()].some((count) => count >= MOST_PORTS);
+}
+
+function pairsOf(src: readonly string[], dst: readonly string[]): number {
+  const targets = new Set(dst);
+  return src.reduce((sum, name) => sum + dst.length - (targets.has(name) ? 1 : 0), 0);
 }
 
 export function noneInScope({ subject, rule }: View) {

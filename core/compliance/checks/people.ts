@@ -1,3 +1,7 @@
+import type { StoredRecord } from '../../base/record.ts';
+import { NEVER_DELEGATED, PERSON_ONLY_SCOPES } from '../../base/scope.ts';
+import { parseInstant } from '../../base/time.ts';
+import { endOf } from '../../history/network-moments.ts';
 import type { PeerRecord } from '../../model/resources.ts';
 import { isLive, isOpen } from '../../state/agent-tree.ts';
 import { agentOf } from '../../state/network-model.ts';
@@ -5,8 +9,8 @@ import { counted, holdsUnless, named, nothing } from '../reading.ts';
 import { livePeers } from '../view.ts';
 import type { StateCheck } from './check.ts';
 
-/** Scopes by which an agent decides about people, tokens or what was proven. */
-const ADMINISTRATIVE: ReadonlySet<string> = new Set(['members:write', 'tokens:write', 'intents:override']);
+/** Scopes by which an agent decides about people, devices, tokens or what was proven. */
+const ADMINISTRATIVE: ReadonlySet<string> = new Set([...NEVER_DELEGATED, ...PERSON_ONLY_SCOPES]);
 
 /** That agents hold what their preset gives, and none administers. */
 export const boundedAgents: StateCheck = {
@@ -50,20 +54,46 @@ function isIssued(peer: PeerRecord): boolean {
   return tokenId !== undefined || approvedBy !== undefined || agentOf(peer) !== undefined;
 }
 
-/** That an agent whose time is over, or who was revoked, has no peer any more. */
+/** What is over is taken away within so long. */
+const GRACE_MS = 10 * 60_000;
+
+/** That an agent whose time is over, or who was revoked, has no peer any more, nor a peer whose own time is over. */
 export const endedAgentsGone: StateCheck = {
   on: 'state',
-  judge(view) {
-    const { state } = view;
-    if (state.agents.size === 0) return nothing('There are no agents.');
-    const left = livePeers(view).filter((peer) => {
-      const agent = state.agents.get(agentOf(peer) ?? '');
-      return agent !== undefined && !isOpen(agent);
+  atEachMoment: true,
+  judge({ state, at }) {
+    const isOver = (end: string | undefined) => end !== undefined && parseInstant(end) + GRACE_MS <= at;
+    const peers = [...state.peers.values()].filter(
+      ({ status }) => status.phase === 'ready' || status.phase === 'pending',
+    );
+    const bounded = peers.filter((peer) => agentOf(peer) !== undefined || peer.spec.expiresAt !== undefined);
+    if (state.agents.size === 0 && bounded.length === 0)
+      return nothing('There are no agents, and no peers with an end.');
+    const orphans = bounded.filter((peer) => {
+      const name = agentOf(peer);
+      if (name === undefined) return false;
+      const agent = state.agents.get(name);
+      return agent === undefined || !isOpen(agent);
     });
+    const late = bounded.filter((peer) => !orphans.includes(peer) && isOver(peer.spec.expiresAt));
+    const open = [...state.agents.values()].filter((agent) => isOpen(agent) && isOver(agent.spec.expiresAt));
+    const minutes = `${GRACE_MS / 60_000} minutes`;
     return holdsUnless(
-      left.length > 0 ? [`${named(left)} is left of an agent that has ended`] : [],
-      `${counted(state.agents.size, 'agent')}; of those that ended no peer is left.`,
+      [
+        ...(orphans.length > 0 ? [`${named(orphans)} is left of an agent that has ended`] : []),
+        ...(open.length > 0 ? [`${named(open)} was to end more than ${minutes} ago and has not been ended`] : []),
+        ...(late.length > 0 ? [`${named(late)} was to end more than ${minutes} ago and is still there`] : []),
+      ],
+      `${counted(state.agents.size, 'agent')} and ${counted(bounded.length, 'peer')} with an end; of those that ended nothing is left after ${minutes}.`,
     );
   },
-  remedy: () => ({ text: 'An operator deletes the peers that are left (delete_peer).', changes: [] }),
+  remedy: () => ({
+    text: 'An operator deletes the peers that are left and revokes the agents (delete_peer, revoke_agent); the host administrator finds out why the control plane did not.',
+    changes: [],
+  }),
 };
+
+/** Instants from which on what ended should have been taken away. */
+export function graceDeadlines(record: StoredRecord): number[] {
+  return endOf(record).map((end) => end + GRACE_MS);
+}

@@ -1,13 +1,14 @@
 import { getOrInsertComputed } from '../../base/get-or-insert.ts';
 import { once } from '../../base/once.ts';
 import type { Protocol } from '../../model/policy.ts';
-import type { PeerRecord } from '../../model/resources.ts';
+import type { PeerRecord, PolicyRecord } from '../../model/resources.ts';
 import { selects } from '../../model/selector.ts';
 import { groupRows } from '../../reachability/matrix.ts';
 import type { Allowed } from '../../reachability/port-sets.ts';
+import { outsideOf } from '../anyone.ts';
 import { counted, holdsUnless, listed, named, nothing } from '../reading.ts';
 import { freeName } from '../remedy-names.ts';
-import { type AllowRule, allowRules, isIsolated, peersInScope, rulesToScope, type View } from '../view.ts';
+import { type AllowRule, isIsolated, peersInScope, rulesAtScope, type View } from '../view.ts';
 import type { StateCheck } from './check.ts';
 import { noneInScope } from './isolation.ts';
 
@@ -23,12 +24,18 @@ export const justifiedPorts: StateCheck = {
   judge(view) {
     const peers = peersInScope(view);
     if (peers.length === 0) return noneInScope(view);
-    const policies = [...new Set(rulesToScope(view).map(({ policy }) => policy))];
-    if (policies.length === 0)
+    const policies = [...new Set(rulesAtScope.ingress(view).map(({ policy }) => policy))];
+    const open = peers.filter((peer) => !isIsolated(view, peer, 'ingress'));
+    if (policies.length === 0 && open.length === 0)
       return nothing(`No policy opens a port of ${counted(peers.length, `${view.subject} peer`)}.`);
-    const bare = policies.filter(({ annotations }) => !annotations[OWNER] || !annotations[JUSTIFICATION]);
+    const bare = policies.filter((policy) => !says(policy, OWNER) || !says(policy, JUSTIFICATION));
     return holdsUnless(
-      bare.length > 0 ? [`${named(bare)} lacks the annotation ${OWNER} or ${JUSTIFICATION}`] : [],
+      [
+        ...(open.length > 0
+          ? [`every port of ${named(open)} is open, because nothing isolates them: nobody justifies that`]
+          : []),
+        ...(bare.length > 0 ? [`${named(bare)} lacks the annotation ${OWNER} or ${JUSTIFICATION}`] : []),
+      ],
       `Each of ${counted(policies.length, 'policy', 'policies')} that open ports of ${view.subject} peers has an owner and a justification.`,
     );
   },
@@ -38,6 +45,10 @@ export const justifiedPorts: StateCheck = {
   }),
 };
 
+function says({ annotations }: PolicyRecord, annotation: string): boolean {
+  return Boolean(annotations[annotation]?.trim());
+}
+
 type Service = readonly [protocol: Protocol, port: number, name: string];
 
 /** Services that carry passwords or data in the clear, or are attacked first. */
@@ -45,8 +56,11 @@ const INSECURE: readonly Service[] = [
   ['TCP', 21, 'FTP'],
   ['TCP', 23, 'Telnet'],
   ['UDP', 69, 'TFTP'],
+  ['TCP', 110, 'POP3'],
   ['TCP', 111, 'portmapper'],
+  ['UDP', 111, 'portmapper'],
   ['TCP', 139, 'NetBIOS'],
+  ['TCP', 143, 'IMAP'],
   ['UDP', 161, 'SNMP'],
   ['TCP', 445, 'SMB'],
   ['TCP', 512, 'rexec'],
@@ -85,11 +99,13 @@ export const noInsecureServices: StateCheck = {
   },
 };
 
-/** The insecure services of a peer that some other peer may open, without a note that says why that is safe. */
+/** The insecure services of a peer that some other peer or an address outside may open, without a note that says why that is safe. */
 function insecureAt(view: View, peer: PeerRecord): string[] {
   const services = [...(servicesOpened(view).get(peer.name) ?? [])];
   if (services.length === 0) return [];
-  const rules = isIsolated(view, peer, 'ingress') ? allowRules(view, [peer], 'ingress') : undefined;
+  const rules = isIsolated(view, peer, 'ingress')
+    ? rulesAtScope.ingress(view).filter(({ subjects }) => subjects.includes(peer))
+    : undefined;
   return services
     .filter(([protocol, port]) => !rules?.every((rule) => !names(rule, protocol, port) || isMitigated(rule)))
     .map(([protocol, port, name]) => `${protocol} ${port} (${name})`);
@@ -108,11 +124,19 @@ const servicesOpened = once((view: View): ReadonlyMap<string, ReadonlySet<Servic
       for (const service of open) own.add(service);
     }
   }
+  for (const [name, ranges] of outsideOf.ingress(view)) {
+    const open = INSECURE.filter(
+      ([protocol, port]) => ranges?.some(({ allowed }) => includes(allowed, protocol, port)) ?? true,
+    );
+    if (open.length === 0) continue;
+    const own = getOrInsertComputed(found, name, () => new Set());
+    for (const service of open) own.add(service);
+  }
   return found;
 });
 
 function isMitigated({ policy }: AllowRule): boolean {
-  return Boolean(policy.annotations[MITIGATION]);
+  return says(policy, MITIGATION);
 }
 
 function names({ rule }: AllowRule, protocol: Protocol, port: number): boolean {

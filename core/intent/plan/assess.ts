@@ -8,6 +8,7 @@ import { isAgentId } from '../../base/ids.ts';
 import type { Op } from '../../base/ports.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { quarantinedAddresses } from '../../changes/quarantine.ts';
+import { brokenControls, touchedControls } from '../../compliance/flips.ts';
 import { type Effect, effectOf } from '../../effect/effect.ts';
 import { effectTitle } from '../../effect/title.ts';
 import { workspaceById } from '../../model/workspaces.ts';
@@ -99,6 +100,8 @@ export interface Assessment {
   readonly findings: readonly Finding[];
   /** What exceeds the authority of the agent that asks; undefined for people. */
   readonly beyond: Beyond | undefined;
+  /** Controls of frameworks that fail after it and did not before. */
+  readonly failsControls: readonly string[];
   /** Everything that keeps it from being proven, as sentences. */
   readonly objections: readonly string[];
   /** What its Markdown is made of. */
@@ -163,6 +166,11 @@ export async function assess(
           future,
         )
       : undefined;
+  const controls = touchedControls(
+    { state, at: now, reach: () => was },
+    { state: after, at: now, reach: () => is },
+    record.spec.settings,
+  );
   const findings = findingsOf({
     before: state,
     after,
@@ -177,6 +185,7 @@ export async function assess(
     future,
     callerPeer,
     settings: services.settings,
+    controls,
   });
   const broken = await brokenAssertions(services, state, after);
   const past = await pastStates(services, workspace, records);
@@ -209,7 +218,8 @@ export async function assess(
     future,
   });
   // A token that is given out meanwhile adds to what closes for newcomers: nobody is asked again about what was named.
-  const ahead = [future.opened.digest, closes.length > 0 ? `closed ${future.closed.digest}` : ''];
+  const failing = brokenControls(controls);
+  const ahead = [future.opened.digest, closes.length > 0 ? `closed ${future.closed.digest}` : '', ...failing];
   const view: PlanView = {
     title,
     plannedBy,
@@ -221,6 +231,7 @@ export async function assess(
     beyondNamed,
     isAsked,
     isUnseen: opens.length + closes.length > 0,
+    failsControls: failing.length > 0,
     warnings: [...opens, ...closes, ...told, ...others],
     verification,
     expected: expectations.length + records.length,
@@ -243,6 +254,7 @@ export async function assess(
     broken,
     findings,
     beyond,
+    failsControls: failing,
     objections: view.objections,
     view,
     diffMarkdown: diffMarkdown(view),

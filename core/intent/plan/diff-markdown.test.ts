@@ -30,6 +30,7 @@ function viewOf(
     risk: { level: 'medium', reasons: ['ends all traffic'] },
     beyondNamed: [],
     isUnseen: false,
+    failsControls: false,
     isAsked: false,
     warnings: [],
     verification: 'proven',

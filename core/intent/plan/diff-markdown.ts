@@ -38,6 +38,8 @@ export interface PlanView {
   readonly isAsked: boolean;
   /** Whether it opens or closes what the effect does not show. */
   readonly isUnseen: boolean;
+  /** Whether controls of frameworks fail after it that did not before. */
+  readonly failsControls: boolean;
   readonly warnings: readonly string[];
   readonly verification: Verification;
   /** How many expectations were checked. */
@@ -209,9 +211,16 @@ function changesText(shown: readonly ShownChange[]): string[] {
   ];
 }
 
-function approvalText({ settings, risk, verification, isUnseen }: PlanView): string {
-  const { autoApprove, selfApproval } = settings;
-  if (verification === 'proven' && !isUnseen && autoApprove && isAtMost(risk.level, autoApprove.maxRisk)) {
+function approvalText({ settings, risk, verification, isUnseen, failsControls }: PlanView): string {
+  const { autoApprove, compliance } = settings;
+  const selfApproval = failsControls && compliance?.secondPerson ? false : settings.selfApproval;
+  if (
+    verification === 'proven' &&
+    !isUnseen &&
+    !failsControls &&
+    autoApprove &&
+    isAtMost(risk.level, autoApprove.maxRisk)
+  ) {
     return `None is needed: this workspace carries out proven plans of risk up to ${autoApprove.maxRisk} by itself, where nothing is asked with them.`;
   }
   const own =

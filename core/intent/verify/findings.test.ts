@@ -8,6 +8,7 @@ import type { StoredRecord } from '../../base/record.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { effectOf } from '../../effect/effect.ts';
 import type { PolicySpec } from '../../model/policy.ts';
+import { SIGN_IN_DEFAULTS } from '../../model/sign-in-rules.ts';
 import { compile } from '../../reachability/engine.ts';
 import { modelOf } from '../../state/network-model.ts';
 import { recordIn } from '../../state/state.ts';
@@ -22,7 +23,11 @@ const SETTINGS = {
   relayAdvertiseUrl: '203.0.113.1:6266',
   stunUrl: '203.0.113.1:3478',
   registrationProof: 'optional' as const,
+  listens: { api: { host: '127.0.0.1', tls: false }, bus: undefined },
+  logKeySince: 0,
   planTtlMs: 1,
+  signIn: SIGN_IN_DEFAULTS,
+  webhookAllow: [],
 };
 const NOTHING_AHEAD = { views: [], digest: '' };
 const WEB = peer('web-1', { labels: { role: 'web' }, address: '10.96.0.1' });
@@ -57,6 +62,7 @@ function found(records: readonly StoredRecord[], changes: readonly NetworkChange
     future: { opened: NOTHING_AHEAD, closed: NOTHING_AHEAD, newcomers: new Map() },
     callerPeer: undefined,
     settings: SETTINGS,
+    controls: [],
     ...more,
   }).map(({ code, blocks, message }) => [code, blocks, message]);
 }

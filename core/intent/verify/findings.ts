@@ -1,6 +1,7 @@
 import { type Future, ofThose } from '../../authority/future.ts';
 import { isolatesText, isolatingFromNowOn } from '../../authority/isolation.ts';
 import type { Beyond } from '../../authority/judge.ts';
+import { type ControlFlip, controlTexts } from '../../compliance/flips.ts';
 import { type Effect, type EffectSide, outsidePairs } from '../../effect/effect.ts';
 import type { Settings } from '../../model/services.ts';
 import { type LintCode, lint } from '../../reachability/lint.ts';
@@ -27,7 +28,9 @@ export type FindingCode =
   | 'OPENS_MORE'
   | 'CLOSES_MORE'
   | 'OUTSIDE_UNKNOWN'
-  | 'CHANGES_NOTHING';
+  | 'CHANGES_NOTHING'
+  | 'BREAKS_CONTROL'
+  | 'MENDS_CONTROL';
 
 /** Something about a proposal that is allowed and probably not meant. Names in the message are data. */
 export interface Finding {
@@ -76,6 +79,8 @@ export interface Judged {
   readonly future: Future;
   readonly callerPeer: string | undefined;
   readonly settings: Settings;
+  /** Controls of frameworks that it fails and did not, or fails no more. */
+  readonly controls: readonly ControlFlip[];
 }
 
 /** Everything found, what blocks first. */
@@ -89,6 +94,7 @@ export function findingsOf(judged: Judged): Finding[] {
     ),
     ...isolationFindings(judged),
     ...idleFindings(judged),
+    ...controlFindings(judged),
     ...lockOutFindings(judged),
     ...lintFindings(judged),
   ];
@@ -175,6 +181,13 @@ function idleFindings({ expectations, before, was, effect }: Judged): Finding[] 
   const outside = outsidePairs(effect, 'opened') + outsidePairs(effect, 'closed') > 0;
   const text = idleText(expectations, { before, was, hasEffect: hasEffect || outside });
   return text === undefined ? [] : [{ ...blocking('CHANGES_NOTHING', text), blocks: false }];
+}
+
+/** Who has no duty to a framework is told nothing: see `frameworksInForce`. */
+function controlFindings({ controls }: Pick<Judged, 'controls'>): Finding[] {
+  const { broken, mended } = controlTexts(controls);
+  const of = (code: FindingCode) => (text: string) => ({ ...blocking(code, `it ${text}`), blocks: false });
+  return [...broken.map(of('BREAKS_CONTROL')), ...mended.map(of('MENDS_CONTROL'))];
 }
 
 function excessFindings(judged: Judged): Finding[] {

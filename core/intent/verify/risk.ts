@@ -215,6 +215,7 @@ const GRAVE: ReadonlySet<Finding['code']> = new Set(['BEYOND_DELEGATION', 'OPENS
 function findingRisks({ code, message }: Finding): Reason[] {
   if (code === 'CONTROL_LOCKED_OUT') return [['critical', message]];
   if (code.endsWith('_LOCKED_OUT') || GRAVE.has(code)) return [['high', message]];
+  if (code === 'BREAKS_CONTROL') return [['medium', message]];
   return code === 'OPENS_TO_NEWCOMERS' ? [['medium', 'opens connections of devices that join later']] : [];
 }
 

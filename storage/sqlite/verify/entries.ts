@@ -3,8 +3,9 @@ import { hashOfEntry } from '../../../core/audit/leaf.ts';
 import { GrowingTree } from '../../../core/audit/tree.ts';
 import type { AuditEntry, Change } from '../../../core/base/ports.ts';
 import { foldName, type Kind } from '../../../core/base/record.ts';
+import { COMPACTED } from '../compact.ts';
 import type { Database } from '../database.ts';
-import { WITNESSED } from '../make-trees.ts';
+import { LEAF_DIFFERED, WITNESSED } from '../make-trees.ts';
 import { joinHashes } from '../tree.ts';
 import type { WorkspaceRow } from '../workspaces.ts';
 
@@ -19,7 +20,14 @@ export interface LoggedChange {
 /** By kind and folded name, in the order of the log. */
 export type LoggedHistory = Map<string, LoggedChange[]>;
 
+/** Versions that retention dropped, as an entry says it. */
+export interface Compaction {
+  readonly upTo: number;
+  readonly keep: readonly number[];
+}
+
 export interface Recomputed {
+  readonly compactions: readonly Compaction[];
   readonly leaves: readonly Uint8Array[];
   readonly history: LoggedHistory;
   /** Of the newest entry. */
@@ -53,6 +61,7 @@ class Walk implements Recomputed {
   readonly leaves: Uint8Array[] = [];
   readonly history: LoggedHistory = new Map();
   readonly findings: Finding[] = [];
+  readonly compactions: Compaction[] = [];
   at = 0;
   revision = 0;
   witnessedFrom: number | undefined;
@@ -83,7 +92,21 @@ class Walk implements Recomputed {
     }
     this.at = row.at;
     if (entry.commit) this.#commit(row, entry.commit);
-    if (entry.event?.type === WITNESSED) this.#witness(row, entry.event.detail);
+    this.#event(row, entry.event);
+  }
+
+  #event(row: Row, event: AuditEntry['event']): void {
+    const { type, detail = {} } = event ?? {};
+    if (type === WITNESSED) this.#witness(row, detail);
+    const { upTo, keep, entries } = detail;
+    if (type === COMPACTED && typeof upTo === 'number' && Array.isArray(keep)) this.compactions.push({ upTo, keep });
+    if (type !== LEAF_DIFFERED || !Array.isArray(entries)) return;
+    for (const seq of entries) {
+      this.#find(
+        'entry_changed',
+        `Entry ${seq}: its text was not the one that was hashed when the store was upgraded.`,
+      );
+    }
   }
 
   #hash({ seq, hashes, entry }: Row): void {
@@ -115,7 +138,13 @@ class Walk implements Recomputed {
   /** Of what an older version wrote the first to tell the contents counts. */
   #witness({ seq, at }: Row, detail: Readonly<Record<string, unknown>> = {}): void {
     this.witnessedFrom ??= at;
-    const records = (detail['records'] ?? []) as { kind: Kind; name: string; revision: number; digest: string }[];
+    const told = detail['records'];
+    const records = (Array.isArray(told) ? told : []) as {
+      kind: Kind;
+      name: string;
+      revision: number;
+      digest: string;
+    }[];
     for (const { kind, name, revision, digest } of records) {
       const change = this.history.get(keyOf(kind, name))?.findLast((each) => each.revision === revision);
       if (change && change.type !== 'deleted') change.digest ??= digest;
@@ -136,7 +165,8 @@ class Walk implements Recomputed {
 function parse(text: string): Omit<AuditEntry, 'seq'> | undefined {
   try {
     const entry = JSON.parse(text);
-    return typeof entry === 'object' && entry !== null ? entry : undefined;
+    if (typeof entry !== 'object' || entry === null) return undefined;
+    return entry.commit === undefined || Array.isArray(entry.commit?.changes) ? entry : undefined;
   } catch {
     return undefined;
   }

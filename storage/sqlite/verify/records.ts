@@ -3,8 +3,8 @@ import { foldName, KINDS, type Kind } from '../../../core/base/record.ts';
 import { bodyDigest, decodeBody, type StoredBody } from '../body.ts';
 import { isNamed } from '../compact.ts';
 import type { Database } from '../database.ts';
-import { keptRevisions, type WorkspaceRow } from '../workspaces.ts';
-import { keyOf, type LoggedChange, type LoggedHistory } from './entries.ts';
+import type { WorkspaceRow } from '../workspaces.ts';
+import { type Compaction, keyOf, type LoggedChange, type Recomputed } from './entries.ts';
 
 interface RecordRow {
   readonly id: number;
@@ -27,7 +27,11 @@ interface Found {
 }
 
 /** Holds all records of a workspace, and their kept versions, against what the log says of them. */
-export function recordFindings(database: Database, workspace: WorkspaceRow, history: LoggedHistory): Found {
+export function recordFindings(
+  database: Database,
+  workspace: WorkspaceRow,
+  { history, compactions }: Pick<Recomputed, 'history' | 'compactions'>,
+): Found {
   const found: Found = { findings: [], compared: 0 };
   const claims = new Map<string, number>();
   const seen = new Set<string>();
@@ -39,7 +43,7 @@ export function recordFindings(database: Database, workspace: WorkspaceRow, hist
     seen.add(key);
     const changes = history.get(key) ?? [];
     checkRecord(workspace, row, changes, found);
-    checkVersions(database, workspace, row, changes, found);
+    checkVersions(database, workspace, row, { changes, compactions }, found);
     for (const value of uniqueValues(workspace, row)) claims.set(value, row.id);
   }
   for (const [key, changes] of history) {
@@ -74,7 +78,7 @@ function checkVersions(
   database: Database,
   workspace: WorkspaceRow,
   { id, kind, name }: RecordRow,
-  changes: readonly LoggedChange[],
+  { changes, compactions }: { changes: readonly LoggedChange[]; compactions: readonly Compaction[] },
   found: Found,
 ): void {
   const versions = database
@@ -92,12 +96,16 @@ function checkVersions(
     else tell(found, workspace, 'version_changed', `${what} until ${version.until}: the log has no such version.`);
   }
   if (!KINDS[kind].history) return;
-  const keep = keptRevisions(workspace);
   for (const [index, { revision, type }] of changes.entries()) {
     const until = changes[index + 1]?.revision;
     if (until === undefined || type === 'deleted' || kept.has(until)) continue;
-    if (until <= workspace.compacted && !isNamed(keep, revision, until)) continue;
-    tell(found, workspace, 'version_missing', `${kind} ${name} as it was from revision ${revision} is gone.`);
+    if (compactions.some(({ upTo, keep }) => until <= upTo && !isNamed(keep, revision, until))) continue;
+    tell(
+      found,
+      workspace,
+      'version_missing',
+      `${kind} ${name} as it was from revision ${revision} is gone, and no entry says that it was dropped.`,
+    );
   }
 }
 

@@ -316,6 +316,10 @@ test('a history that was compacted verifies: only what is to be kept is missed',
   expect(await store.compact(WS, 8, [5])).toBeGreaterThan(0);
   await store.close();
   expect(findingsIn(file)).toEqual([]);
+  const moved = new DatabaseSync(file);
+  moved.exec('UPDATE workspace SET compacted = 9');
+  moved.close();
+  expect(findingsIn(file)).toEqual([]);
   const database = new DatabaseSync(file);
   database.exec('DELETE FROM version WHERE revision <= 5');
   database.close();
@@ -325,5 +329,12 @@ test('a history that was compacted verifies: only what is to be kept is missed',
 test('what is no store of ours, or of an older version, is refused with what to do', () => {
   expect(() => verifyDatabase(path.join(folder, 'none.db'))).toThrow(/does not open for reading/);
   const old = tampered(sql('PRAGMA user_version = 1'));
-  expect(() => verifyDatabase(old)).toThrow(/schema 1, without trees: start this version of meshd on it once/);
+  expect(() => verifyDatabase(old)).toThrow(/schema 1, of an older version: start this version of meshd on it once/);
+});
+
+test('a version that is gone is explained by an entry alone, not by what the row of the workspace says', () => {
+  const file = tampered((database) => {
+    database.exec("UPDATE workspace SET compacted = 8, keep = '[]'; DELETE FROM version WHERE until <= 8");
+  });
+  expect(findingsIn(file)[0]).toMatch(/^version_missing.*no entry says that it was dropped/);
 });

@@ -1,13 +1,13 @@
 import { readCheckpoint } from '../../../core/audit/checkpoint.ts';
-import { contradiction, type Finding, type LogReport, rootOfLeaves } from '../../../core/audit/findings.ts';
+import { contradiction, type Finding, type LogReport, rootOfLeaves, rootsAt } from '../../../core/audit/findings.ts';
 import type { KeptCheckpoint } from '../../../core/base/ports.ts';
 import { asStoreError, type Database, openForReading, unavailable } from '../database.ts';
 import type { WorkspaceRow } from '../workspaces.ts';
 import { type Recomputed, recompute } from './entries.ts';
 import { recordFindings } from './records.ts';
 
-/** The first schema that has trees. */
-const SCHEMA_WITH_TREES = 2;
+/** The first schema whose logs say which versions were dropped. */
+const LEAST_SCHEMA = 3;
 const MAX_FINDINGS = 100;
 
 /**
@@ -21,8 +21,8 @@ export function verifyDatabase(path: string, only?: string): LogReport[] {
   const database = openForReading(path);
   try {
     const schema = database.statement<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0;
-    if (schema < SCHEMA_WITH_TREES) {
-      throw unavailable(`${path} has schema ${schema}, without trees: start this version of meshd on it once`);
+    if (schema < LEAST_SCHEMA) {
+      throw unavailable(`${path} has schema ${schema}, of an older version: start this version of meshd on it once`);
     }
     database.exec('BEGIN');
     const damage = [...damageOf(database), ...strayFindings(database)];
@@ -43,7 +43,7 @@ function verifyLog(database: Database, workspace: WorkspaceRow, damage: readonly
   const checkpoints = database
     .statement<KeptCheckpoint>('SELECT at, size, note FROM checkpoint WHERE ws = ? ORDER BY day DESC')
     .all(workspace.id);
-  const records = recordFindings(database, workspace, log.history);
+  const records = recordFindings(database, workspace, log);
   const findings = [
     ...damage,
     ...log.findings,
@@ -105,11 +105,20 @@ function endFindings({ name, revision, at }: WorkspaceRow, log: Recomputed): Fin
 }
 
 function checkpointFindings(checkpoints: readonly KeptCheckpoint[], { leaves, at: newest }: Recomputed): Finding[] {
+  const roots = rootsAt(
+    leaves,
+    checkpoints.map(({ size }) => size),
+  );
   return checkpoints.flatMap(({ at, note }): Finding[] => {
     const said = readCheckpoint(note);
     if (!said)
       return [{ code: 'signature', message: `A checkpoint that is kept cannot be read: ${note.slice(0, 80)}` }];
-    const found = contradiction(leaves, { ...said, at, by: 'A checkpoint kept in the database' }, newest);
+    const found = contradiction(
+      leaves,
+      { ...said, at, by: 'A checkpoint kept in the database' },
+      newest,
+      roots.get(said.size),
+    );
     return found ? [found] : [];
   });
 }

@@ -14,11 +14,18 @@ export interface Given {
 }
 
 /** Sends a request as the contract shows it, and nothing that it does not show. */
-export async function sendRequest(
+export async function sendRequest(url: string, id: With<'request'>, given: Given) {
+  const response = await sendForBytes(url, id, given);
+  // biome-ignore lint/suspicious/noExplicitAny: each scenario knows the answer of the route it calls.
+  return { status: response.status, body: (await response.json()) as any };
+}
+
+/** As `sendRequest`, for an answer that is no JSON. */
+export async function sendForBytes(
   url: string,
   id: With<'request'>,
   { path = [], query = {}, headers = {}, body = {} }: Given,
-) {
+): Promise<Response> {
   const quoted: ContractRequest = requirements[id].request;
   requireSame(id, 'query', quoted.query, query);
   requireSame(id, 'headers', quoted.headers, headers);
@@ -31,8 +38,7 @@ export async function sendRequest(
     headers: { ...headers, ...(quoted.method === 'POST' && { 'Content-Type': 'application/json' }) },
     ...(quoted.body && { body: JSON.stringify(body) }),
   });
-  // biome-ignore lint/suspicious/noExplicitAny: each scenario knows the answer of the route it calls.
-  return { status: response.status, body: (await response.json()) as any };
+  return response;
 }
 
 /** Calls a tool with the arguments that the contract names, and no others. */

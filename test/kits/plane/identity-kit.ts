@@ -6,7 +6,7 @@ import { accountDraft, findAccount } from '../../../core/identity/accounts.ts';
 import { ensureFirstAccounts } from '../../../core/identity/first-accounts.ts';
 import { memberDraft } from '../../../core/identity/members.ts';
 import { createSession } from '../../../core/identity/sessions.ts';
-import { buildKit, type CallAs } from './kit.ts';
+import { buildKit, type CallAs, type KitOptions } from './kit.ts';
 
 export const START = Date.UTC(2026, 0, 15, 12);
 export const LOOPBACK = '127.0.0.1';
@@ -14,8 +14,11 @@ export const ADMIN_PASSWORD = 'first-Admin-pass';
 export const CONTEXT = { actor: 'system:test', reason: 'test', requestId: 'r_test' };
 
 /** The kit with accounts, so that tests go the way a request goes: by bearer token. */
-export async function buildIdentityKit({ initAdmins = true }: { readonly initAdmins?: boolean } = {}) {
-  const base = await buildKit({ now: START });
+export async function buildIdentityKit({
+  initAdmins = true,
+  ...options
+}: { readonly initAdmins?: boolean } & KitOptions = {}) {
+  const base = await buildKit({ now: START, ...options });
   const { services } = base;
   const { store } = services;
   await ensureFirstAccounts(services, {
@@ -39,8 +42,9 @@ export async function buildIdentityKit({ initAdmins = true }: { readonly initAdm
       return base.call(typeof operation === 'string' ? operation : operation.name, raw, options);
     },
 
-    async login(username: string, password: string, origin = LOOPBACK): Promise<string> {
-      return (await base.call('log_in', { username, password }, { origin })).token;
+    async login(username: string, password: string, origin = LOOPBACK, otp?: string): Promise<string> {
+      const body = { username, password, ...(otp !== undefined && { otp }) };
+      return (await base.call('log_in', body, { origin })).token;
     },
 
     /** A fresh session of an account, without the cost of its password. */

@@ -14,6 +14,7 @@ import type { Narrator } from '../../../core/cause/narrator.ts';
 import type { ComputeElsewhere } from '../../../core/compute/compute.ts';
 import { addWorkspace } from '../../../core/identity/add-workspace.ts';
 import type { Planner } from '../../../core/intent/plan/planner.ts';
+import { SIGN_IN_DEFAULTS, type SignInRules } from '../../../core/model/sign-in-rules.ts';
 import type { Services } from '../../../core/workflow/services.ts';
 import { builtinPlanner } from '../../../llm/grammar/builtin.ts';
 import { buildKeyring } from '../../../storage/keyring.ts';
@@ -30,9 +31,13 @@ export interface KitOptions {
   readonly now?: number;
   readonly planner?: Planner;
   readonly narrator?: Narrator;
+  readonly signIn?: Partial<SignInRules>;
   readonly registrationProof?: Services['settings']['registrationProof'];
   /** File of the store, for tests that open it again; in memory without. */
   readonly path?: string;
+  readonly webhookAllow?: readonly string[];
+  /** Of a plane that is opened again on its store; new ones without. */
+  readonly keys?: Services['keys'];
   /** What does computations; done in place without. */
   readonly compute?: ComputeElsewhere;
 }
@@ -49,7 +54,7 @@ export interface CallAs {
 /** A control plane without faces: the real services over a store in memory, a clock that only moves when told. */
 export async function buildKit(options: KitOptions = {}) {
   const { edition = 'pro', now = KIT_NOW, planner = builtinPlanner, path = ':memory:' } = options;
-  const { registrationProof = 'optional', compute, narrator } = options;
+  const { registrationProof = 'optional', compute, narrator, signIn, keys = freshKeys(), webhookAllow = [] } = options;
   const clock = { time: now, now: () => clock.time };
   const store = await openStore(path, { clock, log: silentLog });
   const services: Services = buildServices({
@@ -57,7 +62,7 @@ export async function buildKit(options: KitOptions = {}) {
     clock,
     log: silentLog,
     edition,
-    keys: freshKeys(),
+    keys,
     planner,
     narrator,
     compute,
@@ -68,7 +73,14 @@ export async function buildKit(options: KitOptions = {}) {
       relayAdvertiseUrl: '127.0.0.1:6266',
       stunUrl: '127.0.0.1:3478',
       registrationProof,
+      listens: {
+        api: { host: '127.0.0.1', tls: false },
+        bus: { host: '127.0.0.1', auth: 'none', tls: false },
+      },
+      logKeySince: now,
       planTtlMs: 600_000,
+      signIn: { ...SIGN_IN_DEFAULTS, ...signIn },
+      webhookAllow,
     },
   });
   const gate = buildGate(services);

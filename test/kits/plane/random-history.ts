@@ -2,11 +2,19 @@ import fc from 'fast-check';
 import type { Commit, Op } from '../../../core/base/ports.ts';
 import { draftOf, type RecordDraft } from '../../../core/base/record.ts';
 import { formatInstant } from '../../../core/base/time.ts';
-import { type PolicySpec, type PortEntry, policySpecSchema } from '../../../core/model/policy.ts';
+import {
+  type PeerEntry,
+  type PolicySpec,
+  type PortEntry,
+  policySpecSchema,
+  type Selector,
+} from '../../../core/model/policy.ts';
 import { agent, network, peer, policy, presence } from '../records/records.ts';
 import { buildKit } from './kit.ts';
 
 /** Histories of a small network in which everything that decides a connection changes, written straight to the store. */
+
+type IpBlock = NonNullable<Exclude<PeerEntry, '*'>['ipBlock']>;
 
 const NAMES = ['web-1', 'db-1', 'db-2', 'bot-1'];
 const AGENTS = ['root', 'child'];
@@ -14,94 +22,120 @@ const ROLES = ['web', 'db', 'bot'];
 
 const name = fc.constantFrom(...NAMES);
 const role = fc.constantFrom(...ROLES);
-const selector = fc.oneof(
+const own = fc.oneof(
   role.map((value) => ({ matchLabels: { role: value } })),
   fc.constant({}),
   fc.constantFrom('p_0', 'p_1').map((uid) => ({ peers: [uid] })),
 );
-const entry = fc.oneof(
-  selector.map((peerSelector) => ({ peerSelector })),
-  fc.constantFrom('10.96.0.1/32', '10.96.0.4/30').map((cidr) => ({ ipBlock: { cidr } })),
+const address = fc.constantFrom('10.96.0.1/32', '10.96.0.4/30').map((cidr) => ({ cidr }));
+/** Whoever has not a label, or another value of it. */
+const negative = fc.oneof(
+  role.map((value) => ({ matchExpressions: [{ key: 'role', operator: 'NotIn' as const, values: [value] }] })),
+  fc.constantFrom('role', 'env').map((key) => ({ matchExpressions: [{ key, operator: 'DoesNotExist' as const }] })),
+);
+/** The network, addresses outside of it, and parts of these of which some together are everybody's. */
+const outside = fc.oneof(
+  fc.constantFrom('10.96.0.0/24', '203.0.113.0/24', '2000::/4').map((cidr) => ({ cidr })),
+  fc.integer({ min: 10, max: 12 }).map((part) => ({ cidr: `${part * 2}.0.0.0/9` })),
+  fc.constant({ cidr: '0.0.0.0/0', except: ['203.0.113.7/32'] as string[] }),
 );
 const ports: fc.Arbitrary<PortEntry[] | undefined> = fc.constantFrom(
   undefined,
   [{ port: 443 }],
   [{ port: 5432 }, { protocol: 'UDP' }],
 );
-const rule = <Key extends 'from' | 'to'>(key: Key) =>
-  fc.record({ entries: fc.array(entry, { maxLength: 2 }), ports }).map(({ entries, ports: own }) => ({
-    [key]: entries,
-    ...(own && { ports: own }),
-  }));
-const spec: fc.Arbitrary<PolicySpec> = fc
-  .record(
-    {
-      action: fc.constantFrom('ALLOW' as const, 'DENY' as const),
-      peerSelector: selector,
-      ingress: fc.array(rule('from'), { maxLength: 2 }),
-      egress: fc.array(rule('to'), { maxLength: 1 }),
-    },
-    { requiredKeys: ['action', 'peerSelector'] },
-  )
-  .map((one) => policySpecSchema.parse(one));
+
+function specFrom(selector: fc.Arbitrary<Selector>, block: fc.Arbitrary<IpBlock>): fc.Arbitrary<PolicySpec> {
+  const entry = fc.oneof(
+    selector.map((peerSelector) => ({ peerSelector })),
+    block.map((ipBlock) => ({ ipBlock })),
+  );
+  const rule = <Key extends 'from' | 'to'>(key: Key) =>
+    fc.record({ entries: fc.array(entry, { maxLength: 2 }), ports }).map(({ entries, ports: some }) => ({
+      [key]: entries,
+      ...(some && { ports: some }),
+    }));
+  return fc
+    .record(
+      {
+        action: fc.constantFrom('ALLOW' as const, 'DENY' as const),
+        peerSelector: selector,
+        ingress: fc.array(rule('from'), { maxLength: 2 }),
+        egress: fc.array(rule('to'), { maxLength: 1 }),
+      },
+      { requiredKeys: ['action', 'peerSelector'] },
+    )
+    .map((one) => policySpecSchema.parse(one));
+}
+
 /** Until the end of what is written, in seconds; none = for ever. */
 const ttl = fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined });
 
-const write = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({ do: fc.constant('policy' as const), name: fc.constantFrom('p1', 'p2', 'p3'), spec, ttl }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('label' as const), name, role }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('drop' as const), name: fc.constantFrom('p1', 'p2', 'p3') }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant('phase' as const),
-      name,
-      phase: fc.constantFrom('ready' as const, 'pending' as const, 'revoked' as const),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant('rename' as const), name, to: fc.constantFrom(...NAMES, 'other') }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), name }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('join' as const),
-      name,
-      role,
-      ttl,
-      by: fc.constantFrom(undefined, ...AGENTS),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant('network' as const),
-      action: fc.constantFrom('ALLOW' as const, 'DENY' as const),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant('move' as const), name, to: fc.constantFrom('default', 'lab') }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({ do: fc.constant('address' as const), name, last: fc.integer({ min: 1, max: 9 }) }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('presence' as const), name, online: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('agent' as const), name: fc.constantFrom(...AGENTS), ttl }) },
-);
-type Write = typeof write extends fc.Arbitrary<infer W> ? W : never;
+const writeWith = (spec: fc.Arbitrary<PolicySpec>) =>
+  fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({ do: fc.constant('policy' as const), name: fc.constantFrom('p1', 'p2', 'p3'), spec, ttl }),
+    },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('label' as const), name, role }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('drop' as const), name: fc.constantFrom('p1', 'p2', 'p3') }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constant('phase' as const),
+        name,
+        phase: fc.constantFrom('ready' as const, 'pending' as const, 'revoked' as const),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ do: fc.constant('rename' as const), name, to: fc.constantFrom(...NAMES, 'other') }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), name }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant('join' as const),
+        name,
+        role,
+        ttl,
+        by: fc.constantFrom(undefined, ...AGENTS),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constant('network' as const),
+        action: fc.constantFrom('ALLOW' as const, 'DENY' as const),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ do: fc.constant('move' as const), name, to: fc.constantFrom('default', 'lab') }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({ do: fc.constant('address' as const), name, last: fc.integer({ min: 1, max: 9 }) }),
+    },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('presence' as const), name, online: fc.boolean() }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('agent' as const), name: fc.constantFrom(...AGENTS), ttl }) },
+  );
+type Write = ReturnType<typeof writeWith> extends fc.Arbitrary<infer W> ? W : never;
 
 /** Batches of writes, each some seconds after the one before; those of one batch are one commit. */
-export const randomHistory = fc.array(
-  fc.record({ wait: fc.integer({ min: 0, max: 3 }), writes: fc.array(write, { minLength: 1, maxLength: 3 }) }),
-  { minLength: 4, maxLength: 16 },
-);
+const historyWith = (spec: fc.Arbitrary<PolicySpec>) =>
+  fc.array(
+    fc.record({
+      wait: fc.integer({ min: 0, max: 3 }),
+      writes: fc.array(writeWith(spec), { minLength: 1, maxLength: 3 }),
+    }),
+    { minLength: 4, maxLength: 16 },
+  );
+
+/** Policies name peers by what they are, and addresses of the network. */
+export const randomHistory = historyWith(specFrom(own, address));
+/** Policies name peers by what they are not too, and addresses outside. */
+export const randomOpenHistory = historyWith(specFrom(fc.oneof(own, negative), fc.oneof(address, outside)));
 type RandomHistory = typeof randomHistory extends fc.Arbitrary<infer H> ? H : never;
 
 /** Plays a history. The clock ends behind every instant at which something ends. */

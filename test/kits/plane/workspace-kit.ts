@@ -6,10 +6,16 @@ import { agent, buildKit, type KitOptions, person } from './kit.ts';
 // biome-ignore lint/suspicious/noExplicitAny: each test knows the answer of the operation it names.
 type Ask = (name: string, raw?: Record<string, unknown>) => Promise<any>;
 
+export interface WorkspaceKitOptions extends KitOptions {
+  /** Of the two workspaces, where the store has some already. */
+  readonly slugs?: readonly [string, string];
+}
+
 /** The kit with a workspace, its people and agents to call as, and a stranger who administers another workspace. */
-export async function buildWorkspaceKit(options: KitOptions = {}) {
+export async function buildWorkspaceKit(options: WorkspaceKitOptions = {}) {
   const kit = await buildKit(options);
-  const [workspace, elsewhere] = [await kit.workspace('own'), await kit.workspace('elsewhere')];
+  const [own, other] = options.slugs ?? ['own', 'elsewhere'];
+  const [workspace, elsewhere] = [await kit.workspace(own), await kit.workspace(other)];
   const as = (role: Role): Ask => {
     const caller = person(role, workspace);
     return (name, raw = {}) => kit.call(name, raw, { as: caller, workspace });

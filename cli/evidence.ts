@@ -1,0 +1,122 @@
+import type { Command } from 'commander';
+import { readCheckpoint } from '../core/audit/checkpoint.ts';
+import { type EvidenceReport, verifyArchive } from '../core/evidence/verify/verify-archive.ts';
+import { type Answer, answering } from './answer.ts';
+import { type ExportOptions, exportEvidence } from './evidence-export.ts';
+import { openEvidence } from './evidence-file.ts';
+import { fingerprintIn, fingerprintOf } from './evidence-keys.ts';
+import { CliError, EXIT } from './exit.ts';
+import { MOMENT_FORMS } from './moments.ts';
+import { keptLog } from './seen-logs.ts';
+import { servedKeys } from './served-log.ts';
+import { type TargetOptions, targetOf } from './session.ts';
+import { withTarget } from './target.ts';
+
+interface VerifyOptions extends Pick<TargetOptions, 'server'> {
+  readonly key: readonly string[];
+  readonly trustBundled?: boolean;
+}
+
+/** A quarter, as auditors ask. */
+const DEFAULT_PERIOD = '90d';
+
+/** `mesh evidence`: what an auditor is given, and whether it is what was signed. */
+export function defineEvidence(evidence: Command): void {
+  answering(
+    withTarget(
+      evidence.command('export').description('assess a period, or take an assessment, and write its evidence as a ZIP'),
+    )
+      .argument('[framework]', 'pci-dss, soc2 or hipaa; or give --id')
+      .option('--id <id>', 'evidence_id of a stored assessment')
+      .option('--from <moment>', `begin of the period: ${MOMENT_FORMS} (${DEFAULT_PERIOD})`)
+      .option('--to <moment>', 'end of the period, likewise (now)')
+      .option('--output <file>', 'file or directory (the name that the control plane gives, here)')
+      .option('--force', 'replace the file that is there'),
+    (framework: string | undefined, options: ExportOptions) =>
+      exportEvidence(framework, {
+        ...options,
+        from: options.from ?? (options.id === undefined ? DEFAULT_PERIOD : undefined),
+      }),
+  );
+  answering(
+    evidence
+      .command('verify')
+      .description('verify an archive of evidence; needs no server')
+      .argument('<file>', 'the ZIP')
+      .option(
+        '--key <key>',
+        'fingerprint, key or file of a key that may have signed it; more than once for several',
+        (key: string, keys: string[]) => [...keys, key],
+        [],
+      )
+      .option('--server <url>', 'trust the keys that this control plane names')
+      .option('--trust-bundled', 'trust the key in the archive: then anyone may have made it'),
+    async (file: string, options: VerifyOptions) => answerOf(file, await verify(file, options)),
+  );
+}
+
+async function verify(file: string, options: VerifyOptions): Promise<EvidenceReport> {
+  const archive = await openEvidence(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'EACCES' || error.code === 'EISDIR') {
+      throw new CliError(`Cannot read ${file}: ${error.message}`, EXIT.input);
+    }
+    return error;
+  });
+  if (archive instanceof Error) return damaged(file, archive);
+  try {
+    const note = await archive.text('audit-checkpoint.txt').catch(() => '');
+    const trusted = options.trustBundled ? undefined : await trustedKeys(options, readCheckpoint(note)?.origin);
+    const report = await verifyArchive(archive, (fingerprint) => trusted?.has(fingerprint) ?? true);
+    const advice =
+      'Its key came with it: compare the fingerprint with what the operator shows you, or give it by --key.';
+    return trusted ? report : { ...report, notes: [...report.notes, advice] };
+  } finally {
+    archive.close();
+  }
+}
+
+/** Fingerprints. Keys that are given count alone; else those of the last `mesh audit verify`, and of the server named. */
+async function trustedKeys({ key, server }: VerifyOptions, origin: string | undefined): Promise<ReadonlySet<string>> {
+  if (key.length > 0) return new Set(key.map(fingerprintIn));
+  const kept = origin === undefined ? undefined : keptLog(origin)?.key;
+  const served = server === undefined ? [] : await servedKeys(targetOf({ server }));
+  const keys = [...(kept === undefined ? [] : [kept]), ...served.map(({ publicKey }) => publicKey)];
+  if (keys.length > 0) return new Set(keys.map(fingerprintOf));
+  const message =
+    'Nothing says whose key may have signed it. Give --key with the fingerprint that the operator shows you, --server to ask a control plane, or --trust-bundled.';
+  throw new CliError(message, EXIT.input);
+}
+
+function damaged(file: string, { message }: Error): EvidenceReport {
+  const finding = { code: 'damaged', message: `${file} is no whole ZIP archive: ${message.slice(0, 200)}.` } as const;
+  return { evidenceId: '', fingerprint: '', checkpoint: undefined, files: 0, findings: [finding], notes: [] };
+}
+
+function answerOf(
+  file: string,
+  { evidenceId, fingerprint, checkpoint, files, findings, notes }: EvidenceReport,
+): Answer {
+  const verified = findings.length === 0;
+  const value = {
+    verified,
+    file,
+    evidence_id: evidenceId,
+    key_fingerprint: fingerprint,
+    log: checkpoint && {
+      origin: checkpoint.origin,
+      size: checkpoint.size,
+      root: Buffer.from(checkpoint.root).toString('base64'),
+    },
+    files,
+    findings,
+    // What was not contradicted is told only where nothing was.
+    notes: verified ? notes : [],
+  };
+  const lines = verified ? [...notes, `Signed by ${fingerprint}.`] : findings.map(({ message }) => message);
+  const head = `${file}: ${evidenceId || 'no evidence'}, ${files} files: ${verified ? 'verified' : 'NOT VERIFIED'}`;
+  return {
+    value,
+    text: [head, ...lines.map((line) => `  ${line}`)].join('\n'),
+    ...(!verified && { exitCode: EXIT.negative }),
+  };
+}

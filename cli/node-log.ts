@@ -1,0 +1,80 @@
+import { LogFile, type Refused } from '../client/control/log-file.ts';
+import { type NodeConfig, readNodeConfig } from '../client/enrol/node-config.ts';
+import { readCheckpoint } from '../core/audit/checkpoint.ts';
+import type { SeenLog } from '../core/audit/findings.ts';
+import { logOrigin } from '../core/audit/log-keys.ts';
+import { MeshError } from '../core/base/errors.ts';
+import { CliError, EXIT } from './exit.ts';
+import { noConfiguration, nodeDirectory } from './node-directory.ts';
+import { readToken, serverOf, sessionAt, type Target } from './session.ts';
+
+/** The node of this machine as a verifier: where its control plane is, and what it kept of the log. */
+export interface NodeOfLog {
+  readonly target: Target;
+  readonly directory: string;
+  /** Of its log, by the key of the control plane that it pinned when it joined. */
+  readonly origin: string;
+  readonly kept: (SeenLog & { readonly key: string }) | undefined;
+  readonly refused: Refused | undefined;
+}
+
+interface Options {
+  readonly configDir?: string;
+  readonly server?: string;
+  readonly token?: string;
+  readonly workspace?: string;
+  readonly installation?: boolean;
+}
+
+/**
+ * The node that verifies: of the directory that is named, or of this machine where nobody is signed in.
+ *
+ * @throws CliError where the directory that is named has none, or what it kept is damaged
+ */
+export function nodeOfLog(options: Options): NodeOfLog | undefined {
+  const { configDir } = options;
+  if (configDir === undefined && (isNamed(options) || isSignedIn())) return undefined;
+  const directory = nodeDirectory(configDir);
+  const config = configIn(directory);
+  if (!config && configDir === undefined) return undefined;
+  if (!config) throw noConfiguration(directory);
+  const { server, deviceToken: token, controlKey, workspaceId } = config;
+  const origin = logOrigin(Buffer.from(controlKey, 'base64'), workspaceId);
+  const held = keptIn(directory);
+  const own = held?.origin === origin ? held : undefined;
+  const said = own?.kept && readCheckpoint(own.kept.note);
+  const kept = own?.kept &&
+    said && {
+      ...said,
+      at: own.kept.at,
+      by: 'This node',
+      key: Buffer.from(own.kept.key).toString('base64'),
+    };
+  return { target: { server, token, workspace: undefined }, directory, origin, kept, refused: own?.refused };
+}
+
+function isNamed({ server, token, workspace, installation }: Options): boolean {
+  return [server, workspace, readToken(token)].some((each) => each !== undefined) || installation === true;
+}
+
+function isSignedIn(): boolean {
+  const server = serverOf(undefined);
+  return server !== undefined && sessionAt(server)?.token !== undefined;
+}
+
+function configIn(directory: string): NodeConfig | undefined {
+  try {
+    return readNodeConfig(directory);
+  } catch (error) {
+    if (error instanceof MeshError) throw new CliError(error.message, EXIT.input);
+    throw error;
+  }
+}
+
+function keptIn(directory: string) {
+  try {
+    return new LogFile(directory).read();
+  } catch (error) {
+    throw new CliError((error as Error).message, EXIT.input);
+  }
+}

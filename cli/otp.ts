@@ -1,0 +1,97 @@
+import type { Command } from 'commander';
+import { renderUnicodeCompact } from 'uqr';
+import { z } from 'zod';
+import { type Answer, answering, notice } from './answer.ts';
+import { callApi, requireSession } from './api.ts';
+import { CliError, EXIT } from './exit.ts';
+import { readSecrets, type SecretReader } from './read-secrets.ts';
+import { type Target, targetOf } from './session.ts';
+
+const PATH = '/api/v1/users/me/otp';
+/** How often a person at a terminal may type a code before the command ends. */
+const TRIES = 3;
+
+const begun = z.object({ uri: z.string(), secret: z.string() });
+const codes = z.object({ recoveryCodes: z.array(z.string()) });
+const state = z.object({ enrolled: z.boolean(), recoveryCodesLeft: z.number(), required: z.boolean() });
+
+/** `mesh otp`: the second factor of the signed-in account. */
+export function defineOtp(otp: Command): void {
+  answering(
+    otp.command('enroll').description('enrol an authenticator app: shows a QR code and asks for a code'),
+    enrol,
+  );
+  answering(otp.command('status').description('show whether there is a second factor'), status);
+  answering(
+    otp.command('disable').description('take the second factor away; asks for the password and a code'),
+    disable,
+  );
+  answering(
+    otp.command('recovery-codes').description('make new recovery codes; asks for the password and a code'),
+    renew,
+  );
+}
+
+async function enrol(): Promise<Answer> {
+  const target = signedIn();
+  using secrets = readSecrets();
+  const password = await ask(secrets, 'Password: ');
+  const { uri, secret } = begun.parse(await callApi(target, { method: 'post', path: PATH, body: { password } }));
+  notice(`${renderUnicodeCompact(uri)}\nScan this with an authenticator app, or type the secret into it: ${secret}`);
+  for (let left = TRIES; ; ) {
+    left -= 1;
+    const code = await ask(secrets, 'Code that the app shows: ');
+    try {
+      const answer = await callApi(target, { method: 'post', path: `${PATH}/confirm`, body: { code } });
+      return shown('The second factor is enrolled.', answer);
+    } catch (error) {
+      const isWrong = error instanceof CliError && error.code === 'invalid_input';
+      if (!isWrong || !secrets.isTerminal || left === 0) throw error;
+      notice(error.message);
+    }
+  }
+}
+
+async function status(): Promise<Answer> {
+  const answer = await callApi(signedIn(), { method: 'get', path: PATH });
+  const { enrolled, recoveryCodesLeft, required } = state.parse(answer);
+  if (enrolled)
+    return { value: answer, text: `There is a second factor; ${recoveryCodesLeft} recovery codes are left.` };
+  const text = required ? 'There is no second factor, and one is required.' : 'There is no second factor.';
+  return { value: answer, text, hints: ['Enrol one: mesh otp enroll'] };
+}
+
+async function disable(): Promise<Answer> {
+  const value = await callApi(signedIn(), { method: 'post', path: `${PATH}/disable`, body: await proof() });
+  return { value, text: 'The second factor is taken away: the password alone signs in.' };
+}
+
+async function renew(): Promise<Answer> {
+  const answer = await callApi(signedIn(), { method: 'post', path: `${PATH}/recovery-codes`, body: await proof() });
+  return shown('Those there were are good no more.', answer);
+}
+
+async function proof() {
+  using secrets = readSecrets();
+  const password = await ask(secrets, 'Password: ');
+  return { password, otp: await ask(secrets, 'Code, or a recovery code: ') };
+}
+
+function signedIn(): Target {
+  const target = targetOf({});
+  requireSession(target);
+  return target;
+}
+
+/** A line for each question, where no terminal is there. */
+async function ask(secrets: SecretReader, question: string): Promise<string> {
+  const answer = await secrets.ask(question);
+  if (!answer) throw new CliError('The password and the code are wanted on standard input, one a line.', EXIT.input);
+  return answer;
+}
+
+function shown(what: string, answer: unknown): Answer {
+  const { recoveryCodes } = codes.parse(answer);
+  const text = `${what} Recovery codes, each good once and shown this once: keep them apart from the app.\n\n${recoveryCodes.join('\n')}`;
+  return { value: answer, text };
+}

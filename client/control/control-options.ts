@@ -1,0 +1,28 @@
+import type { Clock, Log } from '../../core/base/ports.ts';
+import type { FullGraph } from '../../core/model/graph.ts';
+import type { NodeConfig } from '../enrol/node-config.ts';
+import type { BusMessage } from './bus.ts';
+import type { GraphFile } from './graph-file.ts';
+import type { HeartbeatReport } from './heartbeats.ts';
+import type { LogWitnessOptions } from './log-witness.ts';
+import type { Standing } from './standing.ts';
+
+export interface ControlOptions {
+  readonly config: NodeConfig;
+  readonly file: Pick<GraphFile, 'read' | 'write'>;
+  /** What is kept of the audit log. */
+  readonly logFile: LogWitnessOptions['file'];
+  readonly busWaitMs: number;
+  /** The credential goes to a bus elsewhere without TLS too. */
+  readonly busInClear?: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  saveConfig(config: NodeConfig): void;
+  onGraph(graph: FullGraph): void;
+  onStanding(standing: Standing, detail: string): void;
+  /** What arrived on this node's own signal subject, still sealed. */
+  onSignal(message: BusMessage): void;
+  onBus(isUp: boolean): void;
+  /** What else a heartbeat says: what changed, or `all` of it. */
+  report?(all: boolean): HeartbeatReport;
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { KeptNote } from '../../core/audit/witness.ts';
+import { ifIs, integer, json, object, text } from '../../core/base/shape.ts';
+import { replacePrivateFile } from '../enrol/private-file.ts';
+
+/** Why a checkpoint was refused. */
+export interface Refused {
+  readonly code: string;
+  readonly message: string;
+  readonly at: number;
+}
+
+/** What a node keeps of the audit log of its workspace. */
+export interface KeptLogFile {
+  /** Which log it is of. */
+  readonly origin: string;
+  readonly kept?: KeptNote;
+  /** Of the checkpoint that was refused last; absent once one agreed again. */
+  readonly refused?: Refused;
+}
+
+const MAX_NOTE = 4_096;
+const fileShape = json(
+  object(
+    { origin: text(512) },
+    {
+      kept: object({ note: text(MAX_NOTE), key: text(44, /^[A-Za-z0-9+/]{43}=$/), at: integer(0) }),
+      refused: object({ code: text(64), message: text(MAX_NOTE), at: integer(0) }),
+    },
+  ),
+);
+
+/** The last checkpoint of the audit log that this node verified, on disk: a later log has to hold it. */
+export class LogFile {
+  readonly name: string;
+
+  constructor(directory: string) {
+    this.name = path.join(directory, 'audit-log.json');
+  }
+
+  /**
+   * Read anew each time: who takes the file away lets the node begin anew.
+   *
+   * @returns undefined where there is none
+   * @throws Error where it is damaged or cannot be read: what it would show is lost, which is to be told
+   */
+  read(): KeptLogFile | undefined {
+    let held: string;
+    try {
+      held = readFileSync(this.name, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    const file = ifIs(fileShape, held);
+    if (!file) throw new Error(`${this.name} is damaged: move it away to begin anew; what it would show is lost.`);
+    const { kept, ...others } = file;
+    return { ...others, ...(kept && { kept: { ...kept, key: Buffer.from(kept.key, 'base64') } }) };
+  }
+
+  write({ kept, ...others }: KeptLogFile): void {
+    const key = kept && Buffer.from(kept.key).toString('base64');
+    replacePrivateFile(this.name, `${JSON.stringify({ ...others, kept: kept && { ...kept, key } }, null, 2)}\n`);
+  }
+}

@@ -1,0 +1,60 @@
+import { once } from '../../base/once.ts';
+import type { NetworkChange } from '../../changes/changes.ts';
+import { parseCidr } from '../../model/cidr.ts';
+import { meansAnyone } from '../../model/meaning.ts';
+import type { PeerEntry, PolicySpec } from '../../model/policy.ts';
+import { isSubset, sizeOf, union } from '../../model/ranges.ts';
+import { meansNewcomers, rangesOf } from '../anyone.ts';
+import type { AllowRule, View } from '../view.ts';
+
+type Direction = 'ingress' | 'egress';
+
+/** The policies of some rules, each of which keeps the peers that it names and the addresses that the workspace lists. */
+export function narrowPolicies(
+  view: View,
+  rules: readonly (readonly [Direction, readonly AllowRule[]])[],
+): NetworkChange[] {
+  const specs = new Map<string, PolicySpec>();
+  for (const [direction, own] of rules) {
+    for (const [name, some] of Map.groupBy(own, ({ policy }) => policy.name)) {
+      const spec = specs.get(name) ?? some[0]?.spec;
+      if (spec) specs.set(name, narrowed(view, spec, direction, new Set(some.map(({ index }) => index))));
+    }
+  }
+  return [...specs].map(([name, spec]): NetworkChange => ({ action: 'update', resource: 'MeshPolicy', name, spec }));
+}
+
+/** A rule is left out where it names nobody else. */
+function narrowed(view: View, spec: PolicySpec, direction: Direction, meant: ReadonlySet<number>): PolicySpec {
+  const kept = (entries: readonly PeerEntry[] = []) =>
+    entries.filter((entry) => {
+      const isWide = meansNewcomers(entry) || sizeOf(rangesOf([entry])) > MOST_BY_ADDRESS;
+      return !isWide && !namesUnlisted(view, [entry]);
+    });
+  if (direction === 'ingress') {
+    const ingress = (spec.ingress ?? []).flatMap((rule, index) => {
+      const from = meant.has(index) ? kept(rule.from) : rule.from;
+      return meant.has(index) && !from?.length ? [] : [{ ...rule, ...(from && { from }) }];
+    });
+    return { ...spec, ingress };
+  }
+  const egress = (spec.egress ?? []).flatMap((rule, index) => {
+    const to = meant.has(index) ? kept(rule.to) : rule.to;
+    return meant.has(index) && !to?.length ? [] : [{ ...rule, ...(to && { to }) }];
+  });
+  return { ...spec, egress };
+}
+
+/** Addresses of peers that one block may name and still be who is meant. */
+const MOST_BY_ADDRESS = 256n;
+
+/** Whether entries name addresses outside of the networks that the workspace does not list as sources. */
+export function namesUnlisted(view: View, entries: readonly PeerEntry[]): boolean {
+  return meansAnyone(entries) || !isSubset(rangesOf(entries), knownRanges(view));
+}
+
+/** Those of the networks, and those that the workspace lists. */
+const knownRanges = once(({ state, sources }: View) => {
+  const networks = [...state.networks.values()].map(({ spec }) => spec.cidr);
+  return union([...networks, ...sources].flatMap((text) => parseCidr(text) ?? []));
+});

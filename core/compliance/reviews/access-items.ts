@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto';
+import { SYSTEM_WORKSPACE } from '../../base/ids.ts';
+import { ROLE_SCOPES } from '../../base/scope.ts';
+import { formatInstant, parseInstant } from '../../base/time.ts';
+import { commitAt } from '../../history/commits-between.ts';
+import type { AccountRecord } from '../../identity/accounts.ts';
+import { expandScopes } from '../../identity/grants.ts';
+import { isOfOneAccount, type MemberRecord } from '../../identity/members.ts';
+import type { AgentRecord, PeerRecord } from '../../model/resources.ts';
+import { isSpent, type TokenRecord } from '../../model/token-record.ts';
+import type { HistoryServices } from '../../state/services.ts';
+import type { NetworkState } from '../../state/state.ts';
+import type { ItemFacts } from './review-record.ts';
+
+/** Entries of the audit log, from its end on, in which uses are looked for. */
+const LOOKED_AT = 5_000;
+/** Longer than any line that delegation makes. */
+const MAX_LINE = 8;
+
+/** What items are made from: read once. */
+interface Known {
+  readonly state: NetworkState;
+  readonly tokens: ReadonlyMap<string, TokenRecord>;
+  readonly accounts: ReadonlyMap<string, AccountRecord>;
+  /** Id of an account by its user name. */
+  readonly ids: ReadonlyMap<string, string>;
+  /** When an actor is last on record, ms. */
+  readonly used: ReadonlyMap<string, number>;
+  readonly now: number;
+}
+
+/**
+ * Who holds what in a workspace now, in the order of types and ids: people, agents, tokens, devices. What has ended or is
+ * used up holds nothing. Platform administrators are one item: who they are is for the installation to tell.
+ */
+export async function accessItems(services: HistoryServices, workspace: string): Promise<ItemFacts[]> {
+  const { store, states, clock } = services;
+  const [state, tokens, accounts, members, used] = await Promise.all([
+    states.current(workspace),
+    store.list(workspace, 'Token'),
+    store.list(SYSTEM_WORKSPACE, 'Account'),
+    store.list(workspace, 'Member'),
+    usesOf(services, workspace),
+  ]);
+  const known: Known = {
+    state,
+    tokens: new Map(tokens.items.map((token) => [token.uid, token])),
+    accounts: new Map(accounts.items.map((account) => [account.uid, account])),
+    ids: new Map(accounts.items.map(({ name, uid }) => [name, uid])),
+    used,
+    now: clock.now(),
+  };
+  const people = await Promise.all(members.items.map((member) => personItem(services, member, known)));
+  return [
+    ...people,
+    ...platformItem(known),
+    ...[...state.agents.values()].flatMap((agent) => agentItem(agent, known)),
+    ...tokens.items.flatMap((token) => tokenItem(token, known)),
+    ...[...state.peers.values()].flatMap((peer) => deviceItem(peer, known)),
+  ];
+}
+
+async function usesOf({ store }: HistoryServices, workspace: string): Promise<ReadonlyMap<string, number>> {
+  const used = new Map<string, number>();
+  for (const { actor, at } of await store.audit(workspace, { limit: LOOKED_AT })) {
+    if (!used.has(actor)) used.set(actor, at);
+  }
+  return used;
+}
+
+async function personItem(services: HistoryServices, member: MemberRecord, known: Known): Promise<ItemFacts> {
+  const { name, uid, workspace, revision, createdAt } = member;
+  const { role } = member.spec;
+  const commit = await commitAt(services, workspace, revision);
+  const account = isOfOneAccount(member) ? uid : known.ids.get(name);
+  return {
+    id: `Member/${uid}`,
+    type: 'person',
+    name,
+    facts: {
+      role,
+      since: formatInstant(commit?.at ?? createdAt),
+      ...(commit && { granted_by: commit.actor }),
+    },
+    told: lastUse(known.used.get(`user:${name}`)),
+    scopes: Object.hasOwn(ROLE_SCOPES, role) ? [...ROLE_SCOPES[role]] : [],
+    people: account === undefined ? [] : [account],
+  };
+}
+
+function platformItem({ accounts, used }: Known): ItemFacts[] {
+  const administrators = [...accounts.values()].filter(({ spec }) => spec.role === 'platform_admin' && !spec.disabled);
+  if (administrators.length === 0) return [];
+  const people = administrators.map(({ uid }) => uid).sort();
+  const who = createHash('sha256').update(people.join('\n')).digest('hex').slice(0, 16);
+  const uses = administrators.flatMap(({ name }) => used.get(`user:${name}`) ?? []);
+  return [
+    {
+      id: 'Account/platform_admin',
+      type: 'platform administrators',
+      name: 'platform administrators',
+      facts: { role: 'platform_admin', accounts: String(people.length), who },
+      told: lastUse(uses.length > 0 ? Math.max(...uses) : undefined),
+      scopes: [...ROLE_SCOPES.platform_admin],
+      people,
+    },
+  ];
+}
+
+function agentItem(agent: AgentRecord, known: Known): ItemFacts[] {
+  const { name, uid, spec, status, createdAt } = agent;
+  if ((status.phase !== 'Active' && status.phase !== 'Pending') || parseInstant(spec.expiresAt) <= known.now) return [];
+  const line = lineOf(agent, known.state);
+  const person = line.at(-1)?.spec.person;
+  return [
+    {
+      id: `AgentIdentity/${uid}`,
+      type: 'agent',
+      name,
+      facts: {
+        preset: spec.policyPreset,
+        since: formatInstant(createdAt),
+        granted_by: spec.parentRef ? `agent:${spec.parentRef.name}` : person ? `user:${person.name}` : 'unknown',
+        line: [...line.slice(1).map((one) => `agent:${one.name}`), ...(person ? [`user:${person.name}`] : [])].join(
+          ' < ',
+        ),
+        ends: spec.expiresAt,
+      },
+      told: lastUse(known.used.get(`agent:${name}`)),
+      scopes: [...expandScopes(spec.scopes)],
+      people: person ? [person.id] : [],
+    },
+  ];
+}
+
+/** The agent and its ancestors, nearest first. */
+function lineOf(agent: AgentRecord, { agents }: NetworkState): AgentRecord[] {
+  const line = [agent];
+  for (let at = agent; at.spec.parentRef && line.length < MAX_LINE; ) {
+    const parent = agents.get(at.spec.parentRef.name);
+    if (!parent) break;
+    line.push(parent);
+    at = parent;
+  }
+  return line;
+}
+
+function tokenItem({ uid, spec, createdAt }: TokenRecord, { accounts, ids, state, now }: Known): ItemFacts[] {
+  const { kind, name, expiresAt, createdBy, owner, scopes = [], usageLimit, usedCount, network, issuedBy } = spec;
+  const isOver = expiresAt !== undefined && expiresAt <= now;
+  if ((kind !== 'api' && kind !== 'join') || isOver || isSpent(spec)) return [];
+  const account = accounts.get(owner);
+  // The account has another password or role since, or has gone: the token speaks for nobody.
+  if (kind === 'api' && (!account || account.spec.disabled || account.spec.epoch !== spec.epoch)) return [];
+  const common = { since: formatInstant(createdAt), granted_by: createdBy };
+  const ends = { ends: expiresAt === undefined ? 'never' : formatInstant(expiresAt) };
+  const maker = [...state.agents.values()].find((agent) => agent.uid === issuedBy);
+  const person = maker && lineOf(maker, state).at(-1)?.spec.person?.id;
+  const creator = person ?? ids.get(createdBy.replace(/^user:/, ''));
+  return [
+    {
+      id: `Token/${uid}`,
+      type: kind === 'api' ? 'API token' : 'join token',
+      name,
+      facts: {
+        ...common,
+        ...ends,
+        ...(kind === 'join' && { uses: String(usageLimit ?? 'any'), ...(network && { network }) }),
+      },
+      told: kind === 'join' ? { used: String(usedCount) } : lastUse(undefined),
+      scopes: [...scopes],
+      people: kind === 'api' ? [owner] : creator === undefined ? [] : [creator],
+    },
+  ];
+}
+
+function deviceItem(peer: PeerRecord, { state, tokens, ids, now }: Known): ItemFacts[] {
+  const { name, uid, spec, status, createdAt } = peer;
+  const isOver = spec.expiresAt !== undefined && parseInstant(spec.expiresAt) <= now;
+  if (status.phase !== 'ready' || isOver) return [];
+  const agent = state.agents.get(spec.agentRef ?? spec.delegatedBy ?? '');
+  const person = agent && lineOf(agent, state).at(-1)?.spec.person;
+  const maker = tokens.get(status.tokenId ?? '')?.spec.createdBy ?? '';
+  const owner = person?.id ?? ids.get(maker.replace(/^user:/, ''));
+  const presence = state.presence.get(name)?.spec;
+  const seen = presence?.lastSeenAt;
+  return [
+    {
+      id: `MeshPeer/${uid}`,
+      type: 'device',
+      name,
+      facts: {
+        network: spec.network,
+        since: formatInstant(createdAt),
+        granted_by: status.approvedBy ?? (agent ? `agent:${agent.name}` : 'a join token'),
+        ...(spec.expiresAt !== undefined && { ends: spec.expiresAt }),
+      },
+      told: {
+        ...(presence?.online ? { last_use: 'online' } : { last_use: seen ?? 'unknown' }),
+        ...(maker !== '' && { token_of: maker }),
+      },
+      scopes: [],
+      people: owner === undefined ? [] : [owner],
+    },
+  ];
+}
+
+function lastUse(at: number | undefined): Readonly<Record<string, string>> {
+  return { last_use: at === undefined ? 'unknown' : formatInstant(at) };
+}

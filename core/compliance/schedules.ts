@@ -1,0 +1,64 @@
+import { MeshError } from '../base/errors.ts';
+import { formatInstant } from '../base/time.ts';
+import { updateWorkspace } from '../identity/change-workspace.ts';
+import { type AssessmentSchedule, type WorkspaceRecord, workspaceById } from '../model/workspaces.ts';
+import type { NetworkServices, StoreCall } from '../state/services.ts';
+import { nextDueAt } from './due.ts';
+import { FRAMEWORKS, type Framework, frameworkOf } from './frameworks.ts';
+
+/** A schedule with when it assesses next; null where it is off. */
+export interface ScheduleView {
+  readonly framework: Framework;
+  readonly cadence: AssessmentSchedule['cadence'];
+  readonly days: number | null;
+  readonly enabled: boolean;
+  readonly next_at: string | null;
+}
+
+export async function listSchedules(
+  services: Pick<NetworkServices, 'store' | 'clock'>,
+  workspace: string,
+): Promise<ScheduleView[]> {
+  return viewsOf(await workspaceById(services, workspace), services.clock.now());
+}
+
+/** Sets the one schedule of a framework. @throws MeshError as `frameworkOf` and `updateWorkspace` do */
+export async function setSchedule(
+  name: string,
+  schedule: AssessmentSchedule,
+  context: StoreCall,
+  now: number,
+): Promise<ScheduleView> {
+  const framework = frameworkOf(name);
+  const { schedules } = await complianceOf(context);
+  const changed = { schedules: { ...schedules, [framework]: schedule } };
+  const record = await updateWorkspace({ settings: { compliance: changed } }, context);
+  const view = viewsOf(record, now).find((one) => one.framework === framework);
+  if (!view) throw new TypeError('The schedule that was set is not there.');
+  return view;
+}
+
+/** @throws MeshError `not_found` where the framework has none */
+export async function deleteSchedule(name: string, context: StoreCall): Promise<void> {
+  const framework = frameworkOf(name);
+  const { schedules = {} } = await complianceOf(context);
+  const { [framework]: old, ...rest } = schedules;
+  if (!old) throw new MeshError('not_found', `There is no schedule of ${framework} in this workspace.`);
+  const left = Object.keys(rest).length > 0 ? rest : null;
+  await updateWorkspace({ settings: { compliance: { schedules: left } } }, context);
+}
+
+async function complianceOf({ services, workspace }: StoreCall) {
+  return (await workspaceById(services, workspace)).spec.settings.compliance ?? {};
+}
+
+function viewsOf({ spec }: WorkspaceRecord, now: number): ScheduleView[] {
+  const { compliance, timeZone } = spec.settings;
+  return FRAMEWORKS.flatMap((framework): ScheduleView[] => {
+    const schedule: AssessmentSchedule | undefined = compliance?.schedules?.[framework];
+    if (!schedule) return [];
+    const { cadence, days = null, enabled } = schedule;
+    const next = enabled ? formatInstant(nextDueAt(now, schedule, timeZone)) : null;
+    return [{ framework, cadence, days, enabled, next_at: next }];
+  });
+}

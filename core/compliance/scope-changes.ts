@@ -1,0 +1,53 @@
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { Change } from '../base/ports.ts';
+import { formatInstant } from '../base/time.ts';
+import { isOfKind } from '../base/written.ts';
+import type { NetworkStep } from '../history/network-moments.ts';
+import { workspaceById } from '../model/workspaces.ts';
+import type { NetworkServices } from '../state/services.ts';
+import { counted, listed } from './reading.ts';
+import type { ScopeRule } from './scope.ts';
+
+/** Entries of the audit log about one workspace that are looked at. */
+const MAX_ENTRIES = 50;
+
+/**
+ * What an auditor has to know of who was in scope: that settings, which are judged as they are now, were changed since the
+ * period began, and which peers left the scope in it.
+ */
+export async function scopeChanges(
+  { store }: Pick<NetworkServices, 'store'>,
+  workspace: string,
+  { from, rule, steps }: { readonly from: number; readonly rule: ScopeRule; readonly steps: readonly NetworkStep[] },
+): Promise<string[]> {
+  const { name, uid } = await workspaceById({ store }, workspace);
+  const query = { kind: 'Workspace', name, type: 'commit', from, limit: MAX_ENTRIES } as const;
+  const entries = (await store.audit(SYSTEM_WORKSPACE, query)).filter(({ commit }) =>
+    commit?.changes.some((change) => change.uid === uid && change.type === 'updated'),
+  );
+  const [latest] = entries;
+  const left = steps.flatMap(({ at, revision, changes }) =>
+    changes
+      .filter((change) => leaves(change, changes, rule))
+      .map(({ type, record }) => {
+        const how = type === 'deleted' ? 'deleted' : 'labels changed';
+        return `${record.name} (${record.uid}, ${how} at ${formatInstant(at)} by revision ${revision})`;
+      }),
+  );
+  return [
+    ...(latest
+      ? [
+          `The settings of the workspace were changed ${counted(entries.length, 'time')} since the period began, last at ${formatInstant(latest.at)} by ${latest.actor}: who is in scope is judged by those of now.`,
+        ]
+      : []),
+    ...(left.length > 0 ? [`${counted(left.length, 'peer')} left the scope in the period: ${listed(left)}.`] : []),
+  ];
+}
+
+/** A peer that has another name now is still there. */
+function leaves(change: Change, all: readonly Change[], { includes }: ScopeRule): boolean {
+  if (!isOfKind(change, 'MeshPeer') || !change.before || !includes(change.before.labels)) return false;
+  const { uid } = change.record;
+  if (change.type === 'updated') return !includes(change.record.labels);
+  return !all.some(({ type, record }) => type === 'created' && record.uid === uid && includes(record.labels));
+}

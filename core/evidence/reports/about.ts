@@ -1,0 +1,42 @@
+import type { AssessmentAnswer } from '../../compliance/assessments.ts';
+
+/** What the documents of an archive say beside the assessment. */
+export interface About {
+  /** The installation as people know it: its public address. */
+  readonly installation: string;
+  readonly workspace: { readonly id: string; readonly name: string };
+  /** Milliseconds. */
+  readonly exportedAt: number;
+  /** Of the product. */
+  readonly version: string;
+  /** Of the public key that verifies attestation.json. */
+  readonly keyFingerprint?: string;
+  /** The populations in the archive: what the documents point at for ids. */
+  readonly raw: readonly RawFile[];
+}
+
+/** What ids a file is asked for. */
+type Held = 'policies' | 'revisions' | 'snapshots' | 'workflows';
+
+export interface RawFile {
+  /** In the archive, as `raw-data/workflow-audit-log.csv`. */
+  readonly path: string;
+  readonly title: string;
+  readonly mediaType: string;
+  readonly holds: readonly Held[];
+  /** Hexadecimal; none where it is not known yet. */
+  readonly sha256?: string;
+}
+
+export type Assessment = AssessmentAnswer;
+
+export const CONTROLS_FOLDER = 'controls/';
+export const SUMMARY_PATH = 'executive-summary.md';
+export const REPORT_PATH = 'report.html';
+export const OSCAL_PATH = 'oscal/assessment-results.json';
+
+/** Where the result of a control stands in the archive: a name that every file system takes. */
+export function controlPath(id: string): string {
+  const name = id.replaceAll(/[^A-Za-z0-9._()-]/g, '_').replace(/^\.+/, '_');
+  return `${CONTROLS_FOLDER}${name}-result.md`;
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { isPayloadSigned, keyFingerprint } from '../../audit/dsse.ts';
+import { decodeBase64 } from '../../audit/note.ts';
+import { type FileDigest, PAYLOAD_TYPE, STATEMENT_TYPE } from '../attestation.ts';
+import type { EvidenceFinding } from './findings.ts';
+
+const hexDigest = z.string().regex(/^[0-9a-f]{64}$/);
+
+const envelopeShape = z.strictObject({
+  payloadType: z.literal(PAYLOAD_TYPE),
+  payload: z.string(),
+  signatures: z.array(z.strictObject({ keyid: z.string(), sig: z.string() })).length(1),
+  digestAlgorithm: z.literal('SHA256'),
+  files: z.array(z.strictObject({ path: z.string(), sha256: hexDigest })),
+  bundleDigest: hexDigest,
+  publicKeyFingerprint: hexDigest,
+  generatedAt: z.string(),
+  evidenceId: z.string(),
+});
+
+const statementShape = z.object({
+  _type: z.literal(STATEMENT_TYPE),
+  subject: z.array(z.object({ name: z.string(), digest: z.object({ sha256: hexDigest }) })),
+  predicate: z.object({ configuration: z.array(z.object({ name: z.string() })) }),
+});
+
+export interface Attested {
+  /** What was signed of each file; nothing where nothing was signed. */
+  readonly files: readonly FileDigest[];
+  readonly evidenceId: string;
+  readonly findings: readonly EvidenceFinding[];
+}
+
+/** Reads `attestation.json`: what is beside the payload has to say the same. @param publicKey raw, of the archive */
+export function readAttestation(text: string, publicKey: Uint8Array): Attested {
+  const nothing = (message: string): Attested => {
+    return { files: [], evidenceId: '', findings: [{ code: 'attestation', message }] };
+  };
+  const envelope = parsed(envelopeShape, text);
+  if (typeof envelope === 'string') return nothing(`attestation.json is not as it was written: ${envelope}.`);
+  const [{ keyid, sig } = { keyid: '', sig: '' }] = envelope.signatures;
+  const payload = decodeBase64(envelope.payload);
+  const signature = decodeBase64(sig);
+  if (!payload || !signature) return nothing('attestation.json: its payload or its signature is no base64.');
+  if (!isPayloadSigned(PAYLOAD_TYPE, payload, signature, publicKey)) {
+    const message = 'attestation.json: its payload is not what the key in public-key.pem signed.';
+    return { files: [], evidenceId: '', findings: [{ code: 'signature', message }] };
+  }
+  const statement = parsed(statementShape, Buffer.from(payload).toString());
+  if (typeof statement === 'string') return nothing(`attestation.json: its payload is no statement: ${statement}.`);
+  const files = statement.subject.map(({ name, digest }) => ({ path: name, sha256: digest.sha256 }));
+  const names = statement.predicate.configuration.map(({ name }) => name);
+  const last = files.at(-1);
+  const beside: readonly (readonly [string, boolean])[] = [
+    ['files', JSON.stringify(envelope.files) === JSON.stringify(files)],
+    ['bundleDigest', last?.path === 'MANIFEST.sha256' && envelope.bundleDigest === last.sha256],
+    ['evidenceId', names.includes(`assessment/${envelope.evidenceId}`)],
+    ['publicKeyFingerprint', envelope.publicKeyFingerprint === keyFingerprint(publicKey)],
+    ['keyid', keyid === keyFingerprint(publicKey)],
+  ];
+  const findings = beside
+    .filter(([, agrees]) => !agrees)
+    .map(([field]): EvidenceFinding => {
+      return { code: 'attestation', message: `attestation.json: ${field} is not what was signed.` };
+    });
+  return { files, evidenceId: envelope.evidenceId, findings };
+}
+
+/** @returns what is wrong, where it is not of this shape */
+export function parsed<T>(shape: z.ZodType<T>, text: string): T | string {
+  try {
+    const result = shape.safeParse(JSON.parse(text));
+    if (result.success) return result.data;
+    const [issue] = result.error.issues;
+    return `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'invalid'}`;
+  } catch {
+    return 'it is no JSON';
+  }
+}

@@ -1,0 +1,29 @@
+/** What is wrong with an archive. The message names the file. */
+export interface EvidenceFinding {
+  readonly code:
+    | 'damaged'
+    | 'path'
+    | 'duplicate'
+    | 'missing'
+    | 'extra'
+    | 'changed'
+    | 'manifest'
+    | 'attestation'
+    | 'signature'
+    | 'untrusted_key'
+    | 'checkpoint'
+    | 'meta'
+    | 'log'
+    | 'rows';
+  readonly message: string;
+}
+
+/** An archive that is open to be read. */
+export interface ArchiveReader {
+  /** As the directory of the archive has them, each as often as it is there. */
+  readonly names: readonly string[];
+  /** The bytes of an entry, of those with the same name the first. @throws Error where they cannot be read */
+  read(name: string): AsyncIterable<Uint8Array>;
+  /** A small entry as text. @throws Error where it is large, or cannot be read */
+  text(name: string): Promise<string>;
+}

@@ -1,0 +1,188 @@
+import { commitContext } from '../base/commit-context.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
+import type { Op } from '../base/ports.ts';
+import { draftOf } from '../base/record.ts';
+import type { Secret } from '../base/secret.ts';
+import { serialised } from '../base/serialise.ts';
+import { formatInstant } from '../base/time.ts';
+import { writtenRecord } from '../base/written.ts';
+import type { NetworkServices } from '../state/services.ts';
+import { deliveriesOf, requireRoom } from './deliveries.ts';
+import { subscriptionFault, TEST_EVENT } from './event-types.ts';
+import { findWebhook, requireAdministrator } from './find-webhook.ts';
+import { draftFor } from './queue.ts';
+import { newSigningSecret, sealSecret } from './secret.ts';
+import { allowedOf, targetOf } from './target.ts';
+import {
+  type DeliveryRecord,
+  MAX_WEBHOOKS,
+  type WebhookRecord,
+  type WebhookSpec,
+  type WebhookStatus,
+  webhookDraft,
+} from './webhook-record.ts';
+
+type Call = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'settings'>>;
+
+export interface WebhookFields {
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly description: string;
+  readonly enabled: boolean;
+}
+
+/** How long a secret that was replaced signs too. */
+export const OLD_SECRET_MS = 86_400_000;
+/** Secrets that sign at once: the newest, and those that it replaced within {@link OLD_SECRET_MS}. */
+const MAX_SECRETS = 3;
+
+/** The webhooks of a workspace, in the order in which they were made. */
+export async function listWebhooks(context: Call): Promise<readonly WebhookRecord[]> {
+  requireAdministrator(context);
+  return (await context.services.store.list(context.workspace, 'Webhook')).items;
+}
+
+/** @throws MeshError `not_found` */
+export async function getWebhook(context: Call, id: string): Promise<WebhookRecord> {
+  requireAdministrator(context);
+  return findWebhook(context.services, context.workspace, id);
+}
+
+/**
+ * Makes a webhook, which is told what happens from now on. The answer is the only place where its secret is seen.
+ *
+ * @throws MeshError `invalid_input` for a URL or an event that is none; `conflict` where the workspace has its full number
+ */
+export async function createWebhook(
+  context: Call,
+  fields: WebhookFields,
+): Promise<{ readonly record: WebhookRecord; readonly secret: Secret }> {
+  const { services, workspace } = context;
+  const { store, keys } = services;
+  const caller = requireAdministrator(context);
+  requireSound(services, fields);
+  return serialised(store, workspace, async () => {
+    const { items } = await store.list(workspace, 'Webhook');
+    if (items.length >= MAX_WEBHOOKS) {
+      throw new MeshError('conflict', `A workspace has at most ${MAX_WEBHOOKS} webhooks: delete one that is not used.`);
+    }
+    const uid = newId('wh');
+    const secret = newSigningSecret();
+    const secrets = [{ sealed: sealSecret(keys, uid, secret) }];
+    const spec: WebhookSpec = { ...fields, secrets, createdBy: caller.subject };
+    const draft = webhookDraft(spec, { next: await store.auditTree(workspace).size() }, uid);
+    const reason = `made a webhook to ${hostOf(fields.url)}`;
+    const done = await store.commit(workspace, [{ op: 'create', record: draft }], commitContext(context, reason));
+    return { record: writtenRecord(done, draft), secret };
+  });
+}
+
+/** Changes the fields that are given. Enabled again, it is told what happens from then on. @throws MeshError as `createWebhook` */
+export async function updateWebhook(
+  context: Call,
+  id: string,
+  patch: { readonly [K in keyof WebhookFields]?: WebhookFields[K] | undefined },
+): Promise<WebhookRecord> {
+  const { services, workspace } = context;
+  requireAdministrator(context);
+  return serialised(services.store, workspace, async () => {
+    const webhook = await findWebhook(services, workspace, id);
+    const { url, events, description, enabled } = webhook.spec;
+    const fields: WebhookFields = {
+      url: patch.url ?? url,
+      events: patch.events ?? events,
+      description: patch.description ?? description,
+      enabled: patch.enabled ?? enabled,
+    };
+    requireSound(services, fields);
+    const isBegun = fields.enabled && !enabled;
+    const status: WebhookStatus = isBegun ? { next: await services.store.auditTree(workspace).size() } : webhook.status;
+    return write(context, webhook, { ...webhook.spec, ...fields }, status, `changed the webhook ${id}`);
+  });
+}
+
+/** Gives a webhook another secret. The old one signs too for a day, so that no receiver has to change at the same instant. */
+export async function rotateWebhookSecret(
+  context: Call,
+  id: string,
+): Promise<{ readonly record: WebhookRecord; readonly secret: Secret; readonly oldUntil: string }> {
+  const { services, workspace } = context;
+  requireAdministrator(context);
+  return serialised(services.store, workspace, async () => {
+    const webhook = await findWebhook(services, workspace, id);
+    const now = services.clock.now();
+    const until = now + OLD_SECRET_MS;
+    const secret = newSigningSecret();
+    const old = webhook.spec.secrets
+      .filter((each) => each.until === undefined || each.until > now)
+      .map((each) => ({ ...each, until: Math.min(each.until ?? until, until) }));
+    const secrets = [{ sealed: sealSecret(services.keys, webhook.uid, secret) }, ...old].slice(0, MAX_SECRETS);
+    const spec = { ...webhook.spec, secrets };
+    const record = await write(context, webhook, spec, webhook.status, `rotated the secret of the webhook ${id}`);
+    return { record, secret, oldUntil: formatInstant(until) };
+  });
+}
+
+/** Deletes a webhook with its deliveries. One that is under way is not waited for. */
+export async function deleteWebhook(context: Call, id: string): Promise<void> {
+  const { services, workspace } = context;
+  const { store } = services;
+  requireAdministrator(context);
+  await serialised(store, workspace, async () => {
+    const { name, uid, revision } = await findWebhook(services, workspace, id);
+    const deliveries = await deliveriesOf(store, workspace, uid);
+    const ops: Op[] = [
+      { op: 'delete', key: { kind: 'Webhook', name }, revision },
+      ...deliveries.map((delivery): Op => ({ op: 'delete', key: { kind: 'WebhookDelivery', name: delivery.name } })),
+    ];
+    await store.commit(workspace, ops, commitContext(context, `deleted the webhook ${id}`));
+  });
+}
+
+/** Queues an event that says nothing but that it is a test. @throws MeshError `conflict` for a webhook that is disabled */
+export async function testWebhook(context: Call, id: string): Promise<DeliveryRecord> {
+  const { services, workspace } = context;
+  const { store, clock } = services;
+  const caller = requireAdministrator(context);
+  return serialised(store, workspace, async () => {
+    const { uid, spec } = await findWebhook(services, workspace, id);
+    if (!spec.enabled) throw new MeshError('conflict', 'This webhook is disabled: enable it first.');
+    await requireRoom(context, uid, 1);
+    const now = clock.now();
+    const data = { workspace, webhook: uid, actor: caller.subject };
+    const draft = draftFor(uid, { type: TEST_EVENT, timestamp: formatInstant(now), data }, now);
+    const commit = commitContext(context, `tested the webhook ${id}`);
+    return writtenRecord(await store.commit(workspace, [{ op: 'create', record: draft }], commit), draft);
+  });
+}
+
+async function write(
+  context: Call,
+  webhook: WebhookRecord,
+  spec: WebhookSpec,
+  status: WebhookStatus,
+  reason: string,
+): Promise<WebhookRecord> {
+  const op: Op = { op: 'update', record: { ...draftOf(webhook), spec, status }, revision: webhook.revision };
+  const { services, workspace } = context;
+  return writtenRecord(await services.store.commit(workspace, [op], commitContext(context, reason)), webhook);
+}
+
+function requireSound({ settings }: Call['services'], { url, events }: WebhookFields): void {
+  const target = targetOf(url, allowedOf(settings.webhookAllow));
+  const faults = [
+    ...(typeof target === 'string' ? [{ pointer: '/url', detail: target }] : []),
+    ...events.flatMap((event, index) => {
+      const detail = subscriptionFault(event);
+      return detail === undefined ? [] : [{ pointer: `/events/${index}`, detail }];
+    }),
+  ];
+  if (faults.length > 0) throw invalidInput(faults);
+}
+
+/** Of the audit log: paths and queries of webhooks often are secrets. */
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? '';
+}

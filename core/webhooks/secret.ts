@@ -1,0 +1,54 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { Secret } from '../base/secret.ts';
+import type { Keyring } from '../model/services.ts';
+
+type Keys = Pick<Keyring, 'controlPrivateKey'>;
+
+const PREFIX = 'whsec_';
+/** As Standard Webhooks asks: 24 to 64. */
+const SECRET_BYTES = 32;
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const ALGORITHM = 'aes-256-gcm';
+const PURPOSE = 'mesh/webhook-secrets/v1';
+
+/** A fresh signing secret as Standard Webhooks writes it: `whsec_` and base64. */
+export function newSigningSecret(): Secret {
+  return new Secret(`${PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`);
+}
+
+/** The bytes that sign. */
+export function signingKeyOf(secret: Secret): Uint8Array {
+  return Buffer.from(secret.reveal().slice(PREFIX.length), 'base64');
+}
+
+/** What is stored of a secret: nonce, text and tag, base64. It opens for the same webhook alone. */
+export function sealSecret(keys: Keys, webhook: string, secret: Secret): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(ALGORITHM, sealingKey(keys), nonce).setAAD(Buffer.from(webhook));
+  const text = Buffer.concat([cipher.update(secret.reveal(), 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, text, cipher.getAuthTag()]).toString('base64');
+}
+
+/** Undefined where it was sealed with other credentials or for another webhook. */
+export function openSecret(keys: Keys, webhook: string, sealed: string): Secret | undefined {
+  const bytes = Buffer.from(sealed, 'base64');
+  if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
+  const decipher = createDecipheriv(ALGORITHM, sealingKey(keys), bytes.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
+  decipher.setAAD(Buffer.from(webhook)).setAuthTag(bytes.subarray(-TAG_BYTES));
+  try {
+    const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+    return new Secret(text.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of this use alone, so that no other use of the control key opens what is sealed, nor this what others seal. */
+function sealingKey({ controlPrivateKey }: Keys): Uint8Array {
+  const source = Buffer.from(controlPrivateKey.reveal(), 'base64');
+  return new Uint8Array(hkdfSync('sha256', source, '', PURPOSE, KEY_BYTES));
+}

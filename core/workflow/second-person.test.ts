@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { buildPeopleKit } from '../../test/kits/plane/identity-kit.ts';
+import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
+import { seedPeers } from '../../test/kits/records/seed-peers.ts';
+
+const CARD = { 'compliance.scope': 'cde' };
+const BASE = { action: 'DENY', peerSelector: {} };
+const OPEN = { action: 'ALLOW', peerSelector: { matchLabels: CARD }, ingress: [{ from: ['*'] }] };
+const NARROW = {
+  action: 'ALLOW',
+  peerSelector: { matchLabels: { role: 'web' } },
+  ingress: [{ from: [{ peerSelector: { matchLabels: { role: 'lb' } } }], ports: [{ port: 443 }] }],
+};
+const openChange = { action: 'create', resource: 'MeshPolicy', name: 'open', spec: OPEN };
+
+/** A workspace with a peer that has cardholder data, two who may approve, and `selfApproval` on. */
+async function scene(compliance: Record<string, unknown> = { secondPerson: true }, settings: object = {}) {
+  const kit = await buildPeopleKit();
+  await seedPeers(kit.services, kit.prod, { 'card-1': CARD, 'web-1': { role: 'web' }, 'lb-1': { role: 'lb' } });
+  await kit.ada('create_policy', { name: 'base', spec: BASE });
+  await kit.ada('update_workspace', { settings: { selfApproval: true, ...settings, compliance } });
+  const bob = kit.askWith(await kit.person('bob', 'operator', kit.prod));
+  const names = async () => (await kit.ada('list_policies')).items.map(({ name }: { name: string }) => name);
+  return { ...kit, bob, names };
+}
+
+test('a plan after which a control fails says so, with who does what, and is of medium risk at least', async () => {
+  await using kit = await scene({});
+  const plan = await kit.ada('plan_network_change', { intent: 'open the card peers', changes: [openChange] });
+  const told = /^it fails PCI-DSS-1\.3, PCI-DSS-1\.3\.1: rule 0 of open \(.*\) lets anyone in to card-1 \(/;
+  expect(plan.warnings).toContainEqual(expect.stringMatching(told));
+  expect(plan.risk_reasons).toContainEqual(expect.stringMatching(told));
+  expect(plan.risk_level).not.toBe('low');
+  expect(plan.diff_markdown).toContain('PCI-DSS-1.3');
+});
+
+test('a plan that mends a control says so, and who has no peer in scope is told nothing', async () => {
+  await using kit = await scene({});
+  await kit.ada('create_policy', { name: 'open', spec: OPEN });
+  const changes = [{ action: 'delete', resource: 'MeshPolicy', name: 'open' }];
+  const plan = await kit.ada('plan_network_change', { intent: 'close again', changes });
+  expect(plan.warnings).toContainEqual(expect.stringMatching(/^it mends .*PCI-DSS-1\.3/));
+
+  await kit.ada('update_workspace', { settings: { compliance: { cde: ['zone=none'] } } });
+  const silent = await kit.ada('plan_network_change', { intent: 'close again', changes });
+  expect(silent.warnings.join()).not.toContain('PCI-DSS');
+});
+
+test('a plan after which a control fails is never approved by itself, as one that fails none is', async () => {
+  await using kit = await scene({}, { autoApprove: { maxRisk: 'critical' } });
+  const applied = async (intent: string) => {
+    const plan = await kit.ada('plan_network_change', { intent });
+    expect(plan.verified).toBe(true);
+    return kit.ada('apply_network_change', { plan_id: plan.plan_id, approved_by: 'bob' });
+  };
+  expect(await applied('let lb-1 reach web-1 on tcp 443')).toMatchObject({ status: 'executed' });
+  // Nobody is named who answers for what it opens: PCI-DSS-1.2.5.
+  expect(await applied('let web-1 reach card-1 on tcp 443')).toMatchObject({ status: 'pending_approval' });
+});
+
+test('a second person approves it, whatever selfApproval says', async () => {
+  await using kit = await scene();
+  const plan = await kit.ada('plan_network_change', { intent: 'open the card peers', changes: [openChange] });
+  const { workflow_id: id } = await kit.ada('apply_network_change', { plan_id: plan.plan_id, approved_by: 'bob' });
+  expect(await refusalOf(kit.ada('approve_workflow', { id }))).toBe('forbidden');
+  expect(await kit.bob('approve_workflow', { id })).toMatchObject({ status: 'executed', reviewedBy: 'user:bob' });
+  expect(await kit.names()).toContain('open');
+});
+
+test('a plan that fails no control is approved by who asked, as selfApproval says', async () => {
+  await using kit = await scene();
+  const change = { action: 'create', resource: 'MeshPolicy', name: 'narrow', spec: NARROW };
+  const plan = await kit.ada('plan_network_change', { intent: 'let lb reach web', changes: [change] });
+  const { workflow_id: id } = await kit.ada('apply_network_change', { plan_id: plan.plan_id, approved_by: 'bob' });
+  expect(await kit.ada('approve_workflow', { id })).toMatchObject({ status: 'executed', selfApproved: true });
+});
+
+test('a direct write is no way around: one that fails a control waits, another is written at once', async () => {
+  await using kit = await scene();
+  const held = await kit.ada('create_policy', { name: 'open', spec: OPEN });
+  expect(held).toMatchObject({ status: 'pending_approval' });
+  await kit.ada('create_policy', { name: 'narrow', spec: NARROW });
+  expect(await kit.names()).toEqual(['base', 'narrow']);
+  const removed = await kit.ada('delete_policy', { id: 'base' });
+  expect(removed).toMatchObject({ status: 'pending_approval' });
+  const { workflow_id: id } = held;
+  expect(await refusalOf(kit.ada('approve_workflow', { id }))).toBe('forbidden');
+  expect(await kit.bob('approve_workflow', { id })).toMatchObject({ status: 'executed' });
+  expect(await kit.names()).toContain('open');
+});
+
+test('files that are imported are no way around either', async () => {
+  await using kit = await scene();
+  const metadata = { name: 'open' };
+  const file = JSON.stringify({ apiVersion: 'mesh.internal/v1alpha1', kind: 'MeshPolicy', metadata, spec: OPEN });
+  const answer = await kit.ada('apply_resources', { manifest: file });
+  expect(answer).toMatchObject({ status: 'pending_approval' });
+  expect(await kit.names()).toEqual(['base']);
+});
+
+test('without the setting a direct write goes through as before', async () => {
+  await using kit = await scene({});
+  await kit.ada('create_policy', { name: 'open', spec: OPEN });
+  expect(await kit.names()).toContain('open');
+});
+
+test('who demands a second person needs one to demand it no more, or to be assessed by less', async () => {
+  await using kit = await scene();
+  for (const compliance of [{ secondPerson: false }, { frameworks: [] }, { cde: ['zone=none'] }, null]) {
+    const held = await kit.ada('update_workspace', { settings: { compliance } });
+    expect(held).toMatchObject({ status: 'pending_approval' });
+    expect(await refusalOf(kit.ada('approve_workflow', { id: held.workflow_id }))).toBe('forbidden');
+  }
+  expect(await kit.ada('update_workspace', { settings: { reviews: { activity: 366 } } })).toMatchObject({
+    status: 'pending_approval',
+  });
+  await kit.ada('update_workspace', { settings: { timeZone: 'Europe/Zurich' } });
+  const { settings } = await kit.ada('get_workspace');
+  expect(settings).toMatchObject({ timeZone: 'Europe/Zurich', compliance: { secondPerson: true } });
+});
+
+test('taking a peer out of the scope by its labels needs a second person as what fails a control does', async () => {
+  await using kit = await scene();
+  const relabel = (labels: object) => kit.ada('update_peer', { id: 'card-1', labels });
+  expect(await relabel({ role: 'db' })).toMatchObject({ status: 'pending_approval' });
+  expect(await kit.ada('get_peer', { id: 'card-1' })).toMatchObject({ labels: CARD });
+  expect(await relabel({ ...CARD, role: 'db' })).toMatchObject({ labels: { ...CARD, role: 'db' } });
+});

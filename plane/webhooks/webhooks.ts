@@ -1,0 +1,131 @@
+import type { Commit } from '../../core/base/ports.ts';
+import { attemptDelivery } from '../../core/webhooks/attempt.ts';
+import { queueEvents } from '../../core/webhooks/queue.ts';
+import type { WebhookSender } from '../../core/webhooks/sender.ts';
+import { removeOldDeliveries } from '../../core/webhooks/upkeep.ts';
+import type { Services } from '../../core/workflow/services.ts';
+import { eachWorkspace } from '../each-workspace.ts';
+import { type Job, startJobs } from '../jobs.ts';
+import { every } from '../periodic.ts';
+import { DueDeliveries, type DueDelivery } from './due.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** An attempt whose outcome could not be written is tried again after so long. */
+const UNWRITTEN_MS = 5_000;
+
+type WebhookServices = Pick<Services, 'store' | 'clock' | 'log' | 'keys' | 'settings'>;
+
+/** Queues events as they are committed, and sends what is due. */
+export function startWebhooks(services: WebhookServices, sender: WebhookSender) {
+  const { store, log } = services;
+  const due = new DueDeliveries();
+  const aborter = new AbortController();
+  const flights = new Set<Promise<void>>();
+  const unsubscribe = store.onCommit((commit) => due.handle(commit));
+  const sending = sendingJob(services, due, begin);
+  const jobs = startJobs(
+    [
+      queueingJob(services),
+      sending.job,
+      every('remove old webhook deliveries', HOUR_MS, services, () =>
+        eachWorkspace(services, (workspace) => removeOldDeliveries(services, workspace)),
+      ),
+    ],
+    services,
+  );
+
+  function begin(delivery: DueDelivery): void {
+    const flight = attemptDelivery(services, sender, delivery, aborter.signal)
+      .catch((error: unknown) => {
+        if (aborter.signal.aborted) return;
+        log.error(
+          { err: error, workspace: delivery.workspace },
+          'what came of a webhook delivery could not be written',
+        );
+        sending.pauseUntil(services.clock.now() + UNWRITTEN_MS);
+      })
+      .finally(() => {
+        flights.delete(flight);
+        due.landed(delivery);
+        jobs.wake(sending.job.name);
+      });
+    flights.add(flight);
+  }
+
+  return {
+    /** What is under way is given up: it is tried again after the next start. */
+    async stop(): Promise<void> {
+      aborter.abort();
+      await jobs.stop();
+      await Promise.all(flights);
+      unsubscribe();
+    },
+  };
+}
+
+/** Looks at the logs of all workspaces at first and each minute, and at once at one that was written to. */
+function queueingJob(services: Pick<Services, 'store' | 'clock' | 'settings'>): Job {
+  const { clock, store } = services;
+  const written = new Set<string>();
+  const from = new Map<string, number>();
+  let nextSweepAt = 0;
+  return {
+    name: 'queue webhook deliveries',
+    wakeOn(commit) {
+      if (commit.changes.every(isOwn)) return false;
+      written.add(commit.workspace);
+      return true;
+    },
+    async run() {
+      if (clock.now() >= nextSweepAt) {
+        nextSweepAt = clock.now() + MINUTE_MS;
+        await eachWorkspace(services, (workspace) => queueEvents(services, workspace, from));
+      }
+      const chosen = [...written];
+      written.clear();
+      for (const workspace of chosen) await queueEvents({ ...services, store }, workspace, from);
+      return nextSweepAt;
+    },
+  };
+}
+
+/** A delivery that has left makes room for what waits in the log; one that is made or tried again does not. */
+function isOwn({ type, record, before }: Commit['changes'][number]): boolean {
+  if (record.kind !== 'WebhookDelivery') return false;
+  const wasWaiting = before?.kind === 'WebhookDelivery' && before.status.state === 'waiting';
+  return !(wasWaiting && (type === 'deleted' || record.status.state !== 'waiting'));
+}
+
+function sendingJob(
+  services: Pick<Services, 'store' | 'clock'>,
+  due: DueDeliveries,
+  begin: (one: DueDelivery) => void,
+) {
+  const { store, clock } = services;
+  let isLoaded = false;
+  let paused = 0;
+  const job: Job = {
+    name: 'send webhook deliveries',
+    wakeOn: ({ changes }) => changes.some(({ record }) => record.kind === 'WebhookDelivery'),
+    async run() {
+      if (!isLoaded) {
+        await eachWorkspace(services, async (workspace) => {
+          for (const delivery of (await store.list(workspace, 'WebhookDelivery')).items) due.note(delivery);
+        });
+        isLoaded = true;
+      }
+      if (clock.now() < paused) return paused;
+      for (const one of due.take(clock.now())) begin(one);
+      const { nextAt } = due;
+      // What is due and finds no room is woken by what lands.
+      return nextAt === undefined || nextAt <= clock.now() ? undefined : nextAt;
+    },
+  };
+  return {
+    job,
+    pauseUntil(at: number) {
+      paused = at;
+    },
+  };
+}

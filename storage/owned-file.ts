@@ -1,0 +1,63 @@
+import {
+  chownSync,
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+
+const PRIVATE = 0o600;
+
+/**
+ * Puts a file in the place of the one before, whole or not at all, and durable. It keeps the owner and the mode of the one
+ * before; a first one is its owner's alone, who is the owner of the directory: a command that root runs leaves nothing
+ * that the user of `meshd` cannot read.
+ */
+export function replaceOwned(name: string, text: string): void {
+  const before = statSync(name, { throwIfNoEntry: false });
+  const directory = path.dirname(name);
+  const { uid, gid } = before ?? statSync(directory);
+  const draft = `${name}.new`;
+  try {
+    const file = openSync(draft, 'w', PRIVATE);
+    try {
+      if (mayGive()) fchownSync(file, uid, gid);
+      fchmodSync(file, before === undefined ? PRIVATE : before.mode & 0o777);
+      writeSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(draft, name);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+  // The rename itself is on disk only when its directory is.
+  const handle = openSync(directory, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Gives files, where they are there, to the owner of their directory. */
+export function giveToOwner(directory: string, names: readonly string[]): void {
+  if (!mayGive()) return;
+  const { uid, gid } = statSync(directory);
+  for (const name of names) {
+    const file = path.join(directory, name);
+    if (statSync(file, { throwIfNoEntry: false })) chownSync(file, uid, gid);
+  }
+}
+
+function mayGive(): boolean {
+  return process.geteuid?.() === 0;
+}

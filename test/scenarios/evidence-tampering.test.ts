@@ -1,0 +1,320 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openEvidence } from '../../cli/evidence-file.ts';
+import { isPayloadSigned, keyFingerprint, publicKeyPem } from '../../core/audit/dsse.ts';
+import { attest } from '../../core/evidence/attestation.ts';
+import { verifyArchive } from '../../core/evidence/verify/verify-archive.ts';
+import { buildLogKeys, newLogKey } from '../../storage/log-keys.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { entriesOf, storedZip, type ZipEntry } from '../kits/records/stored-zip.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'mesh-tampering-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let genuine: readonly ZipEntry[] = [];
+/** Of another workspace of the same installation, signed by the same key. */
+let other: readonly ZipEntry[] = [];
+let fingerprint = '';
+
+beforeAll(async () => {
+  await using harness = await startHarness();
+  const started = new Date(Date.now() - 3_600_000).toISOString();
+  const exported = async (slug: string) => {
+    const { token, workspace } = await harness.workspace(slug);
+    const policy = { name: 'base', spec: { action: 'DENY', peerSelector: {} } };
+    await harness.api('POST', '/api/v1/policies', { token, workspace, body: policy });
+    for (let n = 0; n < 3; n += 1) {
+      await harness.api('POST', `/api/v1/workspaces/${workspace}/snapshots`, { token, workspace, body: {} });
+    }
+    const response = await fetch(`${harness.url}/api/v1/ai/compliance/evidence`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'x-workspace-id': workspace, 'content-type': 'application/json' },
+      body: JSON.stringify({ framework: 'pci-dss', period_start: started }),
+    });
+    const file = path.join(folder, `${slug}.zip`);
+    writeFileSync(file, Buffer.from(await response.arrayBuffer()));
+    return entriesOf(file);
+  };
+  [genuine, other] = [await exported('one'), await exported('two')];
+  fingerprint = JSON.parse(textOf(genuine, 'attestation.json')).publicKeyFingerprint;
+});
+
+function textOf(entries: readonly ZipEntry[], name: string): string {
+  return entries.find((entry) => entry.name === name)?.bytes.toString() ?? '';
+}
+
+function without(name: string): ZipEntry[] {
+  return genuine.filter((entry) => entry.name !== name);
+}
+
+function replaced(
+  changes: Readonly<Record<string, string | Buffer>>,
+  entries: readonly ZipEntry[] = genuine,
+): ZipEntry[] {
+  return entries.map((entry) => {
+    const change = changes[entry.name];
+    return change === undefined ? entry : { ...entry, bytes: Buffer.from(change) };
+  });
+}
+
+function edited(name: string, edit: (text: string) => string): ZipEntry[] {
+  const [before, after] = [textOf(genuine, name), edit(textOf(genuine, name))];
+  expect([name, after === before]).toEqual([name, false]);
+  return replaced({ [name]: after });
+}
+
+/** With one bit of the middle byte turned. */
+function flipped(name: string): ZipEntry[] {
+  const bytes = Buffer.from(genuine.find((entry) => entry.name === name)?.bytes ?? []);
+  const at = Math.floor(bytes.length / 2);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  return replaced({ [name]: bytes });
+}
+
+/** As whoever can compute digests would cover up a change: a manifest that fits. */
+function withManifest(entries: readonly ZipEntry[]): ZipEntry[] {
+  const listed = entries.filter(({ name }) => name !== 'attestation.json' && name !== 'MANIFEST.sha256');
+  const text = listed
+    .map(({ name, bytes }) => `${createHash('sha256').update(bytes).digest('hex')}  ${name}\n`)
+    .join('');
+  return replaced({ 'MANIFEST.sha256': text }, entries);
+}
+
+/** Attested anew, by a key that is no key of the installation. */
+function attestedByAnother(entries: readonly ZipEntry[], isKeyBundled = true): ZipEntry[] {
+  const stored = newLogKey(0);
+  const keys = buildLogKeys([stored], new Uint8Array(32));
+  const own = isKeyBundled
+    ? replaced({ 'public-key.pem': publicKeyPem(Buffer.from(stored.publicKey, 'base64')) }, entries)
+    : entries;
+  const manifested = withManifest(own);
+  const files = manifested
+    .filter(({ name }) => name !== 'attestation.json')
+    .map(({ name, bytes }) => ({ path: name, sha256: createHash('sha256').update(bytes).digest('hex') }));
+  const { text } = attest(keys, JSON.parse(textOf(entries, 'assessment.json')), files);
+  return replaced({ 'attestation.json': text }, manifested);
+}
+
+function envelope(change: (envelope: Record<string, unknown>) => void): ZipEntry[] {
+  const value = JSON.parse(textOf(genuine, 'attestation.json'));
+  change(value);
+  return replaced({ 'attestation.json': JSON.stringify(value, null, 2) });
+}
+
+async function findingsOf(bytes: Buffer): Promise<{ codes: string[]; text: string }> {
+  const file = path.join(folder, 'tampered.zip');
+  writeFileSync(file, bytes);
+  try {
+    const archive = await openEvidence(file);
+    const { findings } = await verifyArchive(archive, (key) => key === fingerprint).finally(() => archive.close());
+    return { codes: findings.map(({ code }) => code), text: findings.map(({ message }) => message).join('\n') };
+  } catch (error) {
+    return { codes: ['damaged'], text: (error as Error).message };
+  }
+}
+
+/** Name, what is done, the code that has to be among the findings, and what they have to name. */
+const TAMPERINGS: readonly (readonly [string, () => readonly ZipEntry[], string, RegExp])[] = [
+  ['a bit of the summary', () => flipped('executive-summary.md'), 'changed', /executive-summary\.md/],
+  [
+    'a bit of the result of a control',
+    () => flipped('controls/PCI-DSS-1.2-result.md'),
+    'changed',
+    /PCI-DSS-1\.2-result/,
+  ],
+  ['a bit of the policies', () => flipped('raw-data/policies-current.yaml'), 'changed', /policies-current\.yaml/],
+  ['a bit of the timeline', () => flipped('raw-data/snapshots-timeline.json'), 'changed', /snapshots-timeline\.json/],
+  [
+    'a bit of the log',
+    () => flipped('raw-data/audit-log.jsonl'),
+    'log',
+    /audit-log\.jsonl: its entries do not make up the root/,
+  ],
+  ['a bit of the workflows', () => flipped('raw-data/workflow-audit-log.csv'), 'changed', /workflow-audit-log\.csv/],
+  ['a bit of the OSCAL results', () => flipped('oscal/assessment-results.json'), 'changed', /oscal/],
+  ['a bit of the report', () => flipped('report.html'), 'changed', /report\.html/],
+  [
+    'a bit of the checkpoint',
+    () => flipped('audit-checkpoint.txt'),
+    'checkpoint',
+    /audit-checkpoint\.txt is not signed/,
+  ],
+  ['a bit of the key', () => flipped('public-key.pem'), 'signature', /public-key\.pem/],
+  ['a bit of VERIFY.md', () => flipped('VERIFY.md'), 'changed', /VERIFY\.md/],
+  ['a bit of the manifest', () => flipped('MANIFEST.sha256'), 'manifest', /MANIFEST\.sha256/],
+  [
+    'a removed entry',
+    () => without('controls/PCI-DSS-6.4-result.md'),
+    'missing',
+    /PCI-DSS-6\.4-result\.md was signed and is missing/,
+  ],
+  ['a removed attestation', () => without('attestation.json'), 'missing', /attestation\.json is missing/],
+  [
+    'an added entry',
+    () => [...genuine, { name: 'notes.md', bytes: Buffer.from('x') }],
+    'extra',
+    /"notes\.md" was not signed/,
+  ],
+  [
+    'two files in the place of each other',
+    () =>
+      replaced({
+        'controls/PCI-DSS-1.2-result.md': textOf(genuine, 'controls/PCI-DSS-1.3-result.md'),
+        'controls/PCI-DSS-1.3-result.md': textOf(genuine, 'controls/PCI-DSS-1.2-result.md'),
+      }),
+    'changed',
+    /PCI-DSS-1\.2-result\.md is not the file.*\n.*PCI-DSS-1\.3-result\.md is not the file/,
+  ],
+  [
+    'a renamed entry',
+    () => genuine.map((entry) => (entry.name === 'report.html' ? { ...entry, name: 'report.htm' } : entry)),
+    'extra',
+    /report\.html was signed and is missing.*\n.*"report\.htm" was not signed/,
+  ],
+  [
+    'an entry that another program would unpack under another name',
+    () => genuine.map((entry) => (entry.name === 'report.html' ? { ...entry, localName: 'report.exe.' } : entry)),
+    'damaged',
+    /report\.html has another name in its own header/,
+  ],
+  [
+    'an entry twice',
+    () => [...genuine, { name: 'report.html', bytes: Buffer.from('x') }],
+    'duplicate',
+    /"report\.html" is there twice/,
+  ],
+  [
+    'an entry twice but for case',
+    () => [...genuine, { name: 'Report.html', bytes: Buffer.from('x') }],
+    'duplicate',
+    /"Report\.html"/,
+  ],
+  [
+    'an entry that leads out',
+    () => [...genuine, { name: '../evil.sh', bytes: Buffer.from('x') }],
+    'path',
+    /\.\.\/evil\.sh/,
+  ],
+  ['an absolute entry', () => [...genuine, { name: '/etc/evil', bytes: Buffer.from('x') }], 'path', /\/etc\/evil/],
+  ['a directory', () => [...genuine, { name: 'more/', bytes: Buffer.alloc(0) }], 'path', /more\//],
+  [
+    'a changed file with a manifest that fits',
+    () => withManifest(edited('executive-summary.md', (text) => text.replace('fail', 'pass'))),
+    'changed',
+    /executive-summary\.md is not the file[\s\S]*MANIFEST\.sha256 is not the file/,
+  ],
+  ['all of it signed by another key', () => attestedByAnother(genuine), 'untrusted_key', /not a key that is trusted/],
+  [
+    'an attestation by another key beside the key of ours',
+    () => attestedByAnother(genuine, false),
+    'signature',
+    /not what the key in public-key\.pem signed/,
+  ],
+  [
+    'the checkpoint of another log',
+    () => replaced({ 'audit-checkpoint.txt': textOf(other, 'audit-checkpoint.txt') }),
+    'log',
+    /do not make up the root of audit-checkpoint\.txt/,
+  ],
+  [
+    'the attestation of another archive',
+    () => replaced({ 'attestation.json': textOf(other, 'attestation.json') }),
+    'changed',
+    /executive-summary\.md/,
+  ],
+  [
+    'a count of rows',
+    () => edited('raw-data/snapshots-timeline.meta.json', (text) => text.replace(/"row_count": 3/, '"row_count": 2')),
+    'meta',
+    /says 2 rows, raw-data\/snapshots-timeline\.json has 3/,
+  ],
+  [
+    'a snapshot less, with its count',
+    () =>
+      replaced({
+        'raw-data/snapshots-timeline.json': textOf(genuine, 'raw-data/snapshots-timeline.json').replace(
+          /\{.*\},\n/,
+          '',
+        ),
+        'raw-data/snapshots-timeline.meta.json': textOf(genuine, 'raw-data/snapshots-timeline.meta.json').replace(
+          '"row_count": 3',
+          '"row_count": 2',
+        ),
+      }),
+    'meta',
+    /another digest than raw-data\/snapshots-timeline\.json/,
+  ],
+  [
+    'an entry of the log less',
+    () => edited('raw-data/audit-log.jsonl', (text) => text.replace(/^.*\n/, '')),
+    'log',
+    /do not make up the root/,
+  ],
+  [
+    'a payload that was edited',
+    () =>
+      envelope((value) => {
+        const payload = Buffer.from(String(value['payload']), 'base64')
+          .toString()
+          .replace('WARNED', 'PASSED')
+          .replace('FAILED', 'PASSED');
+        value['payload'] = Buffer.from(payload).toString('base64');
+      }),
+    'signature',
+    /its payload is not what the key/,
+  ],
+  [
+    'a list beside the payload that was edited',
+    () =>
+      envelope((value) => {
+        value['files'] = [];
+      }),
+    'attestation',
+    /files is not what was signed/,
+  ],
+  [
+    'two signatures',
+    () =>
+      envelope((value) => {
+        value['signatures'] = [...(value['signatures'] as unknown[]), { keyid: 'x', sig: 'eA==' }];
+      }),
+    'attestation',
+    /signatures/,
+  ],
+  [
+    'another evidence_id',
+    () =>
+      envelope((value) => {
+        value['evidenceId'] = 'ev_other';
+      }),
+    'attestation',
+    /evidenceId is not what was signed/,
+  ],
+];
+
+test('the archive as it was made, and the same entries in another ZIP, verify', async () => {
+  expect(await findingsOf(storedZip(genuine))).toEqual({ codes: [], text: '' });
+  const payload = JSON.parse(textOf(genuine, 'attestation.json'));
+  expect(payload.signatures[0].keyid).toBe(fingerprint);
+  expect(keyFingerprint(new Uint8Array(32))).not.toBe(fingerprint);
+  expect(isPayloadSigned('t', new Uint8Array(1), new Uint8Array(1), new Uint8Array(32))).toBe(false);
+});
+
+describe('a tampering is found and named', () => {
+  test.each(TAMPERINGS)('%s', async (_what, tamper, code, text) => {
+    const found = await findingsOf(storedZip(tamper()));
+    expect(found.codes).toContain(code);
+    expect(found.text).toMatch(text);
+  });
+
+  test.each([
+    ['its end is cut', (bytes: Buffer) => bytes.subarray(0, bytes.length - 30)],
+    ['half of it is missing', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
+    ['it is empty', () => Buffer.alloc(0)],
+  ])('%s', async (_what, cut) => {
+    expect((await findingsOf(cut(storedZip(genuine)))).codes).toEqual(['damaged']);
+  });
+});

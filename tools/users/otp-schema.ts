@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { RECOVERY_CODES } from '../../core/identity/recovery-codes.ts';
+
+/** As people type it from an app or a list; what it is worth is looked at where it is used. */
+export const otpText = lineOfText(TEXT_LIMITS.otp).min(1);
+
+/** What proves that it is the person and not a session that somebody got hold of. */
+export const proof = {
+  password: z.string().min(1).max(TEXT_LIMITS.password),
+  otp: otpText.describe('the present code of the authenticator app, or a recovery code'),
+};
+
+export const recoveryCodes = z.strictObject({
+  recoveryCodes: z
+    .array(z.string())
+    .max(RECOVERY_CODES)
+    .describe('each signs in once in the place of a code; they are shown here and never again'),
+});

@@ -9,7 +9,7 @@ import { waitingCount } from './api/waiting.ts';
 import { may, workspace } from './api/workspace.ts';
 import { PAGES, pageOf, titleOf } from './pages/index.tsx';
 import { goTo, hrefOf, linkTo, route, setQuery } from './route/route.ts';
-import { texts } from './texts.ts';
+import { texts } from './texts/texts.ts';
 import { Brand } from './ui/brand.tsx';
 import { Page } from './ui/page.tsx';
 import { ProblemNotice } from './ui/problem.tsx';

@@ -1,5 +1,6 @@
 import { answer, api } from './client.ts';
-import { forgetAll, lastUser, me, mustChangePassword, session } from './session.ts';
+import { Problem } from './problem.ts';
+import { forgetAll, forgetSession, lastUser, me, mustChangePassword, session } from './session.ts';
 
 /** @throws Problem `otp_required` where the account has a second factor and no code was sent */
 export async function signIn(username: string, password: string, otp: string): Promise<void> {
@@ -15,7 +16,11 @@ export async function signIn(username: string, password: string, otp: string): P
 export async function choosePassword(oldPassword: string, newPassword: string): Promise<void> {
   const username = session.value?.username ?? '';
   await api.PUT('/api/v1/users/me/password', { body: { oldPassword, newPassword } });
-  await signIn(username, newPassword, '');
+  await signIn(username, newPassword, '').catch((error: unknown) => {
+    // It is changed: what is left is to sign in with it and the next code.
+    if (error instanceof Problem && error.code === 'otp_required') forgetSession();
+    else throw error;
+  });
 }
 
 export async function signOut(): Promise<void> {

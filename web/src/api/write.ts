@@ -1,4 +1,4 @@
-import { texts } from '../texts.ts';
+import { texts } from '../texts/texts.ts';
 import { say } from '../ui/message.tsx';
 import { answer } from './client.ts';
 import { changed } from './load.ts';

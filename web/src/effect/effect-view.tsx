@@ -1,5 +1,5 @@
 import type { Effect, EffectRow } from '../api/types.ts';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/texts.ts';
 import { type EffectLine, groupedRows } from './grouped.ts';
 
 /** What a change opens and closes: counts, then lines of names, then the pairs on demand. */

@@ -1,5 +1,5 @@
 import type { RiskLevel } from '../api/types.ts';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/texts.ts';
 
 const TONE: Record<RiskLevel, string> = { low: 'ok', medium: 'warn', high: 'danger', critical: 'danger' };
 const MARK: Record<RiskLevel, string> = { low: '○', medium: '◐', high: '●', critical: '▲' };

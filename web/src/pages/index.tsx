@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/texts.ts';
 
 type PageName = keyof typeof texts.shell.pages;
 

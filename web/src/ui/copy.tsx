@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/texts.ts';
 
 const SHOWN_MS = 2_000;
 

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/texts.ts';
 
 interface Message {
   readonly text: string;

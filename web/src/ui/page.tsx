@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/texts.ts';
 
 /** A page: its title gets the focus when it is opened, so that it is read aloud and keys begin there. */
 export function Page({

@@ -1,5 +1,5 @@
 import type { Problem } from '../api/problem.ts';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/texts.ts';
 import { CopyButton } from './copy.tsx';
 
 /** What happened, what to do, and the id under which the control plane has logged it. */

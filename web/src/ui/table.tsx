@@ -2,7 +2,7 @@ import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { route, setQuery } from '../route/route.ts';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/texts.ts';
 
 export interface Column<R> {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/texts.ts';
 
 type Theme = 'system' | 'light' | 'dark';
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];

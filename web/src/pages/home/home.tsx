@@ -4,7 +4,7 @@ import { waiting } from '../../api/waiting.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { Risk } from '../../effect/risk.tsx';
 import { linkTo } from '../../route/route.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/texts.ts';
 import { Page } from '../../ui/page.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';

@@ -6,7 +6,7 @@ import type { Peer } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
 import { write } from '../../api/write.ts';
 import { goTo, linkTo, route } from '../../route/route.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';

@@ -1,5 +1,5 @@
 import type { Peer } from '../../api/types.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/texts.ts';
 
 export function PeerState({ peer: { status } }: { peer: Peer }) {
   if (status.phase !== 'ready') return <span class="tag warn">{texts.peers.phases[status.phase]}</span>;

@@ -5,7 +5,7 @@ import { useLoaded } from '../../api/load.ts';
 import type { Peer } from '../../api/types.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { goTo, linkTo, route } from '../../route/route.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/texts.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';

@@ -9,7 +9,7 @@ import { may } from '../../api/workspace.ts';
 import { EffectView } from '../../effect/effect-view.tsx';
 import { Risk } from '../../effect/risk.tsx';
 import { goTo, linkTo } from '../../route/route.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { isTyping } from '../../ui/keys.ts';
 import { say } from '../../ui/message.tsx';

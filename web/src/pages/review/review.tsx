@@ -8,7 +8,7 @@ import { waiting } from '../../api/waiting.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { Risk } from '../../effect/risk.tsx';
 import { goTo, linkTo, route } from '../../route/route.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/texts.ts';
 import { isTyping } from '../../ui/keys.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';

@@ -1,6 +1,6 @@
 import { session } from '../../api/session.ts';
 import { choosePassword, signOut } from '../../api/sign-in.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { Brand } from '../../ui/brand.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';

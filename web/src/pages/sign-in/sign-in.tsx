@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Problem } from '../../api/problem.ts';
 import { lastUser } from '../../api/session.ts';
 import { signIn } from '../../api/sign-in.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { Brand } from '../../ui/brand.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';

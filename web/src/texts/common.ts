@@ -1,0 +1,17 @@
+export const common = {
+  product: 'Mesh',
+  refresh: 'Refresh',
+  cancel: 'Cancel',
+  close: 'Close',
+  copy: 'Copy',
+  copied: 'Copied',
+  loading: 'Loading…',
+  more: 'Load more',
+  search: 'Search',
+  noMatch: 'Nothing matches. Clear the search to see all.',
+  unknown: 'unknown',
+  never: 'never',
+  waits: 'It waits for approval: see Review.',
+  now: 'now',
+  confirmName: (name: string) => `Type ${name} to confirm. This cannot be undone.`,
+} as const;

@@ -1,6 +1,6 @@
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { MeshError, toProblem } from '../core/base/errors.ts';
-import { type AnyOperation, isPending, mayWait } from '../core/base/operation.ts';
+import { type AnyOperation, type HttpBinding, isPending, mayWait } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
 import type { Log } from '../core/base/ports.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
@@ -10,6 +10,7 @@ import { JsonText } from '../core/compute/compute.ts';
 import { YamlText } from '../core/views/custom-resource.ts';
 import { prefersYaml } from './accept.ts';
 import { readFields } from './body.ts';
+import { cookieOf, credentialOf, endedCookie, isOwnPage } from './credential.ts';
 import { answersRecord, entityTagIn, parseIfMatch } from './entity-tags.ts';
 import { buildCoercion } from './input.ts';
 import type { Metrics } from './metrics.ts';
@@ -118,7 +119,7 @@ function buildAnswer<Services>(
       }
       const call: CallRequest = {
         raw,
-        bearer: bearerOf(request.headers.authorization) ?? (enrols ? takeToken(raw, operation) : undefined),
+        bearer: credentialOf(request) ?? (enrols ? takeToken(raw, operation) : undefined),
         workspaceHints: [workspace, headerOf(request.headers['x-workspace-id'])],
         face: 'rest',
         origin: originOf(request),
@@ -149,6 +150,7 @@ function buildAnswer<Services>(
         ...open,
         ...(value instanceof YamlText ? YAML_HEADERS : JSON_HEADERS),
         ...(tag ? ['ETag', tag] : []),
+        ...cookieHeaders(http.session, request, raw, value),
         'X-Request-Id',
         requestId,
         'Content-Length',
@@ -176,6 +178,19 @@ function buildAnswer<Services>(
   };
 }
 
+/** A browser keeps a session where its person asked for it, and forgets it when it ends. */
+function cookieHeaders(
+  session: HttpBinding['session'],
+  request: Request,
+  asked: Readonly<Record<string, unknown>>,
+  answer: unknown,
+): readonly string[] {
+  if (!session || !isOwnPage(request.headers)) return [];
+  if (session === 'ends') return ['Set-Cookie', endedCookie(request)];
+  const isAsked = asked['staySignedIn'] === true;
+  return isAsked ? ['Set-Cookie', cookieOf(request, answer as { token: string; expiresAt: string })] : [];
+}
+
 /** 202 for what waits for a person. */
 function statusOf<Services>(operation: AnyOperation<Services>, answer: unknown): number {
   const { status = 200, otherStatus } = operation.http;
@@ -196,13 +211,6 @@ function takeToken<Services>(raw: Record<string, unknown>, { input }: AnyOperati
   const { token } = raw;
   if (!('token' in input.shape)) delete raw['token'];
   return typeof token === 'string' ? token : undefined;
-}
-
-const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
-
-/** The token of an Authorization header. */
-export function bearerOf(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : BEARER.exec(header)?.[1];
 }
 
 function headerOf(header: string | string[] | undefined): string | undefined {

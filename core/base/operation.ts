@@ -25,6 +25,8 @@ export interface HttpBinding {
   readonly yamlField?: string;
   /** Its pages are sent as one answer: lists and maps go on from page to page, the rest is that of the first. */
   readonly joinsPages?: true;
+  /** What it does to the caller's session, which a browser may keep in a cookie (`staySignedIn`). */
+  readonly session?: 'begins' | 'ends';
 }
 
 /** Title of a column, and the path of its field: `status.address`. */

@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { completeAddress } from './api/complete-address.ts';
 import { followChanges } from './api/live.ts';
+import { resume } from './api/sign-in.ts';
 import { followWaiting } from './api/waiting.ts';
 import { App } from './app.tsx';
 import './style/tokens.css';
@@ -13,4 +14,5 @@ import './style/effect.css';
 completeAddress();
 followChanges();
 followWaiting();
+await resume();
 render(<App />, document.getElementById('app') as HTMLElement);

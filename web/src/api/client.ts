@@ -1,13 +1,12 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 import { problemOf, unreachable } from './problem.ts';
 import type { paths } from './schema.d.ts';
-import { forgetSession, session } from './session.ts';
+import { credentialHeaders, forgetSession } from './session.ts';
 import { workspaceId } from './workspace.ts';
 
 const credentials: Middleware = {
   onRequest({ request, schemaPath }) {
-    const token = session.value?.token;
-    if (token && !request.headers.has('authorization')) request.headers.set('authorization', `Bearer ${token}`);
+    for (const [name, value] of Object.entries(credentialHeaders())) request.headers.set(name, value);
     // What belongs to no workspace is not asked with one: another's right could be missing.
     const workspace = workspaceId.value;
     const isAsked = workspace && !schemaPath.startsWith('/api/v1/users/') && !request.headers.has('x-workspace-id');

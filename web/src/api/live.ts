@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { changed } from './load.ts';
-import { session } from './session.ts';
+import { credentialHeaders, session } from './session.ts';
 import { workspaceId } from './workspace.ts';
 
 export type LiveState = 'live' | 'connecting' | 'lost';
@@ -26,20 +26,20 @@ function networkChanged(): void {
 /** Follows the changes of the chosen workspace while somebody is signed in. The token goes in a header, so `fetch` reads. */
 export function followChanges(): () => void {
   return effect(() => {
-    const [token, workspace] = [session.value?.token, workspaceId.value];
-    if (!token || !workspace) return undefined;
+    const workspace = workspaceId.value;
+    if (!session.value || !workspace) return undefined;
     const abort = new AbortController();
-    void follow({ token, workspace }, abort.signal);
+    void follow(workspace, abort.signal);
     return () => abort.abort();
   });
 }
 
-async function follow(who: { readonly token: string; readonly workspace: string }, signal: AbortSignal): Promise<void> {
+async function follow(workspace: string, signal: AbortSignal): Promise<void> {
   let last = '';
   liveState.value = 'connecting';
   while (!signal.aborted) {
     try {
-      for await (const { event, id } of eventsOf(who, last, signal)) {
+      for await (const { event, id } of eventsOf(workspace, last, signal)) {
         if (liveState.value !== 'live') {
           // What happened while nobody told it.
           if (liveState.value === 'lost') networkChanged();
@@ -63,16 +63,12 @@ interface LiveEvent {
 }
 
 /** Server-sent events of GET /api/v1/events; the first is told as soon as the stream is open. */
-async function* eventsOf(
-  { token, workspace }: { readonly token: string; readonly workspace: string },
-  last: string,
-  signal: AbortSignal,
-): AsyncGenerator<LiveEvent> {
+async function* eventsOf(workspace: string, last: string, signal: AbortSignal): AsyncGenerator<LiveEvent> {
   const response = await fetch('/api/v1/events', {
     signal,
     headers: {
       accept: 'text/event-stream',
-      authorization: `Bearer ${token}`,
+      ...credentialHeaders(),
       'x-workspace-id': workspace,
       ...(last && { 'last-event-id': last }),
     },

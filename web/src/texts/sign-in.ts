@@ -4,6 +4,7 @@ export const signIn = {
   username: 'User name',
   password: 'Password',
   otp: 'Code of your second factor, or a recovery code',
+  stay: 'Stay signed in on this browser',
   submit: 'Sign in',
   out: 'Sign out',
   choose: 'Choose a password',

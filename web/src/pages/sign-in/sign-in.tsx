@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Problem } from '../../api/problem.ts';
-import { lastUser } from '../../api/session.ts';
+import { keepsSession, lastUser } from '../../api/session.ts';
 import { signIn } from '../../api/sign-in.ts';
 import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
@@ -25,7 +25,12 @@ export function SignIn() {
     const field = (name: string) => String(form.get(name) ?? '');
     return act(async () => {
       try {
-        await signIn(field('username'), field('password'), field('otp').trim());
+        await signIn({
+          username: field('username'),
+          password: field('password'),
+          otp: field('otp').trim(),
+          staySignedIn: form.has('stay'),
+        });
       } catch (error) {
         if (error instanceof Problem && error.code === 'otp_required' && !asksForCode.value) asksForCode.value = true;
         else throw error;
@@ -60,6 +65,10 @@ export function SignIn() {
             <input name="otp" autocomplete="one-time-code" inputMode="text" spellcheck={false} ref={code} required />
           </label>
         )}
+        <label class="row">
+          <input name="stay" type="checkbox" defaultChecked={keepsSession()} />
+          {texts.signIn.stay}
+        </label>
         <ProblemNotice problem={problem.value} />
         <button type="submit" class="primary" disabled={isActing.value}>
           {texts.signIn.submit}

@@ -8,6 +8,7 @@ import { signOut } from './api/sign-in.ts';
 import { waitingCount } from './api/waiting.ts';
 import { may, workspace } from './api/workspace.ts';
 import { PAGES, pageOf, titleOf } from './pages/index.tsx';
+import { PaletteButton } from './palette/palette.tsx';
 import { goTo, hrefOf, linkTo, route, setQuery } from './route/route.ts';
 import { texts } from './texts/texts.ts';
 import { Brand } from './ui/brand.tsx';
@@ -61,6 +62,7 @@ function Top() {
           ))}
         </select>
       )}
+      <PaletteButton />
       {at && (
         <span class="row">
           <strong>{texts.shell.asOf(exactTime(at))}</strong>

@@ -4,6 +4,7 @@ type Schemas = components['schemas'];
 
 /** With all fields, as it is answered where none are chosen. */
 export type Peer = Required<Schemas['Peer']>;
+export type Agent = Schemas['Agent'];
 export type Workflow = Schemas['Workflow'];
 export type WorkflowDetail = Schemas['GetWorkflowResponse'];
 export type Effect = Schemas['AdoptPeerResponseEffect'];

@@ -6,6 +6,7 @@ import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
 import type { ShownChange, WorkflowDetail } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
+import { EffectGraph } from '../../effect/effect-graph.tsx';
 import { EffectView } from '../../effect/effect-view.tsx';
 import { Risk } from '../../effect/risk.tsx';
 import { goTo, linkTo } from '../../route/route.ts';
@@ -15,6 +16,8 @@ import { isTyping } from '../../ui/keys.ts';
 import { say } from '../../ui/message.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
+import { WhoAsked } from './who-asked.tsx';
+import { YamlDiff } from './yaml-diff.tsx';
 
 /** One change: who asked for what, what it does, and the decision. */
 export function Decision({ id }: { id: string }) {
@@ -40,6 +43,7 @@ export function Decision({ id }: { id: string }) {
         </section>
       )}
       <EffectView effect={effect} />
+      <EffectGraph effect={effect} />
       {call && (
         <section class="stack-small">
           <h3>
@@ -71,7 +75,7 @@ function Lines({ lines }: { lines: readonly string[] }) {
 function Facts({ workflow }: { workflow: WorkflowDetail }) {
   const { status, error, requestedBy, requestedAt, intent, plannedBy, reading, verification } = workflow;
   const facts: readonly (readonly [string, ComponentChildren])[] = [
-    [texts.review.askedBy, [`${requestedBy}, `, <Time key="at" at={requestedAt} />]],
+    [texts.review.askedBy, <WhoAsked key="who" actor={requestedBy} at={requestedAt} />],
     [texts.review.askedFor, intent],
     [texts.review.readBy, plannedBy && `${texts.review.readers[plannedBy]}: ${reading ?? ''}`],
     [texts.review.verified, verification && <Verified workflow={workflow} />],
@@ -120,20 +124,8 @@ function Change({ change: { action, resource, name, before, after } }: { change:
       <summary class="break">
         {action} {resource} <strong>{name}</strong>
       </summary>
-      <div class="sides">
-        <Yaml title={texts.review.before} text={before} />
-        <Yaml title={texts.review.after} text={after} />
-      </div>
+      <YamlDiff before={before} after={after} />
     </details>
-  );
-}
-
-function Yaml({ title, text }: { title: string; text: string }) {
-  return (
-    <figure class="stack-small">
-      <figcaption class="dim small">{title}</figcaption>
-      <pre class="code">{text || texts.review.nothing}</pre>
-    </figure>
   );
 }
 

@@ -3,18 +3,17 @@ import type { ComponentType } from 'preact';
 import { liveState } from './api/live.ts';
 import { asProblem } from './api/load.ts';
 import type { Problem } from './api/problem.ts';
-import { me, session } from './api/session.ts';
-import { signOut } from './api/sign-in.ts';
-import { waitingCount } from './api/waiting.ts';
+import { me } from './api/session.ts';
 import { may, workspace } from './api/workspace.ts';
-import { PAGES, pageOf, titleOf } from './pages/index.tsx';
+import { pageOf } from './pages/index.tsx';
 import { PaletteButton } from './palette/palette.tsx';
 import { goTo, hrefOf, linkTo, route, setQuery } from './route/route.ts';
+import { Side } from './side.tsx';
 import { texts } from './texts/texts.ts';
+import { Account } from './ui/account.tsx';
 import { Brand } from './ui/brand.tsx';
 import { Page } from './ui/page.tsx';
 import { ProblemNotice } from './ui/problem.tsx';
-import { ThemeSwitch } from './ui/theme.tsx';
 import { exactTime } from './ui/time.tsx';
 
 export function Shell() {
@@ -75,39 +74,11 @@ function Top() {
         <span class={`live ${liveState.value}`} role="status">
           {texts.live[liveState.value]}
         </span>
-        <ThemeSwitch />
-        <span class="dim break">{session.value?.username}</span>
-        <button type="button" class="quiet" onClick={() => signOut().catch(() => undefined)}>
-          {texts.signIn.out}
-        </button>
+        <span class="row wide-only">
+          <Account />
+        </span>
       </span>
     </header>
-  );
-}
-
-function Side({ current }: { current: string }) {
-  const offered = Object.entries(PAGES).filter(([, { scope, isHidden }]) => !isHidden && (!scope || may(scope)));
-  const waiting = waitingCount.value;
-  return (
-    <nav class="side" aria-label="Pages">
-      <ul>
-        {offered.map(([name, { group }]) => (
-          <>
-            {group && (
-              <li key={group} class="group">
-                {group}
-              </li>
-            )}
-            <li key={name}>
-              <a href={linkTo(name)} aria-current={name === current ? 'page' : undefined}>
-                {titleOf(name)}
-                {name === 'review' && waiting > 0 && <span class="tag accent">{waiting}</span>}
-              </a>
-            </li>
-          </>
-        ))}
-      </ul>
-    </nav>
   );
 }
 

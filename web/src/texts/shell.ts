@@ -1,5 +1,7 @@
 export const shell = {
   skip: 'Skip to content',
+  navigation: 'Pages',
+  more: 'More',
   workspace: 'Workspace',
   noWorkspace: 'You are a member of no workspace. Ask an administrator to add you.',
   wrongWorkspace: (slug: string) => `You are in no workspace ${slug}.`,

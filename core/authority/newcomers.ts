@@ -169,6 +169,23 @@ function joined(state: NetworkState, records: readonly PeerRecord[]): NetworkSta
   return afterCommit(state, { revision: state.revision + 1, changes });
 }
 
+/** A state with one device of each kind that joins with some tokens, those without labels apart. */
+export function withThoseOf(state: NetworkState, joins: readonly Joins[]): NetworkState {
+  const kinds = new Map<string, Joins>();
+  for (const { labels, network } of joins) {
+    const text = Object.entries(labels)
+      .map(([key, value]) => `${key}=${value}`)
+      .sort();
+    if (text.length > 0 && state.networks.has(network))
+      kinds.set(`${network} with ${text.join(', ')}`, { labels, network });
+  }
+  // The newest tokens come last, those of a change at the end.
+  const devices = [...kinds].slice(-MAX_NEWCOMERS).map(([where, { labels, network }]) => {
+    return newcomer({ name: `a device that joins later in ${where}`, labels, network }, state);
+  });
+  return joined(state, devices);
+}
+
 interface NewcomerInput {
   /** With a space in it, which no name of a peer has. Its id follows from it: the same device is the same each time. */
   readonly name: string;

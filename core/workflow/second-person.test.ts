@@ -126,3 +126,37 @@ test('taking a peer out of the scope by its labels needs a second person as what
   expect(await kit.ada('get_peer', { id: 'card-1' })).toMatchObject({ labels: CARD });
   expect(await relabel({ ...CARD, role: 'db' })).toMatchObject({ labels: { ...CARD, role: 'db' } });
 });
+
+test('what fails a control once a policy has ended needs a second person, in whichever order it is prepared', async () => {
+  await using kit = await scene();
+  const until = (ms: number) => new Date(kit.clock.time + ms).toISOString();
+  const short = { ...BASE, expiresAt: until(60_000) };
+  const held = await kit.ada('update_policy', { id: 'base', spec: short });
+  expect(held).toMatchObject({ status: 'pending_approval' });
+  const { summary } = await kit.ada('get_workflow', { id: held.workflow_id });
+  expect(JSON.stringify(summary)).toContain('once policies have ended');
+  await kit.ada('create_policy', { name: 'stand-in', spec: short });
+  expect(await kit.ada('delete_policy', { id: 'base' })).toMatchObject({ status: 'pending_approval' });
+  await kit.ada('create_policy', {
+    name: 'guard',
+    spec: { action: 'DENY', peerSelector: { matchLabels: CARD }, ingress: [{}] },
+  });
+  await kit.ada('create_policy', { name: 'hidden', spec: { ...OPEN, expiresAt: until(120_000) } });
+  const shorter = { action: 'DENY', peerSelector: { matchLabels: CARD }, ingress: [{}], expiresAt: until(60_000) };
+  expect(await kit.ada('update_policy', { id: 'guard', spec: shorter })).toMatchObject({ status: 'pending_approval' });
+});
+
+test('a join token whose devices would fail a control needs a second person, whether it or the policy comes first', async () => {
+  await using kit = await scene();
+  const waiting = { action: 'ALLOW', peerSelector: { matchLabels: { app: 'x' } }, ingress: [{ from: ['*'] }] };
+  const labels = { ...CARD, app: 'x' };
+  const token = () => kit.ada('generate_join_token', { name: 't', expiry: '', labels });
+  await kit.ada('create_policy', { name: 'waiting', spec: waiting });
+  expect(await token()).toMatchObject({ status: 'pending_approval' });
+  expect(await kit.ada('generate_join_token', { name: 'u', expiry: '', labels: CARD })).toMatchObject({ name: 'u' });
+  await kit.ada('delete_policy', { id: 'waiting' });
+  expect(await token()).toMatchObject({ name: 't' });
+  expect(await kit.ada('create_policy', { name: 'waiting', spec: waiting })).toMatchObject({
+    status: 'pending_approval',
+  });
+});

@@ -4,7 +4,7 @@ import {
   OUTSIDE_ADDRESSES,
   outsideAddressesIn,
   playHistory,
-  randomOpenHistory,
+  randomHistory,
 } from '../../test/kits/plane/random-history.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { sameValue } from '../model/value.ts';
@@ -18,7 +18,7 @@ const FIELDS = ['peers', 'policies', 'networks', 'agents'] as const;
 test('every row names changes that take it back alone when each is undone, or together where no single one does', async () => {
   const seen = { alone: 0, together: 0, time: 0, several: 0 };
   await fc.assert(
-    fc.asyncProperty(randomOpenHistory, fc.nat(8), fc.nat(20), async (history, first, length) => {
+    fc.asyncProperty(randomHistory, fc.nat(8), fc.nat(20), async (history, first, length) => {
       const { kit, workspace, began, end } = await playHistory(history);
       await using _ = kit;
       const { store, states } = kit.services;

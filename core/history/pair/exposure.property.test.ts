@@ -4,7 +4,7 @@ import {
   OUTSIDE_ADDRESSES,
   outsideAddressesIn,
   playHistory,
-  randomOpenHistory,
+  randomHistory,
 } from '../../../test/kits/plane/random-history.ts';
 import { formatInstant, parseInstant } from '../../base/time.ts';
 import { lookUp, lookUpById } from '../../model/find.ts';
@@ -21,7 +21,7 @@ test('the intervals of an exposure cover the range exactly, and each instant is 
   let cut = 0;
   await fc.assert(
     fc.asyncProperty(
-      randomOpenHistory,
+      randomHistory,
       fc.constantFrom('web-1', 'db-1', 'bot-1'),
       fc.constantFrom('inbound' as const, 'outbound' as const),
       fc.integer({ min: -4, max: 12 }),

@@ -11,7 +11,6 @@ import {
   type Selector,
 } from '../../../core/model/policy.ts';
 import { addressText, type Ranges, rangesOfTerm } from '../../../core/model/ranges.ts';
-import type { ExternalInput } from '../../../core/reachability/model.ts';
 import { agent, network, peer, policy, presence } from '../records/records.ts';
 import { buildKit } from './kit.ts';
 
@@ -42,14 +41,14 @@ const HOLE = '203.0.113.7/32';
 /** The network, addresses outside of it, and all but one of IPv4. */
 const outside = fc.oneof(
   fc.constantFrom(NETWORK, ...OUTSIDE_BLOCKS).map((cidr) => ({ cidr })),
-  fc.constant({ cidr: '0.0.0.0/0', except: [HOLE] }),
+  fc.constant({ cidr: '0.0.0.0/0', except: [HOLE] as string[] }),
 );
 
 /** Addresses outside of the network: what lies on both sides of each edge that policies of the histories can have. */
-export const OUTSIDE_ADDRESSES: readonly ExternalInput[] = [
+export const OUTSIDE_ADDRESSES: readonly { readonly name: string; readonly range: string }[] = [
   ...new Set([
     ...['198.51.100.7', 'fd00::1', '0.0.0.0', '255.255.255.255', '::'],
-    ...[NETWORK, ...OUTSIDE_BLOCKS, HOLE].flatMap(edgesOf),
+    ...[NETWORK, ...OUTSIDE_BLOCKS, HOLE].flatMap((block) => edgesOf(block)),
   ]),
 ].map((range) => ({ name: `at ${range}`, range }));
 
@@ -164,10 +163,8 @@ const historyWith = (spec: fc.Arbitrary<PolicySpec>) =>
     { minLength: 4, maxLength: 16 },
   );
 
-/** Policies name peers by what they are, and addresses of the network. */
-export const randomHistory = historyWith(specFrom(own, address));
-/** Policies name peers by what they are not too, and addresses outside. */
-export const randomOpenHistory = historyWith(specFrom(fc.oneof(own, negative), fc.oneof(address, outside)));
+/** Policies name peers by what they are and by what they are not, and addresses of the network and outside. */
+export const randomHistory = historyWith(specFrom(fc.oneof(own, negative), fc.oneof(address, outside)));
 type RandomHistory = typeof randomHistory extends fc.Arbitrary<infer H> ? H : never;
 
 /** Plays a history. The clock ends behind every instant at which something ends. */

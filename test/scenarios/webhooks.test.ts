@@ -11,9 +11,12 @@ import { mesh } from '../kits/process/run-command.ts';
 
 const ALLOWED = { MESH_WEBHOOK_ALLOW: '127.0.0.0/8' };
 const WAIT = { timeout: 20_000 };
+const TEST_MS = 120_000;
 const SPEC = { action: 'DENY', peerSelector: {} };
 
-test('mesh webhook makes, shows, tests, changes and deletes a webhook, and sends again what has died', async () => {
+test('mesh webhook makes, shows, tests, changes and deletes a webhook, and sends again what has died', {
+  timeout: TEST_MS,
+}, async () => {
   let status = 204;
   await using receiver = await startReceiver((response) => void response.writeHead(status).end());
   await using harness = await startHarness({ env: ALLOWED });
@@ -77,7 +80,7 @@ test('mesh webhook makes, shows, tests, changes and deletes a webhook, and sends
 });
 
 test('a control plane that is killed with deliveries waiting delivers each event after its next start, each by one id', {
-  timeout: 60_000,
+  timeout: TEST_MS,
 }, async () => {
   const directory = freshDirectory();
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));

@@ -19,7 +19,8 @@ const MAX_BLOCKS = 100;
 
 /**
  * Addresses in the fewest readable terms: `outside` for all, `outside except 10.0.0.0/8` for all that no policy names and
- * more, else blocks of the policies and CIDRs, each a term of `rangesOfTerm` unless its list is cut. Addresses of networks are nobody's here, so that a block around one stays whole.
+ * more, else blocks of the policies and CIDRs, each a term of `rangesOfTerm` unless its list is cut. Addresses of networks are
+ * nobody's here, so that a block around one stays whole.
  */
 export function rangeNames(ranges: Ranges, inside: Ranges, blocks: readonly BlockCode[]): string[] {
   const missing = without(without(EVERY_ADDRESS, inside), ranges);

@@ -62,6 +62,23 @@ const POLICIES = 40;
 const folder = await mkdtemp(join(tmpdir(), 'mesh-bench-'));
 const clock = { time: Date.UTC(2025, 0, 1), now: () => clock.time };
 const began = clock.time;
+/** As a control plane has them that runs on one machine. */
+const SETTINGS = {
+  version: 'bench',
+  apiUrl: 'https://127.0.0.1',
+  signalingUrl: 'nats://127.0.0.1:4222',
+  relayAdvertiseUrl: undefined,
+  stunUrl: '127.0.0.1:3478',
+  registrationProof: 'required',
+  listens: {
+    api: { host: '127.0.0.1', tls: false },
+    bus: { host: '127.0.0.1', auth: 'none', tls: false },
+  },
+  logKeySince: began,
+  planTtlMs: 1,
+  signIn: SIGN_IN_DEFAULTS,
+  webhookAllow: [],
+} as const;
 const store = await openStore(`sqlite:${join(folder, 'mesh.db')}`, { clock, log: silentLog });
 try {
   console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model.trim()}, ${new Date().toISOString()}`);
@@ -146,24 +163,8 @@ function policyDraft(name: string, spec: PolicySpec): RecordDraft<'MeshPolicy'> 
 }
 
 async function assessAll(): Promise<void> {
-  const settings = {
-    version: 'bench',
-    apiUrl: 'https://127.0.0.1',
-    signalingUrl: 'nats://127.0.0.1:4222',
-    relayAdvertiseUrl: undefined,
-    stunUrl: '127.0.0.1:3478',
-    registrationProof: 'required',
-    listens: {
-      api: { host: '127.0.0.1', tls: false },
-      bus: { host: '127.0.0.1', auth: 'none', tls: false },
-    },
-    logKeySince: began,
-    planTtlMs: 1,
-    signIn: SIGN_IN_DEFAULTS,
-    webhookAllow: [],
-  } as const;
   const logs = { keys: [], originOf: (name: string) => name };
-  const services = { store, states: buildNetworkStates({ store }), clock, settings, logs };
+  const services = { store, states: buildNetworkStates({ store }), clock, settings: SETTINGS, logs };
   let [total, busyTotal] = [0, 0];
   for (const framework of FRAMEWORKS) {
     const asked = { framework, from: formatInstant(began), to: formatInstant(clock.time) };
@@ -185,8 +186,9 @@ async function assessAll(): Promise<void> {
 async function exportOne(): Promise<void> {
   const keys = { logs: buildLogKeys([newLogKey(began)], new Uint8Array(32)) };
   const states = buildNetworkStates({ store });
-  const settings = { version: 'bench', apiUrl: 'https://127.0.0.1' };
-  const services = { store, states, clock, keys, settings, nextTurn: () => nextTurn() } as unknown as Services;
+  const logs = { keys: [], originOf: (name: string) => name };
+  const own = { store, states, clock, keys, settings: SETTINGS, logs, nextTurn: () => nextTurn() };
+  const services = own as unknown as Services;
   const context = {
     services,
     workspace: WS,

@@ -12,7 +12,8 @@ import { fingerprintOf } from './evidence-keys.ts';
 import { CliError, EXIT } from './exit.ts';
 import { checkSignature } from './log-signature.ts';
 import { type NodeOfLog, nodeOfLog } from './node-log.ts';
-import { type KeptLog, keepLog, keptLog, keptLogs, originSeenAt, placeFile } from './seen-logs.ts';
+import { originIn } from './seen-evidence.ts';
+import { type KeptLog, keepLog, keptLog, keptLogs, originSeenAt, placeFile, workspaceOf } from './seen-logs.ts';
 import { readServedLog, type ServedLog, servedKeys, signerOf } from './served-log.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
@@ -280,7 +281,7 @@ async function checkpointInEvidence(
     throw new CliError(`${file} is no whole archive of evidence: ${error.message}`, EXIT.negative);
   });
   try {
-    const kept = keptLog(readCheckpoint(await archive.text('audit-checkpoint.txt').catch(() => ''))?.origin ?? '')?.key;
+    const kept = keptLog((await originIn(archive)) ?? '')?.key;
     const served = database === undefined ? await servedKeys(targetOf(target)) : [];
     // An older key signed what was made before it was changed: the control plane names it still.
     const keys = [pinned, kept, ...served.map(({ publicKey }) => publicKey)].filter((key) => key !== undefined);
@@ -324,8 +325,4 @@ async function failing<S, T>(load: () => Promise<S>, work: (loaded: S) => T | Pr
 
 function installationOf(origin: string): string {
   return origin.slice(0, origin.lastIndexOf('/'));
-}
-
-function workspaceOf(origin: string): string {
-  return origin.split('/').at(-1) ?? '';
 }

@@ -10,6 +10,7 @@ import { openEvidence } from './evidence-file.ts';
 import { fingerprintOf } from './evidence-keys.ts';
 import { CliError, EXIT } from './exit.ts';
 import { momentOf } from './moments.ts';
+import { originIn, seenOf } from './seen-evidence.ts';
 import { servedKeys } from './served-log.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { callInWorkspace } from './workspace.ts';
@@ -44,7 +45,9 @@ export async function exportEvidence(framework: string | undefined, options: Exp
     const sha256 = await write(response, draft);
     const keys = new Set((await servedKeys(target)).map(({ publicKey }) => fingerprintOf(publicKey)));
     const archive = await openEvidence(draft);
-    const report = await verifyArchive(archive, (key) => keys.has(key)).finally(() => archive.close());
+    const report = await originIn(archive)
+      .then((origin) => verifyArchive(archive, (key) => keys.has(key), seenOf(origin)))
+      .finally(() => archive.close());
     const [fault] = report.findings;
     if (fault) throw new CliError(`What ${target.server} sent does not verify: ${fault.message}`, EXIT.negative);
     requireFree(file, force);

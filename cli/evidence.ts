@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { readCheckpoint } from '../core/audit/checkpoint.ts';
 import { type EvidenceReport, verifyArchive } from '../core/evidence/verify/verify-archive.ts';
 import { type Answer, answering } from './answer.ts';
 import { type ExportOptions, exportEvidence } from './evidence-export.ts';
@@ -7,6 +6,7 @@ import { openEvidence } from './evidence-file.ts';
 import { fingerprintIn, fingerprintOf } from './evidence-keys.ts';
 import { CliError, EXIT } from './exit.ts';
 import { MOMENT_FORMS } from './moments.ts';
+import { originIn, seenOf } from './seen-evidence.ts';
 import { keptLog } from './seen-logs.ts';
 import { servedKeys } from './served-log.ts';
 import { type TargetOptions, targetOf } from './session.ts';
@@ -15,6 +15,7 @@ import { withTarget } from './target.ts';
 interface VerifyOptions extends Pick<TargetOptions, 'server'> {
   readonly key: readonly string[];
   readonly trustBundled?: boolean;
+  readonly configDir?: string;
 }
 
 /** A quarter, as auditors ask. */
@@ -50,6 +51,7 @@ export function defineEvidence(evidence: Command): void {
         [],
       )
       .option('--server <url>', 'trust the keys that this control plane names')
+      .option('--config-dir <dir>', 'hold it against what the node of this directory kept of the log (~/.mesh)')
       .option('--trust-bundled', 'trust the key in the archive: then anyone may have made it'),
     async (file: string, options: VerifyOptions) => answerOf(file, await verify(file, options)),
   );
@@ -64,12 +66,16 @@ async function verify(file: string, options: VerifyOptions): Promise<EvidenceRep
   });
   if (archive instanceof Error) return damaged(file, archive);
   try {
-    const note = await archive.text('audit-checkpoint.txt').catch(() => '');
-    const trusted = options.trustBundled ? undefined : await trustedKeys(options, readCheckpoint(note)?.origin);
-    const report = await verifyArchive(archive, (fingerprint) => trusted?.has(fingerprint) ?? true);
+    const origin = await originIn(archive);
+    const trusted = options.trustBundled ? undefined : await trustedKeys(options, origin);
+    const seen = seenOf(origin, options.configDir);
+    const report = await verifyArchive(archive, (fingerprint) => trusted?.has(fingerprint) ?? true, seen);
     const advice =
       'Its key came with it: compare the fingerprint with what the operator shows you, or give it by --key.';
-    return trusted ? report : { ...report, notes: [...report.notes, advice] };
+    const unseen =
+      'This machine keeps nothing of its log, against which it could be held: mesh audit verify keeps what it verified.';
+    const notes = [...report.notes, ...(seen.length === 0 ? [unseen] : []), ...(trusted ? [] : [advice])];
+    return { ...report, notes };
   } finally {
     archive.close();
   }

@@ -1,4 +1,4 @@
-import { LogFile, type Refused } from '../client/control/log-file.ts';
+import { type KeptLogFile, LogFile, type Refused } from '../client/control/log-file.ts';
 import { type NodeConfig, readNodeConfig } from '../client/enrol/node-config.ts';
 import { readCheckpoint } from '../core/audit/checkpoint.ts';
 import type { SeenLog } from '../core/audit/findings.ts';
@@ -14,7 +14,7 @@ export interface NodeOfLog {
   readonly directory: string;
   /** Of its log, by the key of the control plane that it pinned when it joined. */
   readonly origin: string;
-  readonly kept: (SeenLog & { readonly key: string }) | undefined;
+  readonly kept: SeenByNode | undefined;
   readonly refused: Refused | undefined;
 }
 
@@ -42,15 +42,25 @@ export function nodeOfLog(options: Options): NodeOfLog | undefined {
   const origin = logOrigin(Buffer.from(controlKey, 'base64'), workspaceId);
   const held = keptIn(directory);
   const own = held?.origin === origin ? held : undefined;
-  const said = own?.kept && readCheckpoint(own.kept.note);
-  const kept = own?.kept &&
-    said && {
-      ...said,
-      at: own.kept.at,
-      by: 'This node',
-      key: Buffer.from(own.kept.key).toString('base64'),
-    };
+  const kept = own && seenIn(own);
   return { target: { server, token, workspace: undefined }, directory, origin, kept, refused: own?.refused };
+}
+
+type SeenByNode = SeenLog & { readonly origin: string; readonly key: string };
+
+/**
+ * What the node of this machine keeps of the log of its workspace, whoever is signed in.
+ *
+ * @throws CliError where it is damaged
+ */
+export function seenByNode(configDir?: string): SeenByNode | undefined {
+  const held = keptIn(nodeDirectory(configDir));
+  return held && seenIn(held);
+}
+
+function seenIn({ kept }: KeptLogFile): SeenByNode | undefined {
+  const said = kept && readCheckpoint(kept.note);
+  return said && { ...said, at: kept.at, by: 'This node', key: Buffer.from(kept.key).toString('base64') };
 }
 
 function isNamed({ server, token, workspace, installation }: Options): boolean {

@@ -42,6 +42,11 @@ export function keptLogs(): KeptLog[] {
   return files.map((name) => read(path.join(folder, name)));
 }
 
+/** The workspace whose log has this origin. */
+export function workspaceOf(origin: string): string {
+  return origin.split('/').at(-1) ?? '';
+}
+
 /** Where a log was asked for: what a server says its name is does not choose what it is held against. */
 export interface LogPlace {
   readonly server: string;

@@ -24,7 +24,8 @@ $ mesh webhook resend-dead wh_… --since 2d
 \`\`\`
 
 The secret, \`whsec_…\`, is shown once, where the webhook is made and where its secret is rotated. After a rotation the old one signs
-too for a day. The control plane keeps secrets encrypted with a key of \`credentials.json\`.
+too for a day. The control plane keeps secrets encrypted with a key of \`credentials.json\`, each for its webhook and URL: whoever rewrites
+the URL in the database gets nothing sent.
 
 ## What is sent
 

@@ -33,6 +33,7 @@ servers) # Compared with, put in front, spoken to by, typed into.
   need zsh zsh
   need fish fish
   need go golang-go
+  need oathtool oathtool
   # Debian's python3 is without what makes an environment.
   python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
   ;;

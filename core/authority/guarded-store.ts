@@ -10,6 +10,7 @@ import { requireStillMay } from '../identity/standing.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
+import { joinsMade } from './controls.ts';
 import { changesDuty, decisionsIn } from './decisions.ts';
 import { type Beyond, beyondAuthority, beyondDelegation, isDear } from './judge.ts';
 import { judgedAgain } from './judged-again.ts';
@@ -218,7 +219,7 @@ const NO_CONTROLS: Controls = { failsControls: [], reasons: [] };
 
 /** The controls that a batch would have fail, where the workspace demands a second person for it. */
 async function controlsOf(services: Reads, { workspace, writes, caller, requestId }: Asked): Promise<Controls> {
-  if (workspace === SYSTEM_WORKSPACE || !isDear(writes)) return NO_CONTROLS;
+  if (workspace === SYSTEM_WORKSPACE || !(isDear(writes) || joinsMade(writes).length > 0)) return NO_CONTROLS;
   // One that is being made is not in the directory yet.
   const record = await services.store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
   if (!record?.spec.settings.compliance?.secondPerson) return NO_CONTROLS;

@@ -1,6 +1,6 @@
 import { MeshError } from '../base/errors.ts';
 import type { Basis } from '../base/ports.ts';
-import { brokenControls, controlTexts, touchedControls } from '../compliance/flips.ts';
+import { brokenControls, controlTexts } from '../compliance/flips.ts';
 import type { Computation } from '../compute/computation.ts';
 import { outsidePairs } from '../effect/effect.ts';
 import { lookUpById } from '../model/find.ts';
@@ -9,6 +9,7 @@ import { workspaceById } from '../model/workspaces.ts';
 import { isLive } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
+import { controlsOfChange, joinsMade } from './controls.ts';
 import { futureOf } from './future.ts';
 import { joinsOf } from './joins.ts';
 import { type Beyond, beyondAuthority, comparison } from './judge.ts';
@@ -52,7 +53,7 @@ function requireNotEnded(id: string, agent: AgentRecord | undefined, now: number
   throw new MeshError('forbidden', `The agent ${agent?.name ?? id} has ended: nothing of it is written any more.`);
 }
 
-/** The controls of frameworks that fail after writes and did not before, and why. */
+/** The controls of frameworks that fail after writes, now or later, and did not before, and why. */
 export const judgeControls: Computation<
   Reads,
   { readonly writes: readonly Write[] },
@@ -62,8 +63,9 @@ export const judgeControls: Computation<
   async run({ store, states, clock }, workspace, { writes }) {
     const { settings } = (await workspaceById({ store }, workspace)).spec;
     const [state, at] = [await states.current(workspace), clock.now()];
-    const sideOf = (one: NetworkState) => ({ state: one, at, reach: () => states.reachability(one, at) });
-    const flips = touchedControls(sideOf(state), sideOf(stateAfter(state, writes)), settings);
+    const joins = await joinsOf({ store, clock }, workspace);
+    const change = { before: state, after: stateAfter(state, writes), now: at };
+    const flips = controlsOfChange(change, { joins, made: joinsMade(writes), settings, states });
     return { basis: basisOf(state), failsControls: brokenControls(flips), reasons: controlTexts(flips).broken };
   },
 };

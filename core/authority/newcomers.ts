@@ -169,6 +169,27 @@ function joined(state: NetworkState, records: readonly PeerRecord[]): NetworkSta
   return afterCommit(state, { revision: state.revision + 1, changes });
 }
 
+/** A state with one device of each kind that joins with some tokens, those without labels apart. */
+export function withThoseOf(state: NetworkState, joins: readonly Joins[]): NetworkState {
+  const kinds = new Map<string, Joins>();
+  for (const { labels, network } of joins) {
+    const text = Object.entries(labels)
+      .map(([key, value]) => `${key}=${value}`)
+      .sort();
+    if (text.length > 0 && state.networks.has(network))
+      kinds.set(`${network} with ${text.join(', ')}`, { labels, network });
+  }
+  // The newest tokens come last, those of a change at the end.
+  const devices = [...kinds].slice(-MAX_NEWCOMERS).map(([where, { labels, network }]) => {
+    const device = newcomer({ name: `a device that joins later in ${where}`, labels, network }, state);
+    return { ...device, spec: { ...device.spec, publicKey: ANY_KEY } };
+  });
+  return joined(state, devices);
+}
+
+/** No device joins without a WireGuard key: the base point of Curve25519, which no device has. */
+const ANY_KEY = `CQ${'A'.repeat(41)}=`;
+
 interface NewcomerInput {
   /** With a space in it, which no name of a peer has. Its id follows from it: the same device is the same each time. */
   readonly name: string;

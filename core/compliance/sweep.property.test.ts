@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { playHistory, randomOpenHistory } from '../../test/kits/plane/random-history.ts';
+import { playHistory, randomHistory } from '../../test/kits/plane/random-history.ts';
 import { formatInstant } from '../base/time.ts';
 import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { assessPeriod } from './assess.ts';
@@ -59,7 +59,7 @@ function failsAt(failing: readonly FailingInterval[], at: string): boolean {
 test('a control fails at an instant exactly when its check on the state of that instant alone does', async () => {
   const seen = new Map(JUDGED_BOTH_WAYS.map((check): [string, Set<boolean>] => [check, new Set()]));
   await fc.assert(
-    fc.asyncProperty(randomOpenHistory, async (history) => {
+    fc.asyncProperty(randomHistory, async (history) => {
       const played = await playHistory(history);
       await using kit = played.kit;
       const { workspace, began, end } = played;

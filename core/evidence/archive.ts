@@ -5,6 +5,15 @@ import { type AssessmentAnswer, assessmentById, getAssessment } from '../complia
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { attest, digestOf, type FileDigest, manifestOf } from './attestation.ts';
+import {
+  ASSESSMENT_PATH,
+  ATTESTATION_PATH,
+  CHECKPOINT_PATH,
+  KEY_PATH,
+  MANIFEST_PATH,
+  metaPath,
+  VERIFY_PATH,
+} from './layout.ts';
 import { type LogPart, logPartOf } from './log-part.ts';
 import { RAW_FILES, type RawContext, type RawFile } from './raw-files.ts';
 import { type About, controlPath, OSCAL_PATH, REPORT_PATH, SUMMARY_PATH } from './reports/about.ts';
@@ -12,6 +21,7 @@ import { controlMarkdown } from './reports/control-markdown.ts';
 import { oscalResults } from './reports/oscal.ts';
 import { reportHtml } from './reports/report-html.ts';
 import { executiveSummary } from './reports/summary.ts';
+import { ToldRecords } from './told.ts';
 import { verifyPage } from './verify-page.ts';
 
 /** A file of the archive. Its pieces are taken to their end before the next file is asked for. */
@@ -47,7 +57,7 @@ export async function openArchive(context: CallContext<Services>, id: string): P
   const about = await aboutOf(services, workspace, record.spec.generatedAt);
   await tell(context, 'evidence.export_begun', { evidence_id: id });
   const period = { from: record.spec.from, to: record.spec.to };
-  const raw: RawContext = { services, workspace, period, log, workflows: new Set() };
+  const raw: RawContext = { services, workspace, period, log, told: new ToldRecords() };
   return {
     fileName: archiveName(assessment),
     at: record.spec.generatedAt,
@@ -88,16 +98,16 @@ async function* filesOf(
   const digested = about.raw.map((file) => ({ ...file, sha256: digests.get(file.path) ?? '' }));
   yield whole(OSCAL_PATH, oscalResults(assessment, { ...about, raw: digested }));
   yield whole(REPORT_PATH, reportHtml(assessment, { ...about, raw: digested }));
-  yield whole('assessment.json', `${JSON.stringify(assessment, null, 2)}\n`);
-  yield whole('audit-checkpoint.txt', raw.log.checkpoint);
+  yield whole(ASSESSMENT_PATH, `${JSON.stringify(assessment, null, 2)}\n`);
+  yield whole(CHECKPOINT_PATH, raw.log.checkpoint);
   const publicKey = currentKey(services);
-  yield whole('public-key.pem', publicKeyPem(publicKey));
-  yield whole('VERIFY.md', verifyPage(keyFingerprint(publicKey), keys.logs.originOf(context.workspace)));
+  yield whole(KEY_PATH, publicKeyPem(publicKey));
+  yield whole(VERIFY_PATH, verifyPage(keyFingerprint(publicKey), keys.logs.originOf(context.workspace)));
   const manifest = manifestOf(written);
-  yield whole('MANIFEST.sha256', manifest);
+  yield whole(MANIFEST_PATH, manifest);
   const { text, bundleDigest } = attest(keys.logs, assessment, written);
   await tell(context, 'evidence.exported', { evidence_id: assessment.evidence_id, bundle_sha256: bundleDigest });
-  yield { path: 'attestation.json', pieces: once(text) };
+  yield { path: ATTESTATION_PATH, pieces: once(text) };
 }
 
 interface Counted {
@@ -113,10 +123,6 @@ async function* countedRows(file: RawFile, raw: RawContext, counted: Counted): A
     yield text;
   }
   counted.sha256 = hash.digest('hex');
-}
-
-export function metaPath(path: string): string {
-  return path.replace(/\.[a-z]+$/, '.meta.json');
 }
 
 function metaOf(

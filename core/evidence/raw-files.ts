@@ -1,8 +1,9 @@
-import { type AsOf, type AuditEntry, StoreError } from '../base/ports.ts';
+import { type AsOf, StoreError } from '../base/ports.ts';
 import type { Kind, StoredRecord } from '../base/record.ts';
 import { API_VERSION } from '../base/record.ts';
 import { formatInstant } from '../base/time.ts';
 import type { AssessmentSpec } from '../compliance/assessment-record.ts';
+import { capturedAtOf, type SnapshotRecord } from '../history/snapshot-record.ts';
 import { listSnapshots } from '../history/snapshots.ts';
 import type { WorkflowRecord } from '../model/asked.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -11,6 +12,7 @@ import { toYaml } from '../views/render-yaml.ts';
 import { resultRevision } from '../workflow/workflow-record.ts';
 import { csvLine } from './csv.ts';
 import type { LogPart } from './log-part.ts';
+import type { ToldRecords } from './told.ts';
 
 /** What the files of raw data are read from. */
 export interface RawContext {
@@ -19,8 +21,8 @@ export interface RawContext {
   /** ms */
   readonly period: Pick<AssessmentSpec, 'from' | 'to'>;
   readonly log: LogPart;
-  /** Names of the workflows that the log tells of; known once the log has been read. */
-  readonly workflows: Set<string>;
+  /** Known once the log has been read. */
+  readonly told: ToldRecords;
 }
 
 /** A population: where it is from, and its rows as they are written. */
@@ -75,15 +77,6 @@ export const RAW_FILES: readonly RawFile[] = [
     rows: policies,
   },
   {
-    path: 'raw-data/snapshots-timeline.json',
-    title: 'Snapshots of the period, newest first',
-    mediaType: 'application/json',
-    source: 'Snapshot records of the workspace',
-    query: 'all with captured_at in the period, newest first',
-    holds: ['snapshots', 'revisions'],
-    rows: snapshots,
-  },
-  {
     path: 'raw-data/audit-log.jsonl',
     title: 'Entries of the audit log, oldest first',
     mediaType: 'application/jsonl',
@@ -91,6 +84,16 @@ export const RAW_FILES: readonly RawFile[] = [
     query: 'all from the newest entry before the period to the entry of the assessment, oldest first',
     holds: ['revisions'],
     rows: entries,
+  },
+  {
+    path: 'raw-data/snapshots-timeline.json',
+    title: 'Snapshots of the period, newest first',
+    mediaType: 'application/json',
+    source: 'Snapshot records of the workspace',
+    query:
+      'all with captured_at in the period that an entry of raw-data/audit-log.jsonl created and none deleted, newest first; with kept: false where no more was kept of one when it was exported',
+    holds: ['snapshots', 'revisions'],
+    rows: snapshots,
   },
   {
     path: 'raw-data/workflow-audit-log.csv',
@@ -123,53 +126,57 @@ function sorted(map: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** An array with a row on each line. */
-async function* snapshots({ services, workspace, period, log }: RawContext): AsyncGenerator<Rows> {
+/** An array with a row on each line: each snapshot that the log tells of, also where its record is gone by now. */
+async function* snapshots(context: RawContext): AsyncGenerator<Rows> {
+  const kept = keptSnapshots(context);
+  let next = await kept.next();
   let separator = '[\n';
-  for (let cursor: string | undefined; ; ) {
-    const page = await listSnapshots(services, workspace, { ...period, cursor, limit: PAGE });
+  for (const [id, name] of context.told.snapshotsIn(context.period)) {
     // One that was made after the assessment shows an instant before it, and is not in this part of the log.
-    const rows = page.items.filter(({ revision }) => revision <= log.revision);
-    for (const { uid, spec } of rows) {
-      const row = {
-        snapshot_id: uid,
-        workspace_id: workspace,
-        captured_at: formatInstant(spec.capturedAt),
-        trigger_type: spec.trigger,
-        triggered_by: spec.triggeredBy,
-        revision: spec.revision,
-        digest: spec.digest,
-      };
-      yield { text: `${separator}${JSON.stringify(row)}`, count: 1 };
-      separator = ',\n';
-    }
-    if (page.next === undefined) break;
-    cursor = page.next;
-    await services.nextTurn();
+    while (!next.done && next.value.name < name) next = await kept.next();
+    const record = !next.done && next.value.uid === id ? next.value : undefined;
+    yield { text: `${separator}${JSON.stringify(rowOf(context.workspace, id, name, record))}`, count: 1 };
+    separator = ',\n';
   }
   yield { text: separator === '[\n' ? '[]\n' : '\n]\n', count: 0 };
 }
 
-async function* entries({ services, log, workflows: told }: RawContext): AsyncGenerator<Rows> {
+function rowOf(workspace: string, id: string, name: string, record: SnapshotRecord | undefined) {
+  const captured = { snapshot_id: id, workspace_id: workspace, captured_at: formatInstant(capturedAtOf(name)) };
+  if (!record) return { ...captured, kept: false };
+  const { trigger, triggeredBy, revision, digest } = record.spec;
+  return { ...captured, trigger_type: trigger, triggered_by: triggeredBy, revision, digest };
+}
+
+/** Newest first, in the order of their names. */
+async function* keptSnapshots({ services, workspace, period }: RawContext): AsyncGenerator<SnapshotRecord> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await listSnapshots(services, workspace, { ...period, cursor, limit: PAGE });
+    yield* page.items;
+    if (page.next === undefined) return;
+    cursor = page.next;
+    await services.nextTurn();
+  }
+}
+
+async function* entries({ services, log, told }: RawContext): AsyncGenerator<Rows> {
   for (let from = log.firstSeq; from <= log.lastSeq; from += PAGE) {
     const texts = await log.tree.entries(from, Math.min(PAGE, log.lastSeq - from + 1));
-    for (const text of texts) for (const name of workflowsIn(text)) told.add(name);
+    for (const text of texts) if (TELLS.test(text)) told.take(JSON.parse(text));
     yield { text: texts.map((text) => `${text}\n`).join(''), count: texts.length };
     await services.nextTurn();
   }
 }
 
-/** The workflows that an entry of the log tells of. */
-export function workflowsIn(entry: string): string[] {
-  if (!entry.includes('"Workflow"')) return [];
-  const { commit } = JSON.parse(entry) as AuditEntry;
-  return (commit?.changes ?? []).filter(({ kind }) => kind === 'Workflow').map(({ name }) => name);
-}
+/** What no record of these kinds stands in is not read. */
+const TELLS = /"(?:Workflow|Snapshot)"/;
 
 async function* workflows(context: RawContext): AsyncGenerator<Rows> {
   yield { text: csvLine(CSV_COLUMNS), count: 0 };
   for await (const records of pagesOf(context, 'Workflow', WORKFLOW_PAGE)) {
-    const rows = records.filter(({ name }) => context.workflows.has(name)).map((record) => csvLine(cellsOf(record)));
+    const rows = records
+      .filter(({ name }) => context.told.workflows.has(name))
+      .map((record) => csvLine(cellsOf(record)));
     yield { text: rows.join(''), count: rows.length };
     await context.services.nextTurn();
   }

@@ -23,9 +23,14 @@ export interface Alteration {
   readonly id: string;
   readonly revisions: readonly number[];
   readonly records: readonly Altered[];
-  /** The same records, to be taken back no further than to what a revision made of them. */
-  since(revision: number): Altered[];
+  /** The same records, to be taken back no further than to what its last revisions but the newest made of them, newest first. */
+  readonly steps: readonly (readonly Altered[])[];
 }
+
+/** Revisions of the same records that are taken back from the newest on. */
+const MAX_REVISIONS = 20;
+/** Versions of records in the steps of all alterations: each may tell peers apart. */
+const MAX_STEPPED = 1_000;
 
 type DecidingKind = Exclude<StateKind, 'Presence'>;
 const DECIDING_KINDS = ['MeshPolicy', 'MeshPeer', 'MeshNetwork', 'AgentIdentity'] as const satisfies DecidingKind[];
@@ -89,15 +94,21 @@ export async function alterationsOf(
   }
   const textOf = (id: string) =>
     written.has(id) ? `revision/${written.get(id)?.map(({ revision }) => revision)}` : id;
+  let stepped = 0;
   return [...Map.groupBy(altered, ({ id }) => textOf(id))]
     .map(([id, records]): Alteration => {
       const revisions = written.get(records[0]?.id ?? '')?.map(({ revision }) => revision) ?? [];
-      const since = (revision: number) =>
-        records.map((one) => ({
-          ...one,
-          before: written.get(one.id)?.findLast((version) => version.revision <= revision)?.record,
-        }));
-      return { id, revisions, records, since };
+      const kept = revisions.slice(-MAX_REVISIONS, -1).reverse();
+      stepped += kept.length * records.length;
+      const recordAt = (of: string, revision: number) =>
+        written.get(of)?.findLast((version) => version.revision <= revision)?.record;
+      const steps = stepped > MAX_STEPPED ? [] : kept;
+      return {
+        id,
+        revisions,
+        records,
+        steps: steps.map((revision) => records.map((one) => ({ ...one, before: recordAt(one.id, revision) }))),
+      };
     })
     .sort((a, b) => (a.revisions[0] ?? 0) - (b.revisions[0] ?? 0));
 }

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { playHistory, randomHistory } from '../../test/kits/plane/random-history.ts';
+import {
+  OUTSIDE_ADDRESSES,
+  outsideAddressesIn,
+  playHistory,
+  randomHistory,
+} from '../../test/kits/plane/random-history.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { sameValue } from '../model/value.ts';
 import { compile } from '../reachability/engine.ts';
@@ -9,7 +14,6 @@ import { FIELD_OF_KIND, isStateKind, type NetworkState } from '../state/state.ts
 import { diffStates } from './diff.ts';
 
 const FIELDS = ['peers', 'policies', 'networks', 'agents'] as const;
-const OUTSIDE = '198.51.100.7';
 
 test('every row names changes that take it back alone when each is undone, or together where no single one does', async () => {
   const seen = { alone: 0, together: 0, time: 0, several: 0 };
@@ -40,8 +44,11 @@ test('every row names changes that take it back alone when each is undone, or to
         if (!group) break;
         expect(group.pairs).toBe(page.connectivity.length);
         for (const row of page.connectivity) {
-          rows.set(`${row.src}>${row.dst}`, JSON.stringify([row.old, row.new]));
-          const isGone = (state: NetworkState, at = to.at) => text(state, at, row) === JSON.stringify(row.old);
+          for (const key of keysOf(row)) {
+            expect([key, rows.has(key)]).toEqual([key, false]);
+            rows.set(key, JSON.stringify([row.old, row.new]));
+          }
+          const isGone = (state: NetworkState, at = to.at) => isEach(state, at, row, row.old);
           // The changes of the group, each alone or all together.
           const single = units.filter(({ records }) => isGone(undo(to.state, records)));
           const byTime = isGone(to.state, from.at);
@@ -196,17 +203,39 @@ function undo(state: NetworkState, records: readonly Written[], revision = 0): N
   return { ...state, ...maps };
 }
 
-function text(state: NetworkState, at: number, { src, dst }: { readonly src: string; readonly dst: string }): string {
-  const reach = compile({ ...modelOf(state, at), externals: [{ name: 'outside', range: OUTSIDE }] });
-  return JSON.stringify(reach.allowed(src, dst));
+type Ends = { readonly src: string; readonly dst: string };
+
+/** The pairs that a row means: of an address each where it tells of addresses outside. */
+function pairsOf({ src, dst }: Ends): Ends[] {
+  const [from, to] = [src, dst].map((end) => outsideAddressesIn(end) ?? [end]);
+  return (from ?? []).flatMap((one) => (to ?? []).map((other) => ({ src: one, dst: other })));
+}
+
+function keysOf(row: Ends): string[] {
+  return pairsOf(row).map(({ src, dst }) => `${src}>${dst}`);
+}
+
+function isEach(state: NetworkState, at: number, row: Ends, allowed: unknown): boolean {
+  const text = textOf(state, at);
+  const pairs = pairsOf(row);
+  expect([row, pairs.length]).not.toEqual([row, 0]);
+  return pairs.every((pair) => text(pair) === JSON.stringify(allowed));
+}
+
+function textOf(state: NetworkState, at: number): (ends: Ends) => string {
+  const reach = compile({ ...modelOf(state, at), externals: OUTSIDE_ADDRESSES });
+  return ({ src, dst }) => JSON.stringify(reach.allowed(src, dst));
 }
 
 function everyRow(from: Moment, to: Moment): Map<string, string> {
-  const names = [...new Set([...from.state.peers.keys(), ...to.state.peers.keys()]), 'outside'];
-  const pairs = names.flatMap((src) => names.map((dst) => ({ src, dst }))).filter(({ src, dst }) => src !== dst);
+  const peers = [...new Set([...from.state.peers.keys(), ...to.state.peers.keys()])];
+  const names = [...peers, ...OUTSIDE_ADDRESSES.map(({ name }) => name)];
+  const pairs = names.flatMap((src) => names.map((dst) => ({ src, dst })));
+  const [was, is] = [textOf(from.state, from.at), textOf(to.state, to.at)];
   return new Map(
     pairs.flatMap((pair): [string, string][] => {
-      const [old, now] = [text(from.state, from.at, pair), text(to.state, to.at, pair)];
+      if (pair.src === pair.dst || !(peers.includes(pair.src) || peers.includes(pair.dst))) return [];
+      const [old, now] = [was(pair), is(pair)];
       return old === now ? [] : [[`${pair.src}>${pair.dst}`, `[${old},${now}]`]];
     }),
   );

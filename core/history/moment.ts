@@ -5,3 +5,7 @@ export interface Moment {
   readonly state: NetworkState;
   readonly at: number;
 }
+
+export function isForwards(from: Moment, to: Moment): boolean {
+  return from.state.revision <= to.state.revision;
+}

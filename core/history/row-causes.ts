@@ -8,7 +8,7 @@ import type { Reachability } from '../reachability/reachability.ts';
 import { modelOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import { type Alteration, type Altered, isDelegated, takenBack } from './altered.ts';
-import type { Moment } from './moment.ts';
+import { isForwards, type Moment } from './moment.ts';
 import type { Cell } from './row-cells.ts';
 
 /** The passing of time, where an expiry rather than a write changed a connection. */
@@ -29,8 +29,6 @@ export interface CellCauses {
 /** Changes that are tried one by one, and cells of which the single resources are. */
 const MAX_CHANGES = 1_000;
 const MAX_SEARCHES = 500;
-/** Revisions of the same records that are taken back from the newest on. */
-const MAX_REVISIONS = 20;
 
 /** What is tried has few peers, so it is kept apart from what is compiled whole. */
 const engine = createEngine();
@@ -116,14 +114,12 @@ export function causeFinder(from: Moment, to: Moment, alterations: readonly Alte
   }
 
   /** Of revisions that wrote the same records: the last ones that, taken back, take the cell back. */
-  function newestOf({ revisions, since }: Alteration, cell: Cell): readonly number[] {
-    const isForwards = from.state.revision <= to.state.revision;
-    for (let count = 1; isForwards && count < Math.min(revisions.length, MAX_REVISIONS); count += 1) {
-      const kept = revisions.at(-count - 1) ?? 0;
-      if (goneIn(takenBack(endsOf(cell), since(kept).filter(isRelevant)), to.at, [cell])(cell))
-        return revisions.slice(-count);
-    }
-    return revisions;
+  function newestOf({ revisions, steps }: Alteration, cell: Cell): readonly number[] {
+    if (!isForwards(from, to)) return revisions;
+    const isGone = (records: readonly Altered[]) =>
+      goneIn(takenBack(endsOf(cell), records.filter(isRelevant)), to.at, [cell])(cell);
+    const found = steps.findIndex(isGone);
+    return found < 0 ? revisions : revisions.slice(-found - 1);
   }
 }
 

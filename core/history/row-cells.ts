@@ -9,10 +9,10 @@ import type { Allowed } from '../reachability/port-sets.ts';
 import type { BlockCode } from '../reachability/program.ts';
 import { type DiffRow, diffGroups } from '../reachability/reach-diff.ts';
 import type { Reachability } from '../reachability/reachability.ts';
-import { networkInputs, peerInputs, policyInputs } from '../state/network-model.ts';
+import { modelOf, networkInputs, peerInputs, policyInputs } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
-import { type Alteration, isDelegated } from './altered.ts';
-import type { Moment } from './moment.ts';
+import { type Alteration, type Altered, isDelegated, takenBack } from './altered.ts';
+import { isForwards, type Moment } from './moment.ts';
 
 /** Connections that differ alike, whichever of the changes is taken back: every `src` to every `dst` other than itself. */
 export interface Cell extends Omit<DiffRow, 'src' | 'dst'> {
@@ -45,9 +45,10 @@ export interface Compared {
 
 /** All that differs, and whether addresses outside of the network could be compared. */
 export function cellsOf(compared: Compared, alterations: readonly Alteration[], passesTime: boolean, engine: Engine) {
-  const isOne = alterations.length + Number(passesTime) <= 1;
+  const steps = isForwards(compared.from, compared.to) ? alterations.flatMap((one) => one.steps) : [];
+  const isOne = alterations.length + Number(passesTime) <= 1 && steps.length === 0;
   const cells: Cell[] = [];
-  const partsOf = partitioner(compared, alterations, engine);
+  const partsOf = partitioner(compared, alterations, steps, engine);
   const split = (names: readonly string[]) => (isOne || cells.length >= MAX_CELLS ? [names] : partsOf(names));
   for (const { src, dst, within: _, ...change } of diffGroups(compared.was, compared.is)) {
     const isAlike = isOne || cells.length < MAX_CELLS;
@@ -59,7 +60,7 @@ export function cellsOf(compared: Compared, alterations: readonly Alteration[], 
     }
   }
   const outside = outsideChanges(compared);
-  const blocks = isOne ? [] : [...everyBlock(compared.was), ...everyBlock(compared.is)];
+  const blocks = isOne ? [] : blocksOf(compared, steps, engine);
   const inside = networksOf(compared.was, compared.is);
   for (const { delta, ...group } of outside ?? []) {
     const stretches = isOne ? [group.ranges] : stretchesOf(blocks, inside, group.ranges);
@@ -96,6 +97,31 @@ function typed({ old, new: now }: Delta): Omit<DiffRow, 'src' | 'dst'> {
   return { type: isNothing(old) ? 'added' : isNothing(now) ? 'removed' : 'changed', old, new: now };
 }
 
+/** What could tell an address from another in any mixture of the two states and of the steps between. */
+function blocksOf({ from, to, was, is }: Compared, steps: Steps, engine: Engine): BlockCode[] {
+  const policies = everyPolicy(from.state, to.state, steps);
+  const bounds = [
+    modelOf(onlyDelegated(from.state), to.at),
+    modelOf(onlyDelegated(to.state), from.at),
+    ...steps.map((records) => modelOf(onlyDelegated(takenBack(to.state, records)), to.at)),
+  ];
+  const others = [{ networks: [], peers: [], policies, now: to.at }, ...bounds.filter(({ peers }) => peers.length > 0)];
+  return [was, is, ...others.map((model) => engine.compile(model))].flatMap(everyBlock);
+}
+
+/** Time may be taken back too. */
+function everyPolicy(from: NetworkState, to: NetworkState, steps: Steps): PolicyInput[] {
+  const versions = steps.flat().flatMap(({ before }) => (before?.kind === 'MeshPolicy' ? [before] : []));
+  const inputs = versions.map(({ name, spec }): PolicyInput => ({ name, spec }));
+  return [...new Set([...policyInputs(from), ...policyInputs(to), ...inputs])].map(lasting);
+}
+
+/** Whoever has bounds, and nothing else that knows addresses. */
+function onlyDelegated(state: NetworkState): NetworkState {
+  const peers = new Map([...state.peers].filter(([name]) => isDelegated(name, state)));
+  return { ...state, peers, policies: new Map() };
+}
+
 function everyBlock({ parts }: Reachability): BlockCode[] {
   const rules = parts.policies.flatMap(({ code }) => [...(code.egress ?? []), ...(code.ingress ?? [])]);
   return [...rules, ...parts.bounds.rules].flatMap(({ blocks }) => blocks);
@@ -110,14 +136,14 @@ function exampleOf(from: readonly string[], to: readonly string[]): Cell['exampl
 }
 
 /** Divides peers that differ alike by whether they still do where some changes are taken back and others are not. */
-function partitioner(compared: Compared, alterations: readonly Alteration[], engine: Engine) {
+function partitioner(compared: Compared, alterations: readonly Alteration[], steps: Steps, engine: Engine) {
   const kinds = new Map<string, string>();
   const parts = new WeakMap<readonly string[], readonly (readonly string[])[]>();
   let kindOf: ((name: string) => string) | undefined;
   return (names: readonly string[]): readonly (readonly string[])[] => {
     const known = parts.get(names);
     if (known) return known;
-    kindOf ??= kindTeller(compared, alterations, engine);
+    kindOf ??= kindTeller(compared, alterations, steps, engine);
     const tell = kindOf;
     const made = [...Map.groupBy(names, (name) => getOrInsertComputed(kinds, name, () => tell(name))).values()];
     parts.set(names, made);
@@ -126,14 +152,20 @@ function partitioner(compared: Compared, alterations: readonly Alteration[], eng
 }
 
 /**
- * What could tell a peer from another in any mixture of the two states: its class among all policies of both, as it was and
- * as it is; whether it takes part, then and now; and which changes wrote it. One with an agent above it is like no other.
+ * What could tell a peer from another in any mixture of the two states and of the steps between: its class among all policies
+ * of these, as it was, as it is and at each step; whether it takes part then; and which changes wrote it. One with an agent
+ * above it is like no other.
  */
-function kindTeller({ from, to }: Compared, alterations: readonly Alteration[], engine: Engine) {
+function kindTeller({ from, to }: Compared, alterations: readonly Alteration[], steps: Steps, engine: Engine) {
+  const between = steps.map((records) => ({ state: { ...to.state, peers: peersOf(records) }, at: to.at }));
   const reach = engine.compile({
     networks: networkInputs(to.state),
-    peers: [...versionsOf(from, 'before'), ...versionsOf(to, 'after')],
-    policies: [...new Set([...policyInputs(from.state), ...policyInputs(to.state)])].map(lasting),
+    peers: [
+      ...versionsOf(from, 'before'),
+      ...versionsOf(to, 'after'),
+      ...between.flatMap((moment, index) => versionsOf(moment, `${index}`)),
+    ],
+    policies: everyPolicy(from.state, to.state, steps),
     now: to.at,
   });
   const written = new Map<string, string[]>();
@@ -147,10 +179,19 @@ function kindTeller({ from, to }: Compared, alterations: readonly Alteration[], 
     const index = reach.parts.endpoints[reach.placeOf(`${when} ${name}`) ?? -1]?.classIndex;
     return [index, peer.status.phase, ...[from.at, to.at].map((at) => isOver(peer, at))];
   };
-  return (name: string): string =>
-    isDelegated(name, from.state, to.state)
-      ? name
-      : JSON.stringify([part(from.state, name, 'before'), part(to.state, name, 'after'), written.get(name)]);
+  return (name: string): string => {
+    if (isDelegated(name, from.state, to.state, ...between.map(({ state }) => state))) return name;
+    const ends = [part(from.state, name, 'before'), part(to.state, name, 'after')];
+    const within = written.has(name) ? between.map(({ state }, index) => part(state, name, `${index}`)) : [];
+    return JSON.stringify([ends, written.get(name), within]);
+  };
+}
+
+type Steps = readonly (readonly Altered[])[];
+
+/** As they were at a step: those that it can take back, and that were there. */
+function peersOf(records: readonly Altered[]): NetworkState['peers'] {
+  return new Map(records.flatMap(({ name, before }) => (before?.kind === 'MeshPeer' ? [[name, before]] : [])));
 }
 
 function versionsOf({ state, at }: Moment, when: string) {
@@ -161,7 +202,6 @@ function versionsOf({ state, at }: Moment, when: string) {
   }));
 }
 
-/** Time may be taken back too. */
 function lasting({ name, spec }: PolicyInput): PolicyInput {
   if (typeof spec !== 'object' || spec === null) return { name, spec };
   const { expiresAt: _, ...rest } = spec as Record<string, unknown>;

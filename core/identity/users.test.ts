@@ -46,6 +46,14 @@ describe('accounts', () => {
     });
   });
 
+  it('do not get another password of their own by a session alone', async () => {
+    await using kit = await buildIdentityKit();
+    const bearer = await kit.admin();
+    const taken = kit.call(updateUser, { username: 'admin', password: 'another-Initial-1' }, { bearer });
+    await expect(taken).rejects.toMatchObject({ code: 'forbidden' });
+    await kit.call(updateUser, { username: 'admin', displayName: 'The admin' }, { bearer });
+  });
+
   it('log in no more with the old password after a reset, nor while disabled', async () => {
     await using kit = await buildIdentityKit();
     const bearer = await kit.admin();

@@ -48,10 +48,21 @@ export interface UserPatch {
   readonly password?: string | undefined;
 }
 
-/** Changes an account. A new role or password, or disabling it, ends its sessions and API tokens. */
+/**
+ * Changes an account. A new role or password, or disabling it, ends its sessions and API tokens.
+ *
+ * @throws MeshError `forbidden` for one's own password
+ */
 export async function updateUser(username: string, patch: UserPatch, context: UserCall): Promise<AccountRecord> {
-  requireSession(context.caller);
+  const caller = requireSession(context.caller);
   const account = await requireAccount(username, context);
+  if (patch.password !== undefined && account.uid === caller.id) {
+    // Whoever got hold of a session is not to take the account over with it.
+    throw new MeshError(
+      'forbidden',
+      'Your own password takes the old one: mesh passwd, or PUT /api/v1/users/me/password.',
+    );
+  }
   const { displayName = account.spec.displayName, role = account.spec.role, disabled = account.spec.disabled } = patch;
   const ends = patch.password !== undefined || role !== account.spec.role || disabled !== account.spec.disabled;
   const epoch = account.spec.epoch + (ends ? 1 : 0);

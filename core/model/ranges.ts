@@ -86,7 +86,7 @@ export function addressText(family: IpRange['family'], address: bigint): string 
 
 /** Every address that is no peer's and no network's, as a term. */
 export const OUTSIDE = 'outside';
-const EXCEPT = ' except ';
+export const EXCEPT = ' except ';
 
 /**
  * The addresses that a term means: a CIDR, an address, or `outside` for all, each with `except` and CIDRs that are left

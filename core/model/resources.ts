@@ -33,6 +33,8 @@ export interface PeerStatus {
   readonly approvedAt?: string;
   /** Uid of the join or delegate token it came with. */
   readonly tokenId?: string;
+  /** Actor who made that token: it is told who let a device in when the token has gone. */
+  readonly tokenBy?: string;
   /** True when it proved to hold the private key at registration; it must prove it again to register again. */
   readonly proven?: boolean;
   /** When it took its present key; absent for the one that it came with. */

@@ -2,6 +2,7 @@ import { containsRange, type IpRange } from '../model/cidr.ts';
 import {
   cidrsOf,
   EVERY_ADDRESS,
+  EXCEPT,
   intersection,
   isSubset,
   OUTSIDE,
@@ -18,14 +19,18 @@ const MAX_BLOCKS = 100;
 
 /**
  * Addresses in the fewest readable terms: `outside` for all, `outside except 10.0.0.0/8` for all that no policy names and
- * more, else blocks of the policies and CIDRs. Addresses of networks are nobody's here, so that a block around one stays whole.
+ * more, else blocks of the policies and CIDRs, each a term of `rangesOfTerm` unless its list is cut. Addresses of networks are
+ * nobody's here, so that a block around one stays whole.
  */
 export function rangeNames(ranges: Ranges, inside: Ranges, blocks: readonly BlockCode[]): string[] {
   const missing = without(without(EVERY_ADDRESS, inside), ranges);
   if (missing.length === 0) return [OUTSIDE];
   const rest = without(EVERY_ADDRESS, union([...blocks.map(({ cidr }) => cidr), ...inside]));
   if (rest.length === 0 || !isSubset(rest, ranges)) return fewest(ranges, inside, blocks);
-  return [`${OUTSIDE}${exceptText(fewest(missing, inside, blocks))}`];
+  const holes = fewest(missing, inside, blocks);
+  // What is left out of what is left out could be read in two ways.
+  if (holes.some((hole) => hole.includes(EXCEPT))) return fewest(ranges, inside, blocks);
+  return [`${OUTSIDE}${exceptText(holes)}`];
 }
 
 function fewest(ranges: Ranges, inside: Ranges, blocks: readonly BlockCode[]): string[] {
@@ -65,5 +70,5 @@ function distinct(blocks: readonly BlockCode[]): IpRange[] {
 function exceptText(holes: readonly string[]): string {
   if (holes.length === 0) return '';
   const more = holes.length - MAX_EXCEPT;
-  return ` except ${holes.slice(0, MAX_EXCEPT).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `${EXCEPT}${holes.slice(0, MAX_EXCEPT).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

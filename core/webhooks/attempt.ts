@@ -52,9 +52,10 @@ async function send(
 ): Promise<Sent> {
   const at = clock.now();
   const valid = spec.secrets.filter(({ until }) => until === undefined || until > at);
-  const secrets = valid.flatMap(({ sealed }) => openSecret(keys, uid, sealed) ?? []);
+  const secrets = valid.flatMap(({ sealed }) => openSecret(keys, { webhook: uid, url: spec.url }, sealed) ?? []);
   if (secrets.length === 0) {
-    const error = 'Its secret cannot be read with the keys of this control plane: rotate the secret of the webhook.';
+    const error =
+      'Its secret cannot be read: the keys of this control plane are others, or its URL was changed in the database. Check the URL, and rotate the secret of the webhook.';
     return { kind: 'failed', error };
   }
   const { body } = delivery.spec;

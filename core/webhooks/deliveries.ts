@@ -7,7 +7,13 @@ import { serialised } from '../base/serialise.ts';
 import { writtenRecord } from '../base/written.ts';
 import type { NetworkServices, StoreCall } from '../state/services.ts';
 import { findWebhook, requireAdministrator } from './find-webhook.ts';
-import { type DeliveryRecord, type DeliveryState, type DeliveryStatus, MAX_WAITING } from './webhook-record.ts';
+import {
+  type DeliveryRecord,
+  type DeliveryState,
+  type DeliveryStatus,
+  MAX_ENDED,
+  MAX_WAITING,
+} from './webhook-record.ts';
 
 type Call = CallContext<Pick<NetworkServices, 'store' | 'clock'>>;
 
@@ -30,14 +36,25 @@ export async function deliveriesOf(
   }
 }
 
-/** Those that are still to be sent. */
-export async function waitingOf(
-  store: Pick<Store, 'list'>,
-  workspace: string,
-  webhook: string,
-): Promise<readonly DeliveryRecord[]> {
-  return (await deliveriesOf(store, workspace, webhook)).filter(({ status }) => status.state === 'waiting');
+/** How many more may wait, and what makes room for them: more than are kept are removed where others are added. */
+export interface Room {
+  readonly left: number;
+  /** Removes those that are over beyond {@link MAX_ENDED}, the oldest; to be written with what is added. */
+  readonly ops: readonly Op[];
 }
+
+/** Costs a reading of all that are kept, which is bounded by what it removes. */
+export async function roomOf(store: Pick<Store, 'list'>, workspace: string, webhook: string): Promise<Room> {
+  const all = await deliveriesOf(store, workspace, webhook);
+  const ended = all.filter(({ status }) => status.state !== 'waiting');
+  const ops = ended.slice(MAX_ENDED, MAX_ENDED + MAX_REMOVED).map(({ name, revision }): Op => {
+    return { op: 'delete', key: { kind: 'WebhookDelivery', name }, revision };
+  });
+  return { left: MAX_WAITING - (all.length - ended.length), ops };
+}
+
+/** More than one commit adds. */
+const MAX_REMOVED = 2 * MAX_WAITING;
 
 export interface DeliveryQuery {
   readonly state?: DeliveryState | undefined;
@@ -88,7 +105,7 @@ export async function resendDelivery(context: Call, id: string, deliveryId: stri
     if (delivery.status.state === 'waiting') {
       throw new MeshError('conflict', 'This delivery waits for its next attempt: only one that is over is sent again.');
     }
-    await requireRoom(context, delivery.spec.webhook, 1);
+    await requireRoom(context, delivery.spec.webhook);
     const reason = `sent the delivery ${delivery.uid} again`;
     const commit = await services.store.commit(workspace, [again(services, delivery)], commitContext(context, reason));
     return writtenRecord(commit, delivery);
@@ -123,11 +140,14 @@ export async function resendDead(
   });
 }
 
-/** @throws MeshError `conflict` where too many wait */
-export async function requireRoom({ services, workspace }: Call, webhook: string, more: number): Promise<void> {
-  const waiting = (await waitingOf(services.store, workspace, webhook)).length;
-  if (waiting + more <= MAX_WAITING) return;
-  throw new MeshError('conflict', `${waiting} deliveries of this webhook wait already: wait until they are over.`);
+/** @returns what is to be written with one more. @throws MeshError `conflict` where too many wait */
+export async function requireRoom({ services, workspace }: Call, webhook: string): Promise<readonly Op[]> {
+  const { left, ops } = await roomOf(services.store, workspace, webhook);
+  if (left >= 1) return ops;
+  throw new MeshError(
+    'conflict',
+    `${MAX_WAITING - left} deliveries of this webhook wait already: wait until they are over.`,
+  );
 }
 
 async function requireEnabled({ services, workspace }: StoreCall, id: string) {

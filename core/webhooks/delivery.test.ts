@@ -4,7 +4,12 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { ANSWERED, buildWebhookKit, DOWN, FAILING } from '../../test/kits/plane/webhook-kit.ts';
 import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
+import { draftOf } from '../base/record.ts';
+import { Secret } from '../base/secret.ts';
+import { headersOf } from './message.ts';
+import type { Outgoing } from './sender.ts';
 import { removeOldDeliveries } from './upkeep.ts';
+import { deliveryDraft, MAX_ENDED } from './webhook-record.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -82,11 +87,18 @@ test('a control that an assessment judges otherwise than the one before is told,
   };
   await assess();
   await kit.ask('create_policy', { name: 'base', spec: DENY });
-  await assess();
+  const { evidence_id } = await assess();
   await kit.deliver();
   expect(new Set(kit.types())).toEqual(new Set(['compliance.drift']));
   const told = kit.received.map(({ body }) => JSON.parse(body).data);
-  expect(JSON.stringify(told)).toMatch(/"PCI-DSS-1\.2".*"fail".*"pass"|"PCI-DSS-1\.2"/);
+  expect(told.filter(({ detail }) => detail.control === 'PCI-DSS-1.2')).toEqual([
+    {
+      workspace: kit.workspace,
+      actor: 'user:admin',
+      result: 'ok',
+      detail: { framework: 'pci-dss', control: 'PCI-DSS-1.2', from: 'fail', to: 'pass', evidence_id, cause: null },
+    },
+  ]);
 });
 
 test('what was refused is told to nobody', async () => {
@@ -317,6 +329,47 @@ test('a secret sealed with other credentials fails with what to do', async () =>
   await kit.deliver();
   expect(await kit.deliveries(id)).toMatchObject([{ error: expect.stringContaining('rotate the secret') }]);
   expect(kit.received).toEqual([]);
+});
+
+test('a webhook whose URL was changed in the database gets nothing; one that was changed by an administrator goes on', async () => {
+  await using kit = await buildWebhookKit();
+  const { id } = await kit.hook();
+  const { store } = kit.services;
+  const stored = await store.getById(kit.workspace, 'Webhook', id);
+  if (!stored) throw new Error('the webhook is not there');
+  const rewritten = { ...draftOf(stored), spec: { ...stored.spec, url: 'https://evil.example/mesh' } };
+  const context = { actor: 'test', reason: 'rewritten', requestId: 'r_test' };
+  await store.commit(kit.workspace, [{ op: 'update', record: rewritten, revision: stored.revision }], context);
+  await kit.ask('test_webhook', { id });
+  await kit.deliver();
+  expect(kit.received).toEqual([]);
+  expect(await kit.deliveries(id)).toMatchObject([
+    { error: expect.stringContaining('URL was changed in the database') },
+  ]);
+  const { id: other, secret } = await kit.hook();
+  await kit.ask('update_webhook', { id: other, url: 'https://hooks.example.com/moved' });
+  await kit.ask('test_webhook', { id: other });
+  await kit.deliver();
+  expect(kit.received).toMatchObject([{ url: 'https://hooks.example.com/moved' }]);
+  const [{ headers, body }] = kit.received as [Outgoing];
+  const signed = headersOf({ id: headers['webhook-id'] ?? '', body, at: kit.clock.time }, [new Secret(secret)]);
+  expect(headers['webhook-signature']).toBe(signed['webhook-signature']);
+});
+
+test('however many were delivered between two upkeeps, a bounded number is kept and read', async () => {
+  await using kit = await buildWebhookKit();
+  const { id } = await kit.hook({ events: ['snapshot.created'] });
+  const { store } = kit.services;
+  const ended = (place: number) => {
+    const draft = deliveryDraft({ webhook: id, type: 'webhook.test', body: '{}' }, kit.clock.time - MINUTE, place);
+    return { ...draft, status: { state: 'delivered' as const, attempts: 1, endedAt: kit.clock.time } };
+  };
+  const ops = Array.from({ length: MAX_ENDED + 300 }, (_, place) => ({ op: 'create' as const, record: ended(place) }));
+  await store.commit(kit.workspace, ops, { actor: 'test', reason: 'sent many', requestId: 'r_test' });
+  await kit.ask('test_webhook', { id });
+  const { items } = await store.list(kit.workspace, 'WebhookDelivery');
+  expect(items.length).toBe(MAX_ENDED + 1);
+  expect(items.filter(({ status }) => status.state === 'waiting')).toHaveLength(1);
 });
 
 test('delivered ones are kept for a week, dead ones for a month', async () => {

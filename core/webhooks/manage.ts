@@ -8,16 +8,18 @@ import type { Secret } from '../base/secret.ts';
 import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
 import { writtenRecord } from '../base/written.ts';
+import type { Keyring } from '../model/services.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { deliveriesOf, requireRoom } from './deliveries.ts';
 import { subscriptionFault, TEST_EVENT } from './event-types.ts';
 import { findWebhook, requireAdministrator } from './find-webhook.ts';
 import { draftFor } from './queue.ts';
-import { newSigningSecret, sealSecret } from './secret.ts';
+import { newSigningSecret, openSecret, sealSecret } from './secret.ts';
 import { allowedOf, targetOf } from './target.ts';
 import {
   type DeliveryRecord,
   MAX_WEBHOOKS,
+  type SealedSecret,
   type WebhookRecord,
   type WebhookSpec,
   type WebhookStatus,
@@ -70,7 +72,7 @@ export async function createWebhook(
     }
     const uid = newId('wh');
     const secret = newSigningSecret();
-    const secrets = [{ sealed: sealSecret(keys, uid, secret) }];
+    const secrets = [{ sealed: sealSecret(keys, { webhook: uid, url: fields.url }, secret) }];
     const spec: WebhookSpec = { ...fields, secrets, createdBy: caller.subject };
     const draft = webhookDraft(spec, { next: await store.auditTree(workspace).size() }, uid);
     const reason = `made a webhook to ${hostOf(fields.url)}`;
@@ -99,7 +101,8 @@ export async function updateWebhook(
     requireSound(services, fields);
     const isBegun = fields.enabled && !enabled;
     const status: WebhookStatus = isBegun ? { next: await services.store.auditTree(workspace).size() } : webhook.status;
-    return write(context, webhook, { ...webhook.spec, ...fields }, status, `changed the webhook ${id}`);
+    const secrets = sealedFor(services.keys, webhook, fields.url);
+    return write(context, webhook, { ...webhook.spec, ...fields, secrets }, status, `changed the webhook ${id}`);
   });
 }
 
@@ -118,7 +121,10 @@ export async function rotateWebhookSecret(
     const old = webhook.spec.secrets
       .filter((each) => each.until === undefined || each.until > now)
       .map((each) => ({ ...each, until: Math.min(each.until ?? until, until) }));
-    const secrets = [{ sealed: sealSecret(services.keys, webhook.uid, secret) }, ...old].slice(0, MAX_SECRETS);
+    const secrets = [
+      { sealed: sealSecret(services.keys, { webhook: webhook.uid, url: webhook.spec.url }, secret) },
+      ...old,
+    ].slice(0, MAX_SECRETS);
     const spec = { ...webhook.spec, secrets };
     const record = await write(context, webhook, spec, webhook.status, `rotated the secret of the webhook ${id}`);
     return { record, secret, oldUntil: formatInstant(until) };
@@ -149,12 +155,21 @@ export async function testWebhook(context: Call, id: string): Promise<DeliveryRe
   return serialised(store, workspace, async () => {
     const { uid, spec } = await findWebhook(services, workspace, id);
     if (!spec.enabled) throw new MeshError('conflict', 'This webhook is disabled: enable it first.');
-    await requireRoom(context, uid, 1);
+    const room = await requireRoom(context, uid);
     const now = clock.now();
     const data = { workspace, webhook: uid, actor: caller.subject };
     const draft = draftFor(uid, { type: TEST_EVENT, timestamp: formatInstant(now), data }, now);
     const commit = commitContext(context, `tested the webhook ${id}`);
-    return writtenRecord(await store.commit(workspace, [{ op: 'create', record: draft }], commit), draft);
+    return writtenRecord(await store.commit(workspace, [{ op: 'create', record: draft }, ...room], commit), draft);
+  });
+}
+
+/** Its secrets, sealed for another URL; one that cannot be read stays so. */
+function sealedFor(keys: Keyring, { uid, spec }: WebhookRecord, url: string): readonly SealedSecret[] {
+  if (url === spec.url) return spec.secrets;
+  return spec.secrets.map((each) => {
+    const secret = openSecret(keys, { webhook: uid, url: spec.url }, each.sealed);
+    return secret ? { ...each, sealed: sealSecret(keys, { webhook: uid, url }, secret) } : each;
   });
 }
 

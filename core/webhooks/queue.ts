@@ -3,7 +3,7 @@ import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import type { BaseServices } from '../model/services.ts';
-import { waitingOf } from './deliveries.ts';
+import { type Room, roomOf } from './deliveries.ts';
 import { subscribes } from './event-types.ts';
 import { eventsOf, type LoggedEntry, type WebhookEvent } from './events.ts';
 import { deliveryDraft, MAX_WAITING, type WebhookRecord } from './webhook-record.ts';
@@ -45,10 +45,10 @@ async function queueFor(
       if (!webhook?.spec.enabled) return true;
       const start = Math.max(webhook.status.next, from.get(uid) ?? 0);
       const texts = await tree.entries(start, ENTRIES);
-      const { events, taken } = await eventsIn(services, texts, webhook, () => roomOf(store, workspace, uid));
+      const { events, taken, removals } = await eventsIn(services, texts, webhook, () => roomOf(store, workspace, uid));
       const next = start + taken;
       if (events.length > 0 || next - webhook.status.next >= IDLE_ENTRIES) {
-        await store.commit(workspace, opsOf(services, webhook, events, next), context());
+        await store.commit(workspace, [...opsOf(services, webhook, events, next), ...removals], context());
       }
       from.set(uid, next);
       return taken < ENTRIES;
@@ -62,10 +62,10 @@ async function eventsIn(
   services: QueueServices,
   texts: readonly string[],
   { spec }: WebhookRecord,
-  roomOf: () => Promise<number>,
-): Promise<{ readonly events: readonly WebhookEvent[]; readonly taken: number }> {
+  roomOf: () => Promise<Room>,
+): Promise<{ readonly events: readonly WebhookEvent[]; readonly taken: number; readonly removals: readonly Op[] }> {
   const events: WebhookEvent[] = [];
-  let room: number | undefined;
+  let room: Room | undefined;
   for (const [index, text] of texts.entries()) {
     const entry: LoggedEntry = JSON.parse(text);
     const all = await eventsOf(services, entry);
@@ -74,15 +74,11 @@ async function eventsIn(
     // Read only where something is to be queued: most entries are about nothing that a webhook wants.
     room ??= await roomOf();
     // What makes more events than there is ever room for waits until there is all the room.
-    const fits = events.length + wanted.length <= room || (events.length === 0 && room === MAX_WAITING);
-    if (!fits) return { events, taken: index };
+    const fits = events.length + wanted.length <= room.left || (events.length === 0 && room.left === MAX_WAITING);
+    if (!fits) return { events, taken: index, removals: room.ops };
     events.push(...wanted);
   }
-  return { events, taken: texts.length };
-}
-
-async function roomOf(store: QueueServices['store'], workspace: string, webhook: string): Promise<number> {
-  return MAX_WAITING - (await waitingOf(store, workspace, webhook)).length;
+  return { events, taken: texts.length, removals: room?.ops ?? [] };
 }
 
 function opsOf(

@@ -23,28 +23,39 @@ export function signingKeyOf(secret: Secret): Uint8Array {
   return Buffer.from(secret.reveal().slice(PREFIX.length), 'base64');
 }
 
-/** What is stored of a secret: nonce, text and tag, base64. It opens for the same webhook alone. */
-export function sealSecret(keys: Keys, webhook: string, secret: Secret): string {
+/** What a secret is for. Who rewrites either in the database gets nothing sent, signed or not. */
+export interface SecretUse {
+  /** Uid of the webhook. */
+  readonly webhook: string;
+  readonly url: string;
+}
+
+/** What is stored of a secret: nonce, text and tag, base64. It opens for the same webhook and URL alone. */
+export function sealSecret(keys: Keys, use: SecretUse, secret: Secret): string {
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(ALGORITHM, sealingKey(keys), nonce).setAAD(Buffer.from(webhook));
+  const cipher = createCipheriv(ALGORITHM, sealingKey(keys), nonce).setAAD(dataOf(use));
   const text = Buffer.concat([cipher.update(secret.reveal(), 'utf8'), cipher.final()]);
   return Buffer.concat([nonce, text, cipher.getAuthTag()]).toString('base64');
 }
 
-/** Undefined where it was sealed with other credentials or for another webhook. */
-export function openSecret(keys: Keys, webhook: string, sealed: string): Secret | undefined {
+/** Undefined where it was sealed with other credentials, for another webhook or for another URL. */
+export function openSecret(keys: Keys, use: SecretUse, sealed: string): Secret | undefined {
   const bytes = Buffer.from(sealed, 'base64');
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const decipher = createDecipheriv(ALGORITHM, sealingKey(keys), bytes.subarray(0, NONCE_BYTES), {
     authTagLength: TAG_BYTES,
   });
-  decipher.setAAD(Buffer.from(webhook)).setAuthTag(bytes.subarray(-TAG_BYTES));
+  decipher.setAAD(dataOf(use)).setAuthTag(bytes.subarray(-TAG_BYTES));
   try {
     const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
     return new Secret(text.toString('utf8'));
   } catch {
     return undefined;
   }
+}
+
+function dataOf({ webhook, url }: SecretUse): Uint8Array {
+  return Buffer.from(`${webhook}\n${url}`);
 }
 
 /** Of this use alone, so that no other use of the control key opens what is sealed, nor this what others seal. */

@@ -126,3 +126,30 @@ test('taking a peer out of the scope by its labels needs a second person as what
   expect(await kit.ada('get_peer', { id: 'card-1' })).toMatchObject({ labels: CARD });
   expect(await relabel({ ...CARD, role: 'db' })).toMatchObject({ labels: { ...CARD, role: 'db' } });
 });
+
+test('what fails a control once a policy has ended needs a second person, in whichever order it is prepared', async () => {
+  await using kit = await scene();
+  const until = (ms: number) => new Date(kit.clock.time + ms).toISOString();
+  const short = { ...BASE, expiresAt: until(60_000) };
+  const held = await kit.ada('update_policy', { id: 'base', spec: short });
+  expect(held).toMatchObject({ status: 'pending_approval' });
+  const { riskReasons } = await kit.ada('get_workflow', { id: held.workflow_id });
+  expect(riskReasons).toContainEqual(expect.stringMatching(/^it fails PCI-DSS-1\.2: once policies have ended, /));
+  await kit.ada('create_policy', { name: 'stand-in', spec: short });
+  expect(await kit.ada('delete_policy', { id: 'base' })).toMatchObject({ status: 'pending_approval' });
+});
+
+test('a join token whose devices would fail a control needs a second person, whether it or the policy comes first', async () => {
+  await using kit = await scene();
+  const waiting = { action: 'ALLOW', peerSelector: { matchLabels: { app: 'x' } }, ingress: [{ from: ['*'] }] };
+  const labels = { ...CARD, app: 'x' };
+  const token = () => kit.ada('generate_join_token', { name: 't', expiry: '', labels });
+  await kit.ada('create_policy', { name: 'waiting', spec: waiting });
+  expect(await token()).toMatchObject({ status: 'pending_approval' });
+  expect(await kit.ada('generate_join_token', { name: 'u', expiry: '', labels: CARD })).toMatchObject({ name: 'u' });
+  await kit.ada('delete_policy', { id: 'waiting' });
+  expect(await token()).toMatchObject({ name: 't' });
+  expect(await kit.ada('create_policy', { name: 'waiting', spec: waiting })).toMatchObject({
+    status: 'pending_approval',
+  });
+});

@@ -4,8 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEvidence } from '../../cli/evidence-file.ts';
+import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import { isPayloadSigned, keyFingerprint, publicKeyPem } from '../../core/audit/dsse.ts';
+import { rootOfLeaves } from '../../core/audit/findings.ts';
+import { hashOfEntry } from '../../core/audit/leaf.ts';
 import { attest } from '../../core/evidence/attestation.ts';
+import { LAYOUT } from '../../core/evidence/layout.ts';
+import type { SeenOrigin } from '../../core/evidence/verify/seen.ts';
 import { verifyArchive } from '../../core/evidence/verify/verify-archive.ts';
 import { buildLogKeys, newLogKey } from '../../storage/log-keys.ts';
 import { startHarness } from '../kits/http/harness.ts';
@@ -96,6 +101,44 @@ function attestedByAnother(entries: readonly ZipEntry[], isKeyBundled = true): Z
     .map(({ name, bytes }) => ({ path: name, sha256: createHash('sha256').update(bytes).digest('hex') }));
   const { text } = attest(keys, JSON.parse(textOf(entries, 'assessment.json')), files);
   return replaced({ 'attestation.json': text }, manifested);
+}
+
+/** The installation itself as one who cheats: what it changes it signs, the checkpoint too, with the same root. */
+const signer = (() => {
+  const stored = newLogKey(0);
+  const publicKey = Buffer.from(stored.publicKey, 'base64');
+  return { keys: buildLogKeys([stored], new Uint8Array(32)), publicKey, fingerprint: keyFingerprint(publicKey) };
+})();
+
+function signedByItself(entries: readonly ZipEntry[]): ZipEntry[] {
+  const said = readCheckpoint(textOf(genuine, 'audit-checkpoint.txt'));
+  if (!said) throw new Error('the archive has no checkpoint');
+  const { keys, publicKey } = signer;
+  const own = { 'public-key.pem': publicKeyPem(publicKey), 'audit-checkpoint.txt': keys.sign(said) };
+  const manifested = withManifest(replaced(own, entries));
+  const files = manifested
+    .filter(({ name }) => name !== 'attestation.json')
+    .map(({ name, bytes }) => ({ path: name, sha256: createHash('sha256').update(bytes).digest('hex') }));
+  const assessment = JSON.parse(textOf(entries, 'assessment.json') || textOf(genuine, 'assessment.json'));
+  return replaced({ 'attestation.json': attest(keys, assessment, files).text }, manifested);
+}
+
+/** With a row less of a file of raw data, and all that tells how many there are. */
+function rowLess(file: string, edit: (text: string) => string, rows: number): ZipEntry[] {
+  const text = edit(textOf(genuine, file));
+  const meta = JSON.parse(textOf(genuine, file.replace(/\.[a-z]+$/, '.meta.json')));
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return replaced({
+    [file]: text,
+    [file.replace(/\.[a-z]+$/, '.meta.json')]: JSON.stringify({ ...meta, row_count: rows, sha256 }, null, 2),
+  });
+}
+
+/** The assessment with other controls or fields. */
+function assessedAs(change: (assessment: { controls: { id: string; status: string }[] }) => void): ZipEntry[] {
+  const assessment = JSON.parse(textOf(genuine, 'assessment.json'));
+  change(assessment);
+  return replaced({ 'assessment.json': `${JSON.stringify(assessment, null, 2)}\n` });
 }
 
 function envelope(change: (envelope: Record<string, unknown>) => void): ZipEntry[] {
@@ -316,5 +359,120 @@ describe('a tampering is found and named', () => {
     ['it is empty', () => Buffer.alloc(0)],
   ])('%s', async (_what, cut) => {
     expect((await findingsOf(cut(storedZip(genuine)))).codes).toEqual(['damaged']);
+  });
+});
+
+describe('what the signer itself left out or changed is found and named', () => {
+  async function foundBySigner(entries: readonly ZipEntry[], seen: readonly SeenOrigin[] = []) {
+    const file = path.join(folder, 'signed.zip');
+    writeFileSync(file, storedZip(entries));
+    const archive = await openEvidence(file);
+    const report = await verifyArchive(archive, (key) => key === signer.fingerprint, seen).finally(() =>
+      archive.close(),
+    );
+    return { findings: report.findings.map(({ message }) => message), notes: report.notes };
+  }
+
+  test('signed again without a change, it verifies', async () => {
+    expect((await foundBySigner(signedByItself(genuine))).findings).toEqual([]);
+  });
+
+  test.each(LAYOUT.filter((name) => !['attestation.json', 'public-key.pem', 'MANIFEST.sha256'].includes(name)))(
+    'without %s and without its name',
+    async (name) => {
+      const { findings } = await foundBySigner(signedByItself(without(name)));
+      expect(findings.join('\n')).toContain(`${name} is missing`);
+    },
+  );
+
+  test('without a file of raw data and without its metadata', async () => {
+    const left = genuine.filter(({ name }) => !name.startsWith('raw-data/workflow-audit-log.'));
+    const { findings } = await foundBySigner(signedByItself(left));
+    expect(findings).toEqual([
+      'raw-data/workflow-audit-log.csv is missing: every such archive has it.',
+      'raw-data/workflow-audit-log.meta.json is missing: every such archive has it.',
+    ]);
+  });
+
+  test('without the result of a control', async () => {
+    const { findings } = await foundBySigner(signedByItself(without('controls/PCI-DSS-6.4-result.md')));
+    expect(findings).toEqual(['controls/PCI-DSS-6.4-result.md is missing: every such archive has it.']);
+  });
+
+  test.each(['PCI-DSS-6.4', 'PCI-DSS-8.4.2'])('without the control %s at all', async (id) => {
+    const entries = assessedAs((assessment) => {
+      assessment.controls = assessment.controls.filter((control) => control.id !== id);
+    }).filter(({ name }) => name !== `controls/${id}-result.md`);
+    const { findings } = await foundBySigner(signedByItself(entries));
+    expect(findings).toEqual([`assessment.json: the control ${id} has no result, and pci-dss has it.`]);
+  });
+
+  test('a control whose status was changed in the assessment alone', async () => {
+    const signed = signedByItself(genuine);
+    const assessment = JSON.parse(textOf(genuine, 'assessment.json'));
+    for (const control of assessment.controls) control.status = 'pass';
+    const entries = replaced({ 'assessment.json': JSON.stringify(assessment) }, signed);
+    const { findings } = await foundBySigner(entries);
+    expect(findings).toContain('assessment.json: the status of a control is not what was signed.');
+  });
+
+  test('a snapshot that the log tells of', async () => {
+    const file = 'raw-data/snapshots-timeline.json';
+    const { findings } = await foundBySigner(signedByItself(rowLess(file, (text) => text.replace(/\{.*\},\n/, ''), 2)));
+    expect(findings).toEqual([
+      expect.stringMatching(/^raw-data\/snapshots-timeline\.json lacks 1 snapshots that the log/),
+    ]);
+  });
+});
+
+describe('the log of an archive is held against what is kept of it', () => {
+  const checkpoint = () => readCheckpoint(textOf(genuine, 'audit-checkpoint.txt'));
+  function logLeaves(): Uint8Array[] {
+    const lines = textOf(genuine, 'raw-data/audit-log.jsonl').split('\n').slice(0, -1);
+    return lines.map((line) => hashOfEntry(line));
+  }
+  async function held(seen: Partial<SeenOrigin> & { readonly leaves?: readonly Uint8Array[] }) {
+    const { origin, size, root } = checkpoint() ?? { origin: '', size: 0, root: new Uint8Array() };
+    const file = path.join(folder, 'kept.zip');
+    writeFileSync(file, storedZip(genuine));
+    const archive = await openEvidence(file);
+    const kept: SeenOrigin = { origin, size, root, by: 'This machine', ...seen };
+    const { findings, notes } = await verifyArchive(archive, (key) => key === fingerprint, [kept]).finally(() =>
+      archive.close(),
+    );
+    return { codes: findings.map(({ code }) => code), notes: notes.join('\n') };
+  }
+
+  test('one that it begins with agrees, and so does one that begins with it', async () => {
+    const leaves = logLeaves();
+    for (const size of [0, 1, 2, leaves.length - 1, leaves.length]) {
+      const { codes, notes } = await held({ size, root: rootOfLeaves(leaves, size) });
+      expect([size, codes, notes.includes(`saw ${size} entries: the log of the archive begins`)]).toEqual([
+        size,
+        [],
+        true,
+      ]);
+    }
+    const more = [...leaves, new Uint8Array(32)];
+    const { codes, notes } = await held({ size: more.length, root: rootOfLeaves(more), leaves: more });
+    expect([codes, notes.includes('the log of the archive is their beginning')]).toEqual([[], true]);
+  });
+
+  test('another one contradicts it, shorter, as long or longer', async () => {
+    const leaves = logLeaves().with(0, new Uint8Array(32));
+    for (const size of [1, 2, leaves.length])
+      expect((await held({ size, root: rootOfLeaves(leaves, size) })).codes).toEqual(['forked']);
+    const more = [...leaves, new Uint8Array(32)];
+    expect((await held({ size: more.length, root: rootOfLeaves(more), leaves: more })).codes).toEqual(['forked']);
+  });
+
+  test('one of the same workspace under another name contradicts it', async () => {
+    expect((await held({ origin: `${checkpoint()?.origin}`.replace('log/', 'log/x') })).codes).toEqual(['other_log']);
+  });
+
+  test('a longer one of which the root alone is kept shows neither, which is said', async () => {
+    const { codes, notes } = await held({ size: 10_000, root: new Uint8Array(32) });
+    expect(codes).toEqual([]);
+    expect(notes).toMatch(/cannot be shown from it: mesh audit verify --evidence/);
   });
 });

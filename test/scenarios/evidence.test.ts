@@ -230,6 +230,28 @@ describe('mesh evidence', () => {
     expect((await command('evidence', 'export', ...target)).code).toBe(2);
   });
 
+  test('an archive whose log is not the one that this machine keeps does not verify, also with the key in it', async () => {
+    const { home, target, command } = await openMachine('kept');
+    const file = path.join(home, 'e.zip');
+    await command('evidence', 'export', 'pci-dss', '--from', started, '--output', file, ...target);
+    const verify = () => command('evidence', 'verify', file, '--trust-bundled', '--json');
+    expect(JSON.parse((await verify()).stdout).notes).toContainEqual(expect.stringMatching(/keeps nothing of its log/));
+    const audited = await command('audit', 'verify', ...target);
+    const [, kept = ''] = /Kept for the next time in (\S+)\.$/m.exec(audited.stdout) ?? [];
+    expect(JSON.parse((await verify()).stdout)).toMatchObject({
+      verified: true,
+      notes: expect.arrayContaining([expect.stringMatching(/^This machine saw \d+ entries.*their beginning\.$/)]),
+    });
+    const log = JSON.parse(readFileSync(kept, 'utf8'));
+    const leaves = Buffer.from(log.leaves, 'base64').fill(0, 0, 32).toString('base64');
+    writeFileSync(kept, JSON.stringify({ ...log, leaves }));
+    const other = await verify();
+    expect([other.code, JSON.parse(other.stdout).findings.map(({ code }: { code: string }) => code)]).toEqual([
+      1,
+      ['forked'],
+    ]);
+  });
+
   test('evidence signed before the key was changed verifies after it, and its log goes on from there', async () => {
     const directory = freshFolder();
     let plane = await startHarness({ directory });

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { removeSpentTokens } from '../../core/identity/remove-spent-tokens.ts';
+import { enrol } from '../../test/kits/plane/devices.ts';
 import { buildReviewKit, itemNamed } from '../../test/kits/plane/review-kit.ts';
 import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
@@ -99,4 +101,16 @@ test('neither an agent, nor somebody of another workspace, nor a person by a tok
   const byToken = { ...ada.caller, interactive: false };
   const call = kit.call('decide_review_items', raw, { as: byToken, workspace: kit.workspace });
   expect(await refusalOf(call)).toBe('forbidden');
+});
+
+test('a device is of who made the token that it came with, also when the token is used up and gone', async () => {
+  await using kit = await buildReviewKit();
+  const [ada] = [await kit.member('ada', 'admin'), await kit.member('eva', 'auditor')];
+  const { token } = await ada.ask('generate_join_token', { name: 'own', expiry: '', usageLimit: 1 });
+  await enrol(kit, token, 'laptop');
+  await removeSpentTokens(kit.services);
+  const { id } = await ada.ask('start_review', { kind: 'access' });
+  const device = itemNamed(await ada.ask('get_review', { id }), 'laptop').id;
+  const confirm = { id, items: [{ item: device, verdict: 'confirmed' }] };
+  expect(await refusalOf(ada.ask('decide_review_items', confirm))).toBe('forbidden');
 });

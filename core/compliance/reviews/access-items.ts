@@ -145,8 +145,9 @@ function lineOf(agent: AgentRecord, { agents }: NetworkState): AgentRecord[] {
   return line;
 }
 
-function tokenItem({ uid, spec, createdAt }: TokenRecord, { accounts, ids, state, now }: Known): ItemFacts[] {
-  const { kind, name, expiresAt, createdBy, owner, scopes = [], usageLimit, usedCount, network, issuedBy } = spec;
+function tokenItem({ uid, spec, createdAt }: TokenRecord, known: Known): ItemFacts[] {
+  const { accounts, now } = known;
+  const { kind, name, expiresAt, createdBy, owner, scopes = [], usageLimit, usedCount, network } = spec;
   const isOver = expiresAt !== undefined && expiresAt <= now;
   if ((kind !== 'api' && kind !== 'join') || isOver || isSpent(spec)) return [];
   const account = accounts.get(owner);
@@ -154,9 +155,7 @@ function tokenItem({ uid, spec, createdAt }: TokenRecord, { accounts, ids, state
   if (kind === 'api' && (!account || account.spec.disabled || account.spec.epoch !== spec.epoch)) return [];
   const common = { since: formatInstant(createdAt), granted_by: createdBy };
   const ends = { ends: expiresAt === undefined ? 'never' : formatInstant(expiresAt) };
-  const maker = [...state.agents.values()].find((agent) => agent.uid === issuedBy);
-  const person = maker && lineOf(maker, state).at(-1)?.spec.person?.id;
-  const creator = person ?? ids.get(createdBy.replace(/^user:/, ''));
+  const creator = makerOf(spec, known);
   return [
     {
       id: `Token/${uid}`,
@@ -174,14 +173,26 @@ function tokenItem({ uid, spec, createdAt }: TokenRecord, { accounts, ids, state
   ];
 }
 
-function deviceItem(peer: PeerRecord, { state, tokens, ids, now }: Known): ItemFacts[] {
+/** Id of the person who made a token, also by an agent. */
+function makerOf(
+  { createdBy, issuedBy }: Partial<Pick<TokenRecord['spec'], 'createdBy' | 'issuedBy'>>,
+  { state, ids }: Known,
+): string | undefined {
+  const agent = [...state.agents.values()].find(({ uid }) => uid === issuedBy);
+  const person = agent && lineOf(agent, state).at(-1)?.spec.person?.id;
+  return person ?? ids.get(createdBy?.replace(/^user:/, '') ?? '');
+}
+
+function deviceItem(peer: PeerRecord, known: Known): ItemFacts[] {
+  const { state, tokens, now } = known;
   const { name, uid, spec, status, createdAt } = peer;
   const isOver = spec.expiresAt !== undefined && parseInstant(spec.expiresAt) <= now;
   if (status.phase !== 'ready' || isOver) return [];
   const agent = state.agents.get(spec.agentRef ?? spec.delegatedBy ?? '');
   const person = agent && lineOf(agent, state).at(-1)?.spec.person;
-  const maker = tokens.get(status.tokenId ?? '')?.spec.createdBy ?? '';
-  const owner = person?.id ?? ids.get(maker.replace(/^user:/, ''));
+  const token = tokens.get(status.tokenId ?? '')?.spec;
+  const maker = token?.createdBy ?? status.tokenBy ?? '';
+  const owner = person?.id ?? makerOf({ ...token, createdBy: maker }, known);
   const presence = state.presence.get(name)?.spec;
   const seen = presence?.lastSeenAt;
   return [

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isPayloadSigned, keyFingerprint } from '../../audit/dsse.ts';
 import { decodeBase64 } from '../../audit/note.ts';
+import type { ControlStatus } from '../../compliance/control-result.ts';
 import { type FileDigest, PAYLOAD_TYPE, STATEMENT_TYPE } from '../attestation.ts';
 import type { EvidenceFinding } from './findings.ts';
 
@@ -21,20 +22,31 @@ const envelopeShape = z.strictObject({
 const statementShape = z.object({
   _type: z.literal(STATEMENT_TYPE),
   subject: z.array(z.object({ name: z.string(), digest: z.object({ sha256: hexDigest }) })),
-  predicate: z.object({ configuration: z.array(z.object({ name: z.string() })) }),
+  predicate: z.object({
+    configuration: z.array(z.object({ name: z.string(), digest: z.object({ sha256: hexDigest }).optional() })),
+    passedTests: z.array(z.string()),
+    warnedTests: z.array(z.string()),
+    failedTests: z.array(z.string()),
+  }),
 });
+type Predicate = z.output<typeof statementShape>['predicate'];
+
+type ControlResult = readonly [id: string, status: ControlStatus];
 
 export interface Attested {
   /** What was signed of each file; nothing where nothing was signed. */
   readonly files: readonly FileDigest[];
   readonly evidenceId: string;
+  /** What the controls were judged by. */
+  readonly catalogue?: { readonly framework: string; readonly sha256: string } | undefined;
+  readonly results: readonly ControlResult[];
   readonly findings: readonly EvidenceFinding[];
 }
 
 /** Reads `attestation.json`: what is beside the payload has to say the same. @param publicKey raw, of the archive */
 export function readAttestation(text: string, publicKey: Uint8Array): Attested {
   const nothing = (message: string): Attested => {
-    return { files: [], evidenceId: '', findings: [{ code: 'attestation', message }] };
+    return { ...NOTHING, findings: [{ code: 'attestation', message }] };
   };
   const envelope = parsed(envelopeShape, text);
   if (typeof envelope === 'string') return nothing(`attestation.json is not as it was written: ${envelope}.`);
@@ -44,12 +56,13 @@ export function readAttestation(text: string, publicKey: Uint8Array): Attested {
   if (!payload || !signature) return nothing('attestation.json: its payload or its signature is no base64.');
   if (!isPayloadSigned(PAYLOAD_TYPE, payload, signature, publicKey)) {
     const message = 'attestation.json: its payload is not what the key in public-key.pem signed.';
-    return { files: [], evidenceId: '', findings: [{ code: 'signature', message }] };
+    return { ...NOTHING, findings: [{ code: 'signature', message }] };
   }
   const statement = parsed(statementShape, Buffer.from(payload).toString());
   if (typeof statement === 'string') return nothing(`attestation.json: its payload is no statement: ${statement}.`);
   const files = statement.subject.map(({ name, digest }) => ({ path: name, sha256: digest.sha256 }));
-  const names = statement.predicate.configuration.map(({ name }) => name);
+  const { predicate } = statement;
+  const names = predicate.configuration.map(({ name }) => name);
   const last = files.at(-1);
   const beside: readonly (readonly [string, boolean])[] = [
     ['files', JSON.stringify(envelope.files) === JSON.stringify(files)],
@@ -63,7 +76,26 @@ export function readAttestation(text: string, publicKey: Uint8Array): Attested {
     .map(([field]): EvidenceFinding => {
       return { code: 'attestation', message: `attestation.json: ${field} is not what was signed.` };
     });
-  return { files, evidenceId: envelope.evidenceId, findings };
+  return {
+    files,
+    evidenceId: envelope.evidenceId,
+    catalogue: catalogueIn(predicate),
+    results: resultsIn(predicate),
+    findings,
+  };
+}
+
+const NOTHING = { files: [], evidenceId: '', results: [] } as const;
+const CATALOGUE = 'catalogue/';
+
+function catalogueIn({ configuration }: Predicate): Attested['catalogue'] {
+  const found = configuration.find(({ name }) => name.startsWith(CATALOGUE));
+  return found?.digest && { framework: found.name.slice(CATALOGUE.length), sha256: found.digest.sha256 };
+}
+
+function resultsIn({ passedTests, warnedTests, failedTests }: Predicate): ControlResult[] {
+  const as = (ids: readonly string[], status: ControlStatus) => ids.map((id): ControlResult => [id, status]);
+  return [...as(passedTests, 'pass'), ...as(warnedTests, 'insufficient_evidence'), ...as(failedTests, 'fail')];
 }
 
 /** @returns what is wrong, where it is not of this shape */

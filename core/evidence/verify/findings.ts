@@ -9,11 +9,14 @@ export interface EvidenceFinding {
     | 'changed'
     | 'manifest'
     | 'attestation'
+    | 'assessment'
     | 'signature'
     | 'untrusted_key'
     | 'checkpoint'
     | 'meta'
     | 'log'
+    | 'forked'
+    | 'other_log'
     | 'rows';
   readonly message: string;
 }

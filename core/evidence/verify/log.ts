@@ -1,7 +1,7 @@
 import { hashOfEntry } from '../../audit/leaf.ts';
 import { GrowingTree, peaksOf } from '../../audit/tree.ts';
 import type { AuditEntry } from '../../base/ports.ts';
-import { capturedAtOf } from '../../history/snapshot-record.ts';
+import { ToldRecords } from '../told.ts';
 import { LineReader } from './lines.ts';
 
 /** The entries of `audit-log.jsonl`: their tree, and what they tell of. */
@@ -16,14 +16,27 @@ export class LogLines {
   count = 0;
   /** Ids of the assessments that the last entry stored. */
   lastAssessments: readonly string[] = [];
-  readonly workflows = new Set<string>();
-  /** When each snapshot that is there was captured, ms, by id. */
-  readonly snapshots = new Map<string, number>();
+  readonly told = new ToldRecords();
+  readonly firstSeq: number;
+  /** Hashes of the complete subtrees before the first entry. */
+  readonly before: readonly Uint8Array[];
+  /** What the root was, by size. */
+  readonly roots: ReadonlyMap<number, Uint8Array>;
+  readonly #roots = new Map<number, Uint8Array>();
+  readonly #wanted: ReadonlySet<number>;
 
-  /** @throws SyntaxError where these are not the hashes of that many entries */
-  constructor(firstSeq: number, before: readonly Uint8Array[]) {
+  /**
+   * @param sizes of which `roots` is to tell the roots
+   * @throws SyntaxError where these are not the hashes of that many entries
+   */
+  constructor(firstSeq: number, before: readonly Uint8Array[], sizes: Iterable<number> = []) {
     if (peaksOf(firstSeq).length !== before.length) throw new SyntaxError('log_range.before has not as many hashes');
     this.#tree = new GrowingTree(firstSeq, before);
+    this.firstSeq = firstSeq;
+    this.before = before;
+    this.#wanted = new Set(sizes);
+    this.roots = this.#roots;
+    this.#noteRoot();
   }
 
   /** @throws SyntaxError for what is no entry */
@@ -45,19 +58,19 @@ export class LogLines {
 
   #take(line: string): void {
     this.#tree.append(hashOfEntry(line));
+    this.#noteRoot();
     this.count += 1;
-    const { at, commit } = JSON.parse(line) as Partial<AuditEntry>;
+    const { at, commit } = JSON.parse(line) as Partial<Pick<AuditEntry, 'at' | 'commit'>>;
     if (typeof at !== 'number') throw new SyntaxError('a line is no entry');
     this.oldest ??= at;
     if (at < this.#newest) this.isOrdered = false;
     this.#newest = at;
     const changes = commit?.changes ?? [];
     this.lastAssessments = changes.filter(({ kind }) => kind === 'Assessment').map(({ uid }) => uid);
-    for (const { type, kind, name, uid } of changes) {
-      if (kind === 'Workflow') this.workflows.add(name);
-      if (kind !== 'Snapshot') continue;
-      if (type === 'deleted') this.snapshots.delete(uid);
-      else this.snapshots.set(uid, capturedAtOf(name));
-    }
+    if (commit) this.told.take({ commit });
+  }
+
+  #noteRoot(): void {
+    if (this.#wanted.has(this.#tree.size)) this.#roots.set(this.#tree.size, this.#tree.root());
   }
 }

@@ -10,6 +10,14 @@ export interface RowCounter {
   readonly count: number;
 }
 
+/** Rows of a population that the log tells of. */
+export interface ToldRows extends RowCounter {
+  /** Ids that the log does not tell of. */
+  readonly unknown: readonly string[];
+  /** Ids that the log tells of and that have no row. */
+  readonly missing: readonly string[];
+}
+
 /** Documents of YAML, each of which begins on a line of its own. */
 export class YamlDocuments implements RowCounter {
   readonly #lines = new LineReader();
@@ -25,15 +33,15 @@ export class YamlDocuments implements RowCounter {
 }
 
 /** `snapshots-timeline.json`: an array with a row on each line. */
-export class TimelineRows implements RowCounter {
+export class TimelineRows implements ToldRows {
   readonly #lines = new LineReader();
   count = 0;
-  /** Ids that the log does not tell of. */
   readonly unknown: string[] = [];
-  readonly #log: LogLines;
+  readonly #left: Map<string, string>;
 
-  constructor(log: LogLines) {
-    this.#log = log;
+  /** @param period ms; snapshots of another time have no place here */
+  constructor({ told }: LogLines, period: { readonly from: number; readonly to: number }) {
+    this.#left = new Map(told.snapshotsIn(period));
   }
 
   read(piece: string): void {
@@ -41,8 +49,7 @@ export class TimelineRows implements RowCounter {
       if (line === '[' || line === ']' || line === '[]') continue;
       const { snapshot_id: id } = JSON.parse(line.replace(/,$/, '')) as { snapshot_id?: unknown };
       this.count += 1;
-      if (typeof id !== 'string' || !this.#log.snapshots.has(id)) this.unknown.push(String(id).slice(0, 80));
-      else this.#log.snapshots.delete(id);
+      if (typeof id !== 'string' || !this.#left.delete(id)) this.unknown.push(String(id).slice(0, 80));
     }
   }
 
@@ -50,14 +57,14 @@ export class TimelineRows implements RowCounter {
     this.#lines.end();
   }
 
-  /** Snapshots of a period that the log tells of and that no row has had. */
-  missing({ from, to }: { readonly from: number; readonly to: number }): number {
-    return [...this.#log.snapshots.values()].filter((at) => at >= from && at <= to).length;
+  /** Snapshots of the period that the log tells of and that no row has had. */
+  get missing(): readonly string[] {
+    return [...this.#left.keys()];
   }
 }
 
 /** `workflow-audit-log.csv`. */
-export class WorkflowRows implements RowCounter {
+export class WorkflowRows implements ToldRows {
   readonly #csv = new CsvReader();
   readonly #left: Set<string>;
   #hasHead = false;
@@ -65,7 +72,7 @@ export class WorkflowRows implements RowCounter {
   readonly unknown: string[] = [];
 
   constructor(log: LogLines) {
-    this.#left = new Set(log.workflows);
+    this.#left = new Set(log.told.workflows);
   }
 
   read(piece: string): void {

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { playHistory, randomHistory } from '../../../test/kits/plane/random-history.ts';
+import {
+  OUTSIDE_ADDRESSES,
+  outsideAddressesIn,
+  playHistory,
+  randomHistory,
+} from '../../../test/kits/plane/random-history.ts';
 import { formatInstant, parseInstant } from '../../base/time.ts';
 import { lookUp, lookUpById } from '../../model/find.ts';
 import { compile } from '../../reachability/engine.ts';
@@ -61,30 +66,35 @@ interface Told {
   readonly outside: readonly { readonly addresses: readonly string[]; readonly allowed: unknown }[] | null;
 }
 
-/** How many are reached on which ports; no policy of the kit names addresses outside, so these are alike. */
+/** How many peers are reached on which ports, and which of the addresses. */
 function shown({ verdict, reach, outside }: Told) {
   return {
     verdict,
     reach: reach.map(({ peer_count, allowed }) => [JSON.stringify(allowed), peer_count]).sort(),
-    outside: (outside ?? []).map(({ addresses, allowed }) => [addresses, allowed]),
+    outside: (outside ?? [])
+      .flatMap(({ addresses, allowed }) =>
+        addresses.flatMap((term) => (outsideAddressesIn(term) ?? [term]).map((name) => [name, allowed])),
+      )
+      .sort(),
   };
 }
 
 function lookedUp(state: NetworkState, at: number, { uid, name }: Identity, direction: 'inbound' | 'outbound') {
   const own = (lookUpById(state.peers, uid) ?? lookUp(state.peers, name))?.name;
-  const reach = compile({ ...modelOf(state, at), externals: [{ name: 'elsewhere', range: '198.51.100.7' }] });
+  const reach = compile({ ...modelOf(state, at), externals: OUTSIDE_ADDRESSES });
   const allowed = (other: string) =>
     own === undefined ? [] : direction === 'inbound' ? reach.allowed(other, own) : reach.allowed(own, other);
   const isOpen = (other: string) => allowed(other) === 'ALL' || allowed(other).length > 0;
   const others = [...state.peers.keys()].filter((other) => other !== own);
   const ready = others.filter((other) => state.peers.get(other)?.status.phase === 'ready');
   const byPorts = Map.groupBy(others.filter(isOpen), (other) => JSON.stringify(allowed(other)));
-  const outside = isOpen('elsewhere') ? [[['outside'], allowed('elsewhere')]] : [];
-  const isWhole = ready.every((other) => allowed(other) === 'ALL') && allowed('elsewhere') === 'ALL';
+  const addresses = OUTSIDE_ADDRESSES.map((one) => one.name);
+  const outside = addresses.filter(isOpen).map((one) => [one, allowed(one)]);
+  const isWhole = [...ready, ...addresses].every((other) => allowed(other) === 'ALL');
   const isNothing = byPorts.size === 0 && outside.length === 0;
   return {
     verdict: isWhole ? 'reachable' : isNothing ? 'unreachable' : 'partial',
     reach: [...byPorts].map(([text, names]) => [text, names.length]).sort(),
-    outside,
+    outside: outside.sort(),
   };
 }

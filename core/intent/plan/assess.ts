@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BrokenAssertion, brokenAssertions } from '../../assertions/guard.ts';
+import { controlsOfChange } from '../../authority/controls.ts';
 import { futureOf } from '../../authority/future.ts';
 import { joinsOf } from '../../authority/joins.ts';
 import { type Beyond, beyondAuthority } from '../../authority/judge.ts';
@@ -8,7 +9,7 @@ import { isAgentId } from '../../base/ids.ts';
 import type { Op } from '../../base/ports.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { quarantinedAddresses } from '../../changes/quarantine.ts';
-import { brokenControls, touchedControls } from '../../compliance/flips.ts';
+import { brokenControls } from '../../compliance/flips.ts';
 import { type Effect, effectOf } from '../../effect/effect.ts';
 import { effectTitle } from '../../effect/title.ts';
 import { workspaceById } from '../../model/workspaces.ts';
@@ -166,11 +167,7 @@ export async function assess(
           future,
         )
       : undefined;
-  const controls = touchedControls(
-    { state, at: now, reach: () => was },
-    { state: after, at: now, reach: () => is },
-    record.spec.settings,
-  );
+  const controls = controlsOfChange({ before: state, after, now }, { joins, settings: record.spec.settings, states });
   const findings = findingsOf({
     before: state,
     after,

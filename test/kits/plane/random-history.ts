@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Commit, Op } from '../../../core/base/ports.ts';
 import { draftOf, type RecordDraft } from '../../../core/base/record.ts';
 import { formatInstant } from '../../../core/base/time.ts';
+import { containsRange, parseAddress, parseCidr } from '../../../core/model/cidr.ts';
 import {
   type PeerEntry,
   type PolicySpec,
@@ -9,6 +10,7 @@ import {
   policySpecSchema,
   type Selector,
 } from '../../../core/model/policy.ts';
+import { addressText, type Ranges, rangesOfTerm } from '../../../core/model/ranges.ts';
 import { agent, network, peer, policy, presence } from '../records/records.ts';
 import { buildKit } from './kit.ts';
 
@@ -33,12 +35,41 @@ const negative = fc.oneof(
   role.map((value) => ({ matchExpressions: [{ key: 'role', operator: 'NotIn' as const, values: [value] }] })),
   fc.constantFrom('role', 'env').map((key) => ({ matchExpressions: [{ key, operator: 'DoesNotExist' as const }] })),
 );
-/** The network, addresses outside of it, and parts of these of which some together are everybody's. */
+const NETWORK = '10.96.0.0/24';
+const OUTSIDE_BLOCKS = ['203.0.113.0/24', '2000::/4', '20.0.0.0/9', '22.0.0.0/9', '24.0.0.0/9'];
+const HOLE = '203.0.113.7/32';
+/** The network, addresses outside of it, and all but one of IPv4. */
 const outside = fc.oneof(
-  fc.constantFrom('10.96.0.0/24', '203.0.113.0/24', '2000::/4').map((cidr) => ({ cidr })),
-  fc.integer({ min: 10, max: 12 }).map((part) => ({ cidr: `${part * 2}.0.0.0/9` })),
-  fc.constant({ cidr: '0.0.0.0/0', except: ['203.0.113.7/32'] as string[] }),
+  fc.constantFrom(NETWORK, ...OUTSIDE_BLOCKS).map((cidr) => ({ cidr })),
+  fc.constant({ cidr: '0.0.0.0/0', except: [HOLE] as string[] }),
 );
+
+/** Addresses outside of the network: what lies on both sides of each edge that policies of the histories can have. */
+export const OUTSIDE_ADDRESSES: readonly { readonly name: string; readonly range: string }[] = [
+  ...new Set([
+    ...['198.51.100.7', 'fd00::1', '0.0.0.0', '255.255.255.255', '::'],
+    ...[NETWORK, ...OUTSIDE_BLOCKS, HOLE].flatMap((block) => edgesOf(block)),
+  ]),
+].map((range) => ({ name: `at ${range}`, range }));
+
+function edgesOf(block: string): string[] {
+  const range = parseCidr(block);
+  if (!range) throw new Error(`${block} is no CIDR.`);
+  const { family, from, to } = range;
+  const around = [from - 1n, to + 1n];
+  return (block === NETWORK ? around : [...around, from, to]).map((address) => addressText(family, address));
+}
+
+/** Those of {@link OUTSIDE_ADDRESSES} that a term of an answer means, by their names; undefined for a name of a peer. */
+export function outsideAddressesIn(term: string): string[] | undefined {
+  const ranges = rangesOfTerm(term);
+  return ranges && OUTSIDE_ADDRESSES.flatMap(({ name, range }) => (isIn(range, ranges) ? [name] : []));
+}
+
+function isIn(address: string, ranges: Ranges): boolean {
+  const one = parseAddress(address);
+  return one !== undefined && ranges.some((range) => containsRange(range, one));
+}
 const ports: fc.Arbitrary<PortEntry[] | undefined> = fc.constantFrom(
   undefined,
   [{ port: 443 }],
@@ -132,10 +163,8 @@ const historyWith = (spec: fc.Arbitrary<PolicySpec>) =>
     { minLength: 4, maxLength: 16 },
   );
 
-/** Policies name peers by what they are, and addresses of the network. */
-export const randomHistory = historyWith(specFrom(own, address));
-/** Policies name peers by what they are not too, and addresses outside. */
-export const randomOpenHistory = historyWith(specFrom(fc.oneof(own, negative), fc.oneof(address, outside)));
+/** Policies name peers by what they are and by what they are not, and addresses of the network and outside. */
+export const randomHistory = historyWith(specFrom(fc.oneof(own, negative), fc.oneof(address, outside)));
 type RandomHistory = typeof randomHistory extends fc.Arbitrary<infer H> ? H : never;
 
 /** Plays a history. The clock ends behind every instant at which something ends. */

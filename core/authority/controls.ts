@@ -1,0 +1,77 @@
+import { brokenControls, type ControlFlip, type Side, touchedControls } from '../compliance/flips.ts';
+import { DEFAULT_NETWORK } from '../model/resources.ts';
+import type { WorkspaceSettings } from '../model/workspaces.ts';
+import { WRITTEN_BY } from '../model/written-by.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { NetworkStates } from '../state/states.ts';
+import type { Compared } from './excess.ts';
+import { type Joins, withThoseOf } from './newcomers.ts';
+import type { Write } from './writes.ts';
+
+interface Later {
+  /** Of the tokens that are out. */
+  readonly joins: readonly Joins[];
+  /** Of tokens that the change makes. */
+  readonly made?: readonly Joins[];
+  readonly settings: Pick<WorkspaceSettings, 'compliance'>;
+  readonly states: Pick<NetworkStates, 'reachability'>;
+}
+
+/**
+ * What a change does to controls now, and which it has fail later: when devices have joined with the tokens that are out,
+ * and when policies have ended. Of policies that end there are two views, which miss no order of ends that opens something:
+ * one in which all have ended, and one in which those that let somebody in still stand.
+ */
+export function controlsOfChange(
+  { before, after, now }: Pick<Compared, 'before' | 'after' | 'now'>,
+  { joins, made = [], settings, states }: Later,
+): ControlFlip[] {
+  const side = (state: NetworkState): Side => ({ state, at: now, reach: () => states.reachability(state, now) });
+  const flips = touchedControls(side(before), side(after), settings);
+  const known = new Set(brokenControls(flips));
+  const joined = [withThoseOf(before, joins), withThoseOf(after, [...joins, ...made])] as const;
+  for (const [when, was, is] of viewsOf(joined, joined[0] !== before || joined[1] !== after)) {
+    for (const flip of touchedControls(side(was), side(is), settings)) {
+      if (flip.to !== 'fail' || known.has(flip.control)) continue;
+      known.add(flip.control);
+      flips.push({ ...flip, evidence: `${when}, ${flip.evidence}` });
+    }
+  }
+  return flips;
+}
+
+function* viewsOf(
+  [before, after]: readonly [NetworkState, NetworkState],
+  hasJoined: boolean,
+): Generator<readonly [string, NetworkState, NetworkState]> {
+  if (hasJoined) yield ['once devices have joined with the tokens that are out', before, after];
+  if (![before, after].some(({ policies }) => [...policies.values()].some(ends))) return;
+  const when = 'once policies have ended';
+  const left = (state: NetworkState, stays: (policy: Policy) => boolean): NetworkState => ({
+    ...state,
+    policies: new Map([...state.policies].filter(([, policy]) => !ends(policy) || stays(policy))),
+  });
+  yield [when, left(before, () => false), left(after, () => false)];
+  yield [when, left(before, letsIn), left(after, letsIn)];
+}
+
+type Policy = NetworkState['policies'] extends ReadonlyMap<string, infer P> ? P : never;
+
+function ends({ spec, annotations }: Policy): boolean {
+  return spec.expiresAt !== undefined || annotations[WRITTEN_BY] !== undefined;
+}
+
+function letsIn({ spec }: Policy): boolean {
+  return (
+    spec.action === 'ALLOW' && [spec.ingress, spec.egress].some((rules) => rules !== undefined && rules.length > 0)
+  );
+}
+
+/** What devices get that join with the tokens that a batch makes. */
+export function joinsMade(writes: readonly Write[]): Joins[] {
+  return writes.flatMap(({ kind, type, after }) => {
+    if (kind !== 'Token' || type !== 'created' || after?.kind !== 'Token' || after.spec.kind !== 'join') return [];
+    const { labels, network = DEFAULT_NETWORK } = after.spec;
+    return [{ labels, network }];
+  });
+}

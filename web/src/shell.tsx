@@ -1,8 +1,7 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { liveState } from './api/live.ts';
-import { asProblem } from './api/load.ts';
-import type { Problem } from './api/problem.ts';
+import { Problem } from './api/problem.ts';
 import { me } from './api/session.ts';
 import { may, workspace } from './api/workspace.ts';
 import { pageOf } from './pages/index.tsx';
@@ -87,20 +86,29 @@ function Content({ name }: { name: string }) {
   const entry = pageOf(name);
   const page = useSignal<{ readonly name: string; readonly Body: ComponentType } | undefined>(undefined);
   const problem = useSignal<Problem | undefined>(undefined);
+  const again = useSignal(0);
   useSignalEffect(() => {
     const asked = route.value.page || 'home';
+    again.value;
     const found = pageOf(asked);
-    if (!found || page.peek()?.name === asked) return;
     problem.value = undefined;
+    if (!found || page.peek()?.name === asked) return undefined;
+    let isWanted = true;
     found
       .load()
       .then(({ default: Body }) => {
-        page.value = { name: asked, Body };
+        if (isWanted) page.value = { name: asked, Body };
       })
-      .catch((error: unknown) => {
-        problem.value = asProblem(error);
+      .catch(() => {
+        if (isWanted) problem.value = new Problem({ ...texts.problem.noPage, code: 'page' });
       });
+    return () => {
+      isWanted = false;
+    };
   });
+  const reload = () => {
+    again.value += 1;
+  };
   if (!workspace.value) {
     const why = slug === '' ? texts.shell.noWorkspace : texts.shell.wrongWorkspace(slug);
     const isKnown = me.value && (slug !== '' || me.value.workspaces.length === 0);
@@ -116,7 +124,7 @@ function Content({ name }: { name: string }) {
       </Page>
     );
   }
-  if (problem.value) return <ProblemNotice problem={problem.value} />;
+  if (problem.value) return <ProblemNotice problem={problem.value} again={reload} />;
   if (page.value?.name !== name) return null;
   const { Body } = page.value;
   return <Body key={`${workspace.value.id} ${name}`} />;

@@ -4,11 +4,13 @@ import { liveState } from './api/live.ts';
 import { Problem } from './api/problem.ts';
 import { me } from './api/session.ts';
 import { may, workspace } from './api/workspace.ts';
+import { PutBackHost } from './effect/put-back-host.tsx';
 import { pageOf } from './pages/index.tsx';
 import { PaletteButton } from './palette/palette.tsx';
 import { goTo, hrefOf, linkTo, route, setQuery } from './route/route.ts';
 import { Side } from './side.tsx';
 import { texts } from './texts/texts.ts';
+import { TimeButton } from './time/time-button.tsx';
 import { Account } from './ui/account.tsx';
 import { Brand } from './ui/brand.tsx';
 import { Page } from './ui/page.tsx';
@@ -26,8 +28,12 @@ export function Shell() {
       <Top />
       <Side current={name} />
       <main id="content" class={`main ${entry?.isWide ? 'wide' : ''}`} tabIndex={-1}>
+        {entry && !entry.hasPast && route.value.query.has('at') && (
+          <p class="notice warn no-past">{texts.shell.noPast}</p>
+        )}
         <Content name={name} />
       </main>
+      <PutBackHost />
     </div>
   );
 }
@@ -70,6 +76,7 @@ function Top() {
         </span>
       )}
       <span class="row push">
+        {may('snapshots:read') && <TimeButton />}
         <span class={`live ${liveState.value}`} role="status">
           {texts.live[liveState.value]}
         </span>

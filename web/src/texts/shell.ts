@@ -10,6 +10,11 @@ export const shell = {
   home: 'Back to Home',
   asOf: (time: string) => `As of ${time}. Nothing can be changed here.`,
   backToNow: 'Back to now',
+  time: 'Time that is looked at',
+  now: 'now',
+  past: 'in the past',
+  noMoment: (text: string) => `${text.slice(0, 60)} is no time in the past. What is shown is now.`,
+  noPast: 'This page has no past: what it shows is now.',
   theme: { system: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' },
   themeWhy: 'Change between light, dark and what the system says',
   pages: {

@@ -24,6 +24,11 @@ export function relativeTo(at: number, now: number): string {
   return relative.format(Math.trunc(distance / length), unit);
 }
 
+/** The same of an instant, from now; it stays true while the page is open. */
+export function relativeTime(at: string): string {
+  return relativeTo(Date.parse(at), clock.value);
+}
+
 /** In the viewer's zone, and in UTC. */
 export function exactTime(at: string): string {
   return `${exact.format(new Date(at))} (${at.replace('.000Z', 'Z')})`;
@@ -34,7 +39,7 @@ export function Time({ at }: { at: string | null | undefined }) {
   if (!at) return <span class="dim">never</span>;
   return (
     <time dateTime={at} title={exactTime(at)}>
-      {relativeTo(Date.parse(at), clock.value)}
+      {relativeTime(at)}
     </time>
   );
 }

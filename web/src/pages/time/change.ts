@@ -1,0 +1,44 @@
+import type { components } from '../../api/schema.d.ts';
+import { time } from '../../texts/time.ts';
+
+export type Change = components['schemas']['Change'];
+export type ChangeEffect = NonNullable<Change['effect']>;
+
+/** Of one change: a revision, or an instant at which time ran out. */
+export function keyOf({ revision, at }: Change): string {
+  return revision === null ? `time ${at}` : `revision ${revision}`;
+}
+
+const NAMED = 3;
+
+/** As `policy web-to-db created, peer web-1 changed and 3 more`. */
+export function whatText({ resources }: Pick<Change, 'resources'>): string {
+  const named = resources
+    .slice(0, NAMED)
+    .map(({ type, kind, name }) => `${time.kindOne[kind]} ${name} ${time.types[type]}`)
+    .join(', ');
+  return resources.length > NAMED ? `${named} ${time.moreOf(resources.length - NAMED)}` : named;
+}
+
+/** In a few words, for the slider. */
+export function titleText(change: Change): string {
+  return `${whatText(change)}, ${change.actor ?? time.byTime}`;
+}
+
+export function isWithoutEffect({ opened, closed, outside_compared: compared }: ChangeEffect): boolean {
+  return opened.length + closed.length === 0 && compared;
+}
+
+export type Ports = 'ALL' | readonly { readonly protocol: string; readonly from?: number; readonly to?: number }[];
+
+/** As `tcp/5432, udp/53-54`. */
+export function portsText(ports: Ports): string {
+  if (ports === 'ALL') return time.everything;
+  if (ports.length === 0) return time.nothing;
+  return ports
+    .map(({ protocol, from, to }) => {
+      if (from === undefined) return protocol.toLowerCase();
+      return `${protocol.toLowerCase()}/${to === undefined || to === from ? from : `${from}-${to}`}`;
+    })
+    .join(', ');
+}

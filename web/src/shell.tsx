@@ -15,16 +15,13 @@ import { Account } from './ui/account.tsx';
 import { Brand } from './ui/brand.tsx';
 import { Page } from './ui/page.tsx';
 import { ProblemNotice } from './ui/problem.tsx';
-import { exactTime } from './ui/time.tsx';
+import { exactTime, shortTime } from './ui/time.tsx';
 
 export function Shell() {
   const name = route.value.page || 'home';
   const entry = pageOf(name);
   return (
     <div class="shell">
-      <a class="button skip" href={location.hash} onClick={skip}>
-        {texts.shell.skip}
-      </a>
       <Top />
       <Side current={name} />
       <main id="content" class={`main ${entry?.isWide ? 'wide' : ''}`} tabIndex={-1}>
@@ -49,6 +46,9 @@ function Top() {
   const all = me.value?.workspaces ?? [];
   return (
     <header class={`top ${at ? 'past' : ''}`}>
+      <a class="button skip" href={location.hash} onClick={skip}>
+        {texts.shell.skip}
+      </a>
       <a class="brand" href={hrefOf({ workspace: workspace.value?.slug ?? '' })}>
         <Brand />
       </a>
@@ -69,7 +69,10 @@ function Top() {
       <PaletteButton />
       {at && (
         <span class="row">
-          <strong>{texts.shell.asOf(exactTime(at))}</strong>
+          <strong title={exactTime(at)}>
+            {texts.shell.asOf(shortTime(at))} <span class="wide-only">{texts.shell.unchangeable}</span>
+          </strong>
+          <span class="small wide-only">{at}</span>
           <button type="button" onClick={() => setQuery({ at: undefined })}>
             {texts.shell.backToNow}
           </button>

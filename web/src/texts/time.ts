@@ -61,6 +61,7 @@ export const time = {
   position: (index: number, count: number, text: string) => `${index} of ${count}: ${text}`,
   previous: 'Earlier change',
   next: 'Later change',
+  atNow: 'Now, after all of them',
   play: 'Play',
   pause: 'Pause',
   speed: 'Speed',
@@ -71,6 +72,7 @@ export const time = {
   cut: (count: number) => `The slider has the newest ${count} changes of this range.`,
   // Comparing.
   compareWhy: 'What is different at the end of the range from its beginning, and the changes that did it.',
+  comparedSince: (since: string) => `The range begins before the history does: it is compared from ${since}.`,
   compareSame: 'Who may reach whom is the same at both ends.',
   opens: (count: number) => `Opens (${count})`,
   closes: (count: number) => `Closes (${count})`,

@@ -3,8 +3,8 @@ import { useEffect } from 'preact/hooks';
 import { route, setQuery } from '../route/route.ts';
 import { time } from '../texts/time.ts';
 import { ago, DAY_MS, HOUR_MS, instantOf, instantOfLocal, localText, zone } from '../time/moment.ts';
-import './range.css';
-import { exactTime } from './time.tsx';
+import { Popover } from './popover.tsx';
+import { exactTime, shortTime } from './time.tsx';
 
 export interface Range {
   readonly from: string;
@@ -41,49 +41,58 @@ export function setRange(name: QuickRange): void {
 
 /** Chooses the range of the address: relative ones become fixed instants. */
 export function RangeControl({ range }: { range: Range | undefined }) {
-  const from = useSignal('');
-  const to = useSignal('');
-  useEffect(() => {
-    from.value = range ? localText(range.from) : '';
-    to.value = range ? localText(range.to) : '';
-  }, [range?.from, range?.to]);
+  const text = range ? time.span(shortTime(range.from), shortTime(range.to)) : time.range;
+  return (
+    <Popover label={`${time.range}: ${text}`} text={text}>
+      {(close) => <RangePanel range={range} close={close} />}
+    </Popover>
+  );
+}
+
+function RangePanel({ range, close }: { range: Range | undefined; close: () => void }) {
+  const from = useSignal(range ? localText(range.from) : '');
+  const to = useSignal(range ? localText(range.to) : '');
   const [begin, end] = [instantOfLocal(from.value), instantOfLocal(to.value)];
   const isReversed = begin !== undefined && end !== undefined && end < begin;
   const submit = (event: Event) => {
     event.preventDefault();
-    if (begin !== undefined && end !== undefined && !isReversed) setQuery({ from: begin, to: end });
+    if (begin === undefined || end === undefined || isReversed) return;
+    setQuery({ from: begin, to: end });
+    close();
   };
   return (
-    <details class="range">
-      <summary class="button">
-        <span class="visually-hidden">{time.range}: </span>
-        {range ? time.span(shortTime(range.from), shortTime(range.to)) : time.range}
-      </summary>
-      <div class="panel stack-small">
-        {range && (
-          <p class="small dim">
-            {exactTime(range.from)}
-            <br />
-            {exactTime(range.to)}
-          </p>
-        )}
-        <div class="row">
-          {NAMES.map((name) => (
-            <button key={name} type="button" onClick={() => setRange(name)}>
-              {time.quick[name]}
-            </button>
-          ))}
-        </div>
-        <form class="stack-small" onSubmit={submit}>
-          <LocalTime label={time.from(zone())} value={from} />
-          <LocalTime label={time.to(zone())} value={to} />
-          {isReversed && <p class="fault">{time.reversed}</p>}
-          <button type="submit" disabled={begin === undefined || end === undefined || isReversed}>
-            {time.setRange}
+    <div class="stack">
+      <h2>{time.range}</h2>
+      {range && (
+        <p class="small dim">
+          {exactTime(range.from)}
+          <br />
+          {exactTime(range.to)}
+        </p>
+      )}
+      <div class="row">
+        {NAMES.map((name) => (
+          <button
+            key={name}
+            type="button"
+            onClick={() => {
+              setRange(name);
+              close();
+            }}
+          >
+            {time.quick[name]}
           </button>
-        </form>
+        ))}
       </div>
-    </details>
+      <form class="stack-small" onSubmit={submit}>
+        <LocalTime label={time.from(zone())} value={from} />
+        <LocalTime label={time.to(zone())} value={to} />
+        {isReversed && <p class="fault">{time.reversed}</p>}
+        <button type="submit" disabled={begin === undefined || end === undefined || isReversed}>
+          {time.setRange}
+        </button>
+      </form>
+    </div>
   );
 }
 
@@ -102,11 +111,4 @@ function LocalTime({ label, value }: { label: string; value: { value: string } }
       />
     </label>
   );
-}
-
-const short = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
-
-/** In the viewer's zone, to the minute. */
-export function shortTime(at: string): string {
-  return short.format(new Date(at));
 }

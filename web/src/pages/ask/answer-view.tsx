@@ -1,8 +1,8 @@
 import { mayPutBack, putBackTarget } from '../../effect/put-back.ts';
 import { linkTo } from '../../route/route.ts';
 import { ask } from '../../texts/ask.ts';
-import { Facts } from '../../ui/facts.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
+import { Sentence } from '../../ui/sentence.tsx';
 import { exactTime, Time } from '../../ui/time.tsx';
 import type { Asked, Finding, Lead } from './answering.ts';
 
@@ -18,7 +18,7 @@ export function AnswerView({ asked }: { asked: Asked }) {
         {exactTime(asked.asked.from)} <span aria-hidden="true">→</span> {exactTime(asked.asked.to)}
       </p>
       <p role="status" class={words === '' ? 'dim' : 'break'}>
-        {words !== '' ? words : isAnswering ? ask.answering : isStopped ? ask.stopped : ''}
+        {words !== '' ? <Sentence text={words} /> : isAnswering ? ask.answering : isStopped ? ask.stopped : ''}
       </p>
       <ProblemNotice problem={problem} />
       {modelWords !== '' && (
@@ -65,22 +65,13 @@ function FindingView({ finding: { at, sentence, change, restore, no_restore: why
         <strong>
           <Time at={at} />
         </strong>{' '}
-        {sentence.replace(MOMENT, '')}
+        <Sentence text={sentence.replace(MOMENT, '')} />
       </p>
-      {change && (
-        <Facts
-          facts={[
-            [ask.who, change.actor],
-            [ask.why, change.reason],
-            [ask.approved, change.reviewed_by],
-            [ask.workflow, change.workflow_id && <a href={linkTo('review', [change.workflow_id])}>{ask.change}</a>],
-          ]}
-        />
-      )}
       <div class="row">
         <a class="button" href={linkTo('time', [], { at })} aria-label={`${ask.at}, ${exactTime(at)}`}>
           {ask.at}
         </a>
+        {change?.workflow_id && <a href={linkTo('review', [change.workflow_id])}>{ask.workflow}</a>}
         {restore && mayPutBack() && (
           <button
             type="button"
@@ -92,7 +83,11 @@ function FindingView({ finding: { at, sentence, change, restore, no_restore: why
           </button>
         )}
       </div>
-      {!restore && why && mayPutBack() && <p class="small dim">{why}</p>}
+      {!restore && why && mayPutBack() && (
+        <p class="small dim">
+          <Sentence text={why} />
+        </p>
+      )}
     </li>
   );
 }

@@ -3,8 +3,9 @@ import { linkTo, setQuery } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { time } from '../../texts/time.ts';
 import { justBefore } from '../../time/moment.ts';
+import { Sentence } from '../../ui/sentence.tsx';
 import { exactTime, Time } from '../../ui/time.tsx';
-import { type Change, type ChangeEffect, isWithoutEffect, whatText } from './change.ts';
+import { type Change, type ChangeEffect, canPutBack, isWithoutEffect, whatText } from './change.ts';
 
 /** One change: when, who, why, what it opened and closed, and what can be done from here. */
 export function ChangeRow({ change, isChosen }: { change: Change; isChosen: boolean }) {
@@ -13,7 +14,7 @@ export function ChangeRow({ change, isChosen }: { change: Change; isChosen: bool
   return (
     <li class={`panel change ${isChosen ? 'chosen' : ''}`} aria-current={isChosen ? 'true' : undefined}>
       <div class="row">
-        <h3 class="break">{what}</h3>
+        <h2 class="break">{what}</h2>
         <span class="push dim small">
           <Time at={at} />
         </span>
@@ -26,7 +27,11 @@ export function ChangeRow({ change, isChosen }: { change: Change; isChosen: bool
             {actor}
           </button>
         )}
-        {reason && <span class="break">“{reason}”</span>}
+        {reason && (
+          <span class="break">
+            “<Sentence text={reason} />”
+          </span>
+        )}
         {reviewer && <span class="break">{time.approvedBy(reviewer)}</span>}
         {workflow && <a href={linkTo('review', [workflow])}>{time.review}</a>}
         {revision !== null && <span class="dim">{time.revision(revision)}</span>}
@@ -41,16 +46,20 @@ export function ChangeRow({ change, isChosen }: { change: Change; isChosen: bool
         >
           {time.at}
         </button>
-        <button type="button" class="quiet" onClick={() => setQuery({ at: justBefore(at) })}>
-          {time.before}
-        </button>
-        <button type="button" class="quiet" onClick={() => setQuery({ from: justBefore(at) })}>
-          {time.compareFrom}
-        </button>
-        <button type="button" class="quiet" onClick={() => setQuery({ to: at })}>
-          {time.compareTo}
-        </button>
-        {revision !== null && mayPutBack() && (
+        {isChosen && (
+          <>
+            <button type="button" class="quiet" onClick={() => setQuery({ at: justBefore(at) })}>
+              {time.before}
+            </button>
+            <button type="button" class="quiet" onClick={() => setQuery({ from: justBefore(at) })}>
+              {time.compareFrom}
+            </button>
+            <button type="button" class="quiet" onClick={() => setQuery({ to: at })}>
+              {time.compareTo}
+            </button>
+          </>
+        )}
+        {revision !== null && canPutBack(change) && mayPutBack() && (
           <button
             type="button"
             class="push"

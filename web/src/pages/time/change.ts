@@ -25,6 +25,13 @@ export function titleText(change: Change): string {
   return `${whatText(change)}, ${change.actor ?? time.byTime}`;
 }
 
+/** Whether a plan could take something of it back: policies, networks, and labels and networks of peers. */
+export function canPutBack({ resources }: Change): boolean {
+  return resources.some(
+    ({ type, kind }) => kind === 'MeshPolicy' || kind === 'MeshNetwork' || (kind === 'MeshPeer' && type === 'updated'),
+  );
+}
+
 export function isWithoutEffect({ opened, closed, outside_compared: compared }: ChangeEffect): boolean {
   return opened.length + closed.length === 0 && compared;
 }

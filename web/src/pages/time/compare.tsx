@@ -2,6 +2,7 @@ import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from '@p
 import type { ComponentChildren } from 'preact';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
+import { Problem } from '../../api/problem.ts';
 import type { components } from '../../api/schema.d.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { linkTo } from '../../route/route.ts';
@@ -23,8 +24,10 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
   const read = (cursor?: string) => {
     const workspace = workspaceId.value ?? '';
     const { from, to } = JSON.parse(asked.value) as Range;
-    const params = { path: { workspaceId: workspace }, query: { from, to, ...(cursor && { cursor }) } };
-    return answer(api.GET('/api/v1/workspaces/{workspaceId}/snapshots/diff', { params }));
+    return sinceKnown(from, (begin) => {
+      const params = { path: { workspaceId: workspace }, query: { from: begin, to, ...(cursor && { cursor }) } };
+      return answer(api.GET('/api/v1/workspaces/{workspaceId}/snapshots/diff', { params }));
+    });
   };
   const first = useLoaded(async () => (asked.value === 'null' ? undefined : read()), { live: false });
   const later = useSignal<readonly Diff[]>([]);
@@ -57,12 +60,15 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
     });
   const sides = { opens: 'added', closes: 'removed', differs: 'changed' } as const;
   return (
-    <div class="stack">
+    <div class="stack compare">
       <p class="dim">{time.compareWhy}</p>
       <p>
         {exactTime(diff.from.captured_at)} <span aria-hidden="true">→</span> {exactTime(diff.to.captured_at)}
       </p>
       <ProblemNotice problem={problem} again={reload} />
+      {range.value && diff.from.captured_at > range.value.from && (
+        <p class="notice">{time.comparedSince(exactTime(diff.from.captured_at))}</p>
+      )}
       {groups.length === 0 && <p>{time.compareSame}</p>}
       {!diff.outside_compared && <p class="dim">{time.outsideUnknown}</p>}
       {(['opens', 'closes', 'differs'] as const).map((side) => {
@@ -70,10 +76,10 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
         if (own.length === 0) return null;
         return (
           <section key={side} class={`effect ${side}`}>
-            <h3>
+            <h2>
               <span aria-hidden="true">{side === 'opens' ? '▶' : side === 'closes' ? '▷̸' : '◇'}</span>{' '}
               {time[side](own.length)}
-            </h3>
+            </h2>
             <ul>
               {own.map((group) => (
                 <GroupLine
@@ -139,6 +145,17 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
       </Lines>
     </div>
   );
+}
+
+/** Compares from where the history begins, where it begins later than the range. */
+async function sinceKnown<T>(from: string, read: (from: string) => Promise<T>): Promise<T> {
+  try {
+    return await read(from);
+  } catch (error) {
+    const since = error instanceof Problem ? error.knownSince : undefined;
+    if (since === undefined || since <= from) throw error;
+    return read(since);
+  }
 }
 
 interface Commit {
@@ -232,9 +249,9 @@ function Lines({
   if (children.length === 0) return null;
   return (
     <section class={`stack-small ${isGrave ? 'notice danger lines' : ''}`}>
-      <h3>
+      <h2>
         {title} ({children.length})
-      </h3>
+      </h2>
       <ul class="stack-small">{children}</ul>
     </section>
   );

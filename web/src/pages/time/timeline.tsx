@@ -108,7 +108,7 @@ function positionText(
   at: string | null,
 ): string {
   const instant = instants[position];
-  if (at === null || instant === undefined) return texts.common.now;
+  if (at === null || instant === undefined) return time.atNow;
   const change = changes.find((one) => one.at === at);
   const what = change ? `${titleText(change)}, ${exactTime(at)}` : exactTime(at);
   return time.position(position + 1, instants.length, what);

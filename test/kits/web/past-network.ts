@@ -40,7 +40,7 @@ export async function startPastNetwork() {
   await addPerson(harness, { token, workspace }, 'vera', 'viewer');
   const passwords = { oldPassword: ADMIN_PASSWORD, newPassword: OWN_PASSWORD };
   await harness.api('PUT', '/api/v1/users/me/password', { token, body: passwords });
-  return { ...harness, workspace, workflow };
+  return { ...harness, workspace, workflow, owner: () => harness.login('admin', OWN_PASSWORD) };
 }
 
 export type PastNetwork = Awaited<ReturnType<typeof startPastNetwork>>;

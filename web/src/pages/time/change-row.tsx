@@ -51,10 +51,10 @@ export function ChangeRow({ change, isChosen }: { change: Change; isChosen: bool
             <button type="button" class="quiet" onClick={() => setQuery({ at: justBefore(at) })}>
               {time.before}
             </button>
-            <button type="button" class="quiet" onClick={() => setQuery({ from: justBefore(at) })}>
+            <button type="button" class="quiet" onClick={() => setQuery({ from: justBefore(at), view: 'compare' })}>
               {time.compareFrom}
             </button>
-            <button type="button" class="quiet" onClick={() => setQuery({ to: at })}>
+            <button type="button" class="quiet" onClick={() => setQuery({ to: at, view: 'compare' })}>
               {time.compareTo}
             </button>
           </>

@@ -36,12 +36,28 @@ export function isWithoutEffect({ opened, closed, outside_compared: compared }: 
   return opened.length + closed.length === 0 && compared;
 }
 
-export type Ports = 'ALL' | readonly { readonly protocol: string; readonly from?: number; readonly to?: number }[];
+interface PortRange {
+  readonly protocol: string;
+  readonly from?: number;
+  readonly to?: number;
+}
+
+export type Ports = 'ALL' | readonly PortRange[];
+
+const ALL_PROTOCOLS = ['TCP', 'UDP', 'SCTP', 'ICMP'];
+const LAST_PORT = 65_535;
+
+/** Without ports, or with all of them. */
+function isWhole({ from, to }: PortRange): boolean {
+  return from === undefined || (from <= 1 && to === LAST_PORT);
+}
 
 /** As `tcp/5432, udp/53-54`. */
 export function portsText(ports: Ports): string {
   if (ports === 'ALL') return time.everything;
   if (ports.length === 0) return time.nothing;
+  if (ALL_PROTOCOLS.every((protocol) => ports.some((one) => one.protocol === protocol && isWhole(one))))
+    return time.everything;
   return ports
     .map(({ protocol, from, to }) => {
       if (from === undefined) return protocol.toLowerCase();

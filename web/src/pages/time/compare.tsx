@@ -71,6 +71,14 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
       )}
       {groups.length === 0 && <p>{time.compareSame}</p>}
       {!diff.outside_compared && <p class="dim">{time.outsideUnknown}</p>}
+      <Lines title={time.exposure} isGrave>
+        {diff.exposure.map(({ src, dst, opened, changes }) => (
+          <li key={JSON.stringify([src, dst, opened])} class="break">
+            {src.join(', ')} <span aria-hidden="true">→</span> {dst.join(', ')} <code>{portsText(opened)}</code>{' '}
+            <Causes changes={changes} commits={commits} />
+          </li>
+        ))}
+      </Lines>
       {(['opens', 'closes', 'differs'] as const).map((side) => {
         const own = groups.filter(({ type }) => type === sides[side]);
         if (own.length === 0) return null;
@@ -100,14 +108,6 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
           </button>
         </div>
       )}
-      <Lines title={time.exposure} isGrave>
-        {diff.exposure.map(({ src, dst, opened, changes }) => (
-          <li key={JSON.stringify([src, dst, opened])} class="break">
-            {src.join(', ')} <span aria-hidden="true">→</span> {dst.join(', ')} <code>{portsText(opened)}</code>{' '}
-            <Causes changes={changes} commits={commits} />
-          </li>
-        ))}
-      </Lines>
       <Lines title={time.assertions}>
         {diff.assertions.map(({ assertion, text, old, new: now, detail }) => (
           <li key={assertion} class="break">
@@ -187,7 +187,7 @@ function GroupLine({ group, commits }: { group: Group; commits: ReadonlyMap<numb
       </span>
       <code>{isChanged ? `${portsText(old)} → ${portsText(now)}` : portsText(type === 'added' ? now : old)}</code>
       <span class="dim small">{time.pairs(pairs)}</span>
-      <span class="push small break">
+      <span class="cause small break">
         <Causes changes={changes} commits={commits} isTogether={together} />
       </span>
     </li>

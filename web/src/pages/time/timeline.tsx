@@ -18,7 +18,7 @@ const SEEN = ['peers', 'topology', 'reachability', 'policies', 'networks'] as co
 export function Timeline({ answer, changes }: { answer: Answer; changes: readonly Change[] }) {
   const at = useComputed(() => route.value.query.get('at'));
   const isPlaying = useSignal(false);
-  const speed = useSignal<number>(SPEEDS[1]);
+  const speed = useSignal<number>(SPEEDS[matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 1]);
   const instants = answer.instants.toReversed();
   const count = instants.length;
   const position = positionOf(instants, at.value);

@@ -49,6 +49,7 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     await page.getByRole('link', { name: 'Peers' }).last().click();
     await page.getByRole('heading', { name: 'Peers' }).waitFor();
     expect(at(page)).toMatch(/Z$/);
+    expect(page.url()).not.toContain('from=');
     await page.getByRole('navigation').getByRole('link', { name: 'Review' }).click();
     await page.getByText('This page has no past').waitFor();
     await page.getByRole('button', { name: 'Back to now' }).click();

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { route, setQuery } from '../route/route.ts';
 import { time } from '../texts/time.ts';
 import { ago, DAY_MS, HOUR_MS, instantOf, instantOfLocal, localText, zone } from '../time/moment.ts';
@@ -20,13 +20,15 @@ const NAMES = Object.keys(QUICK) as QuickRange[];
  * usual for the page, in fixed instants: what is looked at stays the same while one looks, and in a link.
  */
 export function useRange(usual: QuickRange): ReadonlySignal<Range | undefined> {
+  const own = useRef(route.peek().page).current;
   const text = useComputed(() => {
     const { query } = route.value;
     const [from, to] = [instantOf(query.get('from')), instantOf(query.get('to'))];
     return from !== undefined && to !== undefined && from <= to ? `${from} ${to}` : '';
   });
   useEffect(() => {
-    if (text.value === '') setRange(usual);
+    // Another page may be open already, whose address is its own.
+    if (text.value === '' && route.peek().page === own) setRange(usual);
   }, [text.value]);
   return useComputed(() => {
     const [from = '', to = ''] = text.value.split(' ');

@@ -139,6 +139,28 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('in the past nothing is offered that changes the network, and back to now it is', async () => {
+    await using dashboard = await open(`prod/peers/web-1?at=${new Date(Date.now() - 60_000).toISOString()}`);
+    const { page } = dashboard;
+    await page.getByRole('article').getByText('role=web').waitFor();
+    expect(await page.getByRole('button', { name: 'Revoke' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Back to now' }).click();
+    await page.getByRole('button', { name: 'Revoke' }).waitFor();
+    const token = await harness.owner();
+    const body = { workspace_id: harness.workspace, intent: 'let role=ci reach role=db on port 22', dry_run: false };
+    const plan = await harness.api('POST', '/api/v1/ai/intent/plan', { token, body });
+    const apply = { plan_id: plan.body.plan_id, approved_by: 'admin' };
+    const asked = await harness.api('POST', '/api/v1/ai/intent/apply', {
+      token,
+      workspace: harness.workspace,
+      body: apply,
+    });
+    await dashboard.go(`prod/review/${asked.body.workflow_id}?at=${new Date(Date.now() - 60_000).toISOString()}`);
+    await page.getByText('Go back to now to decide it.').waitFor();
+    expect(await page.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('who may change nothing is offered no way to put a change back', async () => {
     await using dashboard = await open('prod/time', 'vera');
     const { page } = dashboard;

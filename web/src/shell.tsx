@@ -3,7 +3,7 @@ import type { ComponentType } from 'preact';
 import { liveState } from './api/live.ts';
 import { Problem } from './api/problem.ts';
 import { me } from './api/session.ts';
-import { may, workspace } from './api/workspace.ts';
+import { holds, workspace } from './api/workspace.ts';
 import { PutBackHost } from './effect/put-back-host.tsx';
 import { pageOf } from './pages/index.tsx';
 import { PaletteButton } from './palette/palette.tsx';
@@ -79,7 +79,7 @@ function Top() {
         </span>
       )}
       <span class="row push">
-        {may('snapshots:read') && <TimeButton />}
+        {holds('snapshots:read') && <TimeButton />}
         <span class={`live ${liveState.value}`} role="status">
           {texts.live[liveState.value]}
         </span>
@@ -124,7 +124,7 @@ function Content({ name }: { name: string }) {
     const isKnown = me.value && (slug !== '' || me.value.workspaces.length === 0);
     return <Page title={texts.shell.pages.home}>{isKnown && <p>{why}</p>}</Page>;
   }
-  if (!entry || (entry.scope && !may(entry.scope))) {
+  if (!entry || (entry.scope && !holds(entry.scope))) {
     return (
       <Page title={texts.shell.unknownPage}>
         <p>{texts.shell.unknownPageWhy}</p>

@@ -5,7 +5,7 @@ import { changed } from '../api/load.ts';
 import { Problem } from '../api/problem.ts';
 import type { components } from '../api/schema.d.ts';
 import { session } from '../api/session.ts';
-import { may } from '../api/workspace.ts';
+import { holds } from '../api/workspace.ts';
 import { goTo, hrefOf, route } from '../route/route.ts';
 import { putBack as texts } from '../texts/put-back.ts';
 import { texts as common } from '../texts/texts.ts';
@@ -35,7 +35,7 @@ export function PutBackDialog({ target, close }: { target: PutBackTarget; close:
   const shown = 'plan' in target ? target.plan : plan.value;
   const isNothing = shown?.changes.length === 0;
   const isUnmet = plan.value?.verification === 'unmet';
-  const mayApply = !isUnmet || may('intents:override');
+  const mayApply = !isUnmet || holds('intents:override');
   const apply = () => applying.act(() => applyPlan(shown?.plan_id ?? '', close));
   return (
     <Dialog title={texts.title} close={close}>

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { may } from '../api/workspace.ts';
+import { holds } from '../api/workspace.ts';
 import { putBack as texts } from '../texts/put-back.ts';
 
 /** A plan that an answer carried along, as findings do. */
@@ -23,9 +23,9 @@ export type PutBackTarget =
 /** What a person asked to put back: its plan is shown above the page until it is applied or let be. */
 export const putBackTarget = signal<PutBackTarget | undefined>(undefined);
 
-/** Whether the person may have a plan made and apply it. */
+/** Whether the person may have a plan made and apply it: of now, whatever time is looked at. */
 export function mayPutBack(): boolean {
-  return may('intents:plan') && may('intents:apply');
+  return holds('intents:plan') && holds('intents:apply');
 }
 
 /** How long undoing is offered beside a change, ms; the history goes on offering it. */

@@ -10,7 +10,7 @@ import { EffectGraph } from '../../effect/effect-graph.tsx';
 import { EffectView } from '../../effect/effect-view.tsx';
 import { isUndoOffered, undoOf } from '../../effect/put-back.ts';
 import { Risk } from '../../effect/risk.tsx';
-import { goTo, linkTo } from '../../route/route.ts';
+import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { isTyping } from '../../ui/keys.ts';
@@ -184,6 +184,7 @@ function Verdict({ workflow, reload }: { workflow: WorkflowDetail; reload: () =>
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
+  if (route.value.query.has('at')) return <p class="dim">{texts.review.inPast}</p>;
   if (!may('workflows:approve')) return <p class="dim">{texts.review.mayNot}</p>;
   return (
     <form class="stack" onSubmit={(event) => event.preventDefault()}>

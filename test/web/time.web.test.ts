@@ -161,6 +161,22 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('what changes after the range has ended is told, and shown when it is asked for', async () => {
+    await using dashboard = await open('prod/time');
+    const { page } = dashboard;
+    await row(page, 'policy web-to-db deleted').waitFor();
+    const token = await harness.owner();
+    const place = { token, workspace: harness.workspace };
+    const body = { name: 'late', spec: { action: 'DENY', peerSelector: { matchLabels: { role: 'none' } } } };
+    await harness.api('POST', '/api/v1/policies', { ...place, body });
+    await page.getByText('The network has changed since this range ended.').waitFor();
+    expect(await row(page, 'policy late created').count()).toBe(0);
+    await page.getByRole('button', { name: 'Show up to now' }).click();
+    await row(page, 'policy late created').getByText('Opens and closes nothing.').waitFor();
+    await harness.api('DELETE', '/api/v1/policies/late', { ...place, body: {} });
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('who may change nothing is offered no way to put a change back', async () => {
     await using dashboard = await open('prod/time', 'vera');
     const { page } = dashboard;

@@ -8,7 +8,7 @@ export const putBack = {
   waits: 'It waits for approval.',
   failed: 'The change failed',
   undo: 'Undo',
-  expires: 'The plan is good until',
+  expires: 'The plan ends',
   changes: 'Changes',
   questions: 'Is this meant?',
   unmet: 'It does not do what was asked',

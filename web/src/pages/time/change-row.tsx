@@ -5,7 +5,7 @@ import { time } from '../../texts/time.ts';
 import { justBefore } from '../../time/moment.ts';
 import { Sentence } from '../../ui/sentence.tsx';
 import { exactTime, Time } from '../../ui/time.tsx';
-import { type Change, type ChangeEffect, canPutBack, isWithoutEffect, whatText } from './change.ts';
+import { type Change, type ChangeEffect, canPutBack, isWithoutEffect, reasonText, whatText } from './change.ts';
 
 /** One change: when, who, why, what it opened and closed, and what can be done from here. */
 export function ChangeRow({ change, isChosen }: { change: Change; isChosen: boolean }) {
@@ -29,7 +29,7 @@ export function ChangeRow({ change, isChosen }: { change: Change; isChosen: bool
         )}
         {reason && (
           <span class="break">
-            “<Sentence text={reason} />”
+            “<Sentence text={reasonText(reason, workflow)} />”
           </span>
         )}
         {reviewer && <span class="break">{time.approvedBy(reviewer)}</span>}

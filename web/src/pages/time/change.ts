@@ -9,6 +9,11 @@ export function keyOf({ revision, at }: Change): string {
   return revision === null ? `time ${at}` : `revision ${revision}`;
 }
 
+/** Why, without the id of the workflow that carried it out: that is a link beside it. */
+export function reasonText(reason: string, workflow: string | null): string {
+  return workflow === null ? reason : reason.replace(`workflow ${workflow} executed: `, '');
+}
+
 const NAMED = 3;
 
 /** As `policy web-to-db created, peer web-1 changed and 3 more`. */

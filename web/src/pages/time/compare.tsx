@@ -12,7 +12,7 @@ import { useAct } from '../../ui/act.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import type { Range } from '../../ui/range.tsx';
 import { exactTime, Time } from '../../ui/time.tsx';
-import { portsText } from './change.ts';
+import { portsText, reasonText } from './change.ts';
 
 type Diff = components['schemas']['DiffSnapshotsResponse'];
 type Group = Diff['groups'][number];
@@ -231,7 +231,7 @@ function CauseLink({ revision, commit }: { revision: number; commit: Commit | un
   const href = workflow ? linkTo('review', [workflow]) : linkTo('time', [], { at });
   return (
     <>
-      <a href={href}>{reason || time.revision(revision)}</a> ({actor}
+      <a href={href}>{reasonText(reason, workflow) || time.revision(revision)}</a> ({actor}
       {reviewer ? `, ${time.approvedBy(reviewer)}` : ''}, <Time at={at} />)
     </>
   );

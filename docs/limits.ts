@@ -222,6 +222,7 @@ export const answers: Readonly<Record<string, string>> = {
   find_cause: 'a page of findings; `next_cursor` goes on',
   simulate_connectivity: 'rows and queries of one simulation',
   diff_snapshots: 'what differs between two moments of one network',
+  list_changes: 'the records of one commit, and when the network changed: 2,000 instants',
   get_peer_paths: 'paths kept of one node',
   apply_resources: 'one for each document of the request, and for each record that it prunes',
   preview_resources: 'one for each document of the request, and for each record that it would prune',

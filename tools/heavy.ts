@@ -26,6 +26,7 @@ import { getReview } from './reviews/get-review.ts';
 import { startReview } from './reviews/start-review.ts';
 import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { getSnapshot } from './snapshots/get-snapshot.ts';
+import { listChanges } from './snapshots/list-changes.ts';
 
 /** The operations of the registry that have a `cost`: what a computing thread loads. */
 export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
@@ -34,6 +35,7 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   getConnectivityHistory,
   diffSnapshots,
   getSnapshot,
+  listChanges,
   exportResources,
   listPeers,
   listPolicies,

@@ -73,6 +73,7 @@ import { listReviews } from './reviews/list-reviews.ts';
 import { startReview } from './reviews/start-review.ts';
 import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { getSnapshot } from './snapshots/get-snapshot.ts';
+import { listChanges } from './snapshots/list-changes.ts';
 import { listSnapshots } from './snapshots/list-snapshots.ts';
 import { takeSnapshot } from './snapshots/take-snapshot.ts';
 import { createApiToken } from './tokens/create-api-token.ts';
@@ -135,6 +136,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   getAgentTree,
   renewAgent,
   revokeAgent,
+  listChanges,
   listSnapshots,
   getSnapshot,
   takeSnapshot,

@@ -4,6 +4,7 @@ import { followChanges } from './api/live.ts';
 import { resume } from './api/sign-in.ts';
 import { followWaiting } from './api/waiting.ts';
 import { App } from './app.tsx';
+import { checkMoment } from './time/check-moment.ts';
 import './style/tokens.css';
 import './style/base.css';
 import './style/controls.css';
@@ -11,6 +12,7 @@ import './style/shell.css';
 import './style/table.css';
 import './style/effect.css';
 
+checkMoment();
 completeAddress();
 followChanges();
 followWaiting();

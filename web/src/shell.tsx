@@ -3,31 +3,34 @@ import type { ComponentType } from 'preact';
 import { liveState } from './api/live.ts';
 import { Problem } from './api/problem.ts';
 import { me } from './api/session.ts';
-import { may, workspace } from './api/workspace.ts';
+import { holds, workspace } from './api/workspace.ts';
+import { PutBackHost } from './effect/put-back-host.tsx';
 import { pageOf } from './pages/index.tsx';
 import { PaletteButton } from './palette/palette.tsx';
 import { goTo, hrefOf, linkTo, route, setQuery } from './route/route.ts';
 import { Side } from './side.tsx';
 import { texts } from './texts/texts.ts';
+import { TimeButton } from './time/time-button.tsx';
 import { Account } from './ui/account.tsx';
 import { Brand } from './ui/brand.tsx';
 import { Page } from './ui/page.tsx';
 import { ProblemNotice } from './ui/problem.tsx';
-import { exactTime } from './ui/time.tsx';
+import { exactTime, shortTime } from './ui/time.tsx';
 
 export function Shell() {
   const name = route.value.page || 'home';
   const entry = pageOf(name);
   return (
     <div class="shell">
-      <a class="button skip" href={location.hash} onClick={skip}>
-        {texts.shell.skip}
-      </a>
       <Top />
       <Side current={name} />
       <main id="content" class={`main ${entry?.isWide ? 'wide' : ''}`} tabIndex={-1}>
+        {entry && !entry.hasPast && route.value.query.has('at') && (
+          <p class="notice warn no-past">{texts.shell.noPast}</p>
+        )}
         <Content name={name} />
       </main>
+      <PutBackHost />
     </div>
   );
 }
@@ -43,6 +46,9 @@ function Top() {
   const all = me.value?.workspaces ?? [];
   return (
     <header class={`top ${at ? 'past' : ''}`}>
+      <a class="button skip" href={location.hash} onClick={skip}>
+        {texts.shell.skip}
+      </a>
       <a class="brand" href={hrefOf({ workspace: workspace.value?.slug ?? '' })}>
         <Brand />
       </a>
@@ -63,13 +69,17 @@ function Top() {
       <PaletteButton />
       {at && (
         <span class="row">
-          <strong>{texts.shell.asOf(exactTime(at))}</strong>
+          <strong title={exactTime(at)}>
+            {texts.shell.asOf(shortTime(at))} <span class="wide-only">{texts.shell.unchangeable}</span>
+          </strong>
+          <span class="small wide-only">{at}</span>
           <button type="button" onClick={() => setQuery({ at: undefined })}>
             {texts.shell.backToNow}
           </button>
         </span>
       )}
       <span class="row push">
+        {holds('snapshots:read') && <TimeButton />}
         <span class={`live ${liveState.value}`} role="status">
           {texts.live[liveState.value]}
         </span>
@@ -114,7 +124,7 @@ function Content({ name }: { name: string }) {
     const isKnown = me.value && (slug !== '' || me.value.workspaces.length === 0);
     return <Page title={texts.shell.pages.home}>{isKnown && <p>{why}</p>}</Page>;
   }
-  if (!entry || (entry.scope && !may(entry.scope))) {
+  if (!entry || (entry.scope && !holds(entry.scope))) {
     return (
       <Page title={texts.shell.unknownPage}>
         <p>{texts.shell.unknownPageWhy}</p>

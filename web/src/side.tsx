@@ -1,7 +1,7 @@
 import { computed, signal, useSignal } from '@preact/signals';
 import { Fragment } from 'preact';
 import { waitingCount } from './api/waiting.ts';
-import { may } from './api/workspace.ts';
+import { holds } from './api/workspace.ts';
 import { PAGES, titleOf } from './pages/index.tsx';
 import { linkTo } from './route/route.ts';
 import { texts } from './texts/texts.ts';
@@ -18,7 +18,7 @@ narrow.addEventListener('change', ({ matches }) => {
 const FIRST: readonly string[] = ['home', 'review', 'peers', 'time'];
 
 const offered = computed(() =>
-  Object.entries(PAGES).filter(([, { scope, isHidden }]) => !isHidden && (!scope || may(scope))),
+  Object.entries(PAGES).filter(([, { scope, isHidden }]) => !isHidden && (!scope || holds(scope))),
 );
 
 /** The pages that the person may see: beside the content, or at the foot of a narrow window. */

@@ -1,5 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { changed } from './load.ts';
+import { type ServerEvent, serverEvents } from './server-events.ts';
 import { credentialHeaders, session } from './session.ts';
 import { workspaceId } from './workspace.ts';
 
@@ -57,13 +58,12 @@ async function follow(workspace: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-interface LiveEvent {
-  readonly event: string;
-  readonly id: string;
-}
-
 /** Server-sent events of GET /api/v1/events; the first is told as soon as the stream is open. */
-async function* eventsOf(workspace: string, last: string, signal: AbortSignal): AsyncGenerator<LiveEvent> {
+async function* eventsOf(
+  workspace: string,
+  last: string,
+  signal: AbortSignal,
+): AsyncGenerator<Pick<ServerEvent, 'event' | 'id'>> {
   const response = await fetch('/api/v1/events', {
     signal,
     headers: {
@@ -75,18 +75,5 @@ async function* eventsOf(workspace: string, last: string, signal: AbortSignal): 
   });
   if (!response.ok || !response.body) throw new Error(String(response.status));
   yield { event: 'open', id: '' };
-  let rest = '';
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const blocks = (rest + value).split('\n\n');
-    rest = blocks.pop() ?? '';
-    for (const block of blocks) yield { event: fieldOf(block, 'event'), id: fieldOf(block, 'id') };
-  }
-}
-
-function fieldOf(block: string, name: string): string {
-  const line = block.split('\n').find((text) => text.startsWith(`${name}: `));
-  return line?.slice(name.length + 2) ?? '';
+  yield* serverEvents(response.body);
 }

@@ -6,6 +6,7 @@ interface ProblemBody {
   readonly code?: string;
   readonly status?: number;
   readonly requestId?: string;
+  readonly known_since?: string;
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
 }
 
@@ -16,6 +17,8 @@ export class Problem extends Error {
   readonly code: string;
   readonly status: number;
   readonly requestId: string | undefined;
+  /** Since when the past is known, where that is why. */
+  readonly knownSince: string | undefined;
   readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
 
   constructor({
@@ -24,6 +27,7 @@ export class Problem extends Error {
     code = '',
     status = 0,
     requestId,
+    known_since: knownSince,
     errors = [],
   }: ProblemBody) {
     super(detail);
@@ -31,6 +35,7 @@ export class Problem extends Error {
     this.code = code;
     this.status = status;
     this.requestId = requestId;
+    this.knownSince = knownSince;
     this.errors = errors;
   }
 }

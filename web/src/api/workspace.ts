@@ -7,7 +7,15 @@ export const workspace = computed(() => me.value?.workspaces.find(({ slug }) => 
 
 export const workspaceId = computed(() => workspace.value?.id);
 
-/** Whether the person may do something here: what would be refused is not offered. */
-export function may(scope: string): boolean {
+/** Whether the person holds a scope here: which pages there are. */
+export function holds(scope: string): boolean {
   return workspace.value?.scopes.includes(scope) ?? false;
+}
+
+/** Scopes by which something is changed. */
+const CHANGES = /:(?:write|approve|plan|apply|override|delegate)$/;
+
+/** Whether the person may do something here: what would be refused is not offered, nor a change while the past is looked at. */
+export function may(scope: string): boolean {
+  return holds(scope) && !(CHANGES.test(scope) && route.value.query.has('at'));
 }

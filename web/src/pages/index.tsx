@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact';
+import { pagesOfPast } from '../route/past.ts';
 import { texts } from '../texts/texts.ts';
 
 type PageName = keyof typeof texts.shell.pages;
@@ -12,6 +13,8 @@ interface PageEntry {
   readonly group?: string;
   /** Reached from other pages, not from the side bar. */
   readonly isHidden?: boolean;
+  /** Shows the network as it was at the time that is looked at (`?at=`). */
+  readonly hasPast?: boolean;
   /** Tables and graphs that use the whole width. */
   readonly isWide?: boolean;
 }
@@ -20,8 +23,18 @@ interface PageEntry {
 export const PAGES: Partial<Record<PageName, PageEntry>> = {
   home: { load: () => import('./home/home.tsx') },
   review: { load: () => import('./review/review.tsx'), scope: 'network:read', isWide: true },
-  peers: { load: () => import('./peers/peers.tsx'), scope: 'network:read', group: 'Network', isWide: true },
+  peers: {
+    load: () => import('./peers/peers.tsx'),
+    scope: 'network:read',
+    group: 'Network',
+    isWide: true,
+    hasPast: true,
+  },
+  time: { load: () => import('./time/time.tsx'), scope: 'snapshots:read', group: 'Past', hasPast: true },
+  ask: { load: () => import('./ask/ask.tsx'), scope: 'snapshots:read' },
 };
+
+pagesOfPast.value = Object.entries(PAGES).flatMap(([name, { hasPast }]) => (hasPast ? [name] : []));
 
 export function pageOf(name: string): PageEntry | undefined {
   return Object.hasOwn(PAGES, name) ? PAGES[name as PageName] : undefined;

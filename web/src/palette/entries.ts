@@ -1,6 +1,6 @@
 import { allPages } from '../api/all-pages.ts';
 import { api } from '../api/client.ts';
-import { may } from '../api/workspace.ts';
+import { holds } from '../api/workspace.ts';
 import { PAGES, titleOf } from '../pages/index.tsx';
 import { linkTo } from '../route/route.ts';
 import { texts } from '../texts/texts.ts';
@@ -17,7 +17,7 @@ const MOST = 6;
 /** Pages whose name has the text in it. */
 export function pagesLike(text: string): readonly Entry[] {
   return Object.entries(PAGES)
-    .filter(([name, { scope }]) => (!scope || may(scope)) && titleOf(name).toLowerCase().includes(text.toLowerCase()))
+    .filter(([name, { scope }]) => (!scope || holds(scope)) && titleOf(name).toLowerCase().includes(text.toLowerCase()))
     .map(([name]) => ({ kind: texts.palette.page, name: titleOf(name), href: linkTo(name) }));
 }
 
@@ -37,7 +37,7 @@ export function actionsWith(text: string): readonly Entry[] {
 
 function isOffered(page: string): boolean {
   const entry = PAGES[page as keyof typeof PAGES];
-  return entry !== undefined && (!entry.scope || may(entry.scope));
+  return entry !== undefined && (!entry.scope || holds(entry.scope));
 }
 
 /** Names of one page's records that have the text in them, those that begin with it first. */

@@ -45,5 +45,6 @@ export const review = {
     'Nothing has changed yet: who asked has to repeat the call, unless another workspace still has to approve it.',
   failed: 'The change failed',
   keys: 'Keys: j and k go through the list, a approves, r rejects, Escape goes back.',
+  inPast: 'Go back to now to decide it.',
   mayNot: 'You may read this, and not decide it: that needs the role operator or admin.',
 } as const;

@@ -10,14 +10,19 @@ interface Message {
 const message = signal<Message | undefined>(undefined);
 let timer: ReturnType<typeof setTimeout> | undefined;
 const SHOWN_MS = 8_000;
+/** Time to read it, and to see that it was a mistake. */
+const SHOWN_WITH_UNDO_MS = 30_000;
 
 /** Says what was done, for a while. */
 export function say(text: string, undo?: Message['undo']): void {
   clearTimeout(timer);
   message.value = { text, undo };
-  timer = setTimeout(() => {
-    message.value = undefined;
-  }, SHOWN_MS);
+  timer = setTimeout(
+    () => {
+      message.value = undefined;
+    },
+    undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS,
+  );
 }
 
 export function Messages() {
@@ -28,7 +33,14 @@ export function Messages() {
         <p>
           <span class="break">{text}</span>
           {undo && (
-            <button type="button" class="link" onClick={undo.run}>
+            <button
+              type="button"
+              class="link"
+              onClick={() => {
+                message.value = undefined;
+                undo.run();
+              }}
+            >
               {undo.label}
             </button>
           )}

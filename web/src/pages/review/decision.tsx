@@ -8,8 +8,9 @@ import type { ShownChange, WorkflowDetail } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
 import { EffectGraph } from '../../effect/effect-graph.tsx';
 import { EffectView } from '../../effect/effect-view.tsx';
+import { isUndoOffered, undoOf } from '../../effect/put-back.ts';
 import { Risk } from '../../effect/risk.tsx';
-import { goTo, linkTo } from '../../route/route.ts';
+import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { isTyping } from '../../ui/keys.ts';
@@ -55,8 +56,24 @@ export function Decision({ id }: { id: string }) {
       {changes.map((change) => (
         <Change key={`${change.resource} ${change.name}`} change={change} />
       ))}
+      {workflow.status === 'executed' && !call && isUndoOffered(workflow.reviewedAt ?? workflow.requestedAt) && (
+        <Undo id={id} />
+      )}
       {workflow.status === 'pending' && <Verdict workflow={workflow} reload={reload} />}
     </article>
+  );
+}
+
+/** For ten minutes; from then on the Time page has it. */
+function Undo({ id }: { id: string }) {
+  const undo = undoOf(id);
+  if (!undo) return null;
+  return (
+    <div class="row">
+      <button type="button" onClick={undo.run}>
+        {undo.label}
+      </button>
+    </div>
   );
 }
 
@@ -150,7 +167,8 @@ function Verdict({ workflow, reload }: { workflow: WorkflowDetail; reload: () =>
         );
         if (!('error' in done)) return say(done.message);
         if (done.error) throw new Problem({ title: texts.review.failed, detail: done.error });
-        say(`${texts.review.approved(done.status)} ${isToRepeat(done) ? texts.review.repeat : ''}`);
+        const undo = done.status === 'executed' && !done.call ? undoOf(done.id) : undefined;
+        say(`${texts.review.approved(done.status)} ${isToRepeat(done) ? texts.review.repeat : ''}`, undo);
       } finally {
         // Somebody else may have decided, or it expired: shown as it is now.
         reload();
@@ -166,6 +184,7 @@ function Verdict({ workflow, reload }: { workflow: WorkflowDetail; reload: () =>
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
+  if (route.value.query.has('at')) return <p class="dim">{texts.review.inPast}</p>;
   if (!may('workflows:approve')) return <p class="dim">{texts.review.mayNot}</p>;
   return (
     <form class="stack" onSubmit={(event) => event.preventDefault()}>

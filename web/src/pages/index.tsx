@@ -32,6 +32,8 @@ export const PAGES: Partial<Record<PageName, PageEntry>> = {
   },
   time: { load: () => import('./time/time.tsx'), scope: 'snapshots:read', group: 'Past', hasPast: true },
   ask: { load: () => import('./ask/ask.tsx'), scope: 'snapshots:read' },
+  peers: { load: () => import('./peers/peers.tsx'), scope: 'network:read', group: 'Network', isWide: true },
+  join: { load: () => import('./join/join.tsx'), scope: 'tokens:write' },
 };
 
 pagesOfPast.value = Object.entries(PAGES).flatMap(([name, { hasPast }]) => (hasPast ? [name] : []));

@@ -1,0 +1,86 @@
+import { useComputed, useSignal } from '@preact/signals';
+import { allPages } from '../../api/all-pages.ts';
+import { api } from '../../api/client.ts';
+import { useLoaded } from '../../api/load.ts';
+import type { components } from '../../api/schema.d.ts';
+import { workspaceId } from '../../api/workspace.ts';
+import { write } from '../../api/write.ts';
+import { route } from '../../route/route.ts';
+import { texts } from '../../texts/texts.ts';
+import { Confirm } from '../../ui/dialog.tsx';
+import { labelsText } from '../../ui/labels.ts';
+import { Empty } from '../../ui/page.tsx';
+import { ProblemNotice } from '../../ui/problem.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+type Token = components['schemas']['JoinToken'];
+
+/** The tokens that are out, and what is left of each. */
+export function JoinTokens() {
+  const asked = useSignal<Token | undefined>(undefined);
+  const loaded = useLoaded(() => {
+    workspaceId.value;
+    return allPages<Token>((cursor) =>
+      api.GET('/api/v1/tokens', { params: { query: { limit: 200, ...(cursor && { cursor }) } } }),
+    );
+  });
+  const rows = useComputed(() => loaded.value.value ?? []);
+  const { problem, reload, isLoading } = loaded.value;
+  const isPast = route.value.query.has('at');
+  const columns: readonly Column<Token>[] = [
+    { name: texts.join.name, cell: ({ name }) => name, order: ({ name }) => name },
+    {
+      name: texts.join.usesLeft,
+      cell: ({ usageLimit, usedCount }) => texts.join.left(usageLimit - usedCount, usageLimit),
+      order: ({ usageLimit, usedCount }) => usageLimit - usedCount,
+      isNumber: true,
+    },
+    { name: texts.join.ends, cell: ({ expiresAt }) => <Time at={expiresAt} />, order: ({ expiresAt }) => expiresAt },
+    { name: texts.peers.labels, cell: ({ labels }) => labelsText(labels), isMinor: true },
+    { name: texts.join.network, cell: ({ network }) => network, isMinor: true },
+    { name: texts.join.by, cell: ({ createdBy }) => createdBy, order: ({ createdBy }) => createdBy, isMinor: true },
+    {
+      name: texts.join.revoke,
+      cell: (token) => (
+        <button
+          type="button"
+          class="danger"
+          disabled={isPast}
+          aria-label={texts.join.revokeOf(token.name)}
+          onClick={() => {
+            asked.value = token;
+          }}
+        >
+          {texts.join.revoke}
+        </button>
+      ),
+    },
+  ];
+  return (
+    <section class="stack">
+      <h2>{texts.join.tokens}</h2>
+      <ProblemNotice problem={problem} again={reload} />
+      <Table
+        label={texts.join.tokens}
+        columns={columns}
+        rows={rows}
+        keyOf={({ id }) => id}
+        empty={<Empty>{isLoading ? texts.common.loading : texts.join.noTokens}</Empty>}
+      />
+      {asked.value && <Revoke token={asked.value} close={() => (asked.value = undefined)} reload={reload} />}
+    </section>
+  );
+}
+
+function Revoke({ token: { id, name }, close, reload }: { token: Token; close: () => void; reload: () => void }) {
+  const revoke = async () => {
+    await write(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } }), texts.join.revoked(name));
+    reload();
+  };
+  return (
+    <Confirm title={texts.join.revokeTitle(name)} act={texts.join.revoke} run={revoke} close={close}>
+      <p>{texts.join.revokeWhy}</p>
+    </Confirm>
+  );
+}

@@ -34,6 +34,13 @@ export const PAGES: Partial<Record<PageName, PageEntry>> = {
   ask: { load: () => import('./ask/ask.tsx'), scope: 'snapshots:read' },
   peers: { load: () => import('./peers/peers.tsx'), scope: 'network:read', group: 'Network', isWide: true },
   join: { load: () => import('./join/join.tsx'), scope: 'tokens:write' },
+  agents: {
+    load: () => import('./agents/agents.tsx'),
+    scope: 'network:read',
+    group: 'People and agents',
+    isWide: true,
+  },
+  connect: { load: () => import('./connect/connect.tsx'), scope: 'network:read', isHidden: true },
 };
 
 pagesOfPast.value = Object.entries(PAGES).flatMap(([name, { hasPast }]) => (hasPast ? [name] : []));

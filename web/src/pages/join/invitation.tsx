@@ -5,19 +5,21 @@ import type { Peer } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { write } from '../../api/write.ts';
 import { linkTo } from '../../route/route.ts';
+import { join as words } from '../../texts/join.ts';
 import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { isLoopback } from '../../ui/loopback.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { chosenTab, Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import { PeerState } from '../peers/peer-state.tsx';
 import type { JoinToken } from './join-form.tsx';
-import { isLoopback, joinLink, serverFor } from './join-link.ts';
+import { joinLink, serverFor } from './join-link.ts';
 import { QrCode } from './qr.tsx';
 
-const PLATFORMS = Object.entries(texts.join.platforms);
+const PLATFORMS = Object.entries(words.platforms);
 const MOST_JOINED = 50;
 
 /** What a device needs to join, shown this once, and the devices that do. */
@@ -25,23 +27,23 @@ export function Invitation({ issued, another }: { issued: JoinToken; another: ()
   const server = useSignal(serverFor(issued.joinLink));
   const link = joinLink(server.value, issued.token);
   return (
-    <section class="panel stack" aria-label={texts.join.made(issued.name)}>
+    <section class="panel stack" aria-label={words.made(issued.name)}>
       <div class="row">
-        <h2 class="break">{texts.join.made(issued.name)}</h2>
+        <h2 class="break">{words.made(issued.name)}</h2>
         <span class="dim">
-          {texts.join.good(issued.usageLimit)} <Time at={issued.expiresAt} />
+          {words.good(issued.usageLimit)} <Time at={issued.expiresAt} />
         </span>
         <button type="button" class="push" onClick={another}>
-          {texts.join.another}
+          {words.another}
         </button>
       </div>
-      <p class="notice warn">{texts.join.once}</p>
+      <p class="notice warn">{words.once}</p>
       <div class="invitation">
-        <QrCode text={link} label={texts.join.qr(issued.name)} />
+        <QrCode text={link} label={words.qr(issued.name)} />
         <div class="stack">
-          <TextField label={texts.join.server} value={server} autocomplete="off" />
-          {isLoopback(server.value) && <p class="notice warn">{texts.join.loopback}</p>}
-          <CodeBlock label={texts.join.link} text={link} />
+          <TextField label={words.server} value={server} autocomplete="off" />
+          {isLoopback(server.value) && <p class="notice warn">{words.loopback}</p>}
+          <CodeBlock label={words.link} text={link} />
           <Commands link={link} />
         </div>
       </div>
@@ -51,15 +53,15 @@ export function Invitation({ issued, another }: { issued: JoinToken; another: ()
 }
 
 function Commands({ link }: { link: string }) {
-  const platform = chosenTab('on', PLATFORMS) as keyof typeof texts.join.platforms;
+  const platform = chosenTab('on', PLATFORMS) as keyof typeof words.platforms;
   // Spaces, quotes and $ are encoded in a link: it stands in single quotes as it is.
   const commands = [`sudo mesh init '${link}'`, 'sudo mesh up --daemon', 'sudo mesh status'];
   if (platform === 'macos') commands.unshift('brew install wireguard-go');
   return (
     <section class="stack-small">
-      <Tabs label={texts.join.platform} name="on" options={PLATFORMS} />
-      <p>{texts.join.steps[platform]}</p>
-      {platform !== 'phone' && <CodeBlock label={texts.join.commands} text={commands.join('\n')} />}
+      <Tabs label={words.platform} name="on" options={PLATFORMS} />
+      <p>{words.steps[platform]}</p>
+      {platform !== 'phone' && <CodeBlock label={words.commands} text={commands.join('\n')} />}
     </section>
   );
 }
@@ -74,9 +76,9 @@ function Joined({ since }: { since: string }) {
   const peers = (value?.items ?? []) as Peer[];
   return (
     <section class="stack-small" aria-live="polite">
-      <h3>{texts.join.joined}</h3>
+      <h3>{words.joined}</h3>
       <ProblemNotice problem={problem} again={reload} />
-      {value && peers.length === 0 && <p class="dim">{texts.join.none}</p>}
+      {value && peers.length === 0 && <p class="dim">{words.none}</p>}
       <ul class="stack-small">
         {peers.map((peer) => (
           <JoinedPeer key={peer.id} peer={peer} />

@@ -1,19 +1,19 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { write } from '../../api/write.ts';
 import { linkTo, route } from '../../route/route.ts';
-import { texts } from '../../texts/texts.ts';
+import { join as words } from '../../texts/join.ts';
 import { useAct } from '../../ui/act.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
 import { labelsOf } from '../../ui/labels.ts';
+import { ProblemNotice } from '../../ui/problem.tsx';
 
 export type JoinToken = components['schemas']['GenerateJoinTokenResponse'];
 
-const LIVES = Object.entries(texts.join.lives);
+const LIVES = Object.entries(words.lives);
 const DEFAULT_NETWORK = 'default';
 const MOST_NETWORKS = 200;
 
@@ -35,19 +35,19 @@ export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
         labels: labelsOf(fields.labels.value),
         ...(network.value !== DEFAULT_NETWORK && { network: network.value }),
       };
-      const written = await write(api.POST('/api/v1/token/generate', { body }), texts.join.made(body.name));
+      const written = await write(api.POST('/api/v1/token/generate', { body }), words.made(body.name));
       if ('workflow_id' in written) waitsIn.value = String(written.workflow_id);
       else made(written as JoinToken);
     });
   };
   return (
     <form class="panel stack" onSubmit={submit}>
-      <p class="dim">{texts.join.why}</p>
+      <p class="dim">{words.why}</p>
       <div class="join-form">
-        <TextField label={texts.join.name} hint={texts.join.nameHint} value={fields.name} required autocomplete="off" />
-        <SelectField label={texts.join.life} value={fields.life} options={LIVES} />
+        <TextField label={words.name} hint={words.nameHint} value={fields.name} required autocomplete="off" />
+        <SelectField label={words.life} value={fields.life} options={LIVES} />
         <label class="field">
-          {texts.join.uses}
+          {words.uses}
           <input
             type="number"
             min={1}
@@ -59,18 +59,18 @@ export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
             }}
           />
         </label>
-        <TextField label={texts.join.labels} hint={texts.join.labelsHint} value={fields.labels} autocomplete="off" />
+        <TextField label={words.labels} hint={words.labelsHint} value={fields.labels} autocomplete="off" />
         <NetworkField value={network} />
       </div>
       <ProblemNotice problem={problem.value} />
       {waitsIn.value && (
         <p class="notice warn" role="status">
-          {texts.join.waits} <a href={linkTo('review', [waitsIn.value])}>{texts.join.toReview}</a>
+          {words.waits} <a href={linkTo('review', [waitsIn.value])}>{words.toReview}</a>
         </p>
       )}
       <div class="row">
         <button type="submit" class="primary" disabled={isActing.value || isPast}>
-          {texts.join.make}
+          {words.make}
         </button>
       </div>
     </form>
@@ -78,12 +78,12 @@ export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
 }
 
 /** Asked only where there is a choice. */
-function NetworkField({ value }: { value: ReturnType<typeof useSignal<string>> }) {
+function NetworkField({ value }: { value: Signal<string> }) {
   const loaded = useLoaded(() => {
     workspaceId.value;
     return answer(api.GET('/api/v1/networks', { params: { query: { limit: MOST_NETWORKS } } }));
   });
   const names = loaded.value.value?.items.map(({ name }) => name) ?? [];
   if (names.length < 2) return null;
-  return <SelectField label={texts.join.network} value={value} options={names.map((name) => [name, name])} />;
+  return <SelectField label={words.network} value={value} options={names.map((name) => [name, name])} />;
 }

@@ -1,3 +1,5 @@
+import { isLoopback } from '../../ui/loopback.ts';
+
 /** `mesh://join?server=…&token=…`. The token in it is a secret. */
 export function joinLink(server: string, token: string): string {
   return `mesh://join?${new URLSearchParams({ server, token })}`;
@@ -10,9 +12,4 @@ export function joinLink(server: string, token: string): string {
 export function serverFor(link: string, here = location.origin): string {
   const told = new URL(link).searchParams.get('server') ?? '';
   return isLoopback(told) && !isLoopback(here) ? here : told;
-}
-
-export function isLoopback(server: string): boolean {
-  const { hostname = '' } = URL.parse(server) ?? {};
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }

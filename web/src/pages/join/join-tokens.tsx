@@ -6,6 +6,7 @@ import type { components } from '../../api/schema.d.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { write } from '../../api/write.ts';
 import { route } from '../../route/route.ts';
+import { join as words } from '../../texts/join.ts';
 import { texts } from '../../texts/texts.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { labelsText } from '../../ui/labels.ts';
@@ -29,44 +30,44 @@ export function JoinTokens() {
   const { problem, reload, isLoading } = loaded.value;
   const isPast = route.value.query.has('at');
   const columns: readonly Column<Token>[] = [
-    { name: texts.join.name, cell: ({ name }) => name, order: ({ name }) => name },
+    { name: words.name, cell: ({ name }) => name, order: ({ name }) => name },
     {
-      name: texts.join.usesLeft,
-      cell: ({ usageLimit, usedCount }) => texts.join.left(usageLimit - usedCount, usageLimit),
+      name: words.usesLeft,
+      cell: ({ usageLimit, usedCount }) => words.left(usageLimit - usedCount, usageLimit),
       order: ({ usageLimit, usedCount }) => usageLimit - usedCount,
       isNumber: true,
     },
-    { name: texts.join.ends, cell: ({ expiresAt }) => <Time at={expiresAt} />, order: ({ expiresAt }) => expiresAt },
+    { name: words.ends, cell: ({ expiresAt }) => <Time at={expiresAt} />, order: ({ expiresAt }) => expiresAt },
     { name: texts.peers.labels, cell: ({ labels }) => labelsText(labels), isMinor: true },
-    { name: texts.join.network, cell: ({ network }) => network, isMinor: true },
-    { name: texts.join.by, cell: ({ createdBy }) => createdBy, order: ({ createdBy }) => createdBy, isMinor: true },
+    { name: words.network, cell: ({ network }) => network, isMinor: true },
+    { name: words.by, cell: ({ createdBy }) => createdBy, order: ({ createdBy }) => createdBy, isMinor: true },
     {
-      name: texts.join.revoke,
+      name: words.revoke,
       cell: (token) => (
         <button
           type="button"
           class="danger"
           disabled={isPast}
-          aria-label={texts.join.revokeOf(token.name)}
+          aria-label={words.revokeOf(token.name)}
           onClick={() => {
             asked.value = token;
           }}
         >
-          {texts.join.revoke}
+          {words.revoke}
         </button>
       ),
     },
   ];
   return (
     <section class="stack">
-      <h2>{texts.join.tokens}</h2>
+      <h2>{words.tokens}</h2>
       <ProblemNotice problem={problem} again={reload} />
       <Table
-        label={texts.join.tokens}
+        label={words.tokens}
         columns={columns}
         rows={rows}
         keyOf={({ id }) => id}
-        empty={<Empty>{isLoading ? texts.common.loading : texts.join.noTokens}</Empty>}
+        empty={<Empty>{isLoading ? texts.common.loading : words.noTokens}</Empty>}
       />
       {asked.value && <Revoke token={asked.value} close={() => (asked.value = undefined)} reload={reload} />}
     </section>
@@ -75,12 +76,12 @@ export function JoinTokens() {
 
 function Revoke({ token: { id, name }, close, reload }: { token: Token; close: () => void; reload: () => void }) {
   const revoke = async () => {
-    await write(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } }), texts.join.revoked(name));
+    await write(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } }), words.revoked(name));
     reload();
   };
   return (
-    <Confirm title={texts.join.revokeTitle(name)} act={texts.join.revoke} run={revoke} close={close}>
-      <p>{texts.join.revokeWhy}</p>
+    <Confirm title={words.revokeTitle(name)} act={words.revoke} run={revoke} close={close}>
+      <p>{words.revokeWhy}</p>
     </Confirm>
   );
 }

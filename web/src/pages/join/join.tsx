@@ -1,17 +1,17 @@
 import { useSignal } from '@preact/signals';
 import { may } from '../../api/workspace.ts';
-import { texts } from '../../texts/texts.ts';
+import { join as words } from '../../texts/join.ts';
 import { Page } from '../../ui/page.tsx';
 import { Invitation } from './invitation.tsx';
 import './join.css';
-import { type JoinToken, JoinForm } from './join-form.tsx';
+import { JoinForm, type JoinToken } from './join-form.tsx';
 import { JoinTokens } from './join-tokens.tsx';
 
 /** Makes join tokens, shows each once, and tells who joins with it. The token lives as long as this page is open. */
 export default function Join() {
   const issued = useSignal<JoinToken | undefined>(undefined);
   return (
-    <Page title={texts.join.title}>
+    <Page title={words.title}>
       {issued.value ? (
         <Invitation
           issued={issued.value}

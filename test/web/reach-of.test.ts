@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reachOf } from './reach-of.ts';
+import { reachOf } from '../../web/src/pages/connect/reach-of.ts';
 
 test('a reach is read from lines of whom and ports', () => {
   const text = 'role=web,env=prod tcp/443,8000-8100\n\n db-1 udp/53 \n10.1.0.0/16 icmp\n*';

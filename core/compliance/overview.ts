@@ -37,7 +37,7 @@ export async function overviewOf(context: CallContext<FactContext['services'] & 
       ).length,
     },
     paths: services.paths.counts(workspace, uids),
-    policies: state.policies.size,
+    policies: [...state.policies.values()].filter((policy) => !isOfAgent(policy)).length,
     agents: { total: agents.length, live: agents.filter((agent) => isLive(agent, now)).length },
     warnings: [...openNetworks(state, now), ...(mayAssess ? await factWarnings({ services, workspace, at: now }) : [])],
   };

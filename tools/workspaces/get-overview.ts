@@ -18,7 +18,7 @@ export const getOverview = defineOperation({
       online: z.int().describe('Of those that are ready'),
     }),
     paths: z.strictObject({ direct: z.int(), relayed: z.int() }).describe('Open paths as each end reported them last'),
-    policies: z.int(),
+    policies: z.int().describe('Without those of presets'),
     agents: z.strictObject({ total: z.int().describe('Those that ended too'), live: z.int() }),
     warnings: z.array(
       z.strictObject({

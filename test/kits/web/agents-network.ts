@@ -1,7 +1,7 @@
 import { startHarness } from '../http/harness.ts';
 import { joinDevice } from '../http/network-setup.ts';
 import { enrol } from '../plane/devices.ts';
-import { member, ownPassword } from './page-people.ts';
+import { member, ownPassword, PASSWORD } from './page-people.ts';
 
 export const HOSTILE = '<img src=x onerror="alert(1)">';
 
@@ -22,7 +22,8 @@ export async function startAgentsNetwork() {
   const harness = await startHarness();
   const { workspace, token: first } = await harness.workspace();
   const joined = [];
-  for (const [name, role] of DEVICES) joined.push(await joinDevice(harness, { token: first, workspace }, name, { role }));
+  for (const [name, role] of DEVICES)
+    joined.push(await joinDevice(harness, { token: first, workspace }, name, { role }));
   const since = new Date().toISOString();
   for (const [index, { deviceToken }] of joined.slice(0, 4).entries()) {
     const next = joined[(index + 1) % 4]?.id;
@@ -42,8 +43,17 @@ export async function startAgentsNetwork() {
   const made = { name: 'ops-agent', ttl: '8h', scopes: OPS_SCOPES, reach: [toWeb] };
   const { body: ops } = await harness.api('POST', '/api/v1/agents', { ...own, body: made });
   const agent = { token: ops.token as string, workspace };
-  await harness.api('POST', '/api/v1/agents', { ...own, body: { name: 'auditor-bot', ttl: '30d', scopes: ['network:read'] } });
-  const scout = { subAgentName: 'scout', ttl: '30m', policyPreset: 'sandboxed', scopes: ['network:read'], egress: [toWeb] };
+  await harness.api('POST', '/api/v1/agents', {
+    ...own,
+    body: { name: 'auditor-bot', ttl: '30d', scopes: ['network:read'] },
+  });
+  const scout = {
+    subAgentName: 'scout',
+    ttl: '30m',
+    policyPreset: 'sandboxed',
+    scopes: ['network:read'],
+    egress: [toWeb],
+  };
   const delegated = await harness.api('POST', '/api/v1/agents/self/delegate', { ...agent, body: scout });
   await enrol(harness, delegated.body.enrollmentToken, 'scout');
 
@@ -51,10 +61,12 @@ export async function startAgentsNetwork() {
     const body = { workspace_id: workspace, intent, dry_run: false };
     const { body: plan } = await harness.api('POST', '/api/v1/ai/intent/plan', { ...agent, body });
     const wanted = { plan_id: plan.plan_id, approved_by: 'admin' };
-    return (await harness.api('POST', '/api/v1/ai/intent/apply', { ...agent, body: wanted })).body.workflow_id as string;
+    return (await harness.api('POST', '/api/v1/ai/intent/apply', { ...agent, body: wanted })).body
+      .workflow_id as string;
   };
   const done = await ask('let the web servers reach the database on port 5432 and nobody else');
-  await harness.api('POST', `/api/v1/workflows/${done}/approve`, { ...own, body: {} });
+  const olga = { token: await harness.login('olga', PASSWORD), workspace };
+  await harness.api('POST', `/api/v1/workflows/${done}/approve`, { ...olga, body: {} });
   const waits = await ask('let role=ops reach role=db on port 5432');
   await harness.api('GET', '/api/v1/peers?limit=3', agent);
   await harness.api('GET', `/api/v1/peers/${encodeURIComponent(HOSTILE)}`, agent);

@@ -4,7 +4,6 @@ export const agents = {
   search: 'Search agents',
   empty: 'No agent is at work. Connect one: it gets a name, a bound and an end of its own.',
   emptyViewer: 'No agent is at work. An administrator connects one.',
-  isNow: 'Agents are shown as they are now, not as of the time above.',
   showEnded: 'Show those that ended',
   hideEnded: 'Hide those that ended',
   name: 'Name',

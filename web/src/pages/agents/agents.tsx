@@ -82,7 +82,6 @@ export default function Agents() {
         </>
       }
     >
-      {query.has('at') && <p class="notice warn">{words.isNow}</p>}
       <ProblemNotice problem={problem} again={reload} />
       <div class={`beside ${chosen ? 'chosen' : ''}`}>
         <Table

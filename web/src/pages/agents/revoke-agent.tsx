@@ -1,6 +1,7 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
+import { waiting } from '../../api/waiting.ts';
 import { write } from '../../api/write.ts';
 import { agents as words } from '../../texts/agents.ts';
 import { texts } from '../../texts/texts.ts';
@@ -46,20 +47,27 @@ function Ending({ going }: { going: Going }) {
   return (
     <>
       <p>{words.revokeWhy}</p>
-      <Facts
-        facts={KINDS.map(([kind, title]) => [
-          title,
-          going[kind].length > 0 &&
-            `${going[kind].length}: ${going[kind].slice(0, NAMED).join(', ')}${rest(going[kind])}`,
-        ])}
-      />
+      <Facts facts={KINDS.map(([kind, title]) => [title, going[kind].length > 0 && told(kind, going[kind])])} />
     </>
   );
 }
 
 /** Names of one kind in the dialog. */
 const NAMED = 20;
+/** Policies of a preset are named after the id of their agent. */
+const BY_ID = /^agt_/;
 
-function rest({ length }: readonly string[]): string {
-  return length > NAMED ? ` ${texts.effect.andMore(length - NAMED)}` : '';
+/** How many end, and those of them that people know by a name. */
+function told(kind: keyof typeof words.going, all: readonly string[]): string {
+  const names = namesOf(kind, all);
+  const shown = names.slice(0, NAMED).join(', ');
+  const more = names.length > NAMED ? ` ${texts.effect.andMore(names.length - NAMED)}` : '';
+  return shown === '' ? String(all.length) : `${all.length}: ${shown}${more}`;
+}
+
+function namesOf(kind: keyof typeof words.going, all: readonly string[]): readonly string[] {
+  if (kind === 'plans') return [];
+  if (kind === 'policies') return all.filter((name) => !BY_ID.test(name));
+  if (kind !== 'workflows') return all;
+  return waiting.value?.workflows.filter(({ id }) => all.includes(id)).map(({ summary }) => summary) ?? [];
 }

@@ -5,7 +5,7 @@ import { linkTo } from '../../route/route.ts';
 import { home as words } from '../../texts/home.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
-import { scopeWords } from '../agents/words.ts';
+import { reachWords } from '../agents/words.ts';
 
 const SHOWN = 6;
 const ASKED = 200;
@@ -24,15 +24,15 @@ export function AgentsAtWork() {
       <ProblemNotice problem={problem} again={reload} />
       {value && agents.length === 0 && <p class="dim">{words.noAgents}</p>}
       <ul class="stack-small">
-        {agents.slice(0, SHOWN).map(({ id, name, scopes, expiresAt }) => (
-          <li key={id} class="row">
-            <a href={linkTo('agents', [name])} class="break">
-              {name}
+        {agents.slice(0, SHOWN).map((agent) => (
+          <li key={agent.id} class="row">
+            <a href={linkTo('agents', [agent.name])} class="break">
+              {agent.name}
             </a>
             <span>
-              {words.ends} <Time at={expiresAt} />
+              {words.ends} <Time at={agent.expiresAt} />
             </span>
-            <span class="dim small break">{scopeWords(scopes)}</span>
+            <span class="dim small break">{reachWords(agent).join(' ')}</span>
           </li>
         ))}
       </ul>

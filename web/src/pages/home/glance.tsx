@@ -12,7 +12,7 @@ export type Overview = components['schemas']['GetOverviewResponse'];
 type Warning = Overview['warnings'][number];
 
 /** Warnings, next steps and the state of the network, around the other parts. */
-export function Glance({ children }: { children: ComponentChildren }) {
+export function Glance({ first, children }: { first: ComponentChildren; children: ComponentChildren }) {
   const loaded = useLoaded(() => {
     workspaceId.value;
     return answer(api.GET('/api/v1/overview'));
@@ -24,8 +24,9 @@ export function Glance({ children }: { children: ComponentChildren }) {
       {value && value.warnings.length > 0 && <Warnings warnings={value.warnings} />}
       {value?.agents.total === 0 && <NextSteps overview={value} />}
       <div class="home">
-        {children}
+        {first}
         {value && <Network overview={value} />}
+        {children}
       </div>
     </>
   );

@@ -13,8 +13,7 @@ export default function Home() {
   if (!may('network:read')) return <Page title={words.title}>{null}</Page>;
   return (
     <Page title={words.title}>
-      <Glance>
-        <Waiting />
+      <Glance first={<Waiting />}>
         <Changes />
         <AgentsAtWork />
         {may('compliance:assess') && <Compliance />}

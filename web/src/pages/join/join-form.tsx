@@ -35,7 +35,7 @@ export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
         labels: labelsOf(fields.labels.value),
         ...(network.value !== DEFAULT_NETWORK && { network: network.value }),
       };
-      const written = await write(api.POST('/api/v1/token/generate', { body }), words.made(body.name));
+      const written = await write(api.POST('/api/v1/token/generate', { body }), words.isMade(body.name));
       if ('workflow_id' in written) waitsIn.value = String(written.workflow_id);
       else made(written as JoinToken);
     });

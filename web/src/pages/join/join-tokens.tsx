@@ -30,7 +30,7 @@ export function JoinTokens() {
   const { problem, reload, isLoading } = loaded.value;
   const isPast = route.value.query.has('at');
   const columns: readonly Column<Token>[] = [
-    { name: words.name, cell: ({ name }) => name, order: ({ name }) => name },
+    { name: words.column, cell: ({ name }) => name, order: ({ name }) => name },
     {
       name: words.usesLeft,
       cell: ({ usageLimit, usedCount }) => words.left(usageLimit - usedCount, usageLimit),

@@ -67,7 +67,7 @@ export async function startAgentsNetwork() {
   const done = await ask('let the web servers reach the database on port 5432 and nobody else');
   const olga = { token: await harness.login('olga', PASSWORD), workspace };
   await harness.api('POST', `/api/v1/workflows/${done}/approve`, { ...olga, body: {} });
-  const waits = await ask('let role=ops reach role=db on port 5432');
+  const waits = await ask('block role=ci from role=web');
   await harness.api('GET', '/api/v1/peers?limit=3', agent);
   await harness.api('GET', `/api/v1/peers/${encodeURIComponent(HOSTILE)}`, agent);
   return { ...harness, own, agent, done, waits };

@@ -7,9 +7,7 @@ const MOST_TABS = 80;
 export async function tabTo(page: Page, to: Locator): Promise<void> {
   await to.waitFor();
   for (let count = 0; count < MOST_TABS; count += 1) {
-    const isThere = await to.evaluate(
-      (element) => (element.getRootNode() as Document | ShadowRoot).activeElement === element,
-    );
+    const isThere = await to.evaluate((element) => element.matches(':focus'));
     if (isThere) return;
     await page.keyboard.press('Tab');
   }

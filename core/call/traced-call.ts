@@ -72,13 +72,17 @@ function withoutFields(raw: EndedCall['raw'], secret: readonly string[] = []): R
 
 /** A token of ours, wherever it stands, whole or cut. */
 const TOKENS = /mesh-(?:join|dlg|agt|dev|api)-[A-Za-z0-9_-]+/g;
-/** A text in a field of JSON that is named after a secret, whole or cut. */
-const FIELDS =
-  /("[^"\\]*(?:token|secret|password|credential|privatekey|joinlink|otp|authorization)[^"\\]*"\s*:\s*")(?:[^"\\]|\\.)*("?)/gi;
+/** A text in a field of JSON, whole or cut. */
+const FIELDS = /"([^"\\]*)":"(?:[^"\\]|\\.)*/g;
+const SECRET_NAME = /token|secret|password|credential|privatekey|joinlink|otp|authorization/i;
 
 /** The beginning of a text, without secrets. */
 function shown(text: string): string {
-  const begin = text.slice(0, READ).replaceAll(FIELDS, `$1${SECRET}$2`).replaceAll(TOKENS, SECRET);
+  const begin = text.slice(0, READ).replaceAll(FIELDS, withoutSecret).replaceAll(TOKENS, SECRET);
   const isCut = text.length > READ || begin.length > TRACE_LIMITS.text;
   return isCut ? `${begin.slice(0, TRACE_LIMITS.text - 1).toWellFormed()}…` : begin;
+}
+
+function withoutSecret(field: string, name: string): string {
+  return SECRET_NAME.test(name) ? `"${name}":"${SECRET}` : field;
 }

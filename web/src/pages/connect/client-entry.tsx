@@ -28,7 +28,7 @@ export function ClientEntry({ server, token }: { server: string; token: string }
   const found = CLIENTS.find(({ client }) => client === chosen);
   if (!found) return null;
   const { group, entry, place = words.ownFile, afterwards = words.restart } = found;
-  const values = { server: server.replace(/\/+$/, ''), token, workspace: workspaceId.value ?? '' };
+  const values = { server: URL.parse(server)?.origin ?? server, token, workspace: workspaceId.value ?? '' };
   const text = JSON.stringify({ [group]: { mesh: filled(entry, values) } }, null, 2);
   return (
     <section class="stack-small">

@@ -30,10 +30,9 @@ export const PAGES: Partial<Record<PageName, PageEntry>> = {
     isWide: true,
     hasPast: true,
   },
+  join: { load: () => import('./join/join.tsx'), scope: 'tokens:write' },
   time: { load: () => import('./time/time.tsx'), scope: 'snapshots:read', group: 'Past', hasPast: true },
   ask: { load: () => import('./ask/ask.tsx'), scope: 'snapshots:read' },
-  peers: { load: () => import('./peers/peers.tsx'), scope: 'network:read', group: 'Network', isWide: true },
-  join: { load: () => import('./join/join.tsx'), scope: 'tokens:write' },
   agents: {
     load: () => import('./agents/agents.tsx'),
     scope: 'network:read',

@@ -14,6 +14,7 @@ import { MAX_AGENT_TTL_MS, MAX_DEPTH } from '../core/identity/delegation.ts';
 import { MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
 import { MAX_CHANGES } from '../core/intent/plan/change-input.ts';
 import { MAX_EXPECTATIONS } from '../core/intent/plan/expectation-input.ts';
+import { TRACE_LIMITS } from '../core/model/call-trace.ts';
 import { FRAMEWORKS, MAX_PERIOD_DAYS } from '../core/model/frameworks.ts';
 import { MAX_LABELS } from '../core/model/labels.ts';
 import { POLICY_LIMITS } from '../core/model/policy.ts';
@@ -115,6 +116,10 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Uses of a join token', MAX_JOIN_USES, ''],
     ['Quarantine of a freed address while others are free', ADDRESS_QUARANTINE_MS / 1_000, 'seconds'],
     ['Paths kept of one node', MAX_PATHS_OF_NODE, ''],
+    ['Calls kept of a root agent with all below it, or of an API token, since the start', TRACE_LIMITS.calls, ''],
+    ['Arguments and results of the same', TRACE_LIMITS.characters, 'characters'],
+    ['One of them; it is cut there', TRACE_LIMITS.text, 'characters'],
+    ['Root agents and API tokens whose calls are kept', TRACE_LIMITS.families, ''],
   ],
   'A simulation': [
     ['Peers', SIMULATE_LIMITS.peers, ''],

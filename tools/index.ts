@@ -4,6 +4,7 @@ import { createAgent } from './agents/create-agent.ts';
 import { delegateAgent } from './agents/delegate-agent.ts';
 import { getAgent } from './agents/get-agent.ts';
 import { getAgentTree } from './agents/get-agent-tree.ts';
+import { listAgentCalls } from './agents/list-agent-calls.ts';
 import { listAgents } from './agents/list-agents.ts';
 import { renewAgent } from './agents/renew-agent.ts';
 import { revokeAgent } from './agents/revoke-agent.ts';
@@ -78,6 +79,7 @@ import { listSnapshots } from './snapshots/list-snapshots.ts';
 import { takeSnapshot } from './snapshots/take-snapshot.ts';
 import { createApiToken } from './tokens/create-api-token.ts';
 import { generateJoinToken } from './tokens/generate-join-token.ts';
+import { listApiTokenCalls } from './tokens/list-api-token-calls.ts';
 import { listApiTokens } from './tokens/list-api-tokens.ts';
 import { listJoinTokens } from './tokens/list-join-tokens.ts';
 import { revokeApiToken } from './tokens/revoke-api-token.ts';
@@ -114,6 +116,7 @@ import { listWorkflows } from './workflows/list-workflows.ts';
 import { rejectWorkflow } from './workflows/reject-workflow.ts';
 import { addWorkspace } from './workspaces/add-workspace.ts';
 import { deleteWorkspace } from './workspaces/delete-workspace.ts';
+import { getOverview } from './workspaces/get-overview.ts';
 import { getWorkspace } from './workspaces/get-workspace.ts';
 import { listMembers } from './workspaces/list-members.ts';
 import { listWorkspaces } from './workspaces/list-workspaces.ts';
@@ -137,6 +140,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   renewAgent,
   revokeAgent,
   listChanges,
+  listAgentCalls,
   listSnapshots,
   getSnapshot,
   takeSnapshot,
@@ -154,9 +158,11 @@ export const operations: readonly AnyOperation<Services>[] = [
   deleteUser,
   createApiToken,
   listApiTokens,
+  listApiTokenCalls,
   revokeApiToken,
   listWorkspaces,
   getWorkspace,
+  getOverview,
   updateWorkspace,
   deleteWorkspace,
   listMembers,

@@ -19,6 +19,8 @@ export interface PeerFilter {
   readonly online?: boolean | undefined;
   /** Offline, and not heard of after this instant. */
   readonly offline_since?: string | undefined;
+  /** Registered at this instant or after it. */
+  readonly joined_since?: string | undefined;
   /** With a key from before this instant. */
   readonly key_before?: string | undefined;
 }
@@ -39,11 +41,13 @@ export function peerFilter(
   const network = asked.network === undefined ? undefined : findRecord(state.networks, 'network', asked.network).name;
   const quietSince = asked.offline_since === undefined ? undefined : parseInstant(asked.offline_since);
   const keyBefore = asked.key_before === undefined ? undefined : parseInstant(asked.key_before);
+  const joinedSince = asked.joined_since === undefined ? undefined : parseInstant(asked.joined_since);
   const hasLabels = label === undefined ? () => true : termTest(label, state.peers);
   const isAsStored = (peer: PeerRecord) =>
     (phase === undefined || peer.status.phase === phase) &&
     (network === undefined || peer.spec.network === network) &&
     (prefix === undefined || foldName(peer.name).startsWith(foldName(prefix))) &&
+    (joinedSince === undefined || peer.createdAt >= joinedSince) &&
     hasLabels(peer);
   const isAsShown = ({ status }: PeerView) =>
     (online === undefined || status.online === online) &&

@@ -37,6 +37,7 @@ export const listPeers = defineHeavyOperation({
     label: lineOfText(TEXT_LIMITS.term).optional().describe('k=v,k!=v'),
     online: z.boolean().optional(),
     offline_since: instant.optional().describe('Not heard of since'),
+    joined_since: instant.optional(),
     key_before: instant.optional().describe('Key older than'),
     fields: z.array(z.enum(FIELDS)).min(1).max(FIELDS.length).optional().describe('These alone'),
     ...pastFields,

@@ -30,8 +30,16 @@ export const PAGES: Partial<Record<PageName, PageEntry>> = {
     isWide: true,
     hasPast: true,
   },
+  join: { load: () => import('./join/join.tsx'), scope: 'tokens:write' },
   time: { load: () => import('./time/time.tsx'), scope: 'snapshots:read', group: 'Past', hasPast: true },
   ask: { load: () => import('./ask/ask.tsx'), scope: 'snapshots:read' },
+  agents: {
+    load: () => import('./agents/agents.tsx'),
+    scope: 'network:read',
+    group: 'People and agents',
+    isWide: true,
+  },
+  connect: { load: () => import('./connect/connect.tsx'), scope: 'network:read', isHidden: true },
 };
 
 pagesOfPast.value = Object.entries(PAGES).flatMap(([name, { hasPast }]) => (hasPast ? [name] : []));

@@ -29,6 +29,7 @@ export const shell = {
     time: 'Time',
     ask: 'Ask',
     agents: 'Agents',
+    connect: 'Connect an agent',
     join: 'Add a device',
     compliance: 'Compliance',
     audit: 'Audit',

@@ -31,12 +31,14 @@ interface ConfirmProps {
   readonly act: string;
   /** To be typed, where it cannot be undone. */
   readonly name?: string | undefined;
+  /** Whether all that it takes to decide is shown. */
+  readonly isReady?: boolean;
   readonly run: () => Promise<unknown>;
   readonly close: () => void;
 }
 
 /** Asks before something is done; where it cannot be undone, for the name to be typed. */
-export function Confirm({ title, children, act: label, name, run, close }: ConfirmProps) {
+export function Confirm({ title, children, act: label, name, isReady = true, run, close }: ConfirmProps) {
   const typed = useSignal('');
   const { isActing, problem, act } = useAct();
   const submit = async (event: Event) => {
@@ -65,7 +67,7 @@ export function Confirm({ title, children, act: label, name, run, close }: Confi
           <button
             type="submit"
             class="danger"
-            disabled={isActing.value || (name !== undefined && typed.value !== name)}
+            disabled={!isReady || isActing.value || (name !== undefined && typed.value !== name)}
           >
             {label}
           </button>

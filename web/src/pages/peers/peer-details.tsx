@@ -12,9 +12,10 @@ import { CopyButton } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { labelsOf, labelsText } from '../../ui/labels.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
-import { labelsText, PeerState } from './peer-state.tsx';
+import { PeerState } from './peer-state.tsx';
 
 /** One device: what it is, whom it talks to and how, and what can be done with it. */
 export function PeerDetails({ name, closeTo = 'peers' }: { name: string; closeTo?: string }) {
@@ -193,15 +194,5 @@ function EditPeer({ peer }: { peer: Peer }) {
         </div>
       </form>
     </details>
-  );
-}
-
-export function labelsOf(text: string): Record<string, string> {
-  const terms = text.split(/\s+/).filter((term) => term !== '');
-  return Object.fromEntries(
-    terms.map((term) => {
-      const end = term.indexOf('=');
-      return end < 0 ? [term, ''] : [term.slice(0, end), term.slice(end + 1)];
-    }),
   );
 }

@@ -9,9 +9,3 @@ export function PeerState({ peer: { status } }: { peer: Peer }) {
     <span class="tag">○ {texts.peers.offline}</span>
   );
 }
-
-export function labelsText(labels: Readonly<Record<string, string>>): string {
-  return Object.entries(labels)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(' ');
-}

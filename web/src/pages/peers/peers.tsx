@@ -6,12 +6,13 @@ import type { Peer } from '../../api/types.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
+import { labelsText } from '../../ui/labels.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { PeerDetails } from './peer-details.tsx';
-import { labelsText, PeerState } from './peer-state.tsx';
+import { PeerState } from './peer-state.tsx';
 
 const COLUMNS: readonly Column<Peer>[] = [
   {

@@ -90,8 +90,10 @@ import { confirmOtp } from './users/confirm-otp.ts';
 import { createUser } from './users/create-user.ts';
 import { deleteUser } from './users/delete-user.ts';
 import { disableOtp } from './users/disable-otp.ts';
+import { endSession } from './users/end-session.ts';
 import { getMe } from './users/get-me.ts';
 import { getOtpState } from './users/get-otp-state.ts';
+import { listSessions } from './users/list-sessions.ts';
 import { listUsers } from './users/list-users.ts';
 import { logIn } from './users/log-in.ts';
 import { logOut } from './users/log-out.ts';
@@ -129,6 +131,8 @@ export const operations: readonly AnyOperation<Services>[] = [
   getDiscovery,
   logIn,
   logOut,
+  listSessions,
+  endSession,
   changePassword,
   addWorkspace,
   generateJoinToken,

@@ -11,6 +11,8 @@ const credentials: Middleware = {
     const workspace = workspaceId.value;
     const isAsked = workspace && !schemaPath.startsWith('/api/v1/users/') && !request.headers.has('x-workspace-id');
     if (isAsked) request.headers.set('x-workspace-id', workspace);
+    // An empty one asks for what belongs to the installation.
+    if (request.headers.get('x-workspace-id') === '') request.headers.delete('x-workspace-id');
     return request;
   },
   async onResponse({ request, response }) {

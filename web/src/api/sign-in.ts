@@ -64,7 +64,8 @@ export async function signOut(): Promise<void> {
   }
 }
 
-async function readMe(): Promise<void> {
+/** Reads who this is and which workspaces they have. */
+export async function readMe(): Promise<void> {
   me.value = await answer(api.GET('/api/v1/users/me'));
   lastUser.value = session.value?.username;
 }

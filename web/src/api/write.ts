@@ -6,11 +6,11 @@ import { changed } from './load.ts';
 /** Carries out a write and says how it ended: done, or waiting for a person. What is shown is read anew. */
 export async function write<T extends object>(
   call: Promise<{ readonly data?: T | undefined }>,
-  done: string,
+  done: string | ((written: T) => string),
 ): Promise<T> {
   const written = await answer(call);
   const isWaiting = 'status' in written && written.status === 'pending_approval';
-  say(isWaiting ? texts.common.waits : done);
+  say(isWaiting ? texts.common.waits : typeof done === 'string' ? done : done(written));
   changed.value += 1;
   return written;
 }

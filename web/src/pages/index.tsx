@@ -40,6 +40,9 @@ export const PAGES: Partial<Record<PageName, PageEntry>> = {
     isWide: true,
   },
   connect: { load: () => import('./connect/connect.tsx'), scope: 'network:read', isHidden: true },
+  compliance: { load: () => import('./compliance/compliance.tsx'), scope: 'compliance:assess', group: 'Evidence' },
+  audit: { load: () => import('./audit/audit.tsx'), scope: 'audit:read', isWide: true },
+  settings: { load: () => import('./settings/settings.tsx'), group: 'Administration' },
 };
 
 pagesOfPast.value = Object.entries(PAGES).flatMap(([name, { hasPast }]) => (hasPast ? [name] : []));

@@ -13,5 +13,10 @@ export const common = {
   never: 'never',
   waits: 'It waits for approval: see Review.',
   now: 'now',
+  once: 'Shown this once. Keep it where nobody else reads it.',
+  save: 'Save',
+  actions: 'Actions',
+  yes: 'yes',
+  no: 'no',
   confirmName: (name: string) => `Type ${name} to confirm. This cannot be undone.`,
 } as const;

@@ -1,7 +1,12 @@
 import type { Signal } from '@preact/signals';
 
 interface InputProps {
-  readonly type?: 'text' | 'password';
+  readonly type?: 'text' | 'password' | 'number' | 'date' | 'datetime-local' | 'url';
+  readonly placeholder?: string;
+  readonly min?: number | string;
+  readonly max?: number | string;
+  readonly minLength?: number;
+  readonly spellcheck?: boolean;
   readonly required?: boolean;
   readonly autocomplete?: string;
   readonly maxLength?: number;
@@ -34,10 +39,12 @@ export function TextField({
 /** One of a few. */
 export function SelectField({
   label,
+  hint,
   value,
   options,
 }: {
   label: string;
+  hint?: string;
   value: Signal<string>;
   options: readonly (readonly [value: string, text: string])[];
 }) {
@@ -56,6 +63,26 @@ export function SelectField({
           </option>
         ))}
       </select>
+      {hint && <span class="hint dim">{hint}</span>}
+    </label>
+  );
+}
+
+/** Yes or no. */
+export function CheckField({ label, hint, value }: { label: string; hint?: string; value: Signal<boolean> }) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={value.value}
+        onChange={({ currentTarget }) => {
+          value.value = currentTarget.checked;
+        }}
+      />
+      <span class="stack-small">
+        {label}
+        {hint && <span class="hint dim">{hint}</span>}
+      </span>
     </label>
   );
 }

@@ -23,6 +23,8 @@ interface TableProps<R> {
   readonly open?: ((row: R) => void) | undefined;
   readonly selected?: string | undefined;
   readonly empty: ComponentChildren;
+  /** One of several things on its page: it takes no more room than its rows, and a part of the screen. */
+  readonly isPart?: boolean;
 }
 
 /** Height of a row in CSS pixels: every row has one line, so that only those in sight are drawn. */
@@ -30,7 +32,7 @@ const ROW = 40;
 const AHEAD = 12;
 
 /** A list whose order stands in the address (`sort`, `desc`). Long ones draw what is in sight. */
-export function Table<R>({ label, columns, rows, keyOf, open, selected, empty }: TableProps<R>) {
+export function Table<R>({ label, columns, rows, keyOf, open, selected, empty, isPart }: TableProps<R>) {
   const viewport = useRef<HTMLDivElement>(null);
   const seen = useSignal({ top: 0, height: 800 });
   const sorted = useComputed(() => {
@@ -62,7 +64,7 @@ export function Table<R>({ label, columns, rows, keyOf, open, selected, empty }:
   const last = Math.min(all.length, Math.ceil((seen.value.top + seen.value.height) / ROW) + AHEAD);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be scrolled by keys too
-    <section class="table" ref={viewport} aria-label={label} tabIndex={0}>
+    <section class={`table ${isPart ? 'part' : ''}`} ref={viewport} aria-label={label} tabIndex={0}>
       <table aria-rowcount={all.length + 1}>
         <thead>
           <tr>

@@ -12,12 +12,12 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { isLoopback } from '../../ui/loopback.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
+import { QrCode } from '../../ui/qr.tsx';
 import { chosenTab, Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import { PeerState } from '../peers/peer-state.tsx';
 import type { JoinToken } from './join-form.tsx';
 import { joinLink, serverFor } from './join-link.ts';
-import { QrCode } from './qr.tsx';
 
 const PLATFORMS = Object.entries(words.platforms);
 const MOST_JOINED = 50;

@@ -1,4 +1,5 @@
 import { encode } from 'uqr';
+import './qr.css';
 
 /** Modules of blank space around the code that scanners need (ISO/IEC 18004). */
 const QUIET = 4;

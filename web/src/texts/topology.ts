@@ -1,0 +1,3 @@
+export const topology = {
+  title: 'Topology',
+} as const;

@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     await page.getByText('web to db: nothing').waitFor();
 
     await page.getByRole('link', { name: 'web to api: 24 of 24 pairs, tcp/8080' }).click();
-    const answer = page.getByRole('region', { name: 'Answer' });
+    const answer = page.getByRole('region', { name: 'Answer: ' });
     await answer.getByText('24 of 24 pairs may talk.').waitFor();
     await answer.getByText('role=web (6 peers)').waitFor();
 
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     await page.getByRole('combobox', { name: 'To', exact: true }).focus();
     await page.keyboard.type('db-1');
     await page.keyboard.press('Enter');
-    const answer = page.getByRole('region', { name: 'Answer' });
+    const answer = page.getByRole('region', { name: 'Answer: ' });
     await answer.getByText('4 of 18 pairs may talk.').waitFor();
     await answer.getByText('role=api (4 peers)').waitFor();
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('anyone →to db-1');
@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     const { page } = dashboard;
     await dashboard.go('prod/reachability?src=web-1&dst=api-1&by=role');
     await dashboard.signIn('vera', VIEWER_PASSWORD);
-    const answer = page.getByRole('region', { name: 'Answer' });
+    const answer = page.getByRole('region', { name: 'Answer: ' });
     await answer.getByText('web-1 may reach api-1 only in part').waitFor();
     await page.getByText('role=web must not reach role=db').waitFor();
     expect(await page.getByRole('button', { name: /^(Assert this|Delete )/ }).count()).toBe(0);

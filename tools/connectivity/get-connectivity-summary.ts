@@ -59,7 +59,7 @@ export const getConnectivitySummary = defineHeavyOperation({
     const { state, at } = await stateFor(context, query);
     const { by, keys, groups, omitted } = groupedBy(state, query);
     const compiled = context.services.states.reachability(state, at);
-    const externals = outsideRanges(compiled);
+    const externals = groups.length === 0 ? [] : outsideRanges(compiled);
     const reach = externals.length === 0 ? compiled : withExternals(compiled, externals);
     const outside = externals.length === 0 ? [] : [{ peers: externals.map(({ name }) => name) }];
     const sets = [...groups, ...outside].map(({ peers }) => peers);

@@ -32,13 +32,20 @@ export function VerdictTag({ verdict }: { verdict: Verdict }) {
   );
 }
 
+interface AnswerProps {
+  readonly asked: Asked;
+  readonly actions?: ComponentChildren;
+  /** Once it is there, its heading is where keys go on. */
+  readonly takesFocus?: boolean;
+}
+
 /** Whether one may reach the other, in a sentence, then why, by which path, and what would open it. */
-export function Answer({ asked, actions }: { asked: Asked; actions?: ComponentChildren }) {
+export function Answer({ asked, actions, takesFocus = false }: AnswerProps) {
   const loaded = useLoaded((signal) => ask(asked, signal));
   const isAsking = useSignal(false);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    heading.current?.focus();
+    if (takesFocus) heading.current?.focus();
   }, []);
   const { value, problem, reload, isLoading } = loaded.value;
   const { src, dst } = asked;
@@ -46,7 +53,11 @@ export function Answer({ asked, actions }: { asked: Asked; actions?: ComponentCh
   const mayAssert =
     value !== undefined && asked.at === null && may('network:write') && value.verdict !== 'undetermined';
   return (
-    <section class="panel stack" aria-label={texts.reachability.answer} aria-busy={isLoading}>
+    <section
+      class="panel stack"
+      aria-label={texts.reachability.answer(ends.join(` ${texts.effect.to} `))}
+      aria-busy={isLoading}
+    >
       <div class="row">
         <h2 class="break" tabIndex={-1} ref={heading}>
           {ends[0]} <span aria-hidden="true">→</span>

@@ -12,7 +12,7 @@ export const reachability = {
   swap: 'Other direction',
   clear: 'Clear',
   portWrong: 'A port is a number from 1 to 65535.',
-  answer: 'Answer',
+  answer: (ends: string) => `Answer: ${ends}`,
   verdicts: {
     reachable: 'reachable',
     unreachable: 'not reachable',

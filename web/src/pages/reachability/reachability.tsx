@@ -23,6 +23,7 @@ export default function Reachability() {
         <Answer
           key={`answer ${JSON.stringify(asked)}`}
           asked={asked}
+          takesFocus
           actions={
             <>
               <a href={linkTo('reachability', [], queryOf({ ...asked, src: dst, dst: src }))}>

@@ -141,7 +141,8 @@ function useGestures(canvas: { current: HTMLCanvasElement | null }, props: Gestu
         const [was, is] = [before, now].map((end) => Math.hypot(end.x - other.x, end.y - other.y)) as [number, number];
         const middle = { x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 };
         view.value = zoomed({ x: x + dx / 2, y: y + dy / 2, scale }, is / (was || 1), middle);
-      } else if (held !== undefined) move(held, { x: Math.round((now.x - x) / scale), y: Math.round((now.y - y) / scale) });
+      } else if (held !== undefined)
+        move(held, { x: Math.round((now.x - x) / scale), y: Math.round((now.y - y) / scale) });
       else view.value = { x: x + dx, y: y + dy, scale };
     };
     const up = (event: PointerEvent) => {

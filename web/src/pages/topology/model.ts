@@ -3,7 +3,7 @@ import { type Cell, type Group, keyOf, nameOf, type Summary, termOf } from '../.
 
 export type Paths = components['schemas']['GetPathSummaryResponse'];
 type PathCount = Paths['paths'][number];
-/** How the pairs of an edge reach each other: the worst that is reported, and `none` where nothing is. */
+/** How the pairs of an edge reach each other: relayed where one is, failed where all are, and `none` where nothing is reported. */
 export type PathKind = 'direct' | 'relayed' | 'failed' | 'none';
 export const PATH_KINDS: readonly PathKind[] = ['none', 'direct', 'relayed', 'failed'];
 

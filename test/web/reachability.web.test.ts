@@ -125,6 +125,8 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     ] as const) {
       await using dashboard = await openDashboard(browser, harness, { theme, width });
       const { page } = dashboard;
+      // As high as the page, so that nothing lies half under the bar at its foot.
+      await page.setViewportSize({ width, height: 2_400 });
       await dashboard.go('prod/reachability?src=web-1&dst=api-1&port=8080&by=role');
       await dashboard.signIn('admin', OWN_PASSWORD);
       await page.getByRole('rowheader', { name: HOSTILE }).waitFor();

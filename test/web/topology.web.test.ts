@@ -165,6 +165,8 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     ] as const) {
       await using dashboard = await openDashboard(browser, harness, { theme, width });
       const { page } = dashboard;
+      // As high as the page, so that nothing lies half under the bar at its foot.
+      await page.setViewportSize({ width, height: 2_400 });
       await dashboard.go('prod/topology?by=role');
       await dashboard.signIn('admin', OWN_PASSWORD);
       await page.getByRole('button', { name: HOSTILE, exact: true }).waitFor();

@@ -8,6 +8,7 @@ import type { components } from '../api/schema.d.ts';
 import { may } from '../api/workspace.ts';
 import { Names } from '../effect/names.tsx';
 import { linkTo } from '../route/route.ts';
+import { reachability as words } from '../texts/reachability.ts';
 import { texts } from '../texts/texts.ts';
 import { Facts } from '../ui/facts.tsx';
 import { ProblemNotice } from '../ui/problem.tsx';
@@ -27,7 +28,7 @@ const MARK: Record<Verdict, string> = { reachable: '●', partial: '◐', unreac
 export function VerdictTag({ verdict }: { verdict: Verdict }) {
   return (
     <span class={`tag ${TONE[verdict]}`}>
-      <span aria-hidden="true">{MARK[verdict]}</span> {texts.reachability.verdicts[verdict]}
+      <span aria-hidden="true">{MARK[verdict]}</span> {words.verdicts[verdict]}
     </span>
   );
 }
@@ -49,15 +50,11 @@ export function Answer({ asked, actions, takesFocus = false }: AnswerProps) {
   }, []);
   const { value, problem, reload, isLoading } = loaded.value;
   const { src, dst } = asked;
-  const ends = [src, dst].map((end) => (end === '' ? texts.reachability.anyone : end));
+  const ends = [src, dst].map((end) => (end === '' ? words.anyone : end));
   const mayAssert =
     value !== undefined && asked.at === null && may('network:write') && value.verdict !== 'undetermined';
   return (
-    <section
-      class="panel stack"
-      aria-label={texts.reachability.answer(ends.join(` ${texts.effect.to} `))}
-      aria-busy={isLoading}
-    >
+    <section class="panel stack" aria-label={words.answer(ends.join(` ${texts.effect.to} `))} aria-busy={isLoading}>
       <div class="row">
         <h2 class="break" tabIndex={-1} ref={heading}>
           {ends[0]} <span aria-hidden="true">→</span>
@@ -71,7 +68,7 @@ export function Answer({ asked, actions, takesFocus = false }: AnswerProps) {
       {mayAssert && value.verdict !== 'partial' && (
         <div class="row">
           <button type="button" onClick={() => (isAsking.value = true)}>
-            {texts.reachability.make}
+            {words.make}
           </button>
         </div>
       )}
@@ -89,7 +86,7 @@ export function Answer({ asked, actions, takesFocus = false }: AnswerProps) {
 type PairWithSentence = Pair & { readonly sentence: string };
 
 async function ask({ src, dst, protocol, port, at }: Asked, signal: AbortSignal): Promise<PairWithSentence | Groups> {
-  if (port !== '' && !/^[1-9]\d{0,4}$/.test(port)) throw new Problem({ title: texts.reachability.portWrong });
+  if (port !== '' && !/^[1-9]\d{0,4}$/.test(port)) throw new Problem({ title: words.portWrong });
   const what = {
     ...(protocol && { protocol: protocol as 'TCP' }),
     ...(port && { port: Number(port) }),
@@ -103,7 +100,7 @@ async function ask({ src, dst, protocol, port, at }: Asked, signal: AbortSignal)
   ) as Pair | Groups;
   if (!('steps' in found)) return found;
   const params = { query: { src, dst, ...what } };
-  if (found.verdict === 'undetermined') return { ...found, sentence: texts.reachability.verdicts.undetermined };
+  if (found.verdict === 'undetermined') return { ...found, sentence: words.verdicts.undetermined };
   const { explanation } = await answer(api.GET('/api/v1/connectivity/explain', { params, signal }));
   return { ...found, sentence: explanation };
 }
@@ -115,11 +112,11 @@ function PairAnswer({ pair, asked }: { pair: PairWithSentence; asked: Asked }) {
       <p class="break">{pair.sentence}</p>
       <Facts
         facts={[
-          [texts.reachability.allowed, <code key="ports">{portsText(pair.allowed)}</code>],
-          [texts.reachability.path, at ? texts.reachability.noPathThen : <PathBetween key="path" asked={asked} />],
-          [texts.reachability.validFrom, pair.valid_from && <Time key="from" at={pair.valid_from} />],
-          [texts.reachability.validTo, pair.valid_to && <Time key="to" at={pair.valid_to} />],
-          [texts.reachability.today, at && <VerdictTag key="now" verdict={pair.now.verdict} />],
+          [words.allowed, <code key="ports">{portsText(pair.allowed)}</code>],
+          [words.path, at ? words.noPathThen : <PathBetween key="path" asked={asked} />],
+          [words.validFrom, pair.valid_from && <Time key="from" at={pair.valid_from} />],
+          [words.validTo, pair.valid_to && <Time key="to" at={pair.valid_to} />],
+          [words.today, at && <VerdictTag key="now" verdict={pair.now.verdict} />],
         ]}
       />
       <Steps steps={pair.steps as unknown as readonly Step[]} />
@@ -144,23 +141,22 @@ function Steps({ steps }: { steps: readonly Step[] }) {
   const deciding = steps.filter(({ stage, result }) => POLICY_STAGES.has(stage) || result !== 'pass');
   return (
     <section class="stack-small">
-      <h3>{texts.reachability.why}</h3>
+      <h3>{words.why}</h3>
       <ol class="stages">
         {steps.every(({ stage, result }) => POLICY_STAGES.has(stage) || result === 'pass') && (
           <li class="pass">
-            <span aria-hidden="true">{RESULT_MARK['pass']}</span> {texts.reachability.known}
+            <span aria-hidden="true">{RESULT_MARK['pass']}</span> {words.known}
           </li>
         )}
         {deciding.map(({ stage, result, subject, policy, rule_index: rule }) => (
           <li key={`${stage} ${subject}`} class={result}>
             <span aria-hidden="true">{RESULT_MARK[result]}</span>
             <span class="break">
-              {subject} {texts.reachability.stages[stage] ?? stage}:{' '}
-              <strong>{texts.reachability.results[result]}</strong>
+              {subject} {words.stages[stage] ?? stage}: <strong>{words.results[result]}</strong>
             </span>
             <span class="dim break">
               {policy !== null && <PolicyLink name={policy} rule={rule} />}
-              {policy === null && ['egress', 'ingress'].includes(stage) && texts.reachability.byDefault}
+              {policy === null && ['egress', 'ingress'].includes(stage) && words.byDefault}
             </span>
           </li>
         ))}
@@ -170,7 +166,7 @@ function Steps({ steps }: { steps: readonly Step[] }) {
 }
 
 function PolicyLink({ name, rule }: { name: string; rule: number | null }) {
-  const text = rule === null ? texts.reachability.policy(name) : texts.reachability.rule(name, rule);
+  const text = rule === null ? words.policy(name) : words.rule(name, rule);
   return <a href={linkTo('policies', [name])}>{text}</a>;
 }
 
@@ -185,11 +181,11 @@ function Fixes({ fixes }: { fixes: readonly Fix[] }) {
   if (fixes.length === 0) return null;
   return (
     <section class="stack-small">
-      <h3>{texts.reachability.fix}</h3>
+      <h3>{words.fix}</h3>
       <ul class="stack-small">
         {fixes.map(({ change, detail, opens_pairs: opens = 0, closes_pairs: closes = 0 }) => (
           <li key={`${change} ${detail}`} class="break">
-            {detail ?? texts.reachability.fixWrites(opens, closes)}
+            {detail ?? words.fixWrites(opens, closes)}
           </li>
         ))}
       </ul>
@@ -209,11 +205,11 @@ function PathBetween({ asked: { src, dst } }: { asked: Asked }) {
   if (value === undefined) return null;
   if (value === null || value.path === null) {
     const isFailed = value?.transport === 'failed';
-    return <>{isFailed ? texts.reachability.paths.failed : texts.reachability.paths.none}</>;
+    return <>{isFailed ? words.paths.failed : words.paths.none}</>;
   }
   return (
     <span class="row">
-      <span class={`tag ${value.path === 'direct' ? 'ok' : 'warn'}`}>{texts.reachability.paths[value.path]}</span>
+      <span class={`tag ${value.path === 'direct' ? 'ok' : 'warn'}`}>{words.paths[value.path]}</span>
       <span class="dim small">{value.reason}</span> <Time at={value.since} />
     </span>
   );
@@ -227,7 +223,7 @@ function GroupsAnswer({
   const left = count - groups.length;
   return (
     <>
-      <p>{open === 0 ? texts.reachability.noGroups : texts.reachability.groups(countText(open), countText(pairs))}</p>
+      <p>{open === 0 ? words.noGroups : words.groups(countText(open), countText(pairs))}</p>
       <ul class="lines">
         {groups.map((group) => (
           <li key={JSON.stringify([group.src, group.dst, group.allowed])}>
@@ -236,13 +232,13 @@ function GroupsAnswer({
               <span class="visually-hidden">{texts.effect.to}</span> <Names names={group.dst} />
             </span>
             <span class="push row">
-              <span class="dim small">{texts.reachability.sharing(countText(group.pairs))}</span>
+              <span class="dim small">{words.sharing(countText(group.pairs))}</span>
               <code>{portsText(group.allowed)}</code>
             </span>
           </li>
         ))}
       </ul>
-      {left > 0 && <p class="dim">{texts.reachability.cut(left)}</p>}
+      {left > 0 && <p class="dim">{words.cut(left)}</p>}
     </>
   );
 }

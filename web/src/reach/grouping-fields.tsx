@@ -1,6 +1,6 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import { route, setQuery } from '../route/route.ts';
-import { texts } from '../texts/texts.ts';
+import { reachability as words } from '../texts/reachability.ts';
 import { type Group, nameOf, type Summary } from './groups.ts';
 
 /** By which label key peers are grouped, which are left out, and which group is shown peer by peer: all in the address. */
@@ -21,22 +21,22 @@ export function GroupingFields({ summary }: { summary: Summary }) {
     <form class="grouping" onSubmit={narrow}>
       {by !== null && (
         <label class="field">
-          {texts.reachability.by}
+          {words.by}
           <select value={by} onChange={({ currentTarget }) => setQuery({ by: currentTarget.value, expand: undefined })}>
             {!keys.some(({ key }) => key === by) && <option value={by}>{by}</option>}
             {keys.map(({ key, values }) => (
               <option key={key} value={key}>
-                {texts.reachability.chosenKey(key, values)}
+                {words.chosenKey(key, values)}
               </option>
             ))}
           </select>
         </label>
       )}
       <label class="field">
-        {texts.reachability.filter}
+        {words.filter}
         <input
           value={label.value}
-          placeholder={texts.reachability.filterHint}
+          placeholder={words.filterHint}
           autocomplete="off"
           spellcheck={false}
           onInput={({ currentTarget }) => {
@@ -47,10 +47,10 @@ export function GroupingFields({ summary }: { summary: Summary }) {
       </label>
       {isAlone && by !== null && (
         <span class="row">
-          {texts.reachability.expanded}{' '}
+          {words.expanded}{' '}
           <strong class="break">{nameOf({ kind: kind as Group['kind'], name: name.join(' ') }, by)}</strong>
           <button type="button" onClick={() => setQuery({ expand: undefined })}>
-            {texts.reachability.collapse}
+            {words.collapse}
           </button>
         </span>
       )}

@@ -1,5 +1,5 @@
 import type { components } from '../api/schema.d.ts';
-import { texts } from '../texts/texts.ts';
+import { reachability as words } from '../texts/reachability.ts';
 
 export type Summary = components['schemas']['GetConnectivitySummaryResponse'];
 export type Group = Summary['groups'][number];
@@ -18,14 +18,14 @@ export function keyOf({ kind, name }: Pick<Group, 'kind' | 'name'>): string {
 }
 
 export function nameOf({ kind, name }: Pick<Group, 'kind' | 'name'>, by: string | null): string {
-  if (kind === 'unlabelled') return by === null ? texts.reachability.everyPeer : texts.reachability.unlabelled(by);
-  if (kind === 'rest') return texts.reachability.rest;
-  if (kind === 'outside') return texts.reachability.outside;
+  if (kind === 'unlabelled') return by === null ? words.everyPeer : words.unlabelled(by);
+  if (kind === 'rest') return words.rest;
+  if (kind === 'outside') return words.outside;
   return name;
 }
 
 export function sizeOf({ kind, peers }: Group): string {
-  return kind === 'outside' ? texts.reachability.ranges(peers) : texts.reachability.peers(peers);
+  return kind === 'outside' ? words.ranges(peers) : words.peers(peers);
 }
 
 /** How a question names the group; undefined for one that no label names. */

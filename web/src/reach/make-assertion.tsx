@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { api } from '../api/client.ts';
 import { write } from '../api/write.ts';
+import { reachability as words } from '../texts/reachability.ts';
 import { texts } from '../texts/texts.ts';
 import { useAct } from '../ui/act.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -38,37 +39,37 @@ export function MakeAssertion({ asked, expect, close }: Props) {
       ...(protocol && { protocol: protocol as 'TCP' }),
       ...(port && { port: Number(port) }),
     };
-    const create = () => write(api.POST('/api/v1/assertions', { body }), texts.reachability.created(name.value));
+    const create = () => write(api.POST('/api/v1/assertions', { body }), words.created(name.value));
     if (await act(create)) close();
   };
   return (
-    <Dialog title={texts.reachability.makeTitle} close={close}>
+    <Dialog title={words.makeTitle} close={close}>
       <form class="stack" onSubmit={submit}>
-        <p class="dim">{texts.reachability.assertionsWhy}</p>
+        <p class="dim">{words.assertionsWhy}</p>
         <TextField
-          label={texts.reachability.makeName}
-          hint={texts.reachability.makeNameHint}
+          label={words.makeName}
+          hint={words.makeNameHint}
           value={name}
           required
           autocomplete="off"
           maxLength={LONGEST_NAME}
         />
-        <TextField label={texts.reachability.src} value={from} required autocomplete="off" />
-        <TextField label={texts.reachability.dst} value={to} required autocomplete="off" />
+        <TextField label={words.src} value={from} required autocomplete="off" />
+        <TextField label={words.dst} value={to} required autocomplete="off" />
         <SelectField
-          label={texts.reachability.expect}
+          label={words.expect}
           value={must}
-          options={EXPECTED.map((each) => [each, texts.reachability.verdicts[each]] as const)}
+          options={EXPECTED.map((each) => [each, words.verdicts[each]] as const)}
         />
         {what.length > 0 && (
           <p>
-            {texts.reachability.allowed}: <code>{what.join('/')}</code>
+            {words.allowed}: <code>{what.join('/')}</code>
           </p>
         )}
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" class="primary" disabled={isActing.value}>
-            {texts.reachability.create}
+            {words.create}
           </button>
           <button type="button" class="quiet" onClick={close}>
             {texts.common.cancel}

@@ -8,7 +8,7 @@ import { write } from '../../api/write.ts';
 import { queryOf } from '../../reach/asked.ts';
 import { countText, portsText } from '../../reach/ports.ts';
 import { linkTo, route } from '../../route/route.ts';
-import { texts } from '../../texts/texts.ts';
+import { reachability as words } from '../../texts/reachability.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 
@@ -31,14 +31,13 @@ export function Assertions() {
   const sorted = value?.toSorted((a, b) => Number(a.status.holds) - Number(b.status.holds));
   const toDelete = asked.value;
   return (
-    <section class="stack" aria-label={texts.reachability.assertions}>
+    <section class="stack" aria-label={words.assertions}>
       <h2>
-        {texts.reachability.assertions}{' '}
-        {value && value.length > 0 && <span class="tag">{countText(value.length)}</span>}
+        {words.assertions} {value && value.length > 0 && <span class="tag">{countText(value.length)}</span>}
       </h2>
-      <p class="dim">{isPast ? texts.reachability.assertionsNow : texts.reachability.assertionsWhy}</p>
+      <p class="dim">{isPast ? words.assertionsNow : words.assertionsWhy}</p>
       <ProblemNotice problem={problem} again={reload} />
-      {sorted?.length === 0 && <p class="dim">{texts.reachability.noAssertions}</p>}
+      {sorted?.length === 0 && <p class="dim">{words.noAssertions}</p>}
       {sorted && sorted.length > 0 && (
         <ul class="lines panel">
           {sorted.map((assertion) => (
@@ -52,20 +51,20 @@ export function Assertions() {
       )}
       {toDelete && (
         <Confirm
-          title={texts.reachability.deleteTitle(toDelete.name)}
-          act={texts.reachability.deleteAct}
+          title={words.deleteTitle(toDelete.name)}
+          act={words.deleteAct}
           run={() =>
             write(
               api.DELETE('/api/v1/assertions/{id}', {
                 params: { path: { id: toDelete.id } },
                 body: { revision: toDelete.revision },
               }),
-              texts.reachability.deleted(toDelete.name),
+              words.deleted(toDelete.name),
             )
           }
           close={() => (asked.value = undefined)}
         >
-          <p>{texts.reachability.deleteWhy}</p>
+          <p>{words.deleteWhy}</p>
         </Confirm>
       )}
     </section>
@@ -75,8 +74,8 @@ export function Assertions() {
 function AssertionLine({ assertion, remove }: { assertion: Assertion; remove: (() => void) | undefined }) {
   const { name, spec, status } = assertion;
   const { src, dst, protocol, port, endPort } = spec;
-  const [from, to] = [src, dst].map((end) => (end === '*' ? texts.reachability.everyone : end)) as [string, string];
-  const ports = protocol ? texts.reachability.on(portsText([{ protocol, from: port, to: endPort ?? port }])) : '';
+  const [from, to] = [src, dst].map((end) => (end === '*' ? words.everyone : end)) as [string, string];
+  const ports = protocol ? words.on(portsText([{ protocol, from: port, to: endPort ?? port }])) : '';
   const isPort = port !== undefined && endPort === undefined;
   const question = {
     src: src === '*' ? '' : src,
@@ -87,18 +86,17 @@ function AssertionLine({ assertion, remove }: { assertion: Assertion; remove: ((
   return (
     <li>
       <span class={`tag ${status.holds ? 'ok' : 'danger'}`}>
-        <span aria-hidden="true">{status.holds ? '●' : '✕'}</span>{' '}
-        {status.holds ? texts.reachability.holds : texts.reachability.broken}
+        <span aria-hidden="true">{status.holds ? '●' : '✕'}</span> {status.holds ? words.holds : words.broken}
       </span>
       <span class="stack-small">
         <a class="break" href={linkTo('reachability', [], queryOf(question))}>
-          {spec.expect === 'reachable' ? texts.reachability.must(from, to) : texts.reachability.mustNot(from, to)}
+          {spec.expect === 'reachable' ? words.must(from, to) : words.mustNot(from, to)}
           {ports}
         </a>
         <span class="dim small break">{status.detail === null ? name : `${name}: ${status.detail}`}</span>
       </span>
       {remove && (
-        <button type="button" class="quiet push" aria-label={texts.reachability.delete(name)} onClick={remove}>
+        <button type="button" class="quiet push" aria-label={words.delete(name)} onClick={remove}>
           ✕
         </button>
       )}

@@ -3,6 +3,7 @@ import { GroupingFields } from '../../reach/grouping-fields.tsx';
 import { type Cell, type Group, keyOf, nameOf, type Summary, sizeOf, termOf } from '../../reach/groups.ts';
 import { countText, portsText } from '../../reach/ports.ts';
 import { linkTo, route, setQuery } from '../../route/route.ts';
+import { reachability as words } from '../../texts/reachability.ts';
 import { texts } from '../../texts/texts.ts';
 
 /** Groups drawn: more columns than that nobody reads. */
@@ -21,20 +22,16 @@ export function Matrix({ summary }: { summary: Summary }) {
   return (
     <>
       <GroupingFields summary={summary} />
-      {by === null && <p class="dim">{texts.reachability.noLabels}</p>}
-      <p>
-        {left > 0
-          ? texts.reachability.unsure(left)
-          : texts.reachability.summary(groups.length, countText(open), countText(pairs))}
-      </p>
+      {by === null && <p class="dim">{words.noLabels}</p>}
+      <p>{left > 0 ? words.unsure(left) : words.summary(groups.length, countText(open), countText(pairs))}</p>
       {groups.length === 0 && <p class="dim">{texts.common.noMatch}</p>}
       {groups.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be scrolled by keys too
-        <section class="matrix" tabIndex={0} aria-label={texts.reachability.fromGroups}>
+        <section class="matrix" tabIndex={0} aria-label={words.fromGroups}>
           <table>
             <thead>
               <tr>
-                <td>{texts.reachability.fromTo}</td>
+                <td>{words.fromTo}</td>
                 {shown.map(({ group, place }) => (
                   <th key={place} scope="col">
                     <GroupHead group={group} by={by} />
@@ -63,11 +60,11 @@ export function Matrix({ summary }: { summary: Summary }) {
           </table>
         </section>
       )}
-      {hidden > 0 && <p class="dim">{texts.reachability.cut(hidden)}</p>}
+      {hidden > 0 && <p class="dim">{words.cut(hidden)}</p>}
       <p class="legend small dim" aria-hidden="true">
-        <span class="cell all">● {texts.reachability.legend.all}</span>
-        <span class="cell some">◐ {texts.reachability.legend.some}</span>
-        <span class="cell none">– {texts.reachability.legend.none}</span>
+        <span class="cell all">● {words.legend.all}</span>
+        <span class="cell some">◐ {words.legend.some}</span>
+        <span class="cell none">– {words.legend.none}</span>
       </p>
     </>
   );
@@ -82,7 +79,7 @@ function GroupHead({ group, by, isExpandable = false }: { group: Group; by: stri
         <button
           type="button"
           class="link"
-          title={texts.reachability.expand(name)}
+          title={words.expand(name)}
           onClick={() => setQuery({ by, expand: keyOf(group) })}
         >
           {name}
@@ -109,13 +106,13 @@ function CellOf({ cell, from, to, by }: CellProps) {
     return (
       <td class="cell none">
         <span aria-hidden="true">{isSelf ? '' : '–'}</span>
-        {!isSelf && <span class="visually-hidden">{texts.reachability.closed(src, dst)}</span>}
+        {!isSelf && <span class="visually-hidden">{words.closed(src, dst)}</span>}
       </td>
     );
   }
   const { open_pairs: open, pairs } = cell;
   const ports = portsText(cell.allowed, { most: 2, omitted: cell.omitted_ports });
-  const label = texts.reachability.cell(src, dst, countText(open), countText(pairs), ports);
+  const label = words.cell(src, dst, countText(open), countText(pairs), ports);
   const { query } = route.value;
   const [source, target] = [from, to].map((group) => termOf(group, by, query.get('label')));
   const isAll = open === pairs && cell.alike;

@@ -4,7 +4,7 @@ import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { type Asked, queryOf } from '../../reach/asked.ts';
 import { goTo, linkTo } from '../../route/route.ts';
-import { texts } from '../../texts/texts.ts';
+import { reachability as words } from '../../texts/reachability.ts';
 import { SelectField } from '../../ui/field.tsx';
 
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP', 'ICMP'] as const;
@@ -24,16 +24,16 @@ export function Question({ asked }: { asked: Asked }) {
     goTo(linkTo('reachability', [], queryOf(trimmed as typeof next)));
   };
   return (
-    <form class="question" onSubmit={submit} aria-label={texts.reachability.ask}>
-      <EndField label={texts.reachability.src} value={src} />
-      <EndField label={texts.reachability.dst} value={dst} />
+    <form class="question" onSubmit={submit} aria-label={words.ask}>
+      <EndField label={words.src} value={src} />
+      <EndField label={words.dst} value={dst} />
       <SelectField
-        label={texts.reachability.protocol}
+        label={words.protocol}
         value={protocol}
-        options={[['', texts.reachability.anyProtocol], ...PROTOCOLS.map((name) => [name, name] as const)]}
+        options={[['', words.anyProtocol], ...PROTOCOLS.map((name) => [name, name] as const)]}
       />
       <label class="field port">
-        {texts.reachability.port}
+        {words.port}
         <input
           inputMode="numeric"
           value={port.value}
@@ -45,7 +45,7 @@ export function Question({ asked }: { asked: Asked }) {
         />
       </label>
       <button type="submit" class="primary">
-        {texts.reachability.check}
+        {words.check}
       </button>
     </form>
   );
@@ -70,8 +70,8 @@ function EndField({ label, value }: { label: string; value: { value: string } })
       <input
         list={id}
         value={value.value}
-        placeholder={texts.reachability.anyone}
-        title={texts.reachability.endHint}
+        placeholder={words.anyone}
+        title={words.endHint}
         autocomplete="off"
         spellcheck={false}
         onInput={({ currentTarget }) => {

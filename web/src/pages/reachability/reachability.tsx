@@ -2,7 +2,7 @@ import { Answer } from '../../reach/answer.tsx';
 import { askedIn, queryOf } from '../../reach/asked.ts';
 import { useSummary } from '../../reach/use-summary.ts';
 import { linkTo, route } from '../../route/route.ts';
-import { texts } from '../../texts/texts.ts';
+import { reachability as words } from '../../texts/reachability.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { Assertions } from './assertions.tsx';
@@ -17,7 +17,7 @@ export default function Reachability() {
   const { src, dst } = asked;
   const isAsked = src !== '' || dst !== '';
   return (
-    <Page title={texts.reachability.title}>
+    <Page title={words.title}>
       <Question asked={asked} />
       {isAsked && (
         <Answer
@@ -26,11 +26,9 @@ export default function Reachability() {
           takesFocus
           actions={
             <>
-              <a href={linkTo('reachability', [], queryOf({ ...asked, src: dst, dst: src }))}>
-                {texts.reachability.swap}
-              </a>
+              <a href={linkTo('reachability', [], queryOf({ ...asked, src: dst, dst: src }))}>{words.swap}</a>
               <a href={linkTo('reachability', [], queryOf({ ...asked, src: '', dst: '', protocol: '', port: '' }))}>
-                {texts.reachability.clear}
+                {words.clear}
               </a>
             </>
           }
@@ -46,14 +44,14 @@ function MatrixSection() {
   const loaded = useSummary();
   const { value, problem, reload } = loaded.value;
   return (
-    <section class="stack" aria-label={texts.reachability.matrix}>
-      <h2>{texts.reachability.matrix}</h2>
+    <section class="stack" aria-label={words.matrix}>
+      <h2>{words.matrix}</h2>
       <ProblemNotice problem={problem} again={reload} />
       {value?.groups.length === 0 && !route.value.query.has('label') && (
         <Empty>
-          {texts.reachability.empty}
+          {words.empty}
           <a class="button primary" href={linkTo('join')}>
-            {texts.reachability.addDevice}
+            {words.addDevice}
           </a>
         </Empty>
       )}

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { texts } from '../../texts/texts.ts';
+import { topology as labels } from '../../texts/topology.ts';
 import { coloursAt, onThemeChange } from './colours.ts';
 import { draw } from './draw.ts';
 import type { Marked, Picture, View } from './picture.ts';
@@ -59,14 +59,14 @@ export function Canvas({ picture, marked, view, pick, move, isBusy, label }: Pro
     <div class="picture">
       <canvas ref={canvas} role="img" aria-label={label} aria-busy={isBusy} />
       <div class="picture-controls">
-        <button type="button" aria-label={texts.topology.zoomIn} onClick={() => zoom(STEP)}>
+        <button type="button" aria-label={labels.zoomIn} onClick={() => zoom(STEP)}>
           +
         </button>
-        <button type="button" aria-label={texts.topology.zoomOut} onClick={() => zoom(1 / STEP)}>
+        <button type="button" aria-label={labels.zoomOut} onClick={() => zoom(1 / STEP)}>
           −
         </button>
         <button type="button" onClick={() => (view.value = undefined)}>
-          {texts.topology.fit}
+          {labels.fit}
         </button>
       </div>
     </div>

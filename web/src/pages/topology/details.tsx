@@ -3,7 +3,9 @@ import { queryOf } from '../../reach/asked.ts';
 import { type Cell, keyOf, sizeOf } from '../../reach/groups.ts';
 import { countText, portsText } from '../../reach/ports.ts';
 import { linkTo, route, setQuery } from '../../route/route.ts';
+import { reachability as words } from '../../texts/reachability.ts';
 import { texts } from '../../texts/texts.ts';
+import { topology as labels } from '../../texts/topology.ts';
 import { type Edge, type Graph, type Node, pairKey } from './model.ts';
 import { PathMark } from './path-mark.tsx';
 
@@ -38,36 +40,28 @@ export function NodeDetails({ node, graph }: { node: Node; graph: Graph }) {
         <span class="dim">
           {group.kind === 'peer'
             ? texts.peers[group.online > 0 ? 'online' : 'offline']
-            : `${sizeOf(group)}${group.kind === 'outside' ? '' : `, ${texts.reachability.online(group.online)}`}`}
+            : `${sizeOf(group)}${group.kind === 'outside' ? '' : `, ${words.online(group.online)}`}`}
         </span>
       </div>
       <div class="row">
         {isGroup && (
           <button type="button" onClick={() => setQuery({ expand: keyOf(group), one: undefined, other: undefined })}>
-            {texts.topology.expand(name)}
+            {labels.expand(name)}
           </button>
         )}
-        {group.kind === 'peer' && <a href={linkTo('peers', [name])}>{texts.topology.openPeer(name)}</a>}
-        {term && <a href={linkTo('reachability', [], queryOf({ dst: term }))}>{texts.topology.whoReaches(name)}</a>}
+        {group.kind === 'peer' && <a href={linkTo('peers', [name])}>{labels.openPeer(name)}</a>}
+        {term && <a href={linkTo('reachability', [], queryOf({ dst: term }))}>{labels.whoReaches(name)}</a>}
         <button type="button" class="quiet push" onClick={() => pick(undefined)}>
-          {texts.topology.unpick}
+          {labels.unpick}
         </button>
       </div>
       {within && (
         <p>
-          {texts.topology.within}: <Ports cell={within} />
+          {labels.within}: <Ports cell={within} />
         </p>
       )}
-      <Side
-        title={texts.topology.reaches}
-        node={node}
-        ends={reached.map(({ out, ...end }) => ({ ...end, cell: out }))}
-      />
-      <Side
-        title={texts.topology.reachedBy}
-        node={node}
-        ends={reaching.map(({ into, ...end }) => ({ ...end, cell: into }))}
-      />
+      <Side title={labels.reaches} node={node} ends={reached.map(({ out, ...end }) => ({ ...end, cell: out }))} />
+      <Side title={labels.reachedBy} node={node} ends={reaching.map(({ into, ...end }) => ({ ...end, cell: into }))} />
     </article>
   );
 }
@@ -82,7 +76,7 @@ function Side({ title, node, ends }: SideProps) {
   return (
     <section class="stack-small">
       <h3>{title}</h3>
-      {ends.length === 0 && <p class="dim">{texts.topology.nothing}</p>}
+      {ends.length === 0 && <p class="dim">{labels.nothing}</p>}
       <ul class="lines">
         {ends.map(({ edge, other, cell }) => (
           <li key={edge.key}>
@@ -104,7 +98,7 @@ function Ports({ cell }: { cell: Cell }) {
   return (
     <>
       <code>{portsText(cell.allowed, { most: 3, omitted: cell.omitted_ports })}</code>{' '}
-      <span class="dim small">{texts.topology.pairs(countText(cell.open_pairs), countText(cell.pairs))}</span>
+      <span class="dim small">{labels.pairs(countText(cell.open_pairs), countText(cell.pairs))}</span>
     </>
   );
 }
@@ -116,17 +110,17 @@ export function EdgeDetails({ edge, from }: { edge: Edge; from: Node | undefined
   const [a, b] = isTurned ? [edge.b, edge.a] : [edge.a, edge.b];
   const [there, back] = isTurned ? [edge.back, edge.there] : [edge.there, edge.back];
   const at = route.value.query.get('at');
-  const counts = paths && texts.topology.pathCounts(paths.direct, paths.relayed, paths.failed);
+  const counts = paths && labels.pathCounts(paths.direct, paths.relayed, paths.failed);
   return (
     <div class="stack" key={edge.key}>
       <div class="row">
         {!at && (
           <span class="row">
-            {texts.topology.path}: <PathMark kind={edge.kind} /> <span class="dim small">{counts}</span>
+            {labels.path}: <PathMark kind={edge.kind} /> <span class="dim small">{counts}</span>
           </span>
         )}
         <button type="button" class="quiet push" onClick={() => pick(a.key)}>
-          {texts.topology.both(a.name)}
+          {labels.both(a.name)}
         </button>
       </div>
       <Direction from={a} to={b} cell={there} at={at} />
@@ -153,8 +147,8 @@ function Direction({ from, to, cell, at }: DirectionProps) {
         {from.name} <span aria-hidden="true">→</span>
         <span class="visually-hidden">{texts.effect.to}</span> {to.name}
       </h2>
-      <p>{cell ? <Ports cell={cell} /> : texts.reachability.noGroups}</p>
-      <p class="dim small">{texts.topology.noQuestion}</p>
+      <p>{cell ? <Ports cell={cell} /> : words.noGroups}</p>
+      <p class="dim small">{labels.noQuestion}</p>
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { sizeOf } from '../../reach/groups.ts';
 import { texts } from '../../texts/texts.ts';
+import { topology as labels } from '../../texts/topology.ts';
 import { matches } from '../../ui/table.tsx';
 import { pick } from './details.tsx';
 import type { Graph } from './model.ts';
@@ -13,13 +14,13 @@ export function NodeList({ graph }: { graph: Graph }) {
   const search = useSignal('');
   const shown = graph.nodes.filter(({ name }) => matches(search.value, [name]));
   return (
-    <section class="panel stack-small" aria-label={texts.topology.list}>
-      <p class="dim">{texts.topology.pick}</p>
+    <section class="panel stack-small" aria-label={labels.list}>
+      <p class="dim">{labels.pick}</p>
       {graph.nodes.length > MANY && (
         <input
           type="search"
-          aria-label={texts.topology.find}
-          placeholder={texts.topology.find}
+          aria-label={labels.find}
+          placeholder={labels.find}
           value={search.value}
           onInput={({ currentTarget }) => {
             search.value = currentTarget.value;

@@ -1,4 +1,4 @@
-import { texts } from '../../texts/texts.ts';
+import { topology as labels } from '../../texts/topology.ts';
 import type { PathKind } from './model.ts';
 
 const DASH: Readonly<Record<PathKind, string>> = { direct: '', relayed: '8 5', failed: '2 4', none: '' };
@@ -10,7 +10,7 @@ export function PathMark({ kind }: { kind: PathKind }) {
       <svg width="28" height="8" aria-hidden="true">
         <line x1="0" y1="4" x2="28" y2="4" stroke-width={kind === 'none' ? 1 : 3} stroke-dasharray={DASH[kind]} />
       </svg>
-      {texts.topology.paths[kind]}
+      {labels.paths[kind]}
     </span>
   );
 }

@@ -3,7 +3,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import { GroupingFields } from '../../reach/grouping-fields.tsx';
 import { countText } from '../../reach/ports.ts';
 import { linkTo, route } from '../../route/route.ts';
-import { texts } from '../../texts/texts.ts';
+import { reachability as words } from '../../texts/reachability.ts';
+import { topology as labels } from '../../texts/topology.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { Canvas } from './canvas.tsx';
@@ -30,30 +31,30 @@ export default function Topology() {
   const isNarrowed = route.value.query.has('label');
   if (value && value.groups.length === 0 && !isNarrowed) {
     return (
-      <Page title={texts.topology.title}>
+      <Page title={labels.title}>
         <Empty>
-          {texts.reachability.empty}
+          {words.empty}
           <a class="button primary" href={linkTo('join')}>
-            {texts.reachability.addDevice}
+            {words.addDevice}
           </a>
         </Empty>
       </Page>
     );
   }
   return (
-    <Page title={texts.topology.title}>
+    <Page title={labels.title}>
       <ProblemNotice problem={problem} again={reload} />
       {value && shown && (
         <>
           <GroupingFields summary={value} />
           <div class="row">
             <p>
-              {texts.topology.drawn(countText(shown.edges.length))}{' '}
-              {shown.left > 0 && <strong>{texts.topology.more(countText(shown.left))}</strong>}
-              {route.value.query.has('at') && texts.topology.pathsNotThen}
+              {labels.drawn(countText(shown.edges.length))}{' '}
+              {shown.left > 0 && <strong>{labels.more(countText(shown.left))}</strong>}
+              {route.value.query.has('at') && labels.pathsNotThen}
             </p>
-            <button type="button" class="push" title={texts.topology.anewWhy} onClick={placeAnew}>
-              {texts.topology.anew}
+            <button type="button" class="push" title={labels.anewWhy} onClick={placeAnew}>
+              {labels.anew}
             </button>
           </div>
           <div class="topology">
@@ -65,9 +66,9 @@ export default function Topology() {
                 pick={pickHit}
                 move={move}
                 isBusy={isBusy.value}
-                label={texts.topology.picture(shown.nodes.length, shown.edges.length)}
+                label={labels.picture(shown.nodes.length, shown.edges.length)}
               />
-              <ul class="legend row small" aria-label={texts.topology.legend}>
+              <ul class="legend row small" aria-label={labels.legend}>
                 {LEGEND.map((kind) => (
                   <li key={kind}>
                     <PathMark kind={kind} />

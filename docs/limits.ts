@@ -221,6 +221,8 @@ export const answers: Readonly<Record<string, string>> = {
   findings: 'what is found in the policies of one page',
   policies: 'policies that one finding is about',
   get_connectivity_matrix: 'groups up to a limit; `omitted_groups` counts the others',
+  get_connectivity_summary: 'groups, cells and ranges of ports up to a limit; `omitted_…` counts the others',
+  get_path_summary: 'groups, and counts between them, up to a limit; `omitted_paths` counts the others',
   get_connectivity_history: 'a page of intervals or of groups; `next_cursor` goes on',
   check_connectivity_at: 'a page of intervals or of groups; `next_cursor` goes on',
   events: 'subscriptions of one webhook',

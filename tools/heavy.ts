@@ -12,6 +12,7 @@ import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
 import { getConnectivityHistory } from './connectivity/get-connectivity-history.ts';
 import { getConnectivityMatrix } from './connectivity/get-connectivity-matrix.ts';
+import { getConnectivitySummary } from './connectivity/get-connectivity-summary.ts';
 import { simulateConnectivity } from './connectivity/simulate-connectivity.ts';
 import { planNetworkChange } from './intents/plan-network-change.ts';
 import { revertNetworkChange } from './intents/revert-network-change.ts';
@@ -32,6 +33,7 @@ import { listChanges } from './snapshots/list-changes.ts';
 export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   simulateConnectivity,
   getConnectivityMatrix,
+  getConnectivitySummary,
   getConnectivityHistory,
   diffSnapshots,
   getSnapshot,

@@ -32,6 +32,7 @@ import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
 import { getConnectivityHistory } from './connectivity/get-connectivity-history.ts';
 import { getConnectivityMatrix } from './connectivity/get-connectivity-matrix.ts';
+import { getConnectivitySummary } from './connectivity/get-connectivity-summary.ts';
 import { simulateConnectivity } from './connectivity/simulate-connectivity.ts';
 import { getOwnDevice } from './devices/get-own-device.ts';
 import { getOwnGraph } from './devices/get-own-graph.ts';
@@ -52,6 +53,7 @@ import { updateNetwork } from './networks/update-network.ts';
 import { adoptPeer } from './peers/adopt-peer.ts';
 import { approvePeer } from './peers/approve-peer.ts';
 import { deletePeer } from './peers/delete-peer.ts';
+import { getPathSummary } from './peers/get-path-summary.ts';
 import { getPeer } from './peers/get-peer.ts';
 import { getPeerPaths } from './peers/get-peer-paths.ts';
 import { listPeers } from './peers/list-peers.ts';
@@ -178,6 +180,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   checkConnectivityAt,
   explainDenial,
   getConnectivityMatrix,
+  getConnectivitySummary,
   getConnectivityHistory,
   findCause,
   simulateConnectivity,
@@ -189,6 +192,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   listPeers,
   getPeer,
   getPeerPaths,
+  getPathSummary,
   updatePeer,
   adoptPeer,
   approvePeer,

@@ -27,6 +27,11 @@ export interface PeerFilter {
 
 const LABELS = /^[^!=,]+!?=[^=,]*(?:,[^!=,]+!?=[^=,]*)*$/;
 
+/** Whether a text is labels as `role=web,env!=prod`. */
+export function isLabelTerm(text: string): boolean {
+  return LABELS.test(text);
+}
+
 /** @throws MeshError `not_found` for an unknown network, `invalid_input` for what is no label */
 export function peerFilter(
   state: NetworkState,
@@ -34,7 +39,7 @@ export function peerFilter(
   viewOf: (peer: PeerRecord) => PeerView,
 ): (peer: PeerRecord) => boolean {
   const { phase, prefix, label, online } = asked;
-  if (label !== undefined && !LABELS.test(label)) {
+  if (label !== undefined && !isLabelTerm(label)) {
     const detail = 'Write key=value, several apart by commas.';
     throw invalidInput([{ pointer: '/label', detail }], `/label: ${detail}`);
   }

@@ -1,6 +1,7 @@
 import type { Effect, EffectRow } from '../api/types.ts';
 import { texts } from '../texts/texts.ts';
 import { type EffectLine, groupedRows } from './grouped.ts';
+import { Names } from './names.tsx';
 
 /** What a change opens and closes: counts, then lines of names, then the pairs on demand. */
 export function EffectView({ effect }: { effect: Effect }) {
@@ -48,20 +49,5 @@ function Line({ line: { sources, targets, traffic } }: { line: EffectLine }) {
       </span>
       <code class="push">{traffic}</code>
     </li>
-  );
-}
-
-const NAMED = 4;
-
-/** A few names as they are; many as their number, with all of them on demand. */
-function Names({ names }: { names: readonly string[] }) {
-  if (names.length <= NAMED) return <span class="break">{names.join(', ')}</span>;
-  return (
-    <details class="names">
-      <summary>
-        {names.slice(0, 2).join(', ')} {texts.effect.andMore(names.length - 2)}
-      </summary>
-      <span class="break">{names.join(', ')}</span>
-    </details>
   );
 }

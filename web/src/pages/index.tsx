@@ -30,6 +30,13 @@ export const PAGES: Partial<Record<PageName, PageEntry>> = {
     isWide: true,
     hasPast: true,
   },
+  topology: { load: () => import('./topology/topology.tsx'), scope: 'network:read', isWide: true, hasPast: true },
+  reachability: {
+    load: () => import('./reachability/reachability.tsx'),
+    scope: 'network:read',
+    isWide: true,
+    hasPast: true,
+  },
   join: { load: () => import('./join/join.tsx'), scope: 'tokens:write' },
   time: { load: () => import('./time/time.tsx'), scope: 'snapshots:read', group: 'Past', hasPast: true },
   ask: { load: () => import('./ask/ask.tsx'), scope: 'snapshots:read' },

@@ -11,3 +11,16 @@ export type Effect = Schemas['AdoptPeerResponseEffect'];
 export type EffectRow = Schemas['AdoptPeerResponseEffectOpened'];
 export type ShownChange = Schemas['PreviewResourcesResponseChange'];
 export type RiskLevel = Workflow['riskLevel'];
+export type Plan = Schemas['PlanNetworkChangeResponse'];
+export type PlanRequest = Pick<Schemas['PlanNetworkChangeRequest'], 'intent'> &
+  Partial<Schemas['PlanNetworkChangeRequest']>;
+export type TypedChange = Schemas['PlanNetworkChangeRequestChange'];
+export type Policy = Required<Schemas['Policy']>;
+export type PolicySpec = Schemas['PolicySpec'];
+export type Finding = Schemas['ListPoliciesResponseFinding'];
+export type Network = Required<Schemas['Network']>;
+export type Assertion = Required<Schemas['Assertion']>;
+export type Preview = Schemas['PreviewResourcesResponse'];
+export type Selector = Schemas['Selector'];
+export type PeerEntry = Schemas['Peers'][number];
+export type PortEntry = Schemas['Ports'][number];

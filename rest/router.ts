@@ -8,7 +8,7 @@ import { mergedText, pagesOf } from '../core/call/merged-pages.ts';
 import { requireAnswerSize } from '../core/compute/answer-size.ts';
 import { JsonText } from '../core/compute/compute.ts';
 import { YamlText } from '../core/views/custom-resource.ts';
-import { prefersYaml } from './accept.ts';
+import { prefersYaml, wantsEvents } from './accept.ts';
 import { readFields } from './body.ts';
 import { cookieOf, credentialOf, endedCookie, isOwnPage } from './credential.ts';
 import { answersRecord, entityTagIn, parseIfMatch } from './entity-tags.ts';
@@ -18,6 +18,7 @@ import { fromHttpError, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 import { buildRoutes } from './routes.ts';
 import { sendPieces } from './send-pieces.ts';
+import { sendStages } from './send-stages.ts';
 
 export interface RouterOptions<Services> {
   readonly operations: readonly AnyOperation<Services>[];
@@ -134,6 +135,20 @@ function buildAnswer<Services>(
         const pieces = mergedText(pagesOf(operation, call, gate));
         const cut = await sendPieces(response, pieces, status, [...open, 'X-Request-Id', requestId]);
         if (cut && !abort.signal.aborted) log.warn({ err: cut, requestId, operation: name }, 'an answer was cut off');
+        return;
+      }
+      if (http.tellsStages && wantsEvents(request.headers.accept)) {
+        const run = (onStage: (text: string) => void) =>
+          invoke(operation, { ...call, takesJsonText: false, onStage }, gate);
+        const failed = await sendStages(response, run, {
+          headers: [...open, 'X-Request-Id', requestId],
+          signal: abort.signal,
+          problemOf: (thrown) => toProblem(fromHttpError(thrown), { instance: path, requestId }),
+        });
+        if (failed === undefined) return;
+        if (!(failed instanceof MeshError))
+          log.error({ err: failed, requestId, operation: name }, 'an operation failed');
+        answered = toProblem(failed).status;
         return;
       }
       const value = await invoke(operation, call, gate);

@@ -37,6 +37,8 @@ export interface CallRequest {
   readonly isMergePatch?: boolean;
   /** The versions of the record of which one has to be the current one. */
   readonly ifMatch?: EntityTags | undefined;
+  /** Told in a sentence what is done next. */
+  readonly onStage?: (text: string) => void;
 }
 
 /** What the one path needs besides the operation. `bin/` supplies it. */
@@ -108,20 +110,22 @@ export async function invoke<Services>(
     requireEdition(operation, request.raw, gate.edition);
     if (caller) requireUnrestricted(operation, caller);
     const resolved = await resolveWorkspace(operation, request, caller, gate);
-    const { raw: asked } = resolved;
-    refusePollution(asked);
+    const { raw: sent } = resolved;
+    refusePollution(sent);
     const within = resolved.workspace;
     workspace = within;
     requireAccess(operation, caller, workspace);
     const services = gate.servicesFor(caller);
-    const { requestId, face, origin, signal } = request;
-    const context: CallContext<Services> = { services, caller, workspace, requestId, face, origin, signal };
-    const held = request.ifMatch ? await gate.withRevision(operation, asked, request.ifMatch, context) : asked;
+    const { requestId, face, origin, signal, onStage } = request;
+    const asked = { requestId, face, origin, signal, ...(onStage && { onStage }) };
+    const context: CallContext<Services> = { services, caller, workspace, ...asked };
+    const held = request.ifMatch ? await gate.withRevision(operation, sent, request.ifMatch, context) : sent;
     const raw = request.isMergePatch ? await gate.withMergePatch(operation, held, context) : held;
     const shown = request.asYaml ? operation.shows : undefined;
     const asShown = async (answer: unknown) =>
       shown ? new YamlText(await gate.yamlOf(shown, answer, within), answer) : answer;
     if (gate.compute && isHeavy(operation, raw, services)) {
+      onStage?.('It is computed.');
       const text = await gate.compute.run(heavyCallOf(operation.name, raw, context), services, signal);
       ended({ answer: text });
       return request.takesJsonText && !shown ? text : asShown(text.parse());

@@ -8,6 +8,7 @@ interface ProblemBody {
   readonly requestId?: string;
   readonly known_since?: string;
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly [extension: string]: unknown;
 }
 
 /** A refusal of the API (RFC 9457), or that it could not be reached. */
@@ -20,6 +21,8 @@ export class Problem extends Error {
   /** Since when the past is known, where that is why. */
   readonly knownSince: string | undefined;
   readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
+  /** What this kind of problem says besides. */
+  readonly more: Readonly<Record<string, unknown>>;
 
   constructor({
     title = texts.problem.unexpected,
@@ -29,6 +32,7 @@ export class Problem extends Error {
     requestId,
     known_since: knownSince,
     errors = [],
+    ...more
   }: ProblemBody) {
     super(detail);
     this.title = title;
@@ -37,6 +41,13 @@ export class Problem extends Error {
     this.requestId = requestId;
     this.knownSince = knownSince;
     this.errors = errors;
+    this.more = more;
+  }
+
+  /** Texts that this kind of problem lists under a name. */
+  listed(name: string): readonly string[] {
+    const value = this.more[name];
+    return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [];
   }
 }
 

@@ -18,3 +18,16 @@ export type ApiToken = Schemas['ApiToken'];
 export type WorkspaceDetail = Schemas['Workspace'];
 export type Webhook = Schemas['Webhook'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
+export type Plan = Schemas['PlanNetworkChangeResponse'];
+export type PlanRequest = Pick<Schemas['PlanNetworkChangeRequest'], 'intent'> &
+  Partial<Schemas['PlanNetworkChangeRequest']>;
+export type TypedChange = Schemas['PlanNetworkChangeRequestChange'];
+export type Policy = Required<Schemas['Policy']>;
+export type PolicySpec = Schemas['PolicySpec'];
+export type Finding = Schemas['ListPoliciesResponseFinding'];
+export type Network = Required<Schemas['Network']>;
+export type Assertion = Required<Schemas['Assertion']>;
+export type Preview = Schemas['PreviewResourcesResponse'];
+export type Selector = Schemas['Selector'];
+export type PeerEntry = Schemas['Peers'][number];
+export type PortEntry = Schemas['Ports'][number];

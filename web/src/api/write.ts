@@ -1,3 +1,4 @@
+import { goTo, linkTo } from '../route/route.ts';
 import { texts } from '../texts/texts.ts';
 import { say } from '../ui/message.tsx';
 import { answer } from './client.ts';
@@ -13,4 +14,10 @@ export async function write<T extends object>(
   say(isWaiting ? texts.common.waits : typeof done === 'string' ? done : done(written));
   changed.value += 1;
   return written;
+}
+
+/** Leads on after a write: to where it is decided, if it waits. */
+export function goAfter(written: object, done: string): void {
+  const waits = 'status' in written && written.status === 'pending_approval' && 'workflow_id' in written;
+  goTo(waits ? linkTo('review', [String(written.workflow_id)]) : done);
 }

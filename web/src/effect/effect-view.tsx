@@ -1,29 +1,35 @@
-import type { Effect, EffectRow } from '../api/types.ts';
+import type { Effect } from '../api/types.ts';
 import { texts } from '../texts/texts.ts';
-import { type EffectLine, groupedRows } from './grouped.ts';
+import { type Connections, type EffectLine, groupedRows, wholeLines } from './grouped.ts';
 import { Names } from './names.tsx';
 
-/** What a change opens and closes: counts, then lines of names, then the pairs on demand. */
-export function EffectView({ effect }: { effect: Effect }) {
+/**
+ * What a change opens and closes: counts, then lines of names, then the pairs on demand.
+ *
+ * @param connections the effect whole, where it was computed; its rows are the first ones alone
+ */
+export function EffectView({ effect, connections }: { effect: Effect; connections?: Connections }) {
   const { opened, closed, omitted, unchanged_count: unchanged } = effect;
+  const { lines, left } = connections ? wholeLines(connections) : { lines: undefined, left: omitted };
+  const opens = lines?.opened ?? groupedRows(opened);
+  const closes = lines?.closed ?? groupedRows(closed);
   return (
     <div class="stack">
-      <Side kind="opens" rows={opened} pairs={effect.opened_pairs} outside={effect.opened_outside ?? 0} />
-      <Side kind="closes" rows={closed} pairs={effect.closed_pairs} outside={effect.closed_outside ?? 0} />
-      <p class="dim small">{texts.effect.unchanged(unchanged, omitted)}</p>
+      <Side kind="opens" lines={opens} pairs={effect.opened_pairs} outside={effect.opened_outside ?? 0} />
+      <Side kind="closes" lines={closes} pairs={effect.closed_pairs} outside={effect.closed_outside ?? 0} />
+      <p class="dim small">{texts.effect.unchanged(unchanged, left)}</p>
     </div>
   );
 }
 
 interface SideProps {
   readonly kind: 'opens' | 'closes';
-  readonly rows: readonly EffectRow[];
+  readonly lines: readonly EffectLine[];
   readonly pairs: number;
   readonly outside: number;
 }
 
-function Side({ kind, rows, pairs, outside }: SideProps) {
-  const lines = groupedRows(rows);
+function Side({ kind, lines, pairs, outside }: SideProps) {
   return (
     <section class={`effect ${kind}`} aria-label={texts.effect[kind]}>
       <h3>

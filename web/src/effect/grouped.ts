@@ -1,4 +1,4 @@
-import type { EffectRow } from '../api/types.ts';
+import type { EffectRow, Preview } from '../api/types.ts';
 
 export interface EffectLine {
   readonly sources: readonly string[];
@@ -47,6 +47,22 @@ function trafficOf(ports: readonly string[]): string {
 }
 
 function portsOf({ protocol, from, to }: EffectRow): string {
-  if (from === null) return protocol === 'any' ? 'anything' : protocol;
+  const isWhole = from === null || (from === 1 && to === 65_535);
+  if (isWhole) return protocol === 'any' ? 'anything' : protocol;
   return `${protocol.toLowerCase()}/${from === to || to === null ? from : `${from}-${to}`}`;
+}
+
+export interface Connections {
+  readonly blocks: Preview['connections'];
+  /** Blocks left out. */
+  readonly omitted: number;
+}
+
+/** The lines of an effect that came whole. */
+export function wholeLines({ blocks, omitted }: Connections) {
+  const of = (change: 'opened' | 'closed'): EffectLine[] =>
+    blocks
+      .filter((block) => block.change === change)
+      .map(({ src, dst, ports }) => ({ sources: src, targets: dst, traffic: ports }));
+  return { lines: { opened: of('opened'), closed: of('closed') }, left: omitted };
 }

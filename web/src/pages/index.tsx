@@ -23,6 +23,7 @@ interface PageEntry {
 export const PAGES: Partial<Record<PageName, PageEntry>> = {
   home: { load: () => import('./home/home.tsx') },
   review: { load: () => import('./review/review.tsx'), scope: 'network:read', isWide: true },
+  change: { load: () => import('./change/change.tsx'), scope: 'intents:plan' },
   peers: {
     load: () => import('./peers/peers.tsx'),
     scope: 'network:read',
@@ -37,6 +38,8 @@ export const PAGES: Partial<Record<PageName, PageEntry>> = {
     isWide: true,
     hasPast: true,
   },
+  networks: { load: () => import('./networks/networks.tsx'), scope: 'network:read', isWide: true, hasPast: true },
+  policies: { load: () => import('./policies/policies.tsx'), scope: 'network:read', isWide: true, hasPast: true },
   join: { load: () => import('./join/join.tsx'), scope: 'tokens:write' },
   time: { load: () => import('./time/time.tsx'), scope: 'snapshots:read', group: 'Past', hasPast: true },
   ask: { load: () => import('./ask/ask.tsx'), scope: 'snapshots:read' },

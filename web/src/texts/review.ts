@@ -18,11 +18,6 @@ export const review = {
     revert: 'the history',
   },
   verified: 'Verified',
-  verification: {
-    proven: 'Proven: the computed effect is what the reading says. Judge whether that is what was meant.',
-    unproven: 'Not proven: nothing was said that the effect could be held against. Judge the effect yourself.',
-    unmet: 'It does not do what was asked.',
-  },
   overridden: 'Put forward all the same, by someone who may (intents:override).',
   askedOf: 'Approval asked of',
   reviewedBy: 'Reviewed by',

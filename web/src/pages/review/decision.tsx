@@ -4,21 +4,23 @@ import { useEffect } from 'preact/hooks';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
-import type { ShownChange, WorkflowDetail } from '../../api/types.ts';
+import type { WorkflowDetail } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
+import { ChangedResource } from '../../effect/changed-resource.tsx';
 import { EffectGraph } from '../../effect/effect-graph.tsx';
 import { EffectView } from '../../effect/effect-view.tsx';
 import { isUndoOffered, undoOf } from '../../effect/put-back.ts';
 import { Risk } from '../../effect/risk.tsx';
+import { Verified } from '../../effect/verified.tsx';
 import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { isTyping } from '../../ui/keys.ts';
+import { Lines } from '../../ui/lines.tsx';
 import { say } from '../../ui/message.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
 import { WhoAsked } from './who-asked.tsx';
-import { YamlDiff } from './yaml-diff.tsx';
 
 /** One change: who asked for what, what it does, and the decision. */
 export function Decision({ id }: { id: string }) {
@@ -54,7 +56,7 @@ export function Decision({ id }: { id: string }) {
         </section>
       )}
       {changes.map((change) => (
-        <Change key={`${change.resource} ${change.name}`} change={change} />
+        <ChangedResource key={`${change.resource} ${change.name}`} change={change} />
       ))}
       {workflow.status === 'executed' && !call && isUndoOffered(workflow.reviewedAt ?? workflow.requestedAt) && (
         <Undo id={id} />
@@ -77,25 +79,13 @@ function Undo({ id }: { id: string }) {
   );
 }
 
-function Lines({ lines }: { lines: readonly string[] }) {
-  return (
-    <ul>
-      {lines.map((line) => (
-        <li key={line} class="break">
-          {line}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 function Facts({ workflow }: { workflow: WorkflowDetail }) {
   const { status, error, requestedBy, requestedAt, intent, plannedBy, reading, verification } = workflow;
   const facts: readonly (readonly [string, ComponentChildren])[] = [
     [texts.review.askedBy, <WhoAsked key="who" actor={requestedBy} at={requestedAt} />],
     [texts.review.askedFor, intent],
     [texts.review.readBy, plannedBy && `${texts.review.readers[plannedBy]}: ${reading ?? ''}`],
-    [texts.review.verified, verification && <Verified workflow={workflow} />],
+    [texts.review.verified, verification && <Verdicts workflow={workflow} />],
     [texts.review.askedOf, workflow.approvalAskedOf],
     [texts.review.status, status !== 'pending' && (error ? `${status}: ${error}` : status)],
     [texts.review.status, isToRepeat(workflow) && texts.review.repeat],
@@ -120,29 +110,14 @@ function Facts({ workflow }: { workflow: WorkflowDetail }) {
   );
 }
 
-/** Whether the effect was held against what was asked. */
-function Verified({ workflow: { verification, objections, overridden } }: { workflow: WorkflowDetail }) {
+/** Whether the effect was held against what was asked, or put forward all the same. */
+function Verdicts({ workflow: { verification, objections, overridden } }: { workflow: WorkflowDetail }) {
   if (!verification) return null;
   return (
     <>
-      <span class={`tag ${verification === 'proven' ? 'ok' : verification === 'unmet' ? 'danger' : 'warn'}`}>
-        {verification}
-      </span>{' '}
-      {texts.review.verification[verification]}
+      <Verified verification={verification} objections={objections} />
       {overridden && <p>{texts.review.overridden}</p>}
-      <Lines lines={objections} />
     </>
-  );
-}
-
-function Change({ change: { action, resource, name, before, after } }: { change: ShownChange }) {
-  return (
-    <details>
-      <summary class="break">
-        {action} {resource} <strong>{name}</strong>
-      </summary>
-      <YamlDiff before={before} after={after} />
-    </details>
   );
 }
 

@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     await empty.go('prod/topology');
     await empty.signIn('admin', OWN_PASSWORD);
     await empty.page.getByText('No devices yet.').waitFor();
-    await empty.page.getByRole('link', { name: 'Add a device' }).waitFor();
+    await empty.page.getByRole('main').getByRole('link', { name: 'Add a device' }).waitFor();
     expect(empty.complaints).toEqual([]);
 
     await using dashboard = await openDashboard(browser, harness);

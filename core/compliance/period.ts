@@ -24,7 +24,10 @@ export interface Period {
   readonly gaps: readonly string[];
 }
 
-/** @throws MeshError `invalid_input` for a period that is reversed, begins ahead of the clock or ends a day ahead, or is longer than a year */
+/**
+ * @throws MeshError `invalid_input` for a period that is reversed or has no time in it, begins ahead of the clock or ends a
+ * day ahead, or is longer than a year
+ */
 export async function periodOf(
   services: Pick<NetworkServices, 'store' | 'clock'>,
   workspace: string,
@@ -65,6 +68,13 @@ function requirePeriod(from: number, to: number, now: number): void {
     );
   }
   if (to < from) refuse('period_end', 'The period ends before it begins: swap the two instants.');
+  // Over no time there is nothing that could have held; a period that begins now is one, whenever it was to end.
+  if (Math.min(to, now) === from) {
+    refuse(
+      to === from ? 'period_end' : 'period_start',
+      'The period is empty: nothing is shown over no time. Assess one that begins before it ends, and before now.',
+    );
+  }
   if (to - from > MAX_PERIOD_DAYS * DAY_MS) {
     refuse('period_end', `The period is longer than ${MAX_PERIOD_DAYS} days: assess it in parts.`);
   }

@@ -26,6 +26,18 @@ export async function mayApproveOwn(
   return isOnlyApprover(services, workspace);
 }
 
+/**
+ * Whether somebody else than who asks has to approve: they lack the scope, are no person, or asked for it themselves where
+ * that is not enough.
+ */
+export async function needsAnotherPerson(
+  { services, workspace, caller }: Pick<CallContext<Pick<Services, 'store'>>, 'services' | 'workspace' | 'caller'>,
+  spec: Pick<WorkflowSpec, 'failsControls' | 'changesDuty'>,
+): Promise<boolean> {
+  if (caller?.kind !== 'user' || !caller.scopesIn(workspace).has('workflows:approve')) return true;
+  return !(await mayApproveOwn(services, workspace, spec));
+}
+
 async function isOnlyApprover(services: Pick<Services, 'store'>, workspace: string): Promise<boolean> {
   const { administrators, members } = await approvers(services, workspace);
   return new Set([...administrators, ...members]).size <= 1;

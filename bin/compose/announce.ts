@@ -12,7 +12,7 @@ export async function announcement(
   log: Log,
   milliseconds: number,
 ): Promise<string> {
-  const { env, configDir, app } = config;
+  const { env, configDir } = config;
   for (const { variable, value } of givenAddresses(env)) {
     if (isLoopback(value)) {
       log.warn({ variable, value }, 'nodes on other hosts cannot use a loopback address: set a public one');
@@ -31,7 +31,7 @@ export async function announcement(
   if (isBuiltIn) {
     log.warn(
       {},
-      'app.initAdmins is unset: until it is changed, admin has the built-in password, good from this machine only',
+      'an administrator has the built-in password, good from this machine only: change it with mesh passwd, or set app.initAdmins',
     );
   }
   const password = isBuiltIn ? ` (first password: ${BUILT_IN_PASSWORD})` : '';

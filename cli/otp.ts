@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type Answer, answering, notice } from './answer.ts';
 import { callApi, requireSession } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
+import { faultsIn } from './field-names.ts';
 import { readSecrets, type SecretReader } from './read-secrets.ts';
 import { type Target, targetOf } from './session.ts';
 
@@ -52,7 +53,10 @@ async function enrol(): Promise<Answer> {
       return shown('The second factor is enrolled.', answer);
     } catch (error) {
       if (!(error instanceof CliError) || error.code !== 'invalid_input') throw error;
-      said = error.message;
+      said =
+        faultsIn(error)
+          .map(({ detail }) => detail)
+          .join(' ') || error.message;
     }
   }
   throw new CliError(`${said} Nothing was enrolled. To begin again, with another secret: mesh otp enroll`, EXIT.input);

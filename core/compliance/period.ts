@@ -48,10 +48,13 @@ export async function periodOf(
       : []),
     ...(isLost ? [`What the network was before ${formatInstant(kept.at)} is no longer kept.`] : []),
   ];
-  if (!kept || kept.at > to) return { from, to, createdAt, range: undefined, lost, gaps };
-  const since = Math.max(from, kept.at);
+  // What a new workspace has is written a moment before it is there: of that moment nothing is judged.
+  const begins = Math.max(kept?.at ?? 0, createdAt);
+  if (!kept || begins > to) return { from, to, createdAt, range: undefined, lost, gaps };
+  const since = Math.max(from, begins);
   const revisionAt = async (at: number) => (await store.revisionAt(workspace, at))?.revision ?? kept.revision;
-  const first = from >= kept.at ? Math.max(await revisionAt(since), kept.revision) : kept.revision;
+  // A change at the very instant of `from` belongs to the period before; one at that of the beginning to this one.
+  const first = Math.max(await revisionAt(from >= begins ? from : begins - 1), kept.revision);
   const last = Math.max(await revisionAt(to), first);
   return { from, to, createdAt, range: { first, last, since, to }, lost, gaps };
 }

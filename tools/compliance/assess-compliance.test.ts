@@ -215,6 +215,21 @@ describe('without evidence', () => {
     expect(gaps.join(' ')).toMatch(/end of the period lies ahead.*settings.*1 time.*user:admin.*1 peer left.*card-1/);
   });
 
+  test('a peer that left the scope twice is one peer that left', async () => {
+    await using kit = await buildHistoryKit();
+    const began = kit.clock.time;
+    kit.clock.time += DAY_MS;
+    await kit.join('card-1', { 'compliance.scope': 'cde' });
+    for (const labels of [{}, { 'compliance.scope': 'cde' }, {}])
+      await kit.ask('update_peer', { id: 'card-1', labels });
+    const { gaps } = await kit.ask('assess_compliance', { framework: 'pci-dss', period_start: at(began) });
+    expect(gaps.filter((text: string) => text.includes('left the scope'))).toEqual([
+      expect.stringMatching(
+        /^1 peer left the scope in the period: card-1 \(p_\w+, labels changed at .*, and labels changed at /,
+      ),
+    ]);
+  });
+
   test('the labels of the workspace decide who is in scope', async () => {
     await using kit = await buildHistoryKit();
     await kit.join('till-1', { zone: 'card' });

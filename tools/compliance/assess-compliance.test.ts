@@ -166,6 +166,12 @@ describe('without evidence', () => {
       const four = framework === 'pci-dss' ? ['PCI-DSS-1.3', 'PCI-DSS-6.4', 'PCI-DSS-10.2'] : [];
       expect(passing.map(({ id }: ControlResult) => id)).toEqual(four);
       for (const { evidence } of passing) expect(evidence).toMatch(none);
+      // Whoever reads what is to be done learns by whom.
+      for (const { id, status, remediation } of answer.controls as readonly ControlResult[]) {
+        const says =
+          status === 'pass' ? /^$/ : /^(?:An? (?:\w+ )?\w+|The \w+|These \w+|Their \w+|Whoever may|Nothing) /;
+        expect([id, remediation]).toEqual([id, expect.stringMatching(says)]);
+      }
     }
   });
 

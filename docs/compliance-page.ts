@@ -52,7 +52,7 @@ answer has them in \`scope\`, and \`gaps\` tells that they were changed since th
 
 ## Over the period
 
-A period is at most ${MAX_PERIOD_DAYS} days and is judged until now at the latest: an end up to a day ahead is taken, and \`gaps\` and \`period_end\` say so; a start ahead is refused. What rests on the state of the network is judged at its beginning, after
+A period begins before it ends, is at most ${MAX_PERIOD_DAYS} days and is judged until now at the latest: an end up to a day ahead is taken, and \`gaps\` and \`period_end\` say so; a start ahead is refused. What rests on the state of the network is judged at its beginning, after
 every revision that changed a policy, a label, a network, a peer or an agent, and at each instant at which something expires or a
 key becomes too old. A control fails when it failed at any time, were it for a moment. A change at the
 very instant of \`period_start\` belongs to the period before, so that periods which follow one another count each change once.

@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { CliError } from './exit.ts';
+import { flagOf } from './operation-options.ts';
+
+/** Fields of operations that commands call otherwise; any other has the name of its option or argument. */
+export const CALLED: Readonly<Record<string, readonly string[]>> = {
+  approved_by: ['--approver'],
+  earlier: ['<from>'],
+  evidence_id: ['--id'],
+  intent: ['<sentence>'],
+  later: ['<to>'],
+  period_end: ['--to'],
+  period_start: ['--from'],
+};
+
+const faults = z.object({ errors: z.array(z.object({ pointer: z.string(), detail: z.string() })) });
+
+/** What a server found wrong with fields of a request; none of any other failure. */
+export function faultsIn({ problem }: CliError): readonly { readonly pointer: string; readonly detail: string }[] {
+  const read = faults.safeParse(problem);
+  return read.success ? read.data.errors : [];
+}
+
+/** Why a command failed, with its own options and arguments in place of the fields that they are sent as. */
+export function saidFor(command: Command, error: CliError): string {
+  const pointers = faultsIn(error)
+    .map(({ pointer }) => pointer)
+    .toSorted((a, b) => b.length - a.length);
+  return pointers.reduce((text, pointer) => {
+    const [, field = '', ...below] = pointer.split('/');
+    const name = nameOf(command, field);
+    const place = below.length > 0 ? ` (/${below.join('/')})` : '';
+    return name === undefined ? text : text.replaceAll(`${pointer}: `, `${name}${place}: `);
+  }, error.message);
+}
+
+/** What a command calls a field; undefined where it does not take it. */
+export function nameOf(command: Command, field: string): string | undefined {
+  const own = new Set([
+    ...command.options.map(({ long }) => long),
+    ...command.registeredArguments.map((argument) => `<${argument.name()}>`),
+  ]);
+  return [flagOf(field), `<${field}>`, ...(CALLED[field] ?? [])].find((name) => own.has(name));
+}

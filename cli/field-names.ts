@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import type { CliError } from './exit.ts';
-import { flagOf } from './operation-options.ts';
+import { flagOf } from './flag.ts';
 
 /** Fields of operations that commands call otherwise; any other has the name of its option or argument. */
 export const CALLED: Readonly<Record<string, readonly string[]>> = {
@@ -14,12 +13,20 @@ export const CALLED: Readonly<Record<string, readonly string[]>> = {
   period_start: ['--from'],
 };
 
-const faults = z.object({ errors: z.array(z.object({ pointer: z.string(), detail: z.string() })) });
+interface Fault {
+  readonly pointer: string;
+  readonly detail: string;
+}
 
 /** What a server found wrong with fields of a request; none of any other failure. */
-export function faultsIn({ problem }: CliError): readonly { readonly pointer: string; readonly detail: string }[] {
-  const read = faults.safeParse(problem);
-  return read.success ? read.data.errors : [];
+export function faultsIn({ problem }: CliError): readonly Fault[] {
+  const { errors } = problem;
+  return Array.isArray(errors) && errors.every(isFault) ? errors : [];
+}
+
+function isFault(value: unknown): value is Fault {
+  const { pointer, detail } = (value ?? {}) as Partial<Record<keyof Fault, unknown>>;
+  return typeof pointer === 'string' && typeof detail === 'string';
 }
 
 /** Why a command failed, with its own options and arguments in place of the fields that they are sent as. */

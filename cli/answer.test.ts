@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import { expect, test } from 'vitest';
 import { formatAsked } from './answer.ts';
 import { labelsOf } from './operation-options.ts';
@@ -54,6 +55,14 @@ test('what others wrote cannot act on a terminal, in a text or in JSON, which st
   expect(visible(`${written}\n\tc`)).toBe('a\uFFFD[2J\uFFFD2J\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDb\n\tc');
   const json = visibleJson({ written }, 2);
   expect([/[^\n -~]/u.test(json), JSON.parse(json)]).toEqual([false, { written }]);
+});
+
+test('the colours of results stay, and no others', () => {
+  for (const colour of ['red', 'green', 'yellow', 'bold'] as const) {
+    const text = styleText(colour, 'pass', { validateStream: false });
+    expect(visible(text)).toBe(text);
+  }
+  expect(visible('\u001B[8mhidden\u001B[41m')).toBe('\uFFFD[8mhidden\uFFFD[41m');
 });
 
 test('the titles of a table stay bold', () => {

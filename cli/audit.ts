@@ -8,9 +8,9 @@ import { verifyArchive } from '../core/evidence/verify/verify-archive.ts';
 import { type Answer, answering } from './answer.ts';
 import type { AuditStore, CommandContext } from './command-context.ts';
 import { openEvidence } from './evidence-file.ts';
-import { fingerprintOf } from './evidence-keys.ts';
+import { fingerprintOf, keyIn } from './evidence-keys.ts';
 import { CliError, EXIT } from './exit.ts';
-import { checkSignature } from './log-signature.ts';
+import { checkSignature, keyText } from './log-signature.ts';
 import { type NodeOfLog, nodeOfLog } from './node-log.ts';
 import { originIn } from './seen-evidence.ts';
 import { type KeptLog, keepLog, keptLog, keptLogs, originSeenAt, placeFile, workspaceOf } from './seen-logs.ts';
@@ -45,7 +45,7 @@ export function defineAudit(audit: Command, { loadAuditStore: loadStore }: Comma
   answering(
     withTarget(audit.command('verify').description('recompute the log and hold it against what was seen of it before'))
       .option('--installation', 'the log of the installation, in place of that of a workspace')
-      .option('--key <base64>', 'public key that must have signed the log, or @file')
+      .option('--key <key>', 'fingerprint, key or file of the key that must have signed the log')
       .option('--checkpoint <file>', 'a checkpoint kept elsewhere, which the log must hold')
       .option('--evidence <file>', 'an archive of evidence, whose checkpoint the log must hold')
       .option('--database <file>', 'a database file in place of a control plane: its records too')
@@ -97,8 +97,8 @@ function defineAccept(audit: Command, loadStore: () => Promise<AuditStore>): voi
 const MAX_REASON = 500;
 
 async function verify(options: VerifyOptions, loadStore: () => Promise<AuditStore>): Promise<Verdict[]> {
-  const pinned = options.key === undefined ? undefined : keyIn(options.key);
   const { database } = options;
+  const pinned = options.key === undefined ? undefined : await pinnedIn(options.key, options);
   const given = [
     ...(options.checkpoint === undefined ? [] : [checkpointIn(options.checkpoint)]),
     ...(options.evidence === undefined ? [] : [await checkpointInEvidence(options.evidence, options, pinned)]),
@@ -157,7 +157,7 @@ async function verifyServed(
     ...contradictions(log.leaves, before, log.newest),
   ];
   const verified = findings.length === 0;
-  const notes = [...signature.notes, ...notesOn(log, before), ...refusals(node)];
+  const notes = [`The log is ${log.origin}.`, ...signature.notes, ...notesOn(log, before), ...refusals(node)];
   if (verified) {
     const at = Date.now();
     notes.push(`Kept for the next time in ${keepLog({ ...log, at, key: signature.key ?? '' }, place)}.`);
@@ -204,6 +204,9 @@ function verdictOnFile(
     }),
   ];
   const notes = [
+    pinned === undefined
+      ? 'No key was given, so whose signatures these are was not looked at: mesh admin get-audit-keys shows it for --key.'
+      : `Its checkpoints are signed by ${keyText(pinned)}, the key given by --key.`,
     `${report.compared} records and versions were compared with their digests.`,
     report.witnessedFrom === undefined
       ? 'Contents are known from the first entry on.'
@@ -297,12 +300,26 @@ async function checkpointInEvidence(
   }
 }
 
-const KEY = /^[A-Za-z0-9+/]{43}=$/;
-
-function keyIn(given: string): string {
-  const key = (given.startsWith('@') ? readText(given.slice(1)) : given).trim();
-  if (KEY.test(key)) return key;
-  throw new CliError('--key is no public key: give the 44 characters of mesh admin get-audit-keys.', EXIT.input);
+/**
+ * The key itself, base64, of one that was given. By its fingerprint alone it is looked for among those that signed before and
+ * those that the control plane names: none of them has to be trusted for that.
+ *
+ * @throws CliError where none of them is it
+ */
+async function pinnedIn(given: string, options: VerifyOptions): Promise<string> {
+  const { fingerprint, key } = keyIn(given);
+  if (key !== undefined) return key;
+  const target = options.database === undefined ? (nodeOfLog(options)?.target ?? targetOf(options)) : undefined;
+  const served = target ? await servedKeys(target) : [];
+  const known = [
+    ...served.map(({ publicKey }) => Buffer.from(publicKey).toString('base64')),
+    ...keptLogs().map((kept) => kept.key),
+  ];
+  const found = known.find((one) => one !== '' && fingerprintOf(one) === fingerprint);
+  if (found !== undefined) return found;
+  const where = target ? `${target.server} names no key` : 'No log that was verified here before was signed by a key';
+  const message = `${where} with the fingerprint ${fingerprint}: another key signs, or another control plane is meant. Or give the key itself by --key.`;
+  throw new CliError(message, EXIT.negative);
 }
 
 function readText(file: string): string {

@@ -84,7 +84,10 @@ export function defineCompliance(command: Command): void {
     trend,
   );
   answering(
-    withTarget(command.command('drift').description('list what assessments found otherwise than the ones before')),
+    withTarget(command.command('drift').description('list what assessments found otherwise than the ones before'))
+      .option('--framework <framework>', `only of ${FRAMEWORK_NAMES}`)
+      .option('--control <id>', 'only of this control, such as PCI-DSS-1.2')
+      .option('--since <moment>', `only what was found since: ${MOMENT_FORMS}`),
     drift,
   );
   defineSchedules(command.command('schedule').description('have the workspace assessed at a cadence'));
@@ -133,10 +136,13 @@ interface Trend {
 /** A line for each assessment, oldest first, with a bar as long as its score. */
 async function trend(framework: string, options: TargetOptions): Promise<Answer> {
   const value = (await callOperation(targetOf(options), getComplianceTrend, { framework })) as Trend;
+  const days = Map.groupBy(value.points, ({ period_end: end }) => end.slice(0, 10));
   const lines = value.points.map(({ period_end: end, score, counts, evidence_id: id }) => {
     const bar = '#'.repeat(Math.round((BAR * score) / FULL_SCORE)).padEnd(BAR, '.');
     const { pass, fail, insufficient_evidence: none } = counts;
-    return `${end.slice(0, 10)}  ${bar} ${`${score}`.padStart(3)}  ${pass} pass, ${fail} fail, ${none} without evidence  ${id}`;
+    // Of several that end on one day the time tells which is which.
+    const when = [...days.values()].some((same) => same.length > 1) ? end : end.slice(0, 10);
+    return `${when}  ${bar} ${`${score}`.padStart(3)}  ${pass} pass, ${fail} fail, ${none} without evidence  ${id}`;
   });
   const text = lines.length > 0 ? lines.join('\n') : `There is no assessment yet: mesh compliance assess ${framework}`;
   return { value, text };
@@ -151,8 +157,22 @@ interface Drift {
   }[];
 }
 
-async function drift(options: TargetOptions): Promise<Answer> {
-  const value = (await callOperation(targetOf(options), listComplianceDrift, {})) as Drift;
+async function drift({
+  framework,
+  control,
+  since,
+  ...options
+}: TargetOptions & {
+  readonly framework?: string;
+  readonly control?: string;
+  readonly since?: string;
+}): Promise<Answer> {
+  const asked = {
+    ...(framework !== undefined && { framework }),
+    ...(control !== undefined && { control }),
+    ...(since !== undefined && { since: momentOf(since, '--since') }),
+  };
+  const value = (await callOperation(targetOf(options), listComplianceDrift, asked)) as Drift;
   const lines = value.items.flatMap(({ at, evidence_id: id, controls }) => [
     `${at}  ${id}`,
     ...controls.map(({ control, from, to }) => `  ${control}: ${from} -> ${to}`),

@@ -27,6 +27,25 @@ test('every command prints JSON with --json and with -o json', async () => {
   }
 });
 
+test('each command stands in the table of docs/command-line.md, or in that of the node', async () => {
+  const rows = readFileSync('docs/command-line.md', 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| `mesh '));
+  const node = readFileSync('docs/node.md', 'utf8');
+  const missing = (await buildProgram()).commands.filter(isShown).flatMap((command) => {
+    const name = command.name();
+    const own = rows.filter((row) => row.includes(`\`mesh ${name}`) || row.includes(`\`${name}\``));
+    if (own.length === 0 && !node.includes(`mesh ${name}`)) return [name];
+    // Operations have a page of their own.
+    const below = name === 'admin' || name === 'completion' || own.length === 0 ? [] : leavesOf(command);
+    const text = own.join('\n');
+    return below
+      .filter((leaf) => leaf !== command && !new RegExp(`[ \`]${leaf.name()}[ \`]`).test(text))
+      .map((leaf) => `${name} ${leaf.name()}`);
+  });
+  expect(missing).toEqual([]);
+});
+
 test('a hint knows each command, and no other', async () => {
   const { commands } = await buildProgram();
   const names = commands.filter(isShown).map((command) => command.name());

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
+import { archiveName } from '../core/evidence/archive.ts';
 import { verifyArchive } from '../core/evidence/verify/verify-archive.ts';
 import type { Answer } from './answer.ts';
 import { openEvidence } from './evidence-file.ts';
@@ -34,7 +35,10 @@ export async function exportEvidence(framework: string | undefined, options: Exp
   const { output = '.', force = false } = options;
   const body = bodyOf(framework, options);
   const isDirectory = statSync(output, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  // Before it is asked for: the control plane assesses and keeps what it sends.
+  requireWritable(isDirectory ? output : path.dirname(output));
   if (!isDirectory) requireFree(output, force);
+  else if (options.id === undefined) requireFree(path.join(output, nameToday()), force);
   const target = targetOf(options);
   const request = { method: 'post', path: EVIDENCE, body, timeoutMs: TIMEOUT_MS, asResponse: true } as const;
   const response = (await callInWorkspace(target, request)) as Response;
@@ -109,6 +113,20 @@ async function write(response: Response, draft: string): Promise<string> {
 function nameIn(response: Response): string {
   const [, name = ''] = /filename="([^"]*)"/.exec(response.headers.get('content-disposition') ?? '') ?? [];
   return NAME.test(name) ? name : OTHER_NAME;
+}
+
+/** What the control plane will call an assessment that it makes now, as long as its clock has the day of this one. */
+function nameToday(): string {
+  return archiveName({ generated_at: new Date().toISOString() });
+}
+
+/** @throws CliError */
+function requireWritable(directory: string): void {
+  try {
+    accessSync(directory, constants.W_OK);
+  } catch (error) {
+    throw new CliError(`Cannot write into ${directory}: ${(error as Error).message}`, EXIT.input);
+  }
 }
 
 function requireFree(file: string, force: boolean): void {

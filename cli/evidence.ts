@@ -70,24 +70,34 @@ async function verify(file: string, options: VerifyOptions): Promise<EvidenceRep
     const trusted = options.trustBundled ? undefined : await trustedKeys(options, origin);
     const seen = seenOf(origin, options.configDir);
     const report = await verifyArchive(archive, (fingerprint) => trusted?.has(fingerprint) ?? true, seen);
+    const whose = trusted?.get(report.fingerprint) ?? 'the key that came with it, for none was given';
+    const signed = `Signed by ${report.fingerprint}: ${whose}.`;
     const advice =
-      'Its key came with it: compare the fingerprint with what the operator shows you, or give it by --key.';
+      'Compare the fingerprint with what the operator shows you (mesh admin get-audit-keys), or give it by --key.';
     const unseen =
       'This machine keeps nothing of its log, against which it could be held: mesh audit verify keeps what it verified.';
-    const notes = [...report.notes, ...(seen.length === 0 ? [unseen] : []), ...(trusted ? [] : [advice])];
+    const notes = [...report.notes, signed, ...(seen.length === 0 ? [unseen] : []), ...(trusted ? [] : [advice])];
     return { ...report, notes };
   } finally {
     archive.close();
   }
 }
 
-/** Fingerprints. Keys that are given count alone; else those of the last `mesh audit verify`, and of the server named. */
-async function trustedKeys({ key, server }: VerifyOptions, origin: string | undefined): Promise<ReadonlySet<string>> {
-  if (key.length > 0) return new Set(key.map(fingerprintIn));
+/** Fingerprints, with whose key each is. Keys that are given count alone; else those of the last `mesh audit verify`, and of the server named. */
+async function trustedKeys(
+  { key, server }: VerifyOptions,
+  origin: string | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  if (key.length > 0) return new Map(key.map((one) => [fingerprintIn(one), 'the key given by --key']));
   const kept = origin === undefined ? undefined : keptLog(origin)?.key;
   const served = server === undefined ? [] : await servedKeys(targetOf({ server }));
-  const keys = [...(kept === undefined ? [] : [kept]), ...served.map(({ publicKey }) => publicKey)];
-  if (keys.length > 0) return new Set(keys.map(fingerprintOf));
+  const keys = [
+    ...served.map(({ publicKey }) => [fingerprintOf(publicKey), `a key that ${server} names`] as const),
+    ...(kept === undefined
+      ? []
+      : [[fingerprintOf(kept), `the key of the log ${origin} that was verified here`] as const]),
+  ];
+  if (keys.length > 0) return new Map(keys);
   const message =
     'Nothing says whose key may have signed it. Give --key with the fingerprint that the operator shows you, --server to ask a control plane, or --trust-bundled.';
   throw new CliError(message, EXIT.input);
@@ -118,7 +128,7 @@ function answerOf(
     // What was not contradicted is told only where nothing was.
     notes: verified ? notes : [],
   };
-  const lines = verified ? [...notes, `Signed by ${fingerprint}.`] : findings.map(({ message }) => message);
+  const lines = verified ? notes : findings.map(({ message }) => message);
   const head = `${file}: ${evidenceId || 'no evidence'}, ${files} files: ${verified ? 'verified' : 'NOT VERIFIED'}`;
   return {
     value,

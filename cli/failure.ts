@@ -1,6 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import type { Format } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
+import { saidFor } from './field-names.ts';
 import { called } from './own-command.ts';
 import { visible, visibleJson } from './visible.ts';
 
@@ -14,7 +15,8 @@ export function tellFailure(error: unknown, { program, args, format }: Asked): n
   const told = error instanceof CommanderError ? usageError(error, program, args) : error;
   if (told === 'shown') return (error as CommanderError).exitCode === 0 ? EXIT.ok : EXIT.input;
   if (!(told instanceof CliError)) throw told;
-  const detail = called(told.message);
+  const { command } = commandOf(program, args);
+  const detail = called(saidFor(command, told));
   const problem = { code: CODES[told.exitCode], detail, ...told.problem, exitCode: told.exitCode };
   process.stderr.write(`${format === 'json' ? visibleJson(problem) : visible(detail)}\n`);
   return told.exitCode;

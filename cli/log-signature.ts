@@ -1,6 +1,7 @@
 import type { Finding } from '../core/audit/findings.ts';
 import { type LogKey, leadsTo } from '../core/audit/log-keys.ts';
 import { formatInstant } from '../core/base/time.ts';
+import { fingerprintOf } from './evidence-keys.ts';
 import { signerOf } from './served-log.ts';
 
 interface Signature {
@@ -34,17 +35,29 @@ export function checkSignature(
     const message = `The checkpoint is signed by ${key}, whose time was over on ${formatInstant(until)}.`;
     return failing('signature', message);
   }
-  if (key === trusted) return { key, findings: [], notes: [`Signed by ${key}.`] };
+  if (key === trusted) {
+    const whose = pinned === undefined ? 'as the last time here' : 'the key given by --key';
+    return { key, findings: [], notes: [`Signed by ${keyText(key)}, ${whose}.`] };
+  }
   if (pinned !== undefined) return failing('signature', `The checkpoint is signed by ${key}, not by the key given.`);
   if (seen === undefined) {
-    const advice = `Signed by ${key}, as the control plane itself says: compare it with what the operator shows you, and give it by --key.`;
+    const advice = `Signed by ${keyText(key)}, as the control plane itself says, for no key was given: compare it with what the operator shows you (mesh admin get-audit-keys), and give it by --key.`;
     return { key, findings: [], notes: [advice] };
   }
   if (leadsTo(Buffer.from(seen, 'base64'), signer, served)) {
-    return { key, findings: [], notes: [`Signed by ${key}, which ${seen}, the key before, named as the next.`] };
+    return {
+      key,
+      findings: [],
+      notes: [`Signed by ${keyText(key)}, which ${seen}, the key before, named as the next.`],
+    };
   }
   const message = `The checkpoint is signed by ${key}, not by ${seen} as the last time, and that key did not name it as the next. If the operator had to make a new key, give it by --key.`;
   return failing('key_changed', message);
+}
+
+/** A key, base64, with its fingerprint. */
+export function keyText(key: string): string {
+  return `${key} (fingerprint ${fingerprintOf(key)})`;
 }
 
 function failing(code: Finding['code'], message: string): Signature {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { type Answer, answering, notice } from './answer.ts';
 import { callApi, requireSession } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
+import { faultsIn } from './field-names.ts';
 import { readSecrets, type SecretReader } from './read-secrets.ts';
 import {
   DEFAULT_SERVER,
@@ -158,7 +158,8 @@ async function passwd(): Promise<Answer> {
       await changePassword(target, old, next);
     } catch (error) {
       againIf(error, 'invalid_input', secrets, left);
-      if (faultsOf(error).some(({ pointer }) => pointer === '/oldPassword')) old = undefined;
+      if (error instanceof CliError && faultsIn(error).some(({ pointer }) => pointer === '/oldPassword'))
+        old = undefined;
       continue;
     }
     const value = { changed: true };
@@ -225,18 +226,10 @@ async function signIn({ server, username }: Account, password: string, otp?: str
 async function changePassword(target: Target, oldPassword: string, newPassword: string): Promise<void> {
   const body = { oldPassword, newPassword };
   await callApi(target, { method: 'put', path: '/api/v1/users/me/password', body }).catch((error: unknown) => {
-    const faults = faultsOf(error);
+    const faults = error instanceof CliError ? faultsIn(error) : [];
     if (!(error instanceof CliError) || faults.length === 0) throw error;
     throw new CliError(faults.map(({ detail }) => detail).join(' '), error.exitCode, error.problem);
   });
-}
-
-const refusal = z.object({ errors: z.array(z.object({ pointer: z.string(), detail: z.string() })) });
-
-/** The fields that a server found wrong. */
-function faultsOf(error: unknown) {
-  const read = refusal.safeParse(error instanceof CliError ? error.problem : undefined);
-  return read.success ? read.data.errors : [];
 }
 
 function store({ server, username, workspace }: Account, signedIn: SignedIn): SignedIn {

@@ -16,7 +16,7 @@ interface Running {
   readonly log: Log;
   stop(): Promise<void>;
   /** Of a control plane, for people. */
-  announcement?(milliseconds: number): string;
+  announcement?(milliseconds: number): Promise<string>;
   /** Serves one MCP client on standard input and output; resolves when it has gone. */
   serveStdio?(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export async function runMeshd({ version, parts, defaultConfigDir, start }: Mesh
         end(signal);
       });
     }
-    const text = running.announcement?.(performance.now() - started);
+    const text = await running.announcement?.(performance.now() - started);
     // Standard output belongs to MCP where it is served there.
     if (text !== undefined) (stdio ? process.stderr : process.stdout).write(called(text));
     if (stdio) {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type AnyOperation, fieldOf } from '../core/base/operation.ts';
 import type { ApiRequest } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
+import { flagOf, kebabOf } from './flag.ts';
 import { isMomentField, MOMENT_FORMS, momentOf } from './moments.ts';
 
 interface JsonSchema {
@@ -54,9 +55,6 @@ export function valuesOf(
   return values;
 }
 
-export const flagOf = (field: string) => `--${kebabOf(field)}`;
-const kebabOf = (field: string) =>
-  field.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 const camelOf = (field: string) =>
   kebabOf(field).replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 

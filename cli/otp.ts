@@ -4,11 +4,12 @@ import { z } from 'zod';
 import { type Answer, answering, notice } from './answer.ts';
 import { callApi, requireSession } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
+import { faultsIn } from './field-names.ts';
 import { readSecrets, type SecretReader } from './read-secrets.ts';
 import { type Target, targetOf } from './session.ts';
 
 const PATH = '/api/v1/users/me/otp';
-/** How often a person at a terminal may type a code before the command ends. */
+/** How often a person at a terminal may type a code before the command ends; a script says it once. */
 const TRIES = 3;
 
 const begun = z.object({ uri: z.string(), secret: z.string() });
@@ -38,18 +39,27 @@ async function enrol(): Promise<Answer> {
   const password = await ask(secrets, 'Password: ');
   const { uri, secret } = begun.parse(await callApi(target, { method: 'post', path: PATH, body: { password } }));
   notice(`${renderUnicodeCompact(uri)}\nScan this with an authenticator app, or type the secret into it: ${secret}`);
-  for (let left = TRIES; ; ) {
-    left -= 1;
-    const code = await ask(secrets, 'Code that the app shows: ');
+  const tries = secrets.isTerminal ? TRIES : 1;
+  let said = '';
+  for (let left = tries; left > 0; left -= 1) {
+    if (said !== '') notice(`${said} ${left === 1 ? 'Once more.' : 'Try again.'}`);
+    const code = await ask(secrets, 'Code that the app shows: ', secrets.isTerminal);
+    if (code === '') {
+      said = 'The code has six digits.';
+      continue;
+    }
     try {
       const answer = await callApi(target, { method: 'post', path: `${PATH}/confirm`, body: { code } });
       return shown('The second factor is enrolled.', answer);
     } catch (error) {
-      const isWrong = error instanceof CliError && error.code === 'invalid_input';
-      if (!isWrong || !secrets.isTerminal || left === 0) throw error;
-      notice(error.message);
+      if (!(error instanceof CliError) || error.code !== 'invalid_input') throw error;
+      said =
+        faultsIn(error)
+          .map(({ detail }) => detail)
+          .join(' ') || error.message;
     }
   }
+  throw new CliError(`${said} Nothing was enrolled. To begin again, with another secret: mesh otp enroll`, EXIT.input);
 }
 
 async function status(): Promise<Answer> {
@@ -84,9 +94,10 @@ function signedIn(): Target {
 }
 
 /** A line for each question, where no terminal is there. */
-async function ask(secrets: SecretReader, question: string): Promise<string> {
+async function ask(secrets: SecretReader, question: string, mayBeEmpty = false): Promise<string> {
   const answer = await secrets.ask(question);
-  if (!answer) throw new CliError('The password and the code are wanted on standard input, one a line.', EXIT.input);
+  if (answer === undefined || (answer === '' && !mayBeEmpty))
+    throw new CliError('The password and the code are wanted on standard input, one a line.', EXIT.input);
   return answer;
 }
 

@@ -18,6 +18,7 @@ interface Plan {
   readonly plan_id: string;
   readonly diff_markdown: string;
   readonly changes: readonly unknown[];
+  readonly another_person?: true;
 }
 
 interface Workflow {
@@ -39,10 +40,11 @@ export function definePlan(command: Command): void {
 async function plan(words: string[], { apply, approver, ...options }: PlanOptions): Promise<Answer> {
   const target = targetOf(options);
   const planned = (await callOperation(target, planNetworkChange, { intent: words.join(' ') })) as Plan;
-  const { plan_id: id, diff_markdown: text, changes } = planned;
-  const asked = approver ?? sessionAt(target.server)?.username ?? 'NAME';
+  const { plan_id: id, diff_markdown: text, changes, another_person: isAnother } = planned;
   if (!apply) {
-    const hint = `To apply it: mesh admin apply-network-change --plan-id ${id} --approved-by ${asked}`;
+    const asked = approver ?? (isAnother ? 'NAME' : (sessionAt(target.server)?.username ?? 'NAME'));
+    const command = `mesh admin apply-network-change --plan-id ${id} --approved-by ${asked}`;
+    const hint = isAnother ? `Another person has to approve it. To ask them: ${command}` : `To apply it: ${command}`;
     return { value: planned, text, hints: changes.length > 0 ? [hint] : [] };
   }
   const values = { plan_id: id, approved_by: approver ?? (await ownName(target)) };

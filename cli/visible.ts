@@ -1,8 +1,8 @@
 /** Acts on a terminal, or hides or turns round what is written beside it. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-/** Of a text in lines, whose titles are written in bold. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape that bold begins and ends with
-const HIDDEN_IN_LINES = /(\n|\t|\u001B\[(?:1|22)m)|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** Of a text in lines, whose titles are bold and whose results are red, green or yellow. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escapes that bold and these colours begin and end with
+const HIDDEN_IN_LINES = /(\n|\t|\u001B\[(?:1|22|3[1-3]|39)m)|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const IN_PLACE = '\uFFFD';
 
 /** One line for a terminal, whatever others wrote into a field. */

@@ -9,5 +9,7 @@ export function waitingIn(answer: unknown): string | undefined {
 /** Says on standard error who lets a held call go on, so that JSON stays alone on standard output. */
 export function tellWaiting(answer: unknown): void {
   const id = waitingIn(answer);
-  if (id !== undefined) notice(`Waits for approval: mesh approve ${id}`);
+  if (id === undefined) return;
+  const { another_person: isAnother } = answer as { another_person?: unknown };
+  notice(isAnother ? `Another person has to approve ${id}.` : `Waits for approval: mesh approve ${id}`);
 }

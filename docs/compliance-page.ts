@@ -52,7 +52,7 @@ answer has them in \`scope\`, and \`gaps\` tells that they were changed since th
 
 ## Over the period
 
-A period is at most ${MAX_PERIOD_DAYS} days and is judged until now at the latest: an end up to a day ahead is taken, and \`gaps\` and \`period_end\` say so; a start ahead is refused. What rests on the state of the network is judged at its beginning, after
+A period begins before it ends, is at most ${MAX_PERIOD_DAYS} days and is judged until now at the latest: an end up to a day ahead is taken, and \`gaps\` and \`period_end\` say so; a start ahead is refused. What rests on the state of the network is judged at its beginning, after
 every revision that changed a policy, a label, a network, a peer or an agent, and at each instant at which something expires or a
 key becomes too old. A control fails when it failed at any time, were it for a moment. A change at the
 very instant of \`period_start\` belongs to the period before, so that periods which follow one another count each change once.
@@ -151,7 +151,7 @@ $ mesh admin update-workspace --settings '{"compliance": {"secondPerson": true}}
 With \`secondPerson\` another person than the one who asked approves each change of networks, peers and policies after which a control fails or a peer leaves the scope, whatever \`selfApproval\`
 says. What fails only later counts too: once policies have ended, or once devices have joined with the tokens that are out; a token with labels waits where its devices would fail a control. Direct writes and files wait for it too. To change what the workspace is assessed by then needs a second person as well, as
 long as there are two who may approve. What devices and the control plane write by themselves does not wait. Who may approve is a
-matter of \`requireApproval\`.
+matter of \`requireApproval\`: members, tokens, accounts and the other settings of the workspace do not wait by \`secondPerson\` alone, so set both.
 
 ## Honest limits
 

@@ -57,7 +57,7 @@ test('the text of every tool holds each id, verdict, count and cursor of its str
   }
   await ask('explain_denial', { src: 'laptop', dst: 'db-1' });
   await ask('find_cause', { src: 'laptop', dst: 'db-1' });
-  const day = { period_start: '2026-01-05T12:00:00Z', period_end: '2026-01-05T12:00:00Z' };
+  const day = { period_start: '2026-01-05T11:00:00Z', period_end: '2026-01-05T12:00:00Z' };
   await ask('assess_compliance', { framework: 'pci-dss', ...day });
 
   const built = (await client.listTools()).tools.map(({ name }) => name);

@@ -1,13 +1,18 @@
 import type { Log } from '../../core/base/ports.ts';
-import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
+import { BUILT_IN_PASSWORD, hasBuiltInPassword } from '../../core/identity/first-accounts.ts';
 import { formatHostPort, type HostPort } from '../../net/host-port.ts';
 import type { Config } from './config.ts';
 import { givenAddresses, isLoopback, withholdsCredential } from './given-addresses.ts';
 import type { Plane } from './plane.ts';
 
 /** Logs what an operator should look at. @returns where everything is and what to do next */
-export function announcement(config: Config, { url, listeners }: Plane, log: Log, milliseconds: number): string {
-  const { env, configDir, app } = config;
+export async function announcement(
+  config: Config,
+  { url, listeners, services }: Plane,
+  log: Log,
+  milliseconds: number,
+): Promise<string> {
+  const { env, configDir } = config;
   for (const { variable, value } of givenAddresses(env)) {
     if (isLoopback(value)) {
       log.warn({ variable, value }, 'nodes on other hosts cannot use a loopback address: set a public one');
@@ -22,13 +27,14 @@ export function announcement(config: Config, { url, listeners }: Plane, log: Log
   }
   for (const variable of config.unknownVariables) log.warn({ variable }, 'no such variable: is it misspelt?');
   for (const notice of config.notices) log.warn({}, notice);
-  if (app.initAdmins.length === 0) {
+  const isBuiltIn = await hasBuiltInPassword(services);
+  if (isBuiltIn) {
     log.warn(
       {},
-      'app.initAdmins is unset: until it is changed, admin has the built-in password, good from this machine only',
+      'an administrator has the built-in password, good from this machine only: change it with mesh passwd, or set app.initAdmins',
     );
   }
-  const password = app.initAdmins.length === 0 ? ` (first password: ${BUILT_IN_PASSWORD})` : '';
+  const password = isBuiltIn ? ` (first password: ${BUILT_IN_PASSWORD})` : '';
   return [
     `Mesh is up in ${Math.round(milliseconds)} ms (${env.MESH_EDITION} edition, data in ${configDir}).`,
     `  API        ${url}/api/v1   (${url}/api/v1/openapi.json)`,

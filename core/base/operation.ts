@@ -125,6 +125,7 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
 export const pendingApproval = z.strictObject({
   status: z.literal('pending_approval'),
   workflow_id: z.string().describe('The change is in force once a person has approved this workflow'),
+  another_person: z.literal(true).optional().describe('Who asked may not approve it'),
   message: z.string().describe('What to do next'),
 });
 
@@ -132,20 +133,22 @@ export type PendingApproval = z.input<typeof pendingApproval>;
 
 /**
  * @param workflowIds one for each workspace whose people decide
- * @param repeated whether who asked has to send the call again once it is approved
+ * @param how whether who asked has to send the call again once it is approved, and whether they may not approve it
  */
 export function waitsFor(
   workflowIds: readonly string[],
-  repeated: boolean,
+  { repeated = false, byAnother }: { readonly repeated?: boolean; readonly byAnother: boolean },
   why: readonly string[] = [],
 ): PendingApproval {
   const [first = ''] = workflowIds;
+  const who = byAnother ? 'another person' : 'a person';
   const because = why.length > 0 ? ` (${why.join('; ')})` : '';
   const then = repeated ? ' Then send this call again: it holds a secret, which is not kept.' : '';
   return {
     status: 'pending_approval',
     workflow_id: first,
-    message: `Nothing has changed yet: a person has to approve ${workflowIds.join(' and ')}${because}.${then}`,
+    ...(byAnother && { another_person: true }),
+    message: `Nothing has changed yet: ${who} has to approve ${workflowIds.join(' and ')}${because}.${then}`,
   };
 }
 

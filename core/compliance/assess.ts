@@ -162,7 +162,7 @@ function contractJudged({ isOfContract, check }: Control, judged: Judged, { rang
     : `Nothing is known of the network from ${start} to ${end}.`;
   const text = lost
     ? `An auditor assesses a period that begins at ${end} or later, and rests on the assessments that were kept before for the time until then (list_assessments).`
-    : 'Assess a period of which states are kept.';
+    : 'An auditor assesses a period of which states are kept.';
   const both = judged.holds === false ? `${judged.remedy.text} ${text}` : text;
   return {
     ...judged,

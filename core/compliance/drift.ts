@@ -6,7 +6,7 @@ import { snapshotNameAt } from '../history/snapshot-record.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { AssessmentRecord, AssessmentSpec } from './assessment-record.ts';
 import type { ControlResult, ControlStatus } from './control-result.ts';
-import type { Framework } from './frameworks.ts';
+import { type Framework, frameworkOf } from './frameworks.ts';
 
 /** The change that a control fails since, where one is known. */
 export interface DriftCause {
@@ -120,16 +120,37 @@ export function driftView({ uid, spec }: Pick<DriftRecord, 'uid' | 'spec'>): Dri
   };
 }
 
-/** Newest first. */
+/** Newest first. @throws MeshError `invalid_input` for a framework that there is not */
 export async function listDrift(
   { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
-  { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
+  { framework, control, since, cursor, limit }: DriftQuery,
 ): Promise<{ readonly items: readonly DriftView[]; readonly next?: string }> {
-  const page = await store.list(workspace, 'ComplianceDrift', {
-    limit,
-    ...(cursor !== undefined && { after: cursor }),
-  });
-  const next = page.next === undefined ? undefined : page.items.at(-1)?.name;
-  return { items: page.items.map(driftView), ...(next !== undefined && { next }) };
+  const wanted = framework === undefined ? undefined : frameworkOf(framework);
+  const found: DriftRecord[] = [];
+  for (let after = cursor; ; ) {
+    const page = await store.list(workspace, 'ComplianceDrift', {
+      limit: SCAN,
+      ...(after !== undefined && { after }),
+    });
+    for (const { spec, ...record } of page.items) {
+      const controls = spec.controls.filter((one) => control === undefined || one.control === control);
+      if (wanted !== undefined && spec.framework !== wanted) continue;
+      if (controls.length === 0 || (since !== undefined && spec.at < since)) continue;
+      if (found.length === limit) return { items: found.map(driftView), next: found.at(-1)?.name ?? '' };
+      found.push({ ...record, spec: { ...spec, controls } });
+    }
+    after = page.items.at(-1)?.name;
+    if (page.next === undefined || after === undefined) return { items: found.map(driftView) };
+  }
+}
+
+export interface DriftQuery {
+  readonly framework?: string | undefined;
+  /** Its id: records are told with this control alone. */
+  readonly control?: string | undefined;
+  /** Milliseconds. */
+  readonly since?: number | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
 }

@@ -26,8 +26,8 @@ export const FACTS = {
   'verified-log': verifiedLog,
   backups: async () =>
     unknown(
-      'No backup and no test of restoring one is on record.',
-      'The host administrator backs the store up daily, tries restoring it, and keeps both records.',
+      'Of backups, and of tests of restoring one, Mesh keeps no record.',
+      'The host administrator backs the store up daily, tries restoring it, and gives both records to the auditor beside this assessment: nothing that is done here changes this answer.',
     ),
   'token-ages': tokenAges,
   'log-kept': async ({ services, workspace }) => {
@@ -37,7 +37,7 @@ export const FACTS = {
     if (oldest.length === 0)
       return unknown(
         'The audit log has no entry of the first day of the workspace.',
-        'An auditor asks where they went.',
+        'An auditor asks the host administrator whether the database was restored or replaced, and verifies the log (mesh audit verify).',
       );
     const isShort = kept !== undefined && kept.revision > 1 && services.clock.now() - kept.at < 360 * DAY_MS;
     if (isShort)

@@ -57,7 +57,7 @@ function begunText(begun: FailingInterval['begun_by']): string {
 
 function nothingToJudge(last: string): string {
   return last === ''
-    ? 'Assess a period in which there was a network.'
+    ? 'An auditor assesses a period in which there was a network.'
     : 'Nothing that the control is about was there: where it should have been, a network operator labels it, and the period is assessed again.';
 }
 
@@ -91,7 +91,13 @@ export function judgeChanges(
     share: meant.length === 0 ? undefined : passing / meant.length,
     of: 'changes',
     failing,
-    remedy: { ...NO_REMEDY, text: meant.length === 0 ? 'Assess a period in which something was changed.' : remedy },
+    remedy: {
+      ...NO_REMEDY,
+      text:
+        meant.length === 0
+          ? 'Nothing has to be done: an auditor assesses a period in which something was changed.'
+          : remedy,
+    },
   };
 }
 
@@ -126,7 +132,7 @@ export function judgeDays({ remedy }: SnapshotCheck, { due, missing }: SnapshotD
     share: isNothing ? undefined : 1 - missing.length / due.length,
     of: 'days',
     failing: [],
-    remedy: { ...NO_REMEDY, text: isNothing ? 'Assess a period of a day or more.' : remedy },
+    remedy: { ...NO_REMEDY, text: isNothing ? 'An auditor assesses a period of a day or more.' : remedy },
   };
 }
 

@@ -24,7 +24,10 @@ export interface Period {
   readonly gaps: readonly string[];
 }
 
-/** @throws MeshError `invalid_input` for a period that is reversed, begins ahead of the clock or ends a day ahead, or is longer than a year */
+/**
+ * @throws MeshError `invalid_input` for a period that is reversed or has no time in it, begins ahead of the clock or ends a
+ * day ahead, or is longer than a year
+ */
 export async function periodOf(
   services: Pick<NetworkServices, 'store' | 'clock'>,
   workspace: string,
@@ -45,10 +48,13 @@ export async function periodOf(
       : []),
     ...(isLost ? [`What the network was before ${formatInstant(kept.at)} is no longer kept.`] : []),
   ];
-  if (!kept || kept.at > to) return { from, to, createdAt, range: undefined, lost, gaps };
-  const since = Math.max(from, kept.at);
+  // What a new workspace has is written a moment before it is there: of that moment nothing is judged.
+  const begins = Math.max(kept?.at ?? 0, createdAt);
+  if (!kept || begins > to) return { from, to, createdAt, range: undefined, lost, gaps };
+  const since = Math.max(from, begins);
   const revisionAt = async (at: number) => (await store.revisionAt(workspace, at))?.revision ?? kept.revision;
-  const first = from >= kept.at ? Math.max(await revisionAt(since), kept.revision) : kept.revision;
+  // A change at the very instant of `from` belongs to the period before; one at that of the beginning to this one.
+  const first = Math.max(await revisionAt(from >= begins ? from : begins - 1), kept.revision);
   const last = Math.max(await revisionAt(to), first);
   return { from, to, createdAt, range: { first, last, since, to }, lost, gaps };
 }
@@ -65,6 +71,13 @@ function requirePeriod(from: number, to: number, now: number): void {
     );
   }
   if (to < from) refuse('period_end', 'The period ends before it begins: swap the two instants.');
+  // Over no time there is nothing that could have held; a period that begins now is one, whenever it was to end.
+  if (Math.min(to, now) === from) {
+    refuse(
+      to === from ? 'period_end' : 'period_start',
+      'The period is empty: nothing is shown over no time. Assess one that begins before it ends, and before now.',
+    );
+  }
   if (to - from > MAX_PERIOD_DAYS * DAY_MS) {
     refuse('period_end', `The period is longer than ${MAX_PERIOD_DAYS} days: assess it in parts.`);
   }

@@ -31,8 +31,12 @@ export async function scopeChanges(
       .filter((change) => leaves(change, changes, rule))
       .map(({ type, record }) => {
         const how = type === 'deleted' ? 'deleted' : 'labels changed';
-        return `${record.name} (${record.uid}, ${how} at ${formatInstant(at)} by revision ${revision})`;
+        return { record, when: `${how} at ${formatInstant(at)} by revision ${revision}` };
       }),
+  );
+  // One that came back and left again is one peer.
+  const gone = [...Map.groupBy(left, ({ record }) => record.uid)].map(
+    ([uid, times]) => `${times.at(-1)?.record.name} (${uid}, ${times.map(({ when }) => when).join(', and ')})`,
   );
   return [
     ...(latest
@@ -40,7 +44,7 @@ export async function scopeChanges(
           `The settings of the workspace were changed ${counted(entries.length, 'time')} since the period began, last at ${formatInstant(latest.at)} by ${latest.actor}: who is in scope is judged by those of now.`,
         ]
       : []),
-    ...(left.length > 0 ? [`${counted(left.length, 'peer')} left the scope in the period: ${listed(left)}.`] : []),
+    ...(gone.length > 0 ? [`${counted(gone.length, 'peer')} left the scope in the period: ${listed(gone)}.`] : []),
   ];
 }
 

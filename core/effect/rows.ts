@@ -17,7 +17,7 @@ export interface EffectText {
 }
 
 export interface EffectTexts {
-  /** The largest first, addresses outside of the network last. */
+  /** The largest first, addresses outside of the network last; `let in first`: those that come in before all. */
   readonly rows: readonly EffectText[];
   readonly omittedRows: number;
   readonly omittedPairs: number;
@@ -29,8 +29,11 @@ export function effectTexts(
   side: 'opened' | 'closed',
   state: NetworkState,
   limit: number,
+  order: 'outside last' | 'let in first' = 'outside last',
 ): EffectTexts {
-  const sorted = blocksOf(effect, side);
+  const blocks = blocksOf(effect, side);
+  const comesIn = ({ addresses }: Block) => Number(addresses === 'src');
+  const sorted = order === 'outside last' ? blocks : blocks.toSorted((a, b) => comesIn(b) - comesIn(a));
   const rows = sorted.slice(0, limit).map(({ src, dst, ports, spans, pairs, addresses }): EffectText => {
     const from = addresses === 'src' ? listed(src) : describe(src, dst, state);
     const to = addresses === 'dst' ? listed(dst) : describe(dst, src, state);

@@ -7,6 +7,16 @@ import { effectTitle } from './title.ts';
 
 const PEERS = ['api-1', 'ci-1', 'db-1', 'laptop', 'web-1'].map((name) => peer(name));
 
+it('what is wider than pairs of peers is in the title: addresses first, then who joins later, then the controls that fail', () => {
+  const [before, spec] = [stateWith(...PEERS), { action: 'DENY', peerSelector: {} } as const];
+  const closed = stateWith(...PEERS, policy('base', spec));
+  const effect = effectOf(compile(modelOf(closed, 0)), compile(modelOf(before, 0)));
+  const beside = { later: ['every device that joins later reaches db-1', 'more'], failing: ['A-1', 'A-2', 'A-3'] };
+  expect(effectTitle(effect, before, beside)).toBe(
+    'Opens everything from outside to every peer (5), and everything from every peer (5) to every peer (5), and 1 more; every device that joins later reaches db-1, and 1 more; closes nothing; fails A-1, A-2, and 1 more.',
+  );
+});
+
 it.each([
   [['db-1', 'web-1'], 'closes everything from every other peer (3) to db-1, web-1'],
   [['api-1', 'db-1', 'web-1'], 'closes everything from ci-1, laptop to every other peer (3)'],

@@ -6,18 +6,39 @@ import { effectTexts } from './rows.ts';
 const MAX_ROWS = 2;
 const MAX_SIDE_LENGTH = 200;
 
-/** An effect in one line: `Opens TCP 5432 from role=web (4 peers) to db-1, db-2; closes nothing.` */
-export function effectTitle(effect: Effect, after: NetworkState): string {
+/** What the pairs of an effect do not show. */
+interface Beside {
+  /** What is opened later or for devices that join later, a sentence each. */
+  readonly later?: readonly string[];
+  /** Controls of frameworks that fail then. */
+  readonly failing?: readonly string[];
+}
+
+/**
+ * An effect in one line: `Opens TCP 5432 from role=web (4 peers) to db-1, db-2; closes nothing.` What is wider than its pairs
+ * of peers is never left to the warnings: addresses that are let in come first, and what opens later and the controls that fail are said too.
+ */
+export function effectTitle(effect: Effect, after: NetworkState, { later = [], failing = [] }: Beside = {}): string {
+  const opensLater = later.length === 0 ? '' : `; ${cut(shortList(later, 1))}`;
+  const fails = failing.length === 0 ? '' : `; fails ${shortList(failing, MAX_ROWS)}`;
   const unknown = effect.outside === undefined ? '; addresses outside of the network are not compared' : '';
-  return `Opens ${sideText(effect, 'opened', after)}; closes ${sideText(effect, 'closed', after)}${unknown}.`;
+  return `Opens ${sideText(effect, 'opened', after)}${opensLater}; closes ${sideText(effect, 'closed', after)}${fails}${unknown}.`;
 }
 
 function sideText(effect: Effect, side: 'opened' | 'closed', after: NetworkState): string {
-  const { rows, omittedRows } = effectTexts(effect, side, after, MAX_ROWS);
+  const order = side === 'opened' ? 'let in first' : 'outside last';
+  const { rows, omittedRows } = effectTexts(effect, side, after, MAX_ROWS, order);
   if (rows.length === 0) return 'nothing';
   const texts = rows.map(({ from, to, shortPorts }) => `${shortPorts} from ${from} to ${to}`);
   const more = omittedRows > 0 ? [`${omittedRows} more`] : [];
-  const text = texts.join(', and ');
-  const short = text.length > MAX_SIDE_LENGTH ? `${text.slice(0, MAX_SIDE_LENGTH)}…` : text;
-  return [short, ...more].join(', and ');
+  return [cut(texts.join(', and ')), ...more].join(', and ');
+}
+
+function shortList(texts: readonly string[], limit: number): string {
+  const left = texts.length - limit;
+  return [texts.slice(0, limit).join(', '), ...(left > 0 ? [`${left} more`] : [])].join(', and ');
+}
+
+function cut(text: string): string {
+  return text.length > MAX_SIDE_LENGTH ? `${text.slice(0, MAX_SIDE_LENGTH)}…` : text;
 }

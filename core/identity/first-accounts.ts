@@ -43,6 +43,12 @@ export async function ensureFirstAccounts(
   log.info({ accounts: ops.map((op) => ('record' in op ? op.record.name : '')) }, 'initial accounts are ready');
 }
 
+/** Whether the public password is good for anything still: an account has it and may sign in. */
+export async function hasBuiltInPassword({ store }: Pick<NetworkServices, 'store'>): Promise<boolean> {
+  const { items } = await store.list(SYSTEM_WORKSPACE, 'Account');
+  return items.some(({ spec }) => spec.passwordState === 'built-in' && !spec.disabled);
+}
+
 async function firstAccounts(initAdmins: readonly InitialAdmin[]): Promise<Op[]> {
   if (initAdmins.length === 0) {
     const passwordHash = await hashPassword(BUILT_IN_PASSWORD);

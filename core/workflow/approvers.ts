@@ -5,7 +5,12 @@ import { ROLE_SCOPES } from '../base/scope.ts';
 import { accountById, normalizeUsername } from '../identity/accounts.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { Services } from './services.ts';
-import type { WorkflowSpec } from './workflow-record.ts';
+
+/** What a change does to controls, and to what the workspace is judged by. */
+interface Judged {
+  readonly failsControls?: readonly string[];
+  readonly changesDuty?: boolean;
+}
 
 /**
  * Whether a person may approve what they asked for themselves: where the workspace says so, else only while nobody else could
@@ -15,7 +20,7 @@ import type { WorkflowSpec } from './workflow-record.ts';
 export async function mayApproveOwn(
   services: Pick<Services, 'store'>,
   workspace: string,
-  { failsControls = [], changesDuty }: Pick<WorkflowSpec, 'failsControls' | 'changesDuty'>,
+  { failsControls = [], changesDuty }: Judged,
 ): Promise<boolean> {
   const { settings } = (await workspaceById(services, workspace)).spec;
   const { selfApproval, requireApproval, compliance } = settings;
@@ -24,6 +29,18 @@ export async function mayApproveOwn(
   // Where even the settings need approval, a single approver who may not could never be let in again.
   if (selfApproval !== undefined && !(requireApproval && !selfApproval)) return selfApproval;
   return isOnlyApprover(services, workspace);
+}
+
+/**
+ * Whether somebody else than who asks has to approve: they lack the scope, are no person, or asked for it themselves where
+ * that is not enough.
+ */
+export async function needsAnotherPerson(
+  { services, workspace, caller }: Pick<CallContext<Pick<Services, 'store'>>, 'services' | 'workspace' | 'caller'>,
+  spec: Judged,
+): Promise<boolean> {
+  if (caller?.kind !== 'user' || !caller.scopesIn(workspace).has('workflows:approve')) return true;
+  return !(await mayApproveOwn(services, workspace, spec));
 }
 
 async function isOnlyApprover(services: Pick<Services, 'store'>, workspace: string): Promise<boolean> {

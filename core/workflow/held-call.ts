@@ -13,6 +13,7 @@ import { counted, fenced, plain } from '../effect/markdown.ts';
 import type { WorkflowRecord } from '../model/asked.ts';
 import { runExpecting } from '../state/expecting.ts';
 import { toYaml } from '../views/render-yaml.ts';
+import { needsAnotherPerson } from './approvers.ts';
 import { namedPeers } from './named-peers.ts';
 import { runApproved } from './run-approved.ts';
 import type { Services } from './services.ts';
@@ -47,13 +48,12 @@ export async function holdCall(
     if (one?.status.state === 'approved') continue;
     ids.push(one?.name ?? (await ask(operation, input, context, { need, digest, caller, workspace })));
   }
-  return {
-    pending: waitsFor(
-      ids.length > 0 ? ids : [...known.values()].map(({ name }) => name),
-      isConfidential(operation, input),
-      need.reasons,
-    ),
+  const others = need.workspaces.map((one) => needsAnotherPerson({ services, caller, workspace: one }, need));
+  const how = {
+    repeated: isConfidential(operation, input),
+    byAnother: (await Promise.all(others)).some((isAnother) => isAnother),
   };
+  return { pending: waitsFor(ids.length > 0 ? ids : [...known.values()].map(({ name }) => name), how, need.reasons) };
 }
 
 /** The workflows in which a call waits or is approved, by workspace. */

@@ -67,6 +67,19 @@ test('a second person approves it, whatever selfApproval says', async () => {
   expect(await kit.names()).toContain('open');
 });
 
+test('who may not approve what they ask for is told that another person has to, in the plan and in what waits', async () => {
+  await using kit = await scene();
+  const asked = { intent: 'open the card peers', changes: [openChange] };
+  const plan = await kit.ada('plan_network_change', asked);
+  expect(plan).toMatchObject({ another_person: true });
+  const applied = await kit.ada('apply_network_change', { plan_id: plan.plan_id, approved_by: 'bob' });
+  expect(applied).toMatchObject({ another_person: true, message: expect.stringMatching(/^Another person has to/) });
+  const held = await kit.ada('create_policy', { name: 'open', spec: OPEN });
+  expect(held).toMatchObject({ another_person: true, message: expect.stringContaining('another person has to') });
+  const own = { intent: 'let lb reach web', changes: [{ ...openChange, name: 'narrow', spec: NARROW }] };
+  expect(await kit.ada('plan_network_change', own)).not.toHaveProperty('another_person');
+});
+
 test('a plan that fails no control is approved by who asked, as selfApproval says', async () => {
   await using kit = await scene();
   const change = { action: 'create', resource: 'MeshPolicy', name: 'narrow', spec: NARROW };

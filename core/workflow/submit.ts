@@ -19,6 +19,7 @@ import { requesterOf } from '../intent/plan/plan.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkState } from '../state/state.ts';
 import { specOf } from './apply.ts';
+import { needsAnotherPerson } from './approvers.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
 
@@ -134,5 +135,6 @@ async function askForApproval(
   const shown = { ...spec, riskReasons: [...spec.riskReasons, ...beyond] };
   const record = workflowDraft(id, shown, { state: 'pending' });
   await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, `submit: ${reason}`));
-  return waitsFor([id], false, assessment.beyond?.reasons);
+  const byAnother = await needsAnotherPerson(context, spec);
+  return waitsFor([id], { byAnother }, assessment.beyond?.reasons);
 }

@@ -4,7 +4,12 @@ import type { Scope } from '../../core/base/scope.ts';
 import { buildScene, only, reachOf } from './scene.ts';
 
 const BEYOND = { code: 'beyond_delegation' };
-const PENDING = { status: 'pending_approval', workflow_id: expect.stringMatching(/^wf_/), message: expect.any(String) };
+const PENDING = {
+  status: 'pending_approval',
+  workflow_id: expect.stringMatching(/^wf_/),
+  another_person: true,
+  message: expect.any(String),
+};
 const WRITER: readonly Scope[] = ['network:read', 'network:write', 'agents:delegate', 'intents:plan', 'intents:apply'];
 const everyone = (role: string, port?: number) => ({
   action: 'ALLOW',

@@ -3,7 +3,12 @@ import { draftOf } from '../../core/base/record.ts';
 import { executeWorkflow } from '../../core/workflow/execute.ts';
 import { buildScene, only, reachOf } from './scene.ts';
 
-const PENDING = { status: 'pending_approval', workflow_id: expect.stringMatching(/^wf_/), message: expect.any(String) };
+const PENDING = {
+  status: 'pending_approval',
+  workflow_id: expect.stringMatching(/^wf_/),
+  another_person: true,
+  message: expect.any(String),
+};
 const OTHER_PERSON = { code: 'forbidden', message: expect.stringContaining('another person') };
 const INTENT = 'let role=web reach role=db on port 5432';
 

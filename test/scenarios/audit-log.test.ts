@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
+import { fingerprintOf } from '../../cli/evidence-keys.ts';
 import { leafDataOf } from '../../core/audit/leaf.ts';
 import { GrowingTree, leafHash } from '../../core/audit/tree.ts';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
@@ -217,9 +218,20 @@ test('a key that was rotated is told once, and trusted because the one before na
   await plane.write('after');
   const told = await plane.verify();
   expect(told).toMatchObject({ code: 0, verified: true });
-  expect(told.notes.join(' ')).toMatch(new RegExp(`Signed by ${RegExp.escape(publicKey)}, which .* named as the next`));
-  expect(await plane.verify('--key', publicKey)).toMatchObject({ code: 0, verified: true });
-  expect((await plane.verify()).notes.join(' ')).toContain(`Signed by ${publicKey}.`);
+  expect(told.notes.join(' ')).toMatch(
+    new RegExp(`Signed by ${RegExp.escape(publicKey)} \\(.*\\), which .* named as the next`),
+  );
+  const fingerprint = fingerprintOf(publicKey);
+  for (const key of [publicKey, fingerprint]) {
+    const held = await plane.verify('--key', key);
+    expect(held).toMatchObject({ code: 0, verified: true });
+    expect(held.notes.join(' ')).toContain(
+      `Signed by ${publicKey} (fingerprint ${fingerprint}), the key given by --key.`,
+    );
+  }
+  expect((await plane.verify()).notes.join(' ')).toMatch(
+    new RegExp(`Signed by ${RegExp.escape(publicKey)} \\(fingerprint [0-9a-f]{64}\\), as the last time here`),
+  );
   expect((await plane.verify('--key', Buffer.alloc(32).toString('base64'))).findings[0].code).toBe('signature');
 });
 
@@ -296,7 +308,7 @@ test('who may not read entries verifies hashes, and is told so', async () => {
 });
 
 test.each([
-  [['--key', 'short'], 'is no public key'],
+  [['--key', 'short'], 'short is no key, and there is no such file: give a fingerprint'],
   [['--checkpoint', '/none'], 'Cannot read /none'],
   [['--database', '/none.db'], 'does not open for reading'],
 ])('mesh audit verify %j says what is wrong', async (args, message) => {

@@ -89,6 +89,23 @@ test('meshd --standalone --config-dir starts everything and says where, and what
   expect(await meshd.stop()).toBe(0);
 });
 
+test('the first password is told at a start while it is good, and not once it was changed', async () => {
+  const directory = configured('');
+  const first = start({ directory });
+  const url = await first.ready();
+  const told = `first password: ${BUILT_IN_PASSWORD}`;
+  expect(first.stdout()).toContain(told);
+  const old = { username: 'admin', password: BUILT_IN_PASSWORD };
+  const { token } = (await call(url, 'POST', '/users/login', { body: old })).data;
+  const passwords = { oldPassword: BUILT_IN_PASSWORD, newPassword: PASSWORD };
+  await call(url, 'PUT', '/users/me/password', { token, body: passwords });
+  await first.stop();
+  const again = start({ directory });
+  await again.ready();
+  expect(again.stdout()).not.toContain(told);
+  expect(again.stderr()).not.toContain('built-in password');
+});
+
 test('without the variables of the contract their defaults hold, and each loopback address is warned of', async () => {
   verifies('env-listen', 'env-signaling-url', 'env-stun-url', 'env-relay-advertise', 'start-relay');
   const { env } = loadConfig({}, '/nonexistent');

@@ -193,6 +193,13 @@ describe('mesh evidence', () => {
     expect(path.basename(file)).toMatch(/^mesh-compliance-evidence-\d{4}-\d\d-\d\d\.zip$/);
     const again = await command('evidence', 'export', '--id', id, '--output', file, ...target);
     expect([again.code, again.stderr]).toEqual([2, expect.stringMatching(/is there already.*--force/)]);
+    // Refused before anything is assessed: by the name given, by the one of today, and by a folder that there is not.
+    for (const output of [file, home, path.join(home, 'none', 'x.zip')]) {
+      const refused = await command('evidence', 'export', 'pci-dss', '--from', started, '--output', output, ...target);
+      expect([output, refused.code, refused.stdout]).toEqual([output, 2, '']);
+    }
+    const kept = JSON.parse((await command('compliance', 'list', '--json', ...target)).stdout);
+    expect(kept.items.map((one: { evidence_id: string }) => one.evidence_id)).toEqual([id]);
     const forced = await command('evidence', 'export', '--id', id, '--output', file, '--force', ...target, '--json');
     expect(JSON.parse(forced.stdout)).toMatchObject({ evidence_id: id, key_fingerprint: key });
     expect(readdirSync(home).filter((name) => name.endsWith('.part'))).toEqual([]);

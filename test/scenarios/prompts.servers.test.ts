@@ -102,6 +102,22 @@ describe.skipIf(!hasTerminal)('mesh passwd on a terminal', () => {
   );
 });
 
+describe.skipIf(!hasTerminal)('mesh otp enroll on a terminal', () => {
+  const code = (keys: string) => ({ after: 'Code that the app shows: ', keys: `${keys}\r` });
+  const password = { after: 'Password: ', keys: `${ADMIN_PASSWORD}\r` };
+
+  test('asks again after a code that is wrong or empty, and enrols by the next', async () => {
+    await using harness = await startHarness();
+    await signIn(harness.url);
+    const { shown } = await atTerminal('otp enroll', [password, code('000000'), code(''), code('1')]);
+    expect(shown).toMatch(/not the code that the app shows now.* Try again\./);
+    expect(shown).toContain('The code has six digits. Once more.');
+    expect(shown.match(/Code that the app shows: /g)).toHaveLength(3);
+    expect(shown).toMatch(/Nothing was enrolled\. To begin again, with another secret: \S+ otp enroll\nexit 2/);
+    expect(shown).not.toContain('/code');
+  });
+});
+
 describe.skipIf(!hasTerminal)('mesh login on a terminal', () => {
   test('asks again after a wrong password, and offers to change the first one at once', async () => {
     await using harness = await startHarness({ config: {} });

@@ -162,7 +162,7 @@ describe('undo', () => {
       verified: true,
       planned_by: 'revert',
       reading: expect.stringContaining(`Undo workflow ${done.id}`),
-      summary: expect.stringContaining('Opens TCP 5432 from laptop to db-1'),
+      summary: expect.stringMatching(/^Opens TCP 5432 from outside to db-1, and TCP 5432 from laptop to db-1;/),
       changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'deny-everyone-but-web-to-db-5432', after: '' }],
       effect: { opened_pairs: 1, closed_pairs: 0 },
     });

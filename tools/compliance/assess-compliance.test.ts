@@ -146,7 +146,7 @@ describe('over a period', () => {
     await using kit = await buildHistoryKit();
     await kit.join('card-1', { 'compliance.scope': 'cde' });
     await kit.join('web-1', { role: 'web' });
-    const range = { period_start: at(kit.clock.time), period_end: at(kit.clock.time) };
+    const range = { period_start: at(kit.clock.time - 1), period_end: at(kit.clock.time) };
     const answer = await kit.ask('assess_compliance', { framework: 'PCI', ...range });
     const { changes, effect } = controlOf(answer, 'PCI-DSS-1.2');
     expect(effect).toMatchObject({ opened_pairs: 0, closed_pairs: 2, holds_after: true });
@@ -158,7 +158,7 @@ describe('over a period', () => {
 describe('without evidence', () => {
   test('no control passes on nothing but the four of the contract, which say so', async () => {
     await using kit = await buildHistoryKit();
-    const range = { period_start: at(kit.clock.time), period_end: at(kit.clock.time) };
+    const range = { period_start: at(kit.clock.time - 1), period_end: at(kit.clock.time) };
     const none = /^(?:At the end of the period: )?(?:0 |No |There (?:is|are) no)/;
     for (const framework of ['pci-dss', 'soc2', 'hipaa']) {
       const answer = await kit.ask('assess_compliance', { framework, ...range });
@@ -166,6 +166,12 @@ describe('without evidence', () => {
       const four = framework === 'pci-dss' ? ['PCI-DSS-1.3', 'PCI-DSS-6.4', 'PCI-DSS-10.2'] : [];
       expect(passing.map(({ id }: ControlResult) => id)).toEqual(four);
       for (const { evidence } of passing) expect(evidence).toMatch(none);
+      // Whoever reads what is to be done learns by whom.
+      for (const { id, status, remediation } of answer.controls as readonly ControlResult[]) {
+        const says =
+          status === 'pass' ? /^$/ : /^(?:An? (?:\w+ )?\w+|The \w+|These \w+|Their \w+|Whoever may|Nothing) /;
+        expect([id, remediation]).toEqual([id, expect.stringMatching(says)]);
+      }
     }
   });
 
@@ -215,10 +221,25 @@ describe('without evidence', () => {
     expect(gaps.join(' ')).toMatch(/end of the period lies ahead.*settings.*1 time.*user:admin.*1 peer left.*card-1/);
   });
 
+  test('a peer that left the scope twice is one peer that left', async () => {
+    await using kit = await buildHistoryKit();
+    const began = kit.clock.time;
+    kit.clock.time += DAY_MS;
+    await kit.join('card-1', { 'compliance.scope': 'cde' });
+    for (const labels of [{}, { 'compliance.scope': 'cde' }, {}])
+      await kit.ask('update_peer', { id: 'card-1', labels });
+    const { gaps } = await kit.ask('assess_compliance', { framework: 'pci-dss', period_start: at(began) });
+    expect(gaps.filter((text: string) => text.includes('left the scope'))).toEqual([
+      expect.stringMatching(
+        /^1 peer left the scope in the period: card-1 \(p_\w+, labels changed at .*, and labels changed at /,
+      ),
+    ]);
+  });
+
   test('the labels of the workspace decide who is in scope', async () => {
     await using kit = await buildHistoryKit();
     await kit.join('till-1', { zone: 'card' });
-    const period = { period_start: at(kit.clock.time), period_end: at(kit.clock.time) };
+    const period = { period_start: at(kit.clock.time - 1), period_end: at(kit.clock.time) };
     const assess = () => kit.ask('assess_compliance', { framework: 'pci-dss', ...period });
     expect(controlOf(await assess(), 'PCI-DSS-1.3.1').status).toBe('insufficient_evidence');
     await kit.ask('update_workspace', { settings: { compliance: { cde: ['zone=card'] } } });
@@ -237,6 +258,8 @@ describe('what is refused', () => {
       [{ framework: 'iso27001' }, /pci-dss, soc2, hipaa/],
       [{ framework: '' }, /framework/],
       [{ period_start: at(now), period_end: at(began) }, /swap the two instants/],
+      [{ period_start: at(began), period_end: at(began) }, /period is empty/],
+      [{ period_start: at(now), period_end: at(now + 1) }, /period is empty/],
       [{ period_start: at(now + DAY_MS), period_end: at(now + 2 * DAY_MS) }, /future/],
       [{ period_end: at(now + DAY_MS + 1) }, /future/],
       [{ period_start: '1970-01-01T00:00:00Z' }, /longer than 366 days/],
@@ -265,7 +288,7 @@ describe('what is refused', () => {
 
   test('whoever does not hold compliance:assess assesses nothing', async () => {
     await using kit = await buildWorkspaceKit();
-    const asked = { framework: 'soc2', period_start: at(kit.clock.time), period_end: at(kit.clock.time) };
+    const asked = { framework: 'soc2', period_start: at(kit.clock.time - 1), period_end: at(kit.clock.time) };
     expect(await refusalOf(kit.as('operator')('assess_compliance', asked))).toBe('forbidden compliance:assess');
     expect((await kit.as('auditor')('assess_compliance', asked)).framework).toBe('soc2');
   });

@@ -5,12 +5,12 @@ import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-ki
 test('two assessments are compared by the controls that they judge otherwise', async () => {
   await using kit = await buildWorkspaceKit();
   const assess = async (framework: string): Promise<string> => {
-    const now = formatInstant(kit.clock.time);
-    return (await kit.ask('assess_compliance', { framework, period_start: now, period_end: now })).evidence_id;
+    kit.clock.time += 1_000;
+    const from = formatInstant(kit.clock.time - 1);
+    return (await kit.ask('assess_compliance', { framework, period_start: from })).evidence_id;
   };
   const from = await assess('pci-dss');
   await kit.ask('create_policy', { name: 'base', spec: { action: 'DENY', peerSelector: {} } });
-  kit.clock.time += 1_000;
   const to = await assess('pci');
   const compared = await kit.as('auditor')('compare_assessments', { earlier: from, later: to });
   expect(compared.controls).toEqual(expect.arrayContaining([{ id: 'PCI-DSS-1.2', from: 'fail', to: 'pass' }]));

@@ -9,8 +9,8 @@ const DAY_MS = 86_400_000;
 async function assessedKit() {
   const kit = await buildWorkspaceKit();
   const assess = (framework: string) => {
-    const now = formatInstant(kit.clock.time);
-    return kit.as('auditor')('assess_compliance', { framework, period_start: now, period_end: now });
+    const period_start = formatInstant(kit.clock.time - 1);
+    return kit.as('auditor')('assess_compliance', { framework, period_start });
   };
   return { ...kit, assess };
 }

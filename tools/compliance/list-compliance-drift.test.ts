@@ -9,8 +9,7 @@ test('what two assessments that follow one another judge differently is listed, 
   await kit.join('web-1');
   const assess = async () => {
     kit.clock.time += 60_000;
-    const at = formatInstant(kit.clock.time);
-    await kit.ask('assess_compliance', { framework: 'soc2', period_start: at, period_end: at });
+    await kit.ask('assess_compliance', { framework: 'soc2', period_start: formatInstant(kit.clock.time - 1) });
   };
   await assess();
   await kit.ask('create_policy', { name: 'base', spec: DENY });
@@ -27,6 +26,14 @@ test('what two assessments that follow one another judge differently is listed, 
   const first = await kit.ask('list_compliance_drift', { limit: 1 });
   const next = await kit.ask('list_compliance_drift', { limit: 1, cursor: first.next_cursor });
   expect([first.items[0].id, next.items[0].id]).toEqual([lost.id, won.id]);
+  const [{ control }] = lost.controls;
+  const one = (await kit.ask('list_compliance_drift', { control, framework: 'SOC2', since: lost.at })).items;
+  expect(one.map(({ id, controls }: { id: string; controls: { control: string }[] }) => [id, controls.length])).toEqual(
+    [[lost.id, 1]],
+  );
+  expect((await kit.ask('list_compliance_drift', { framework: 'hipaa' })).items).toEqual([]);
+  expect((await kit.ask('list_compliance_drift', { control: 'SOC2-none' })).items).toEqual([]);
+  expect(await refusalOf(kit.ask('list_compliance_drift', { framework: 'iso' }))).toBe('invalid_input /framework');
   expect(await kit.foreign('list_compliance_drift')).toEqual({ items: [] });
   expect(await refusalOf(kit.as('viewer')('list_compliance_drift'))).toBe('forbidden compliance:assess');
 });

@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { parseInstant } from '../../core/base/time.ts';
 import { listDrift } from '../../core/compliance/drift.ts';
 import { FRAMEWORKS } from '../../core/model/frameworks.ts';
 import { defineOperation } from '../define.ts';
 import { pageQuery } from '../page.ts';
-import { controlStatus } from './assessment-fields.ts';
+import { instant } from '../snapshots/snapshot-fields.ts';
+import { controlStatus, frameworkText } from './assessment-fields.ts';
 
 const cause = z.strictObject({ at: z.string(), revision: z.int().nullable(), actor: z.string().nullable() });
 const drift = z.strictObject({
@@ -22,7 +25,12 @@ export const listComplianceDrift = defineOperation({
   name: 'list_compliance_drift',
   title: 'List compliance drift',
   description: 'Controls that assessments found otherwise than the ones before, newest first.',
-  input: z.strictObject(pageQuery),
+  input: z.strictObject({
+    framework: frameworkText.optional(),
+    control: lineOfText(TEXT_LIMITS.name).optional().describe('Only this control, such as PCI-DSS-1.2'),
+    since: instant.optional().describe('Only what was found since'),
+    ...pageQuery,
+  }),
   output: z.strictObject({ items: z.array(drift), next_cursor: z.string().optional() }),
   columns: { Framework: 'framework', At: 'at', Assessment: 'evidence_id', Before: 'previous_evidence_id' },
   access: 'compliance:assess',
@@ -31,8 +39,9 @@ export const listComplianceDrift = defineOperation({
   effects: READ,
   problems: ['invalid_input'],
   http: { method: 'get', path: '/api/v1/ai/compliance/drift' },
-  async run({ cursor, limit }, { services, workspace }) {
-    const { items, next } = await listDrift(services, workspace, { cursor, limit });
+  async run({ since, ...query }, { services, workspace }) {
+    const from = since === undefined ? undefined : parseInstant(since);
+    const { items, next } = await listDrift(services, workspace, { ...query, since: from });
     return { items: [...items], ...(next !== undefined && { next_cursor: next }) };
   },
 });

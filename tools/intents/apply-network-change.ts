@@ -6,6 +6,7 @@ import { workspaceOfPlan } from '../../core/intent/plan/plan-record.ts';
 import { WORKFLOW_STATES } from '../../core/model/asked.ts';
 import { applyPlan } from '../../core/workflow/apply.ts';
 import { approvalUrl } from '../../core/workflow/approval-url.ts';
+import { needsAnotherPerson } from '../../core/workflow/approvers.ts';
 import { defineOperation } from '../define.ts';
 
 export const applyNetworkChange = defineOperation({
@@ -25,6 +26,7 @@ export const applyNetworkChange = defineOperation({
     workflow_id: z.string(),
     status: z.enum([...WORKFLOW_STATES, 'pending_approval']),
     approval_url: z.string(),
+    another_person: z.literal(true).optional().describe('You may not approve it'),
     auto_approve: z.boolean(),
     message: z.string(),
   }),
@@ -54,14 +56,16 @@ export const applyNetworkChange = defineOperation({
     }
     const { name, spec, status } = await applyPlan(context, planId, approvedBy);
     const waiting = status.state === 'pending';
+    const byAnother = waiting && (await needsAnotherPerson(context, spec));
     const url = approvalUrl(context.services, name);
     return {
       workflow_id: name,
       status: waiting ? ('pending_approval' as const) : status.state,
       approval_url: url,
+      ...(byAnother && { another_person: true as const }),
       auto_approve: spec.autoApprove,
       message: waiting
-        ? `A person has to approve this at ${url}.`
+        ? `${byAnother ? 'Another person' : 'A person'} has to approve this at ${url}.`
         : `The workflow is ${status.state}${status.error ? `: ${status.error}` : '.'}`,
     };
   },

@@ -58,6 +58,6 @@ export const planNetworkChange = defineHeavyOperation({
       expectations: expectations?.map(expectationOf),
       revert: revert === undefined ? undefined : revertTargetOf(revert),
     });
-    return planView(plan, dryRun);
+    return planView(context, plan, dryRun);
   },
 });

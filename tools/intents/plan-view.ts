@@ -4,6 +4,7 @@ import { effectView } from '../../core/effect/effect-view.ts';
 import { PLANNERS, VERIFICATIONS } from '../../core/intent/plan/assess.ts';
 import type { ProposedPlan } from '../../core/intent/plan/plan.ts';
 import { RISK_LEVELS } from '../../core/intent/verify/risk.ts';
+import { needsAnotherPerson } from '../../core/workflow/approvers.ts';
 
 export const riskLevel = z.enum(RISK_LEVELS);
 
@@ -57,9 +58,14 @@ export const planSchema = z.strictObject({
   base_revision: z.int(),
   expires_at: z.string(),
   dry_run: z.boolean(),
+  another_person: z.literal(true).optional().describe('You may not approve it'),
 });
 
-export function planView({ id, spec, assessment }: ProposedPlan, dryRun: boolean): z.input<typeof planSchema> {
+export async function planView(
+  context: Parameters<typeof needsAnotherPerson>[0],
+  { id, spec, assessment }: ProposedPlan,
+  dryRun: boolean,
+): Promise<z.input<typeof planSchema>> {
   const { verification, objections, risk, effect, shown, warnings, diffMarkdown } = assessment;
   return {
     plan_id: id,
@@ -79,6 +85,7 @@ export function planView({ id, spec, assessment }: ProposedPlan, dryRun: boolean
     base_revision: spec.baseRevision,
     expires_at: formatInstant(spec.expiresAt),
     dry_run: dryRun,
+    ...((await needsAnotherPerson(context, assessment)) && { another_person: true as const }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { accountDraft } from '../../core/identity/accounts.ts';
 import { buildReviewKit, itemNamed } from '../../test/kits/plane/review-kit.ts';
 import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
@@ -22,6 +23,33 @@ test('a review of access lists people, agents, tokens and devices, with who gran
   });
   expect(itemNamed(shown, 'scout')).toMatchObject({ facts: { granted_by: 'user:admin', line: 'user:admin' } });
   expect(itemNamed(shown, 'web-1')).toMatchObject({ type: 'device', facts: { network: 'default' } });
+});
+
+test('each platform administrator is an item by name, confirmed by itself, and a device shows its labels', async () => {
+  await using kit = await buildReviewKit();
+  const { store } = kit.services;
+  const spec = { displayName: '', passwordHash: '', passwordState: 'own', disabled: false, epoch: 1 } as const;
+  for (const name of ['root', 'rita']) {
+    const record = accountDraft(name, { ...spec, role: 'platform_admin' });
+    const why = { actor: 'user:test', reason: 'test', requestId: 'r' };
+    await store.commit('w_system', [{ op: 'create', record }], why);
+  }
+  await kit.join('web-1');
+  await kit.ask('update_peer', { id: 'web-1', labels: { role: 'web', env: 'prod' } });
+  const { id } = await kit.ask('start_review', { kind: 'access' });
+  const shown = await kit.ask('get_review', { id });
+  expect(itemNamed(shown, 'web-1').facts.labels).toBe('env=prod, role=web');
+  for (const name of ['root', 'rita']) {
+    expect(itemNamed(shown, name)).toMatchObject({
+      type: 'platform administrator',
+      facts: { role: 'platform_admin' },
+      end_by: { operation: 'update_user', id: name },
+    });
+  }
+  const items = [{ item: itemNamed(shown, 'rita').id, verdict: 'confirmed' }];
+  await kit.ask('decide_review_items', { id, items });
+  const open = await kit.ask('get_review', { id, show: 'open' });
+  expect([itemNamed(open, 'rita'), itemNamed(open, 'root')?.name]).toEqual([undefined, 'root']);
 });
 
 test('a review holds no secret, not even the digest of one', async () => {

@@ -19,7 +19,7 @@ export const runningAsApproved: StateCheck = {
     );
   },
   remedy: () => ({
-    text: 'An administrator has the policies in force reviewed: each is written again through the approval workflow.',
+    text: 'A network operator writes each policy that is named again by a plan (plan_network_change), and another person approves it.',
     changes: [],
   }),
 };

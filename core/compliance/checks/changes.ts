@@ -58,7 +58,8 @@ export const completeRecords: ChangeCheck = {
   isMeant: () => true,
   fault: ({ actor, reason, requestId }) =>
     actor === '' || reason === '' || requestId === '' ? 'lacks who, why or which request' : undefined,
-  remedy: 'An administrator tells the vendor: each entry of the audit log is to name who, when, why and what.',
+  remedy:
+    'The host administrator reports the revisions that are named as a fault of Mesh: each entry of the audit log is to name who, when, why and what. Until then an auditor asks who made these changes.',
 };
 
 /** That named people make changes, not the account that everyone knows. */

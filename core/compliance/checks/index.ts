@@ -53,7 +53,7 @@ export const CHECKS = {
   'daily-snapshots': {
     on: 'snapshots',
     remedy:
-      'The host administrator keeps the control plane up at 02:00 of the workspace, and notes why it was down on the days that are named.',
+      'The host administrator keeps the control plane up at 02:00 by the clocks of the workspace from now on, and writes down for the auditor why it was down on the days that are named: their snapshots cannot be taken any more. What changed on them is in the audit log (list_audit).',
   },
   'first-password': fact('first-password'),
   'bus-exposure': fact('bus-exposure'),

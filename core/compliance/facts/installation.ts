@@ -113,7 +113,7 @@ export const INSTALLATION_FACTS = {
     if (owned.length + roots.length === 0)
       return unknown('There are no API tokens and no agents of people.', 'Nothing is to be done now.');
     const left = [
-      ...owned.filter(({ spec }) => !here.has(spec.owner)).map(({ uid }) => `token ${uid}`),
+      ...owned.filter(({ spec }) => !here.has(spec.owner)).map(({ uid, spec }) => `token ${spec.name} (${uid})`),
       ...roots.filter(({ spec }) => !here.has(spec.person?.id ?? '')).map(({ name, uid }) => `agent ${name} (${uid})`),
     ];
     const whole = `${counted(owned.length, 'API token')} and ${counted(roots.length, 'agent')} of people`;

@@ -59,19 +59,19 @@ export const SIGN_IN_FACTS = {
 } as const;
 
 /**
- * Those who may sign in and reach this workspace, and who of them needs no more than a password. Members are told by id;
- * platform administrators are of the installation and told by id too, no other tenant's people at all.
+ * Those who may sign in and reach this workspace, and who of them needs no more than a password: members and platform
+ * administrators, by name and id, no other tenant's people at all.
  */
 async function whoSignsIn({ services, workspace }: FactContext) {
   const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Account');
   let people = 0;
   const without: string[] = [];
   for (const account of items) {
-    const { uid, spec } = account;
+    const { name, uid, spec } = account;
     if (spec.disabled) continue;
     if (spec.role !== 'platform_admin' && !(await roleOf(services, workspace, account))) continue;
     people += 1;
-    if (!spec.secondFactor) without.push(uid);
+    if (!spec.secondFactor) without.push(`${name} (${uid})`);
   }
   return { people, without };
 }

@@ -20,7 +20,7 @@ export const tokenAges: FactReader = async ({ services, workspace }) => {
     return holds(`${counted(live.length, 'token')} in use, each with an end and none older than ${TOKEN_DAYS} days.`);
   }
   return fails(
-    `${listed(old.map(({ uid }) => uid))} have no end or are older than ${TOKEN_DAYS} days.`,
+    `${listed(old.map(({ uid, spec }) => `${spec.name} (${uid})`))} have no end or are older than ${TOKEN_DAYS} days.`,
     'Their owners revoke these tokens and make new ones (mesh compliance inventory lists all with their ages).',
   );
 };

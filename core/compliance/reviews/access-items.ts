@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { SYSTEM_WORKSPACE } from '../../base/ids.ts';
 import { ROLE_SCOPES } from '../../base/scope.ts';
 import { formatInstant, parseInstant } from '../../base/time.ts';
@@ -30,8 +29,8 @@ interface Known {
 }
 
 /**
- * Who holds what in a workspace now, in the order of types and ids: people, agents, tokens, devices. What has ended or is
- * used up holds nothing. Platform administrators are one item: who they are is for the installation to tell.
+ * Who holds what in a workspace now, in the order of types and ids: people, platform administrators, agents, tokens, devices.
+ * What has ended or is used up holds nothing.
  */
 export async function accessItems(services: HistoryServices, workspace: string): Promise<ItemFacts[]> {
   const { store, states, clock } = services;
@@ -53,7 +52,7 @@ export async function accessItems(services: HistoryServices, workspace: string):
   const people = await Promise.all(members.items.map((member) => personItem(services, member, known)));
   return [
     ...people,
-    ...platformItem(known),
+    ...accounts.items.flatMap((account) => administratorItem(account, known)),
     ...[...state.agents.values()].flatMap((agent) => agentItem(agent, known)),
     ...tokens.items.flatMap((token) => tokenItem(token, known)),
     ...[...state.peers.values()].flatMap((peer) => deviceItem(peer, known)),
@@ -88,21 +87,18 @@ async function personItem(services: HistoryServices, member: MemberRecord, known
   };
 }
 
-function platformItem({ accounts, used }: Known): ItemFacts[] {
-  const administrators = [...accounts.values()].filter(({ spec }) => spec.role === 'platform_admin' && !spec.disabled);
-  if (administrators.length === 0) return [];
-  const people = administrators.map(({ uid }) => uid).sort();
-  const who = createHash('sha256').update(people.join('\n')).digest('hex').slice(0, 16);
-  const uses = administrators.flatMap(({ name }) => used.get(`user:${name}`) ?? []);
+/** Each by name: who reviews the access to a workspace has to be able to say of each that they should have it. */
+function administratorItem({ name, uid, spec, createdAt }: AccountRecord, { used }: Known): ItemFacts[] {
+  if (spec.role !== 'platform_admin' || spec.disabled) return [];
   return [
     {
-      id: 'Account/platform_admin',
-      type: 'platform administrators',
-      name: 'platform administrators',
-      facts: { role: 'platform_admin', accounts: String(people.length), who },
-      told: lastUse(uses.length > 0 ? Math.max(...uses) : undefined),
+      id: `Account/${uid}`,
+      type: 'platform administrator',
+      name,
+      facts: { role: 'platform_admin', account_since: formatInstant(createdAt) },
+      told: lastUse(used.get(`user:${name}`)),
       scopes: [...ROLE_SCOPES.platform_admin],
-      people,
+      people: [uid],
     },
   ];
 }
@@ -185,7 +181,7 @@ function makerOf(
 
 function deviceItem(peer: PeerRecord, known: Known): ItemFacts[] {
   const { state, tokens, now } = known;
-  const { name, uid, spec, status, createdAt } = peer;
+  const { name, uid, labels, spec, status, createdAt } = peer;
   const isOver = spec.expiresAt !== undefined && parseInstant(spec.expiresAt) <= now;
   if (status.phase !== 'ready' || isOver) return [];
   const agent = state.agents.get(spec.agentRef ?? spec.delegatedBy ?? '');
@@ -202,6 +198,8 @@ function deviceItem(peer: PeerRecord, known: Known): ItemFacts[] {
       name,
       facts: {
         network: spec.network,
+        // By these policies mean it.
+        labels: labelText(labels),
         since: formatInstant(createdAt),
         granted_by: status.approvedBy ?? (agent ? `agent:${agent.name}` : 'a join token'),
         ...(spec.expiresAt !== undefined && { ends: spec.expiresAt }),
@@ -214,6 +212,11 @@ function deviceItem(peer: PeerRecord, known: Known): ItemFacts[] {
       people: owner === undefined ? [] : [owner],
     },
   ];
+}
+
+function labelText(labels: Readonly<Record<string, string>>): string {
+  const words = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return words.length === 0 ? 'none' : words.toSorted().join(', ');
 }
 
 function lastUse(at: number | undefined): Readonly<Record<string, string>> {

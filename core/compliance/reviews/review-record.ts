@@ -10,6 +10,8 @@ export type ReviewKind = (typeof REVIEW_KINDS)[number];
 
 export const ITEM_TYPES = [
   'person',
+  'platform administrator',
+  // All as one, in reviews that earlier versions started.
   'platform administrators',
   'agent',
   'API token',

@@ -150,6 +150,8 @@ function endBy({ type, id, name }: ReviewItem): ItemView['end_by'] {
   switch (type) {
     case 'person':
       return { operation: 'remove_member', id: name };
+    case 'platform administrator':
+      return { operation: 'update_user', id: name };
     case 'platform administrators':
       return { operation: 'update_user', id: 'the account, by a platform administrator' };
     case 'agent':

@@ -203,7 +203,6 @@ export async function assess(
   const verification = verificationOf(objections, held + records.length, expectedBy, isAsked);
   const told = [...notes, ...endingTexts(changes, state)];
   const warnings = [...opens, ...beyondNamed, ...closes, ...told, ...others];
-  const title = effectTitle(effect, after);
   const risk = riskOf({
     effect,
     before: state,
@@ -216,6 +215,7 @@ export async function assess(
   });
   // A token that is given out meanwhile adds to what closes for newcomers: nobody is asked again about what was named.
   const failing = brokenControls(controls);
+  const title = effectTitle(effect, after, { later: opens, failing });
   const ahead = [future.opened.digest, closes.length > 0 ? `closed ${future.closed.digest}` : '', ...failing];
   const view: PlanView = {
     title,

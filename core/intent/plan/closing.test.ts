@@ -160,8 +160,10 @@ describe('whose reading a plan is', () => {
     );
     const plan = await on.plan({ intent: 'let backup reach databases' });
     expect(plan).toMatchObject({ planned_by: 'model', reading: 'Let backup reach databases' });
-    expect(plan.summary).toMatch(/^Opens everything from every peer \(3\) to every peer \(3\)/);
-    expect(plan.diff_markdown).toMatch(/^# Opens everything from every peer/);
+    expect(plan.summary).toMatch(
+      /^Opens everything from outside to every peer \(3\), and everything from every peer \(3\) to every peer \(3\)/,
+    );
+    expect(plan.diff_markdown).toMatch(/^# Opens everything from outside to every peer/);
     expect(plan.diff_markdown).toContain(
       'Planned by a model, which says (its own words, not checked): Let backup reach databases',
     );

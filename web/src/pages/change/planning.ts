@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { streamEvents } from '../../api/event-stream.ts';
 import { asProblem } from '../../api/load.ts';
 import { type Problem, problemOf, unreachable } from '../../api/problem.ts';
+import { serverEvents } from '../../api/server-events.ts';
 import { credentialHeaders, forgetSession } from '../../api/session.ts';
 import type { Plan, PlanRequest } from '../../api/types.ts';
 import { workspaceId } from '../../api/workspace.ts';
@@ -78,10 +78,12 @@ async function planOf(asked: PlanRequest, signal: AbortSignal, onStage: (stage: 
     if (refused.status === 401) forgetSession();
     throw refused;
   }
-  for await (const { event, data } of streamEvents(response.body)) {
-    if (event === 'stage') onStage((data as { text: string }).text);
-    else if (event === 'problem') throw problemOf((data as Problem).status, data);
-    else if (event === 'answer') return data as Plan;
+  for await (const { event, data } of serverEvents(response.body)) {
+    if (data === '') continue;
+    const said: unknown = JSON.parse(data);
+    if (event === 'stage') onStage((said as { text: string }).text);
+    else if (event === 'problem') throw problemOf((said as Problem).status, said);
+    else if (event === 'answer') return said as Plan;
   }
   throw unreachable();
 }

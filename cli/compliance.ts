@@ -176,7 +176,10 @@ async function drift({
   let value: Drift = { items: [] };
   // A page of what was looked through may have nothing that is asked for.
   for (let cursor: string | undefined; ; cursor = value.next_cursor) {
-    value = (await callOperation(targetOf(options), listComplianceDrift, { ...asked, ...(cursor && { cursor }) })) as Drift;
+    value = (await callOperation(targetOf(options), listComplianceDrift, {
+      ...asked,
+      ...(cursor && { cursor }),
+    })) as Drift;
     if (value.items.length > 0 || value.next_cursor === undefined) break;
   }
   const lines = value.items.flatMap(({ at, evidence_id: id, controls }) => [

@@ -27,7 +27,8 @@ export async function scanned<K extends Kind, T>(
   for (let after = cursor, count = 0; ; ) {
     const page = await store.list(workspace, kind, { limit: PAGE, ...(after !== undefined && { after }) });
     for (const record of page.items) {
-      if (items.length === limit || count === MAX_SCANNED) return { items, ...(after !== undefined && { next: after }) };
+      if (items.length === limit || count === MAX_SCANNED)
+        return { items, ...(after !== undefined && { next: after }) };
       const found = wanted(record);
       if (found === 'end') return { items };
       if (found !== undefined) items.push(found);

@@ -149,6 +149,7 @@ async function trend(framework: string, options: TargetOptions): Promise<Answer>
 }
 
 interface Drift {
+  readonly next_cursor?: string;
   readonly items: readonly {
     readonly framework: string;
     readonly at: string;
@@ -172,7 +173,15 @@ async function drift({
     ...(control !== undefined && { control }),
     ...(since !== undefined && { since: momentOf(since, '--since') }),
   };
-  const value = (await callOperation(targetOf(options), listComplianceDrift, asked)) as Drift;
+  let value: Drift = { items: [] };
+  // A page of what was looked through may have nothing that is asked for.
+  for (let cursor: string | undefined; ; cursor = value.next_cursor) {
+    value = (await callOperation(targetOf(options), listComplianceDrift, {
+      ...asked,
+      ...(cursor && { cursor }),
+    })) as Drift;
+    if (value.items.length > 0 || value.next_cursor === undefined) break;
+  }
   const lines = value.items.flatMap(({ at, evidence_id: id, controls }) => [
     `${at}  ${id}`,
     ...controls.map(({ control, from, to }) => `  ${control}: ${from} -> ${to}`),

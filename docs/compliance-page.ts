@@ -1,3 +1,4 @@
+import { MAX_NEWCOMERS } from '../core/authority/newcomers.ts';
 import { catalogueOf } from '../core/compliance/catalogue.ts';
 import { checkOf } from '../core/compliance/checks/index.ts';
 import { ASSESSMENT_HOUR } from '../core/compliance/due.ts';
@@ -17,10 +18,13 @@ networks, approvals, snapshots, accounts. It is evidence for an auditor, not a c
 and of anything outside of the overlay is not seen, and each control says what it leaves (its caveat). Pro edition; the scope is
 \`compliance:assess\`, which auditors and administrators hold.
 
-\`\`\`console
-$ mesh compliance assess pci-dss --from 2026-01-01T00:00:00Z --to 2026-03-31T00:00:00Z
-$ mesh compliance list --framework pci-dss
-$ mesh compliance compare ev_… ev_…
+\`\`\`sh
+field() { node -pe "JSON.parse(require('node:fs').readFileSync(0))$1"; }
+bin/mesh compliance assess pci-dss --from 90d                  # also: --from 2026-01-01 --to 2026-03-31
+january=$(bin/mesh compliance assess soc2 --from 90d --to 30d --json | field .evidence_id)
+now=$(bin/mesh compliance assess soc2 --from 30d --json | field .evidence_id)
+bin/mesh compliance compare "$january" "$now"
+bin/mesh compliance list --framework soc2
 \`\`\`
 
 Over REST it is \`POST /api/v1/ai/compliance/assess {workspace_id, framework, period_start, period_end}\`, over MCP \`assess_compliance\`.
@@ -43,8 +47,8 @@ peers labelled ${scopeRule('cde', {}).text} (cardholder data), and ${scopeRule('
 alone means any value but \`false\`, \`no\` and \`none\`. A workspace names its own labels, and the addresses outside that may reach
 these peers, in its [settings](accounts-and-tokens.md#settings-of-a-workspace):
 
-\`\`\`console
-$ mesh admin update-workspace --settings '{"compliance": {"cde": ["zone=card"], "sources": ["203.0.113.0/24"]}}'
+\`\`\`sh
+bin/mesh admin update-workspace --settings '{"compliance": {"cde": ["zone=card"], "sources": ["203.0.113.0/24"]}}'
 \`\`\`
 
 Peers that are pending, revoked or ended are not in scope. The settings are those of now, whatever they were in the period; the
@@ -110,11 +114,11 @@ documentation: keep copies. States of the network are kept for a year, 90 days i
 
 ## Schedules
 
-\`\`\`console
-$ mesh compliance schedule set pci-dss --cadence weekly
-$ mesh compliance schedule list
-$ mesh compliance trend pci-dss
-$ mesh compliance drift
+\`\`\`sh
+bin/mesh compliance schedule set pci-dss --cadence weekly
+bin/mesh compliance schedule list
+bin/mesh compliance trend pci-dss
+bin/mesh compliance drift --since 30d
 \`\`\`
 
 A workspace has at most one schedule of each framework: \`daily\`, \`weekly\` (from Monday), \`monthly\` or \`quarterly\`, at 0${ASSESSMENT_HOUR}:00 by the
@@ -144,12 +148,12 @@ those that \`compliance.frameworks\` names; where it is unset \`pci-dss\` and \`
 [labelled](#which-peers) with its data; and those of the schedules. SOC 2 is about every peer, so it has to be named or scheduled.
 With \`{"frameworks": []}\` and no schedule nothing is told.
 
-\`\`\`console
-$ mesh admin update-workspace --settings '{"compliance": {"secondPerson": true}}'
+\`\`\`sh
+bin/mesh admin update-workspace --settings '{"compliance": {"secondPerson": true}}'
 \`\`\`
 
 With \`secondPerson\` another person than the one who asked approves each change of networks, peers and policies after which a control fails or a peer leaves the scope, whatever \`selfApproval\`
-says. What fails only later counts too: once policies have ended, or once devices have joined with the tokens that are out; a token with labels waits where its devices would fail a control. Direct writes and files wait for it too. To change what the workspace is assessed by then needs a second person as well, as
+says. What fails only later counts too: once policies have ended, or once devices have joined with the tokens that are out; a token with labels waits where its devices would fail a control. While tokens with more than ${MAX_NEWCOMERS} different sets of labels are out, which is more than can be judged, every such change waits. Direct writes and files wait for it too. To change what the workspace is assessed by then needs a second person as well, as
 long as there are two who may approve. What devices and the control plane write by themselves does not wait. Who may approve is a
 matter of \`requireApproval\`: members, tokens, accounts and the other settings of the workspace do not wait by \`secondPerson\` alone, so set both.
 

@@ -16,12 +16,17 @@ ${note}
 A webhook posts the events of one workspace to a URL, signed as [Standard Webhooks](https://www.standardwebhooks.com) has it. Administrators of the
 workspace manage them, logged in or by an API token; agents never do. Both editions have them.
 
-\`\`\`console
-$ mesh webhook create https://hooks.example.com/mesh --events 'workflow.*' --description chat
-$ mesh webhook test wh_…
-$ mesh webhook deliveries wh_… --status dead
-$ mesh webhook resend-dead wh_… --since 2d
+\`\`\`sh
+field() { node -pe "JSON.parse(require('node:fs').readFileSync(0))$1"; }
+made=$(bin/mesh webhook create https://hooks.example.com/mesh --events 'workflow.*' --description chat --json)
+printf '%s' "$made" | field .secret            # whsec_…, for the receiver
+hook=$(printf '%s' "$made" | field .id)
+bin/mesh webhook deliveries "$hook" --status dead
+bin/mesh webhook resend-dead "$hook" --since 2d
+bin/mesh webhook rotate-secret "$hook"
 \`\`\`
+
+\`mesh webhook test ID\` sends it the event \`webhook.test\`.
 
 The secret, \`whsec_…\`, is shown once, where the webhook is made and where its secret is rotated. After a rotation the old one signs
 too for a day. The control plane keeps secrets encrypted with a key of \`credentials.json\`, each for its webhook and URL: whoever rewrites

@@ -1,11 +1,17 @@
-import { brokenControls, type ControlFlip, type Side, touchedControls } from '../compliance/flips.ts';
+import {
+  brokenControls,
+  type ControlFlip,
+  frameworksInForce,
+  type Side,
+  touchedControls,
+} from '../compliance/flips.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
 import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import type { Compared } from './excess.ts';
-import { type Joins, withThoseOf } from './newcomers.ts';
+import { type Joins, MAX_NEWCOMERS, withThoseOf } from './newcomers.ts';
 import type { Write } from './writes.ts';
 
 interface Later {
@@ -29,7 +35,11 @@ export function controlsOfChange(
   const side = (state: NetworkState): Side => ({ state, at: now, reach: () => states.reachability(state, now) });
   const flips = touchedControls(side(before), side(after), settings);
   const known = new Set(brokenControls(flips));
-  const joined = [withThoseOf(before, joins), withThoseOf(after, [...joins, ...made])] as const;
+  const all = [...joins, ...made];
+  const [old, next] = [withThoseOf(before, joins), withThoseOf(after, all)];
+  // What cannot be judged counts as failing; policies that end are looked at without those devices then.
+  if (!old || !next) flips.push(...tooManyToJudge([before, after], all, settings));
+  const joined = [old ?? before, next ?? after] as const;
   for (const [when, was, is] of viewsOf(joined, joined[0] !== before || joined[1] !== after)) {
     for (const flip of touchedControls(side(was), side(is), settings)) {
       if (flip.to !== 'fail' || known.has(flip.control)) continue;
@@ -38,6 +48,16 @@ export function controlsOfChange(
     }
   }
   return flips;
+}
+
+/** One of each framework that says a word of the peers there are, or of devices that may join. */
+function tooManyToJudge(states: readonly NetworkState[], joins: readonly Joins[], settings: Later['settings']) {
+  const evidence = `tokens with more than ${MAX_NEWCOMERS} different sets of labels are out, so what devices that join would do to controls cannot be judged.`;
+  const peers = states.flatMap((state) => [...state.peers.values()]);
+  return frameworksInForce(settings, [...peers, ...joins]).map((framework): ControlFlip => {
+    const control = `${framework.toUpperCase()}-tokens`;
+    return { framework, control, title: 'Devices that may join', from: 'pass', to: 'fail', evidence };
+  });
 }
 
 function* viewsOf(

@@ -169,8 +169,8 @@ function joined(state: NetworkState, records: readonly PeerRecord[]): NetworkSta
   return afterCommit(state, { revision: state.revision + 1, changes });
 }
 
-/** A state with one device of each kind that joins with some tokens, those without labels apart. */
-export function withThoseOf(state: NetworkState, joins: readonly Joins[]): NetworkState {
+/** A state with one device of each kind that joins with some tokens, those without labels apart. Undefined where these are too many to judge. */
+export function withThoseOf(state: NetworkState, joins: readonly Joins[]): NetworkState | undefined {
   const kinds = new Map<string, Joins>();
   for (const { labels, network } of joins) {
     const text = Object.entries(labels)
@@ -179,8 +179,8 @@ export function withThoseOf(state: NetworkState, joins: readonly Joins[]): Netwo
     if (text.length > 0 && state.networks.has(network))
       kinds.set(`${network} with ${text.join(', ')}`, { labels, network });
   }
-  // The newest tokens come last, those of a change at the end.
-  const devices = [...kinds].slice(-MAX_NEWCOMERS).map(([where, { labels, network }]) => {
+  if (kinds.size > MAX_NEWCOMERS) return undefined;
+  const devices = [...kinds].map(([where, { labels, network }]) => {
     const device = newcomer({ name: `a device that joins later in ${where}`, labels, network }, state);
     return { ...device, spec: { ...device.spec, publicKey: ANY_KEY } };
   });

@@ -13,6 +13,7 @@ import type { ControlResult, ControlStatus } from './control-result.ts';
 import { driftDraft, driftEvents, driftedControls, previousAssessment } from './drift.ts';
 import { type Framework, frameworkOf } from './frameworks.ts';
 import { KEPT_MS } from './kept.ts';
+import { type Scanned, scanned } from './scan.ts';
 
 type StoreServices = Pick<NetworkServices, 'store'>;
 
@@ -112,26 +113,16 @@ export async function assessmentById(
   throw new MeshError('not_found', `There is no assessment ${id} in this workspace: list_assessments shows them.`);
 }
 
-const SCAN = 200;
-
 /** Newest first; of one framework where one is named. */
 export async function listAssessments(
   { store }: StoreServices,
   workspace: string,
   { framework, cursor, limit }: { framework?: string | undefined; cursor?: string | undefined; limit: number },
-): Promise<{ readonly items: readonly AssessmentRow[]; readonly next?: string }> {
+): Promise<Scanned<AssessmentRow>> {
   const wanted = framework === undefined ? undefined : frameworkOf(framework);
-  const found: AssessmentRecord[] = [];
-  for (let after = cursor; ; ) {
-    const page = await store.list(workspace, 'Assessment', { limit: SCAN, ...(after !== undefined && { after }) });
-    for (const record of page.items) {
-      if (wanted !== undefined && record.spec.framework !== wanted) continue;
-      if (found.length === limit) return { items: found.map(rowOf), next: found.at(-1)?.name ?? '' };
-      found.push(record);
-    }
-    after = page.items.at(-1)?.name;
-    if (page.next === undefined || after === undefined) return { items: found.map(rowOf) };
-  }
+  return scanned({ store }, workspace, 'Assessment', { cursor, limit }, (record) =>
+    wanted === undefined || record.spec.framework === wanted ? rowOf(record) : undefined,
+  );
 }
 
 /** A control that another assessment judged otherwise. */

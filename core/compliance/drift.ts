@@ -7,6 +7,7 @@ import type { NetworkServices } from '../state/services.ts';
 import type { AssessmentRecord, AssessmentSpec } from './assessment-record.ts';
 import type { ControlResult, ControlStatus } from './control-result.ts';
 import { type Framework, frameworkOf } from './frameworks.ts';
+import { type Scanned, scanned } from './scan.ts';
 
 /** The change that a control fails since, where one is known. */
 export interface DriftCause {
@@ -125,24 +126,15 @@ export async function listDrift(
   { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
   { framework, control, since, cursor, limit }: DriftQuery,
-): Promise<{ readonly items: readonly DriftView[]; readonly next?: string }> {
+): Promise<Scanned<DriftView>> {
   const wanted = framework === undefined ? undefined : frameworkOf(framework);
-  const found: DriftRecord[] = [];
-  for (let after = cursor; ; ) {
-    const page = await store.list(workspace, 'ComplianceDrift', {
-      limit: SCAN,
-      ...(after !== undefined && { after }),
-    });
-    for (const { spec, ...record } of page.items) {
-      const controls = spec.controls.filter((one) => control === undefined || one.control === control);
-      if (wanted !== undefined && spec.framework !== wanted) continue;
-      if (controls.length === 0 || (since !== undefined && spec.at < since)) continue;
-      if (found.length === limit) return { items: found.map(driftView), next: found.at(-1)?.name ?? '' };
-      found.push({ ...record, spec: { ...spec, controls } });
-    }
-    after = page.items.at(-1)?.name;
-    if (page.next === undefined || after === undefined) return { items: found.map(driftView) };
-  }
+  return scanned({ store }, workspace, 'ComplianceDrift', { cursor, limit }, ({ uid, spec }) => {
+    // Names run from the newest to the oldest.
+    if (since !== undefined && spec.at < since) return 'end';
+    const controls = spec.controls.filter((one) => control === undefined || one.control === control);
+    if (controls.length === 0 || (wanted !== undefined && spec.framework !== wanted)) return undefined;
+    return driftView({ uid, spec: { ...spec, controls } });
+  });
 }
 
 export interface DriftQuery {

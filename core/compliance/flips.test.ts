@@ -70,7 +70,7 @@ describe('by hand', () => {
 
 describe('the frameworks that changes are judged by', () => {
   const frameworks = (compliance: ComplianceSettings | undefined, ...records: StoredRecord[]) =>
-    frameworksInForce({ compliance }, [side(...records)]);
+    frameworksInForce({ compliance }, side(...records).state.peers.values());
 
   test.each([
     ['none where no peer has data that a framework is about', undefined, [web], []],

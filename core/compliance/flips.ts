@@ -6,7 +6,7 @@ import { type CheckName, checkOf } from './checks/index.ts';
 import { type ControlStatus, statusOf } from './control-result.ts';
 import { FRAMEWORKS, type Framework } from './frameworks.ts';
 import { listed, type Reading } from './reading.ts';
-import { scopeRule } from './scope.ts';
+import { type ScopeRule, scopeRule } from './scope.ts';
 import type { View } from './view.ts';
 
 /** A control that two states of a network are judged otherwise by. */
@@ -34,23 +34,32 @@ type Settings = Pick<WorkspaceSettings, 'compliance'>;
 
 /**
  * The frameworks that changes of a workspace are judged by: those that its settings name and those it has a schedule of.
- * Where they name none, labels say who is concerned: a framework whose data some peer has at either side. SOC 2 is about
+ * Where they name none, labels say who is concerned: a framework whose data one of these devices has. SOC 2 is about
  * every peer, so it has to be named.
  */
-export function frameworksInForce({ compliance }: Settings, sides: readonly Pick<Side, 'state'>[]): Framework[] {
+export function frameworksInForce({ compliance }: Settings, devices: Iterable<Labelled>): Framework[] {
   const scheduled = (framework: Framework) => compliance?.schedules?.[framework]?.enabled === true;
   const named = compliance?.frameworks;
+  const all = [...devices];
   return FRAMEWORKS.filter((framework) => {
     if (scheduled(framework)) return true;
-    return named ? named.includes(framework) : hasData(framework, { compliance }, sides);
+    return named ? named.includes(framework) : hasData(framework, { compliance }, all);
   });
 }
 
-function hasData(framework: Framework, settings: Settings, sides: readonly Pick<Side, 'state'>[]): boolean {
+interface Labelled {
+  readonly labels: Parameters<ScopeRule['includes']>[0];
+}
+
+function peersOf(...sides: readonly Pick<Side, 'state'>[]): Labelled[] {
+  return sides.flatMap(({ state }) => [...state.peers.values()]);
+}
+
+function hasData(framework: Framework, settings: Settings, devices: readonly Labelled[]): boolean {
   const { scope } = catalogueOf(framework);
   if (scope === 'everyone') return false;
   const { includes } = scopeRule(scope, settings);
-  return sides.some(({ state }) => [...state.peers.values()].some(({ labels }) => includes(labels)));
+  return devices.some(({ labels }) => includes(labels));
 }
 
 /**
@@ -61,7 +70,7 @@ export function flippedControls(
   before: Side,
   after: Side,
   settings: Settings,
-  frameworks: readonly Framework[] = frameworksInForce(settings, [before, after]),
+  frameworks: readonly Framework[] = frameworksInForce(settings, peersOf(before, after)),
 ): ControlFlip[] {
   if (isSameNetwork(before, after)) return [];
   return frameworks.flatMap((framework) => {
@@ -82,7 +91,7 @@ export function flippedControls(
  * control says a word of such a peer any more, so it counts as one that fails.
  */
 export function touchedControls(before: Side, after: Side, settings: Settings): ControlFlip[] {
-  const frameworks = frameworksInForce(settings, [before, after]);
+  const frameworks = frameworksInForce(settings, peersOf(before, after));
   const left = frameworks.flatMap((framework) => scopeFlip(framework, before, after, settings));
   return [...flippedControls(before, after, settings, frameworks), ...left];
 }

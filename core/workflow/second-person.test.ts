@@ -166,3 +166,73 @@ test('a join token whose devices would fail a control needs a second person, whe
     status: 'pending_approval',
   });
 });
+
+const FILE_OPEN = JSON.stringify({
+  apiVersion: 'mesh.internal/v1alpha1',
+  kind: 'MeshPolicy',
+  metadata: { name: 'open' },
+  spec: OPEN,
+});
+
+/** A workspace in which bob has let a change through that mends controls, and how to ask for what was before. */
+async function mended() {
+  const kit = await scene({});
+  await kit.ada('create_policy', { name: 'open', spec: OPEN });
+  const { revision } = await kit.services.states.current(kit.prod);
+  await kit.ada('update_workspace', { settings: { requireApproval: true } });
+  const held = await kit.ada('delete_policy', { id: 'open' });
+  await kit.bob('approve_workflow', { id: held.workflow_id });
+  const settings = { requireApproval: false, compliance: { secondPerson: true } };
+  const set = await kit.ada('update_workspace', { settings });
+  if (set.workflow_id) await kit.bob('approve_workflow', { id: set.workflow_id });
+  expect(await kit.names()).toEqual(['base']);
+  return { ...kit, revision, mending: held.workflow_id as string };
+}
+
+test.each(['revision', 'workflow_id'] as const)(
+  'what a second person approved is not undone by its %s without one',
+  async (by) => {
+    await using kit = await mended();
+    const asked = by === 'revision' ? { revision: kit.revision } : { workflow_id: kit.mending };
+    const plan = await kit.ada('revert_network_change', asked);
+    const { workflow_id: id } = await kit.ada('apply_network_change', { plan_id: plan.plan_id, approved_by: 'ada' });
+    expect(await refusalOf(kit.ada('approve_workflow', { id }))).toBe('forbidden');
+    expect(await kit.names()).toEqual(['base']);
+  },
+);
+
+test('what a second person approved is not undone by a file without one', async () => {
+  await using kit = await mended();
+  expect(await kit.ada('apply_resources', { manifest: FILE_OPEN })).toMatchObject({ status: 'pending_approval' });
+  expect(await kit.names()).toEqual(['base']);
+});
+
+test.each(['revert', 'file'])('an agent of narrow reach undoes nothing by a %s that a person approved', async (by) => {
+  await using kit = await mended();
+  const scopes = ['network:read', 'network:write', 'snapshots:read', 'intents:plan', 'intents:apply'];
+  const reach = [{ to: [{ peerSelector: { matchLabels: { role: 'web' } } }] }];
+  const agent = kit.askWith((await kit.ada('create_agent', { name: 'narrow', scopes, reach })).token);
+  const answer =
+    by === 'file'
+      ? await agent('apply_resources', { manifest: FILE_OPEN })
+      : await agent('revert_network_change', { revision: kit.revision }).then(({ plan_id }) =>
+          agent('apply_network_change', { plan_id, approved_by: 'bob' }),
+        );
+  expect(answer).toMatchObject({ status: 'pending_approval' });
+  expect(await refusalOf(kit.ada('approve_workflow', { id: answer.workflow_id }))).toBe('forbidden');
+  expect(await kit.names()).toEqual(['base']);
+});
+
+test.each([
+  ['takes a peer out of the scope', 'card-1', {}],
+  ['gives a peer a label that a policy trusts', 'web-1', { role: 'lb' }],
+])('an agent of narrow reach %s by no relabelling that a person has not seen', async (_what, id, labels) => {
+  await using kit = await scene({});
+  await kit.ada('create_policy', { name: 'narrow', spec: NARROW });
+  const reach = [{ to: [{ peerSelector: { matchLabels: { role: 'web' } } }] }];
+  const { token } = await kit.ada('create_agent', { name: 'agent', scopes: ['network:read', 'network:write'], reach });
+  const agent = kit.askWith(token);
+  const before = await kit.ada('get_peer', { id });
+  expect(await agent('update_peer', { id, labels })).toMatchObject({ status: 'pending_approval' });
+  expect(await kit.ada('get_peer', { id })).toMatchObject({ labels: before.labels });
+});

@@ -8,7 +8,8 @@ import { assessmentRow, frameworkText } from './assessment-fields.ts';
 export const listAssessments = defineOperation({
   name: 'list_assessments',
   title: 'List assessments',
-  description: 'Stored assessments, newest first: how the score went.',
+  description:
+    'Stored assessments, newest first: how the score went. A short page with a next_cursor is not the last one.',
   input: z.strictObject({ framework: frameworkText.optional(), ...pageQuery }),
   output: z.strictObject({ items: z.array(assessmentRow), next_cursor: z.string().optional() }),
   columns: {

@@ -24,7 +24,8 @@ const drift = z.strictObject({
 export const listComplianceDrift = defineOperation({
   name: 'list_compliance_drift',
   title: 'List compliance drift',
-  description: 'Controls that assessments found otherwise than the ones before, newest first.',
+  description:
+    'Controls that assessments found otherwise than the ones before, newest first. A page may be short, or empty, and have a next_cursor: then there are more to look through.',
   input: z.strictObject({
     framework: frameworkText.optional(),
     control: lineOfText(TEXT_LIMITS.name).optional().describe('Only this control, such as PCI-DSS-1.2'),

@@ -11,17 +11,12 @@ export const revertNetworkChange = defineHeavyOperation({
   name: 'revert_network_change',
   title: 'Plan to undo a change',
   description:
-    'Plans to bring policies, networks, and labels and networks of peers back: as they were at a revision or snapshot, or as before a revision, a workflow or the last change. Executes nothing: apply the plan like any other.',
+    'Plans to bring policies, networks, and labels and networks of peers back: as they were at a revision or snapshot, or as before a workflow or the last change. Executes nothing: apply the plan like any other.',
   input: z.strictObject({
     revision: z.coerce.number().int().min(1).optional().describe('Go back to this revision'),
     snapshot_id: lineOfText(TEXT_LIMITS.id).optional().describe('Go back to this snapshot'),
     workflow_id: lineOfText(TEXT_LIMITS.id).optional().describe('Undo what this workflow changed, and nothing else'),
-    undo_revision: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .optional()
-      .describe('Undo what this revision changed, and nothing else'),
+    undo_revision: z.coerce.number().int().min(1).optional().describe('Undo it alone'),
     dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
   }),
   output: planSchema,

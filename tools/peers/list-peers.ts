@@ -28,15 +28,15 @@ function briefPeer(item: PeerItem): Readonly<Record<string, unknown>> {
 export const listPeers = defineHeavyOperation({
   name: 'list_peers',
   title: 'List peers',
-  description: 'Peers of the workspace by name, those of sub-agents too: labels, address, phase and presence.',
+  description: 'Peers by name, those of sub-agents too: labels, address, phase and presence.',
   input: z.strictObject({
     ...pageQuery,
     phase: z.enum(PEER_PHASES).optional(),
     network: lineOfText(TEXT_LIMITS.name).optional(),
-    prefix: lineOfText(TEXT_LIMITS.name).optional().describe('How the name begins'),
+    prefix: lineOfText(TEXT_LIMITS.name).optional().describe('Of the name'),
     label: lineOfText(TEXT_LIMITS.term).optional().describe('k=v,k!=v'),
     online: z.boolean().optional(),
-    offline_since: instant.optional().describe('Not heard of since'),
+    offline_since: instant.optional(),
     joined_since: instant.optional(),
     key_before: instant.optional().describe('Key older than'),
     fields: z.array(z.enum(FIELDS)).min(1).max(FIELDS.length).optional().describe('These alone'),

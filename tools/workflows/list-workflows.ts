@@ -13,7 +13,7 @@ export const listWorkflows = defineOperation({
   description: 'Approval workflows, newest first.',
   input: z.strictObject({
     status: z.enum(WORKFLOW_STATES).optional(),
-    requested_by: lineOfText(TEXT_LIMITS.reference).optional().describe('Such as agent:scout'),
+    requested_by: lineOfText(TEXT_LIMITS.reference).optional(),
     ...pageQuery,
   }),
   output: z.strictObject({ items: z.array(workflowSchema), next_cursor: z.string().optional() }),

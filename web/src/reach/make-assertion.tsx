@@ -85,5 +85,6 @@ function slugOf(parts: readonly string[]): string {
   return text
     .replaceAll(/[^a-z0-9]+/g, '-')
     .slice(0, LONGEST_NAME)
-    .replaceAll(/^-+|-+$/g, '');
+    .replace(/^-/, '')
+    .replace(/-$/, '');
 }

@@ -44,16 +44,20 @@ export function labelsOf(text: string): Labels | string {
 
 /** Parts between commas that stand in no brackets. */
 function partsOf(text: string): string[] {
-  return text
-    .split(/,(?![^(]*\))/)
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
+  const parts: string[] = [''];
+  let depth = 0;
+  for (const letter of text) {
+    if (letter === '(') depth += 1;
+    if (letter === ')') depth -= 1;
+    if (letter === ',' && depth === 0) parts.push('');
+    else parts.push(`${parts.pop() ?? ''}${letter}`);
+  }
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
 
-const KEY = '[\\w./-]+';
-const SET = new RegExp(`^(${KEY})\\s+(in|notin)\\s*\\(([^()]*)\\)$`);
-const EQUAL = new RegExp(`^(${KEY})\\s*(==?|!=)\\s*([\\w.-]+)$`);
-const PRESENT = new RegExp(`^(!?)\\s*(${KEY})$`);
+const SET = /^([\w./-]+)\s+(in|notin)\s*\(([^()]*)\)$/;
+const EQUAL = /^([\w./-]+)\s*(==?|!=)\s*([\w.-]+)$/;
+const PRESENT = /^(!?)\s*([\w./-]+)$/;
 
 function partOf(part: string): Expression | { readonly key: string; readonly value: string } | undefined {
   const [, setKey = '', word, list = ''] = SET.exec(part) ?? [];

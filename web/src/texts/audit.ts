@@ -57,6 +57,7 @@ export const audit = {
     `${witnesses} of ${nodes} devices verified the log themselves, each of at least ${size.toLocaleString('en')} entries,`,
   noWitness: 'No device has told yet that it verified the log.',
   how: 'How to verify it',
+  command: 'On another machine',
   howWhy:
     'On another machine than this control plane, often: it reads the whole log, computes its root anew, and holds it against what that machine saw before.',
   note: 'Checkpoint',

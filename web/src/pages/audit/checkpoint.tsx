@@ -39,7 +39,7 @@ export function Checkpoint() {
         <summary>{words.how}</summary>
         <div class="stack">
           <p class="dim">{words.howWhy}</p>
-          <CodeBlock label={words.how} text={command} />
+          <CodeBlock label={words.command} text={command} />
           <Facts
             facts={[
               [words.fingerprint, [<code key="key">{key}</code>, ' ', <CopyButton key="copy" text={key} />]],

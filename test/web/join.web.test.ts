@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)('adding a device on the dashboard', () => {
     const dialog = page.getByRole('dialog');
     await tabTo(page, dialog.getByRole('button', { name: 'Revoke' }));
     await page.keyboard.press('Enter');
-    await page.getByRole('cell', { name: 'old-laptops' }).waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: 'old-laptops', exact: true }).waitFor({ state: 'detached' });
     expect(dashboard.complaints).toEqual([]);
   });
 

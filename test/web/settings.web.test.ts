@@ -341,9 +341,6 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     ] as const) {
       await dashboard.go(`prod/settings/${tab}`);
       await page.getByRole('heading', { name: heading, exact: true }).waitFor();
-      // As high as the page, so that the bar at its foot hides nothing of it.
-      const height = await page.evaluate<number>('document.documentElement.scrollHeight');
-      await page.setViewportSize({ width, height: Math.max(900, height) });
       expect(await accessibilityFaults(page), tab).toEqual([]);
       const [shown, all] = await page.evaluate<number[]>('[innerWidth, document.documentElement.scrollWidth]');
       expect(all, tab).toBe(shown);

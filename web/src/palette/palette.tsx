@@ -1,5 +1,5 @@
 import { signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { goTo } from '../route/route.ts';
 import { texts } from '../texts/texts.ts';
 import { actionsWith, buildLookup, type Entry, pagesLike } from './entries.ts';
@@ -47,7 +47,8 @@ function Palette({ close }: { close: () => void }) {
     const asked = text.value.trim();
     return [...pagesLike(asked), ...records.value, ...actionsWith(asked)];
   });
-  useEffect(() => dialog.current?.showModal(), []);
+  // Before anything else is typed: what comes at once belongs into the field.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const take = (entry: Entry | undefined) => {
     if (!entry) return;
     close();

@@ -5,8 +5,10 @@ import { parseArgs } from 'node:util';
 import type { Log, Op } from '../core/base/ports.ts';
 import type { RecordDraft } from '../core/base/record.ts';
 import { formatInstant } from '../core/base/time.ts';
+import { changeList } from '../core/history/change-list.ts';
 import { connectivity } from '../core/history/connectivity.ts';
 import { diffStates } from '../core/history/diff.ts';
+import { rangeOf } from '../core/history/pair/range.ts';
 import { takeSnapshot } from '../core/history/snapshots.ts';
 import { buildNetworkStates } from '../core/state/states.ts';
 import { openStore } from '../storage/open.ts';
@@ -29,6 +31,7 @@ const PEERS = positionals.length > 0 ? positionals.map(Number) : [10, 100, 1_000
 const GROUPS = 10;
 const ROUNDS = 7;
 const BATCH = 500;
+const PAGE = 20;
 const WS = 'w_bench';
 const WHY = { actor: 'user:bench', reason: 'bench', requestId: 'req-bench' } as const;
 const quiet: Log = { error: console.error, warn() {}, info() {}, debug() {} };
@@ -91,10 +94,18 @@ async function figures(size: number): Promise<void> {
   const one = await store.commit(WS, [{ op: 'create', record: policy('after', 'g1', 'g2') }], WHY);
   const sized = await takeSnapshot(services, WS, asked, WHY);
   console.log(`${size} peers, snapshot of one policy change, bytes of history: ${sized?.spec.historyBytes}`);
+  for (let index = 0; index < PAGE; index += 1)
+    await write(store, [policy(`change-${index}`, 'g3', `g${index % GROUPS}`)]);
   for (let group = 0; group < size; group += BATCH) await relabel(store, group, Math.min(group + BATCH, size));
   const after = { state: await services.states.current(WS), at: clock.now() };
   const middle = { state: await services.states.asOf(WS, { revision: one.revision }), at: one.at };
 
+  const range = await rangeOf(services, WS, { from: formatInstant(before.at) });
+  const asks = { filter: {}, left: undefined, limit: PAGE };
+  print(
+    `${size} peers, ${PAGE} changes of a policy and their effects`,
+    await medianOf(ROUNDS, () => changeList({ store, states: buildNetworkStates({ store }) }, WS, range, asks)),
+  );
   print(`${size} peers, diff of one policy change`, await medianOf(ROUNDS, () => diffStates(services, before, middle)));
   print(
     `${size} peers, diff of a new label on every peer`,

@@ -14,6 +14,7 @@ import { MAX_AGENT_TTL_MS, MAX_DEPTH } from '../core/identity/delegation.ts';
 import { MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
 import { MAX_CHANGES } from '../core/intent/plan/change-input.ts';
 import { MAX_EXPECTATIONS } from '../core/intent/plan/expectation-input.ts';
+import { TRACE_LIMITS } from '../core/model/call-trace.ts';
 import { FRAMEWORKS, MAX_PERIOD_DAYS } from '../core/model/frameworks.ts';
 import { MAX_LABELS } from '../core/model/labels.ts';
 import { POLICY_LIMITS } from '../core/model/policy.ts';
@@ -115,6 +116,10 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Uses of a join token', MAX_JOIN_USES, ''],
     ['Quarantine of a freed address while others are free', ADDRESS_QUARANTINE_MS / 1_000, 'seconds'],
     ['Paths kept of one node', MAX_PATHS_OF_NODE, ''],
+    ['Calls kept of a root agent with all below it, or of an API token, since the start', TRACE_LIMITS.calls, ''],
+    ['Arguments and results of the same', TRACE_LIMITS.characters, 'characters'],
+    ['One of them; it is cut there', TRACE_LIMITS.text, 'characters'],
+    ['Root agents and API tokens whose calls are kept', TRACE_LIMITS.families, ''],
   ],
   'A simulation': [
     ['Peers', SIMULATE_LIMITS.peers, ''],
@@ -216,12 +221,15 @@ export const answers: Readonly<Record<string, string>> = {
   findings: 'what is found in the policies of one page',
   policies: 'policies that one finding is about',
   get_connectivity_matrix: 'groups up to a limit; `omitted_groups` counts the others',
+  get_connectivity_summary: 'groups, cells and ranges of ports up to a limit; `omitted_…` counts the others',
+  get_path_summary: 'groups, and counts between them, up to a limit; `omitted_paths` counts the others',
   get_connectivity_history: 'a page of intervals or of groups; `next_cursor` goes on',
   check_connectivity_at: 'a page of intervals or of groups; `next_cursor` goes on',
   events: 'subscriptions of one webhook',
   find_cause: 'a page of findings; `next_cursor` goes on',
   simulate_connectivity: 'rows and queries of one simulation',
   diff_snapshots: 'what differs between two moments of one network',
+  list_changes: 'the records of one commit, and when the network changed: 2,000 instants',
   get_peer_paths: 'paths kept of one node',
   apply_resources: 'one for each document of the request, and for each record that it prunes',
   preview_resources: 'one for each document of the request, and for each record that it would prune',

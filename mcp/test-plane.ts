@@ -133,6 +133,7 @@ export function testMcpOptions(edition: Gate<Services>['edition'] = 'pro') {
     run: (operation, input, context) => operation.run(input as never, context),
     yamlOf: async () => '',
     held: async () => undefined,
+    called() {},
     refused() {},
   };
   const commit = (over: Partial<Commit>) => {

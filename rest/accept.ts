@@ -15,6 +15,11 @@ export function prefersYaml(accept: string | undefined): boolean {
   return YAML_TYPES.has(wanted[0]?.type ?? '');
 }
 
+/** Whether an `Accept` header asks for events and for nothing else, as their readers do. */
+export function wantsEvents(accept: string | undefined): boolean {
+  return accept !== undefined && parseType(accept.toLowerCase()).type === 'text/event-stream';
+}
+
 function parseType(text: string): { readonly type: string; readonly quality: number } {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim());
   const quality = parameters.find((parameter) => parameter.startsWith('q='));

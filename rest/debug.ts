@@ -12,12 +12,12 @@ import { rangeOf } from '../core/history/pair/range.ts';
 import { protocolSchema } from '../core/model/policy.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { readFields } from './body.ts';
+import { credentialOf } from './credential.ts';
 import { eventsOf } from './debug-events.ts';
 import { type DebugRun, DebugRuns } from './debug-runs.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
-import { bearerOf } from './router.ts';
 import { eventText, keepAlive, STREAM_HEADERS, writeTo } from './sse.ts';
 
 export interface DebugOptions {
@@ -134,7 +134,7 @@ function callOf(request: Request, raw: CallRequest['raw'], requestId: string, si
   const header = request.headers['x-workspace-id'];
   return {
     raw,
-    bearer: bearerOf(request.headers.authorization),
+    bearer: credentialOf(request),
     workspaceHints: [Array.isArray(header) ? header[0] : header],
     face: 'rest',
     origin: originOf(request),

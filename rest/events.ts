@@ -13,10 +13,10 @@ import { type Gate, invoke, requireStillAllowed } from '../core/call/invoke.ts';
 import { DRIFT_EVENT, driftView } from '../core/compliance/drift.ts';
 import { expiredToken } from '../core/model/token-record.ts';
 import type { Services } from '../core/workflow/services.ts';
+import { credentialOf } from './credential.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
-import { bearerOf } from './router.ts';
 import { eventText, keepAlive, STREAM_HEADERS, writeTo } from './sse.ts';
 
 export interface EventLimits {
@@ -130,7 +130,7 @@ function callOf(request: Request, requestId: string, { signal }: AbortController
   const header = request.headers['x-workspace-id'];
   return {
     raw: Object.fromEntries(query),
-    bearer: bearerOf(request.headers.authorization),
+    bearer: credentialOf(request),
     workspaceHints: [Array.isArray(header) ? header[0] : header],
     face: 'rest' as const,
     origin: originOf(request),

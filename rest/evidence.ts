@@ -14,10 +14,10 @@ import { openArchive } from '../core/evidence/archive.ts';
 import { requireWholeLog } from '../core/identity/audit-reach.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { readFields } from './body.ts';
+import { credentialOf } from './credential.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
-import { bearerOf } from './router.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits, sendArchive } from './send-archive.ts';
 
 export interface EvidenceOptions {
@@ -162,7 +162,7 @@ function callOf(request: Request, raw: CallRequest['raw'], requestId: string, si
   const header = request.headers['x-workspace-id'];
   return {
     raw,
-    bearer: bearerOf(request.headers.authorization),
+    bearer: credentialOf(request),
     workspaceHints: [Array.isArray(header) ? header[0] : header],
     face: 'rest',
     origin: originOf(request),

@@ -12,10 +12,10 @@ import type { Access } from '../core/base/scope.ts';
 import { type Gate, invoke } from '../core/call/invoke.ts';
 import { requireMember, requireWholeLog } from '../core/identity/audit-reach.ts';
 import type { Services } from '../core/workflow/services.ts';
+import { credentialOf } from './credential.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
-import { bearerOf } from './router.ts';
 
 /** Below it stands each log as c2sp.org/tlog-tiles lays it out, under the id of its workspace (docs/audit.md). */
 export const LOG_TILES_PATH = '/api/v1/audit/logs/';
@@ -150,7 +150,7 @@ function callOf(
 ) {
   return {
     raw: { log: name, path },
-    bearer: bearerOf(request.headers.authorization),
+    bearer: credentialOf(request),
     workspaceHints: name === INSTALLATION ? [] : [name],
     face: 'rest' as const,
     origin: originOf(request),

@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express';
 import { MeshError } from '../core/base/errors.ts';
 import { isLoopback, originOf } from '../core/base/origin.ts';
 import { equalSecrets, type Secret } from '../core/base/secret.ts';
+import { bearerOf } from './credential.ts';
 import type { Metrics } from './metrics.ts';
-import { bearerOf } from './router.ts';
 
 /** Who may read /metrics: everyone, callers on this machine, nobody, or who sends this bearer token. */
 export type MetricsAccess = 'open' | 'local' | 'off' | { readonly token: Secret };

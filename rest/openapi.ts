@@ -175,6 +175,7 @@ function describe<Services>(operation: AnyOperation<Services>, body: Body | unde
           content: {
             'application/json': { schema: answer },
             ...(operation.shows && { 'application/yaml': { schema: z.string() } }),
+            ...(http.tellsStages && { 'text/event-stream': { schema: z.string().describe(STAGES) } }),
           },
         }),
       },
@@ -194,6 +195,9 @@ function describe<Services>(operation: AnyOperation<Services>, body: Body | unde
     },
   };
 }
+
+const STAGES =
+  'Events `stage` ({text}: what is done next), then `answer` with the answer or `problem` with what it was refused with. A refusal before the first stage is answered as without events.';
 
 function bodyOf<Services>({ http }: AnyOperation<Services>, { schema, patch }: Body) {
   const required = !schema.safeParse({}).success;

@@ -3,9 +3,9 @@ import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
 import { isLoopback, originOf } from '../core/base/origin.ts';
 import { sourceNetwork } from '../core/model/source-network.ts';
+import { credentialOf } from './credential.ts';
 import { limitPrincipals } from './principal-rate.ts';
 import { createRateWindows } from './rate-windows.ts';
-import { bearerOf } from './router.ts';
 
 export interface RateLimit {
   /** Requests of one source address within a minute, without a credential; principals may ask more often. */
@@ -38,7 +38,7 @@ export function limitRate(
   const countPrincipal = limitPrincipals(perMinute);
   const countSource = limitSources(perMinute, maxSources);
   return (request, _response, next) => {
-    const bearer = bearerOf(request.headers.authorization);
+    const bearer = credentialOf(request);
     const caller = bearer === undefined ? undefined : known(bearer);
     const origin = originOf(request);
     try {

@@ -1,6 +1,6 @@
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { MeshError, toProblem } from '../core/base/errors.ts';
-import { type AnyOperation, isPending, mayWait } from '../core/base/operation.ts';
+import { type AnyOperation, type HttpBinding, isPending, mayWait } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
 import type { Log } from '../core/base/ports.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
@@ -8,8 +8,9 @@ import { mergedText, pagesOf } from '../core/call/merged-pages.ts';
 import { requireAnswerSize } from '../core/compute/answer-size.ts';
 import { JsonText } from '../core/compute/compute.ts';
 import { YamlText } from '../core/views/custom-resource.ts';
-import { prefersYaml } from './accept.ts';
+import { prefersYaml, wantsEvents } from './accept.ts';
 import { readFields } from './body.ts';
+import { cookieOf, credentialOf, endedCookie, isOwnPage } from './credential.ts';
 import { answersRecord, entityTagIn, parseIfMatch } from './entity-tags.ts';
 import { buildCoercion } from './input.ts';
 import type { Metrics } from './metrics.ts';
@@ -17,6 +18,7 @@ import { fromHttpError, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 import { buildRoutes } from './routes.ts';
 import { sendPieces } from './send-pieces.ts';
+import { sendStages } from './send-stages.ts';
 
 export interface RouterOptions<Services> {
   readonly operations: readonly AnyOperation<Services>[];
@@ -118,7 +120,7 @@ function buildAnswer<Services>(
       }
       const call: CallRequest = {
         raw,
-        bearer: bearerOf(request.headers.authorization) ?? (enrols ? takeToken(raw, operation) : undefined),
+        bearer: credentialOf(request) ?? (enrols ? takeToken(raw, operation) : undefined),
         workspaceHints: [workspace, headerOf(request.headers['x-workspace-id'])],
         face: 'rest',
         origin: originOf(request),
@@ -135,6 +137,20 @@ function buildAnswer<Services>(
         if (cut && !abort.signal.aborted) log.warn({ err: cut, requestId, operation: name }, 'an answer was cut off');
         return;
       }
+      if (http.tellsStages && wantsEvents(request.headers.accept)) {
+        const run = (onStage: (text: string) => void) =>
+          invoke(operation, { ...call, takesJsonText: false, onStage }, gate);
+        const failed = await sendStages(response, run, {
+          headers: [...open, 'X-Request-Id', requestId],
+          signal: abort.signal,
+          problemOf: (thrown) => toProblem(fromHttpError(thrown), { instance: path, requestId }),
+        });
+        if (failed === undefined) return;
+        if (!(failed instanceof MeshError))
+          log.error({ err: failed, requestId, operation: name }, 'an operation failed');
+        answered = toProblem(failed).status;
+        return;
+      }
       const value = await invoke(operation, call, gate);
       answered = statusOf(operation, value);
       if (answered === 204) {
@@ -149,6 +165,7 @@ function buildAnswer<Services>(
         ...open,
         ...(value instanceof YamlText ? YAML_HEADERS : JSON_HEADERS),
         ...(tag ? ['ETag', tag] : []),
+        ...cookieHeaders(http.session, request, raw, value),
         'X-Request-Id',
         requestId,
         'Content-Length',
@@ -176,6 +193,19 @@ function buildAnswer<Services>(
   };
 }
 
+/** A browser keeps a session where its person asked for it, and forgets it when it ends. */
+function cookieHeaders(
+  session: HttpBinding['session'],
+  request: Request,
+  asked: Readonly<Record<string, unknown>>,
+  answer: unknown,
+): readonly string[] {
+  if (!session || !isOwnPage(request.headers)) return [];
+  if (session === 'ends') return ['Set-Cookie', endedCookie(request)];
+  const isAsked = asked['staySignedIn'] === true;
+  return isAsked ? ['Set-Cookie', cookieOf(request, answer as { token: string; expiresAt: string })] : [];
+}
+
 /** 202 for what waits for a person. */
 function statusOf<Services>(operation: AnyOperation<Services>, answer: unknown): number {
   const { status = 200, otherStatus } = operation.http;
@@ -196,13 +226,6 @@ function takeToken<Services>(raw: Record<string, unknown>, { input }: AnyOperati
   const { token } = raw;
   if (!('token' in input.shape)) delete raw['token'];
   return typeof token === 'string' ? token : undefined;
-}
-
-const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
-
-/** The token of an Authorization header. */
-export function bearerOf(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : BEARER.exec(header)?.[1];
 }
 
 function headerOf(header: string | string[] | undefined): string | undefined {

@@ -11,8 +11,10 @@ const secure = helmet({
     directives: {
       'default-src': ["'self'"],
       'connect-src': ["'self'"],
-      'style-src': ["'self'", "'unsafe-inline'"],
+      'style-src': ["'self'"],
       'img-src': ["'self'", 'data:'],
+      'require-trusted-types-for': ["'script'"],
+      'trusted-types': ["'none'"],
       'frame-ancestors': ["'none'"],
       'upgrade-insecure-requests': null,
     },

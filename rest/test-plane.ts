@@ -150,6 +150,7 @@ export function gateOf(
     run: (operation, input, context) => operation.run(input as never, context),
     yamlOf: async () => '',
     held: async () => undefined,
+    called() {},
     refused() {},
   };
 }

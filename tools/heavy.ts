@@ -12,6 +12,7 @@ import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
 import { getConnectivityHistory } from './connectivity/get-connectivity-history.ts';
 import { getConnectivityMatrix } from './connectivity/get-connectivity-matrix.ts';
+import { getConnectivitySummary } from './connectivity/get-connectivity-summary.ts';
 import { simulateConnectivity } from './connectivity/simulate-connectivity.ts';
 import { planNetworkChange } from './intents/plan-network-change.ts';
 import { revertNetworkChange } from './intents/revert-network-change.ts';
@@ -26,14 +27,17 @@ import { getReview } from './reviews/get-review.ts';
 import { startReview } from './reviews/start-review.ts';
 import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { getSnapshot } from './snapshots/get-snapshot.ts';
+import { listChanges } from './snapshots/list-changes.ts';
 
 /** The operations of the registry that have a `cost`: what a computing thread loads. */
 export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   simulateConnectivity,
   getConnectivityMatrix,
+  getConnectivitySummary,
   getConnectivityHistory,
   diffSnapshots,
   getSnapshot,
+  listChanges,
   exportResources,
   listPeers,
   listPolicies,

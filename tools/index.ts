@@ -4,6 +4,7 @@ import { createAgent } from './agents/create-agent.ts';
 import { delegateAgent } from './agents/delegate-agent.ts';
 import { getAgent } from './agents/get-agent.ts';
 import { getAgentTree } from './agents/get-agent-tree.ts';
+import { listAgentCalls } from './agents/list-agent-calls.ts';
 import { listAgents } from './agents/list-agents.ts';
 import { renewAgent } from './agents/renew-agent.ts';
 import { revokeAgent } from './agents/revoke-agent.ts';
@@ -31,6 +32,7 @@ import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
 import { getConnectivityHistory } from './connectivity/get-connectivity-history.ts';
 import { getConnectivityMatrix } from './connectivity/get-connectivity-matrix.ts';
+import { getConnectivitySummary } from './connectivity/get-connectivity-summary.ts';
 import { simulateConnectivity } from './connectivity/simulate-connectivity.ts';
 import { getOwnDevice } from './devices/get-own-device.ts';
 import { getOwnGraph } from './devices/get-own-graph.ts';
@@ -51,6 +53,7 @@ import { updateNetwork } from './networks/update-network.ts';
 import { adoptPeer } from './peers/adopt-peer.ts';
 import { approvePeer } from './peers/approve-peer.ts';
 import { deletePeer } from './peers/delete-peer.ts';
+import { getPathSummary } from './peers/get-path-summary.ts';
 import { getPeer } from './peers/get-peer.ts';
 import { getPeerPaths } from './peers/get-peer-paths.ts';
 import { listPeers } from './peers/list-peers.ts';
@@ -73,10 +76,12 @@ import { listReviews } from './reviews/list-reviews.ts';
 import { startReview } from './reviews/start-review.ts';
 import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { getSnapshot } from './snapshots/get-snapshot.ts';
+import { listChanges } from './snapshots/list-changes.ts';
 import { listSnapshots } from './snapshots/list-snapshots.ts';
 import { takeSnapshot } from './snapshots/take-snapshot.ts';
 import { createApiToken } from './tokens/create-api-token.ts';
 import { generateJoinToken } from './tokens/generate-join-token.ts';
+import { listApiTokenCalls } from './tokens/list-api-token-calls.ts';
 import { listApiTokens } from './tokens/list-api-tokens.ts';
 import { listJoinTokens } from './tokens/list-join-tokens.ts';
 import { revokeApiToken } from './tokens/revoke-api-token.ts';
@@ -87,8 +92,10 @@ import { confirmOtp } from './users/confirm-otp.ts';
 import { createUser } from './users/create-user.ts';
 import { deleteUser } from './users/delete-user.ts';
 import { disableOtp } from './users/disable-otp.ts';
+import { endSession } from './users/end-session.ts';
 import { getMe } from './users/get-me.ts';
 import { getOtpState } from './users/get-otp-state.ts';
+import { listSessions } from './users/list-sessions.ts';
 import { listUsers } from './users/list-users.ts';
 import { logIn } from './users/log-in.ts';
 import { logOut } from './users/log-out.ts';
@@ -113,6 +120,7 @@ import { listWorkflows } from './workflows/list-workflows.ts';
 import { rejectWorkflow } from './workflows/reject-workflow.ts';
 import { addWorkspace } from './workspaces/add-workspace.ts';
 import { deleteWorkspace } from './workspaces/delete-workspace.ts';
+import { getOverview } from './workspaces/get-overview.ts';
 import { getWorkspace } from './workspaces/get-workspace.ts';
 import { listMembers } from './workspaces/list-members.ts';
 import { listWorkspaces } from './workspaces/list-workspaces.ts';
@@ -125,6 +133,8 @@ export const operations: readonly AnyOperation<Services>[] = [
   getDiscovery,
   logIn,
   logOut,
+  listSessions,
+  endSession,
   changePassword,
   addWorkspace,
   generateJoinToken,
@@ -135,6 +145,8 @@ export const operations: readonly AnyOperation<Services>[] = [
   getAgentTree,
   renewAgent,
   revokeAgent,
+  listChanges,
+  listAgentCalls,
   listSnapshots,
   getSnapshot,
   takeSnapshot,
@@ -152,9 +164,11 @@ export const operations: readonly AnyOperation<Services>[] = [
   deleteUser,
   createApiToken,
   listApiTokens,
+  listApiTokenCalls,
   revokeApiToken,
   listWorkspaces,
   getWorkspace,
+  getOverview,
   updateWorkspace,
   deleteWorkspace,
   listMembers,
@@ -166,6 +180,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   checkConnectivityAt,
   explainDenial,
   getConnectivityMatrix,
+  getConnectivitySummary,
   getConnectivityHistory,
   findCause,
   simulateConnectivity,
@@ -177,6 +192,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   listPeers,
   getPeer,
   getPeerPaths,
+  getPathSummary,
   updatePeer,
   adoptPeer,
   approvePeer,

@@ -12,6 +12,7 @@ import type { Asker, Computation } from '../../core/compute/computation.ts';
 import type { ComputeElsewhere } from '../../core/compute/compute.ts';
 import { buildLoginLimits } from '../../core/identity/login-limits.ts';
 import type { Planner } from '../../core/intent/plan/planner.ts';
+import { CallTrace } from '../../core/model/call-trace.ts';
 import { buildLiveness } from '../../core/model/liveness.ts';
 import { ReportedPaths } from '../../core/model/reported-paths.ts';
 import type { Keyring, NodeAccess, Settings } from '../../core/model/services.ts';
@@ -50,6 +51,7 @@ export function buildServices({ compute, store: base, ...rest }: ServiceParts): 
     computed: compute ? computedBy(compute) : computedHere({ ...parts, states, liveness, logs: parts.keys.logs }),
     paths: new ReportedPaths(),
     witnesses: new Witnesses(),
+    calls: new CallTrace(),
     logs: parts.keys.logs,
     logins: buildLoginLimits(parts.clock, parts.settings.signIn),
     yaml: buildYaml(),

@@ -25,6 +25,10 @@ export interface HttpBinding {
   readonly yamlField?: string;
   /** Its pages are sent as one answer: lists and maps go on from page to page, the rest is that of the first. */
   readonly joinsPages?: true;
+  /** What it does to the caller's session, which a browser may keep in a cookie (`staySignedIn`). */
+  readonly session?: 'begins' | 'ends';
+  /** What is being done can be followed until it is answered, as server-sent events (`Accept: text/event-stream`). */
+  readonly tellsStages?: true;
 }
 
 /** Title of a column, and the path of its field: `status.address`. */
@@ -56,6 +60,8 @@ export interface CallContext<Services> {
   readonly signal: AbortSignal;
   /** The record that is to be at a revision; the store refuses other writes, and a change that waits keeps it. */
   readonly expected?: ExpectedRecord;
+  /** Told in a sentence what is done next, where somebody follows. */
+  readonly onStage?: (text: string) => void;
 }
 
 export type Face = 'rest' | 'mcp';

@@ -10,6 +10,7 @@ import { holdCall } from '../workflow/held-call.ts';
 import type { Services } from '../workflow/services.ts';
 import type { Gate } from './invoke.ts';
 import { buildRefusalLog } from './refusals.ts';
+import { keepTrace } from './traced-call.ts';
 
 /** The gate that every face calls operations through. */
 export interface ServiceGate extends Gate<Services> {
@@ -39,6 +40,7 @@ export function buildGate(services: Services): ServiceGate {
     held: async (operation, input, context, error) =>
       error instanceof NeedsPerson ? holdCall(operation, input, context, error) : undefined,
     refused: refusals.count,
+    called: (call) => keepTrace(services.calls, services.clock.now(), call),
     flushRefusals: refusals.flush,
     flushSessions: authenticator.flushSessions,
     close() {

@@ -14,6 +14,7 @@ import { type EntityTags, isChangedSince, preconditionFailed } from '../state/ex
 import { YamlText } from '../views/custom-resource.ts';
 import { mayAccess, mayCall, requireAccess, requireUnrestricted } from './access.ts';
 import { fromStore } from './store-problems.ts';
+import type { EndedCall } from './traced-call.ts';
 
 /** One call as a face received it. */
 export interface CallRequest {
@@ -36,6 +37,8 @@ export interface CallRequest {
   readonly isMergePatch?: boolean;
   /** The versions of the record of which one has to be the current one. */
   readonly ifMatch?: EntityTags | undefined;
+  /** Told in a sentence what is done next. */
+  readonly onStage?: (text: string) => void;
 }
 
 /** What the one path needs besides the operation. `bin/` supplies it. */
@@ -82,6 +85,8 @@ export interface Gate<Services> {
   ): Promise<{ readonly pending: unknown } | { readonly answer: unknown } | undefined>;
   /** Called once for each refused call, for the audit log. Never throws. */
   refused(operation: string, error: MeshError, request: CallRequest, caller: Caller | null): void;
+  /** Called once for each call that is over, for the trace of agents. Never throws. */
+  called(call: EndedCall): void;
 }
 
 /**
@@ -96,37 +101,47 @@ export async function invoke<Services>(
 ): Promise<unknown> {
   let caller: Caller | null = null;
   let workspace: string | undefined;
+  const ended = (end: EndedCall['end']) => {
+    const { raw, face, requestId } = request;
+    gate.called({ operation, caller, workspace, face, requestId, raw, end });
+  };
   try {
     caller = await callerOf(operation.access, request, gate);
     requireEdition(operation, request.raw, gate.edition);
     if (caller) requireUnrestricted(operation, caller);
     const resolved = await resolveWorkspace(operation, request, caller, gate);
-    const { raw: asked } = resolved;
-    refusePollution(asked);
+    const { raw: sent } = resolved;
+    refusePollution(sent);
     const within = resolved.workspace;
     workspace = within;
     requireAccess(operation, caller, workspace);
     const services = gate.servicesFor(caller);
-    const { requestId, face, origin, signal } = request;
-    const context: CallContext<Services> = { services, caller, workspace, requestId, face, origin, signal };
-    const held = request.ifMatch ? await gate.withRevision(operation, asked, request.ifMatch, context) : asked;
+    const { requestId, face, origin, signal, onStage } = request;
+    const asked = { requestId, face, origin, signal, ...(onStage && { onStage }) };
+    const context: CallContext<Services> = { services, caller, workspace, ...asked };
+    const held = request.ifMatch ? await gate.withRevision(operation, sent, request.ifMatch, context) : sent;
     const raw = request.isMergePatch ? await gate.withMergePatch(operation, held, context) : held;
     const shown = request.asYaml ? operation.shows : undefined;
     const asShown = async (answer: unknown) =>
       shown ? new YamlText(await gate.yamlOf(shown, answer, within), answer) : answer;
     if (gate.compute && isHeavy(operation, raw, services)) {
+      onStage?.('It is computed.');
       const text = await gate.compute.run(heavyCallOf(operation.name, raw, context), services, signal);
+      ended({ answer: text });
       return request.takesJsonText && !shown ? text : asShown(text.parse());
     }
     const input = parseInput(operation, takesToken(operation) ? { ...raw, token: request.bearer } : raw);
     const done = await runOrHold(operation, input as Readonly<Record<string, unknown>>, context, gate);
-    if ('pending' in done) return done.pending;
-    return isPending(done.answer) ? done.answer : asShown(operation.output.parse(done.answer));
+    const answer = 'pending' in done ? done.pending : done.answer;
+    const checked = isPending(answer) ? answer : operation.output.parse(answer);
+    ended({ answer: checked });
+    return isPending(answer) ? answer : await asShown(checked);
   } catch (error) {
     const mayList = () => caller !== null && workspace !== undefined && mayAccess('network:read', caller, workspace);
     const known = problemOf(error, request);
     const expected = known instanceof MeshError ? withNames(known, mayList) : known;
     if (expected instanceof MeshError) gate.refused(operation.name, expected, request, caller);
+    ended({ error: expected });
     throw expected;
   }
 }

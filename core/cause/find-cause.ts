@@ -1,6 +1,7 @@
 import { invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { formatInstant } from '../base/time.ts';
+import { effectTitle } from '../effect/title.ts';
 import { rangeView } from '../history/pair/connection-history.ts';
 import { changeView, commitOf } from '../history/pair/flip-view.ts';
 import type { Flip } from '../history/pair/flips.ts';
@@ -107,7 +108,7 @@ async function findings(
       causes: [...flip.causes],
       change: change && { ...change, changed: commit ? resourceChanges(commit) : [] },
       sentence: flipText(flip, pairs.length, change),
-      restore: 'plan' in restore ? restoreView(restore.plan) : null,
+      restore: 'plan' in restore ? restoreView(restore.plan, state) : null,
       no_restore: 'none' in restore ? restore.none : null,
     });
   }
@@ -163,12 +164,13 @@ async function restoreFor(
   return restoreOf(context, flip);
 }
 
-function restoreView({ id, spec, assessment }: Extract<Restore, { plan: unknown }>['plan']) {
+function restoreView({ id, spec, assessment }: Extract<Restore, { plan: unknown }>['plan'], state: NetworkState) {
   return {
     plan_id: id,
     summary: spec.summary,
     risk_level: assessment.risk.level,
     verified: assessment.verification === 'proven',
+    effect: effectTitle(assessment.effect, state),
     changes: assessment.shown.map(({ action, resource, name }) => ({ action, resource, name })),
     warnings: [...assessment.warnings],
     expires_at: formatInstant(spec.expiresAt),

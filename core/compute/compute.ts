@@ -59,7 +59,7 @@ export class JsonText {
 export function heavyCallOf(
   operation: string,
   raw: HeavyCall['raw'],
-  { caller, workspace, requestId, face, origin }: Omit<CallContext<unknown>, 'services' | 'signal'>,
+  { caller, workspace, requestId, face, origin }: Omit<CallContext<unknown>, 'services' | 'signal' | 'onStage'>,
 ): HeavyCall {
   return { operation, raw, caller: caller && plainCaller(caller, workspace), workspace, requestId, face, origin };
 }

@@ -26,6 +26,8 @@ export interface NetworkStep {
 export interface NetworkMoments {
   readonly start: NetworkState;
   readonly steps: readonly NetworkStep[];
+  /** Instants at which the time of a record may be over, ms, in order. */
+  readonly ends: readonly number[];
   /** How many moments there are, beside the first. */
   readonly count: number;
   /** To be walked once: each state is made from the one before. */
@@ -62,7 +64,7 @@ export async function networkMoments(
   for (const record of records) for (const at of deadlines(record)) if (at > since && at <= to) all.add(at);
   const ends = [...all].sort((a, b) => a - b);
   const start = tracked(stateOf(workspace, first, base));
-  return { start, steps, count: steps.length + ends.length, moments: moments(start, steps, ends, since) };
+  return { start, steps, ends, count: steps.length + ends.length, moments: moments(start, steps, ends, since) };
 }
 
 type Written = RecordVersion & { readonly kind: StateKind };

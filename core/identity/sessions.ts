@@ -2,7 +2,7 @@ import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type NoStatus, type StoredRecord } from '../base/record.ts';
 import type { NetworkServices } from '../state/services.ts';
-import type { AccountRecord, AccountSpec } from './accounts.ts';
+import { type AccountRecord, type AccountSpec, accountById } from './accounts.ts';
 
 const SESSION_MS = 12 * 3_600_000;
 
@@ -79,6 +79,24 @@ export async function createSession(
       : { op: 'update', record: { ...draftOf(account), spec: { ...account.spec, ...changes } }, revision };
   await store.commit(SYSTEM_WORKSPACE, [held, { op: 'create', record }], context);
   return { token: await keys.signSession({ sub: account.uid, jti, iat, exp }), expiresAt };
+}
+
+/** The sessions of an account that are good now. @param id uid of the account */
+export async function liveSessions(
+  services: Pick<NetworkServices, 'store' | 'clock'>,
+  id: string,
+): Promise<readonly SessionRecord[]> {
+  const account = await accountById(services, id);
+  if (!account) return [];
+  const now = services.clock.now();
+  const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Session');
+  return items.filter(
+    (session) =>
+      session.spec.account === id &&
+      session.spec.expiresAt > now &&
+      !session.spec.idle &&
+      isOfAccount(session, account),
+  );
 }
 
 /** Ends one session. Ending it twice is no error. */

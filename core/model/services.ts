@@ -2,6 +2,7 @@ import type { LogKeys, PublicLogKeys } from '../audit/log-keys.ts';
 import type { Edition } from '../base/edition.ts';
 import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
 import type { Secret } from '../base/secret.ts';
+import type { CallTrace } from './call-trace.ts';
 import type { RelayGrant } from './graph.ts';
 import type { ReportedPaths } from './reported-paths.ts';
 import type { SignInRules } from './sign-in-rules.ts';
@@ -21,6 +22,8 @@ export interface BaseServices {
   readonly liveness: Liveness;
   readonly paths: ReportedPaths;
   readonly witnesses: Witnesses;
+  /** What agents and programs called lately. */
+  readonly calls: CallTrace;
   readonly logins: LoginLimits;
   readonly yaml: Yaml;
   readonly nodeAccess: NodeAccess;

@@ -19,11 +19,18 @@ export interface PeerFilter {
   readonly online?: boolean | undefined;
   /** Offline, and not heard of after this instant. */
   readonly offline_since?: string | undefined;
+  /** Registered at this instant or after it. */
+  readonly joined_since?: string | undefined;
   /** With a key from before this instant. */
   readonly key_before?: string | undefined;
 }
 
 const LABELS = /^[^!=,]+!?=[^=,]*(?:,[^!=,]+!?=[^=,]*)*$/;
+
+/** Whether a text is labels as `role=web,env!=prod`. */
+export function isLabelTerm(text: string): boolean {
+  return LABELS.test(text);
+}
 
 /** @throws MeshError `not_found` for an unknown network, `invalid_input` for what is no label */
 export function peerFilter(
@@ -32,18 +39,20 @@ export function peerFilter(
   viewOf: (peer: PeerRecord) => PeerView,
 ): (peer: PeerRecord) => boolean {
   const { phase, prefix, label, online } = asked;
-  if (label !== undefined && !LABELS.test(label)) {
+  if (label !== undefined && !isLabelTerm(label)) {
     const detail = 'Write key=value, several apart by commas.';
     throw invalidInput([{ pointer: '/label', detail }], `/label: ${detail}`);
   }
   const network = asked.network === undefined ? undefined : findRecord(state.networks, 'network', asked.network).name;
   const quietSince = asked.offline_since === undefined ? undefined : parseInstant(asked.offline_since);
   const keyBefore = asked.key_before === undefined ? undefined : parseInstant(asked.key_before);
+  const joinedSince = asked.joined_since === undefined ? undefined : parseInstant(asked.joined_since);
   const hasLabels = label === undefined ? () => true : termTest(label, state.peers);
   const isAsStored = (peer: PeerRecord) =>
     (phase === undefined || peer.status.phase === phase) &&
     (network === undefined || peer.spec.network === network) &&
     (prefix === undefined || foldName(peer.name).startsWith(foldName(prefix))) &&
+    (joinedSince === undefined || peer.createdAt >= joinedSince) &&
     hasLabels(peer);
   const isAsShown = ({ status }: PeerView) =>
     (online === undefined || status.online === online) &&

@@ -11,6 +11,8 @@ export async function workflowsOf(
 
 export interface WorkflowQuery {
   readonly status: WorkflowState | undefined;
+  /** As `agent:scout`. */
+  readonly requestedBy?: string | undefined;
   /** Id of the last one already seen. */
   readonly cursor: string | undefined;
   readonly limit: number;
@@ -20,10 +22,14 @@ export interface WorkflowQuery {
 export async function listWorkflows(
   services: Pick<Services, 'store'>,
   workspace: string,
-  { status, cursor, limit }: WorkflowQuery,
+  { status, requestedBy, cursor, limit }: WorkflowQuery,
 ): Promise<{ readonly items: readonly WorkflowRecord[]; readonly next?: string }> {
   const all = (await workflowsOf(services, workspace))
-    .filter((record) => status === undefined || record.status.state === status)
+    .filter(
+      (record) =>
+        (status === undefined || record.status.state === status) &&
+        (requestedBy === undefined || record.spec.requestedBy === requestedBy),
+    )
     .toSorted((a, b) => b.createdAt - a.createdAt || (a.name < b.name ? -1 : 1));
   const start = cursor === undefined ? 0 : all.findIndex(({ name }) => name === cursor) + 1;
   const shown = all.slice(start, start + limit);

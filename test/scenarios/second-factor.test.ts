@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { otpCode, otpStep } from '../../core/identity/otp.ts';
 import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
+import { enrolSecondFactor } from '../kits/http/second-factor.ts';
 import { mesh } from '../kits/process/run-command.ts';
 
 let home: string;
@@ -12,28 +12,17 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-function secretOf(uri: string): Uint8Array {
-  const digits = [...(new URL(uri).searchParams.get('secret') ?? '')];
-  const bits = digits.map((digit) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(digit).toString(2).padStart(5, '0'));
-  return Uint8Array.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-}
-
 test('mesh signs in with a code, tells a script that one is needed, and takes the factor away with a recovery code', async () => {
   await using harness = await startHarness();
   const token = await harness.login();
-  const begun = await harness.api('POST', '/api/v1/users/me/otp', { token, body: { password: ADMIN_PASSWORD } });
-  const secret = secretOf(begun.body.uri);
-  const codeAt = (off: number) => otpCode(secret, otpStep(Date.now()) + off);
-  const body = { code: codeAt(0) };
-  const confirmed = await harness.api('POST', '/api/v1/users/me/otp/confirm', { token, body });
-  expect([begun.status, confirmed.status]).toEqual([200, 200]);
-  const [recovery = '', other = ''] = confirmed.body.recoveryCodes as string[];
+  const { code, codeAt, recoveryCodes } = await enrolSecondFactor(harness, token);
+  const [recovery = '', other = ''] = recoveryCodes;
   const login = (...more: readonly string[]) =>
     mesh(['login', '--server', harness.url, ...more], { home, env: { MESH_PASSWORD: ADMIN_PASSWORD } });
 
   const without = await login();
   expect([without.code, without.stderr]).toEqual([3, expect.stringContaining('One-time code required: ')]);
-  expect((await login('--otp', body.code)).code).toBe(3);
+  expect((await login('--otp', code)).code).toBe(3);
   expect(await login('--otp', recovery)).toMatchObject({ code: 0, stdout: expect.stringContaining('Signed in') });
   const piped = await mesh(['login', '--server', harness.url], { home, stdin: `${ADMIN_PASSWORD}\n${codeAt(1)}\n` });
   expect(piped.code).toBe(0);

@@ -48,7 +48,7 @@ export const planNetworkChange = defineHeavyOperation({
   cost: ({ changes, revert }, { planner }) =>
     planner.asksModel && changes === undefined && revert === undefined ? 'light' : 'heavy',
   problems: ['invalid_input', 'intent_not_understood', 'not_found', 'conflict', 'expired'],
-  http: { method: 'post', path: '/api/v1/ai/intent/plan' },
+  http: { method: 'post', path: '/api/v1/ai/intent/plan', tellsStages: true },
   async run({ intent, dry_run: dryRun, changes, expectations, history, revert }, context) {
     const plan = await planChange(context, {
       intent,

@@ -21,3 +21,14 @@ test('one thing is undone at a time, one that there is, and planning needs inten
   expect(await refusalOf(kit.ask('revert_network_change', { snapshot_id: 'snap_none' }))).toBe('not_found');
   expect(await refusalOf(kit.holding('network:read')('revert_network_change', {}))).toBe('forbidden intents:plan');
 });
+
+test('a revision is undone alone: what came after it stays, and one that was changed since is refused', async () => {
+  await using kit = await buildWorkspaceKit();
+  await kit.ask('create_policy', { name: 'first', spec: SHUT });
+  await kit.ask('create_policy', { name: 'second', spec: SHUT });
+  const { items } = await kit.ask('list_changes', { from: '2026-01-01T00:00:00Z', name: 'first' });
+  const plan = await kit.ask('revert_network_change', { undo_revision: items[0].revision });
+  expect(plan.changes).toMatchObject([{ action: 'delete', name: 'first' }]);
+  await kit.ask('delete_policy', { id: 'first' });
+  expect(await refusalOf(kit.ask('revert_network_change', { undo_revision: items[0].revision }))).toBe('conflict');
+});

@@ -16,6 +16,7 @@ export const revertNetworkChange = defineHeavyOperation({
     revision: z.coerce.number().int().min(1).optional().describe('Go back to this revision'),
     snapshot_id: lineOfText(TEXT_LIMITS.id).optional().describe('Go back to this snapshot'),
     workflow_id: lineOfText(TEXT_LIMITS.id).optional().describe('Undo what this workflow changed, and nothing else'),
+    undo_revision: z.coerce.number().int().min(1).optional().describe('Undo it alone'),
     dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
   }),
   output: planSchema,
@@ -27,14 +28,18 @@ export const revertNetworkChange = defineHeavyOperation({
   cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'conflict', 'expired'],
   http: { method: 'post', path: '/api/v1/ai/intent/revert' },
-  async run({ revision, snapshot_id: snapshot, workflow_id: workflow, dry_run: dryRun }, context) {
+  async run(
+    { revision, snapshot_id: snapshot, workflow_id: workflow, undo_revision: undone, dry_run: dryRun },
+    context,
+  ) {
     const targets: RevertTarget[] = [
       ...(revision === undefined ? [] : [{ to: 'revision', revision } as const]),
       ...(snapshot === undefined ? [] : [{ to: 'snapshot', id: snapshot } as const]),
       ...(workflow === undefined ? [] : [{ to: 'before-workflow', id: workflow } as const]),
+      ...(undone === undefined ? [] : [{ to: 'before-revision', revision: undone } as const]),
     ];
     if (targets.length > 1) {
-      const detail = 'Name one of revision, snapshot_id and workflow_id; none undoes the last change.';
+      const detail = 'Name one of revision, snapshot_id, workflow_id and undo_revision; none undoes the last change.';
       throw invalidInput([{ pointer: '/revision', detail }], detail);
     }
     const [revert = { to: 'before-last' } as const] = targets;

@@ -27,6 +27,7 @@ test('a list of peers is filtered by name, labels, presence and the age of keys'
   expect(await names({ label: 'role=web,env!=prod' })).toEqual(['web-1']);
   expect(await names({ phase: 'pending' })).toEqual([]);
   expect(await names({ key_before: it.middle })).toEqual(['db-1']);
+  expect(await names({ joined_since: it.middle })).toEqual(['web-2']);
   expect(await names({ offline_since: it.middle })).toEqual(await names({ online: false }));
   await expect(it.kit.ask('list_peers', { label: 'web' })).rejects.toMatchObject({ code: 'invalid_input' });
 });

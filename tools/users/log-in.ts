@@ -14,6 +14,10 @@ export const logIn = defineOperation({
   input: z.strictObject({
     username: lineOfText(TEXT_LIMITS.reference).min(1),
     password: z.string().min(1).max(TEXT_LIMITS.password),
+    staySignedIn: z
+      .boolean()
+      .optional()
+      .describe('heeded for the dashboard alone: its browser keeps the session in a cookie that no script can read'),
     otp: otpText.optional().describe('code of the authenticator app, or a recovery code; asked for by otp_required'),
   }),
   output: z.strictObject({
@@ -40,7 +44,7 @@ export const logIn = defineOperation({
     'rate_limited',
     'unavailable',
   ],
-  http: { method: 'post', path: '/api/v1/users/login', envelope: 'data' },
+  http: { method: 'post', path: '/api/v1/users/login', envelope: 'data', session: 'begins' },
   async run(input, context) {
     const { expiresAt, ...session } = await createSession(input, context);
     return { ...session, expiresAt: formatInstant(expiresAt) };

@@ -17,7 +17,7 @@ export const logOut = defineOperation({
   edition: 'community',
   effects: DELETE,
   problems: ['unauthenticated', 'forbidden'],
-  http: { method: 'post', path: '/api/v1/users/logout' },
+  http: { method: 'post', path: '/api/v1/users/logout', session: 'ends' },
   async run(_input, context) {
     const { tokenId, subject } = requireSession(context.caller);
     const event = { type: 'logout', actor: subject, result: 'ok', origin: plainAddress(context.origin) } as const;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { WORKFLOW_STATES } from '../../core/model/asked.ts';
 import { listWorkflows as listOf } from '../../core/workflow/workflows.ts';
 import { defineOperation } from '../define.ts';
@@ -10,7 +11,11 @@ export const listWorkflows = defineOperation({
   name: 'list_workflows',
   title: 'List workflows',
   description: 'Approval workflows, newest first.',
-  input: z.strictObject({ status: z.enum(WORKFLOW_STATES).optional(), ...pageQuery }),
+  input: z.strictObject({
+    status: z.enum(WORKFLOW_STATES).optional(),
+    requested_by: lineOfText(TEXT_LIMITS.reference).optional(),
+    ...pageQuery,
+  }),
   output: z.strictObject({ items: z.array(workflowSchema), next_cursor: z.string().optional() }),
   columns: {
     Id: 'id',
@@ -26,8 +31,8 @@ export const listWorkflows = defineOperation({
   effects: READ,
   problems: ['invalid_input'],
   http: { method: 'get', path: '/api/v1/workflows' },
-  async run({ status, cursor, limit }, { services, workspace }) {
-    const { items, next } = await listOf(services, workspace, { status, cursor, limit });
+  async run({ status, requested_by: requestedBy, cursor, limit }, { services, workspace }) {
+    const { items, next } = await listOf(services, workspace, { status, requestedBy, cursor, limit });
     return { items: items.map(workflowView), ...(next !== undefined && { next_cursor: next }) };
   },
 });

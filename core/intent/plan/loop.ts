@@ -39,7 +39,7 @@ export async function proposeAndProve(
   requester: Requester,
   { intent, history = [], expected = [] }: Asked,
 ): Promise<Found> {
-  const { services, workspace, signal } = context;
+  const { services, workspace, signal, onStage } = context;
   const [state, { spec }] = await Promise.all([services.states.current(workspace), workspaceById(services, workspace)]);
   const question: PlanQuestion = {
     intent,
@@ -49,6 +49,7 @@ export async function proposeAndProve(
     signal,
     ...(history.length > 0 && { history }),
     ...(expected.length > 0 && { expected }),
+    ...(onStage && { onStage }),
   };
   return recordingCalls(context, (onCall) => search(context, requester, { ...question, onCall }));
 }
@@ -61,12 +62,14 @@ async function search(
   let best: Extract<Found, { outcome: 'changes' }> | undefined;
   let counterexample: Counterexample | undefined;
   for (let round = 0; round <= MAX_COUNTEREXAMPLES; round++) {
+    question.onStage?.(round === 0 ? 'The sentence is read.' : 'What does not hold is planned again.');
     const answer = await nextAnswer(services.planner, { ...question, ...(counterexample && { counterexample }) }, best);
     if (answer.outcome === 'revert') return answer;
     if (answer.outcome === 'refused') {
       if (best) break;
       throw notUnderstood(answer, counterexample);
     }
+    question.onStage?.('The effect is computed and held against what was asked.');
     const judged = await judge(services, workspace, answer, requester, question.expected);
     if (judged.assessment) {
       const found = { outcome: 'changes', answer, assessment: judged.assessment } as const;

@@ -81,6 +81,7 @@ async function wordingOf(
   const { planner, log } = context.services;
   const say = planner.wording?.bind(planner);
   if (!say) return undefined;
+  context.onStage?.('A model is asked for words.');
   try {
     return await recordingCalls(context, (onCall) => say(wordingViewOf(intent, view), context.signal, onCall));
   } catch (error) {

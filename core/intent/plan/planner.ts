@@ -27,6 +27,8 @@ export interface PlanQuestion {
   readonly expected?: readonly Expectation[];
   /** Told of each request to a model, for the audit log. */
   readonly onCall?: (call: ModelCall) => void;
+  /** Told in a sentence what is done next. */
+  readonly onStage?: (text: string) => void;
 }
 
 /** One request to a model; never a word of what was asked or answered. */

@@ -18,6 +18,7 @@ export function understoodFirst(sure: Planner, other: Planner): Planner {
       const { counterexample: _, ...anew } = question;
       const known = await sure.plan(anew);
       if (known.outcome !== 'refused') return question.counterexample ? sure.plan(question) : known;
+      question.onStage?.('The grammar does not understand the sentence: a model is asked.');
       const answer = await other.plan(question).catch((error: unknown) => failureOf(error, question));
       if (answer.outcome !== 'refused') return answer;
       return {

@@ -11,7 +11,7 @@ export async function seedPeers(
 ): Promise<void> {
   const { items } = await store.list(workspace, 'MeshPeer');
   const records = Object.entries(peers).map(([name, labels], index) =>
-    peer(name, { labels, address: `10.96.0.${items.length + index + 1}` }),
+    peer(name, { labels, address: addressOf(items.length + index + 1) }),
   );
   await seed(store, workspace, records);
 }
@@ -30,4 +30,8 @@ export async function seedCrowd({ store }: Pick<Services, 'store'>, workspace: s
 async function seed(store: Services['store'], workspace: string, records: readonly PeerRecord[]): Promise<void> {
   const ops = records.map((record) => ({ op: 'create' as const, record: draftOf(record) }));
   await store.commit(workspace, ops, { actor: 'system:test', reason: 'seed', requestId: 'seed' });
+}
+
+function addressOf(place: number): string {
+  return `10.96.${place >> 8}.${place & 255}`;
 }

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { CallTrace, TRACE_LIMITS } from './call-trace.ts';
+
+const call = (operation: string, size = 10) => ({
+  at: 0,
+  operation,
+  face: 'mcp' as const,
+  outcome: 'ok',
+  input: '{}',
+  result: 'x'.repeat(size),
+  requestId: 'r_1',
+});
+const by = (family: string, caller = family) => ({ workspace: 'w_1', family, caller });
+
+test('an agent that calls without end pushes out calls of its own family alone', () => {
+  const trace = new CallTrace();
+  trace.keep(by('quiet'), call('get_peer'));
+  trace.keep(by('busy'), call('list_peers'));
+  for (let count = 0; count < TRACE_LIMITS.calls; count += 1) trace.keep(by('busy', 'child'), call('get_peer', 2_000));
+  expect(trace.of(by('quiet'))).toHaveLength(1);
+  expect(trace.of(by('busy'))).toEqual([]);
+  const kept = trace.of(by('busy', 'child'));
+  const characters = kept.reduce((sum, { input, result }) => sum + input.length + result.length, 0);
+  expect([characters <= TRACE_LIMITS.characters, characters > TRACE_LIMITS.characters - 2_002]).toEqual([true, true]);
+});
+
+test('of more families than are kept the one that called longest ago is forgotten', () => {
+  const trace = new CallTrace();
+  for (let at = 0; at < TRACE_LIMITS.families; at += 1) trace.keep(by(`agent-${at}`), call('list_peers'));
+  trace.keep(by('agent-0'), call('get_peer'));
+  trace.keep(by('another'), call('get_peer'));
+  expect(trace.of(by('agent-1'))).toEqual([]);
+  expect(trace.of(by('agent-0')).map(({ operation }) => operation)).toEqual(['get_peer', 'list_peers']);
+});

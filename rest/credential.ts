@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+
+const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
+
+/** The token of an Authorization header. */
+export function bearerOf(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : BEARER.exec(header)?.[1];
+}
+
+/** Keeps a session in the browser of a person who asked for it at login. */
+const COOKIE = 'mesh-session';
+/** Browsers send it to the API alone: never to /mcp. */
+const COOKIE_PATH = '/api/v1';
+/** A session token is a JWT; no other credential is taken from a cookie. */
+const COOKIE_VALUE = /(?:^|; ?)mesh-session=([\w-]+\.[\w-]+\.[\w-]+)(?:;|$)/;
+/** Set by the script of the dashboard. A form cannot, nor a page of another site: it would have to be allowed to (CORS). */
+const PAGE_HEADER = 'x-mesh-page';
+
+/**
+ * The token that a request under /api/v1 is made with: that of `Authorization`, else that of the session cookie, which
+ * counts for requests of the dashboard's own script alone.
+ */
+export function credentialOf({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
+  if (headers.authorization !== undefined) return bearerOf(headers.authorization);
+  return isOwnPage(headers) ? COOKIE_VALUE.exec(headers.cookie ?? '')?.[1] : undefined;
+}
+
+/** Whether the dashboard asks, of this very origin (Fetch Metadata). */
+export function isOwnPage(headers: IncomingMessage['headers']): boolean {
+  return headers['sec-fetch-site'] === 'same-origin' && headers[PAGE_HEADER] === '1';
+}
+
+/** The Set-Cookie header that keeps a session until it ends (RFC 6265bis). */
+export function cookieOf(request: IncomingMessage, session: { readonly token: string; readonly expiresAt: string }) {
+  return setCookie(request, session.token, new Date(session.expiresAt));
+}
+
+/** The Set-Cookie header that takes the session out of the browser. */
+export function endedCookie(request: IncomingMessage): string {
+  return setCookie(request, '', new Date(0));
+}
+
+function setCookie(request: IncomingMessage, value: string, expires: Date): string {
+  const attributes = [`Path=${COOKIE_PATH}`, `Expires=${expires.toUTCString()}`, 'HttpOnly', 'SameSite=Strict'];
+  return [`${COOKIE}=${value}`, ...attributes, ...(isSecure(request) ? ['Secure'] : [])].join('; ');
+}
+
+/** Over TLS, to here or to a proxy that is trusted to say so (`secure` of express). */
+function isSecure(request: IncomingMessage & { readonly secure?: boolean }): boolean {
+  return request.secure ?? Boolean((request.socket as Partial<TLSSocket>).encrypted);
+}

@@ -1,0 +1,117 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AgentsNetwork, HOSTILE, startAgentsNetwork } from '../kits/web/agents-network.ts';
+import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+import { PASSWORD } from '../kits/web/page-people.ts';
+import { tabTo } from '../kits/web/tab-to.ts';
+
+describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
+  let browser: Browser;
+  let network: AgentsNetwork;
+  beforeAll(async () => {
+    [browser, network] = await Promise.all([launchBrowser(), startAgentsNetwork()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await network[Symbol.asyncDispose]();
+  });
+
+  test('agents are a tree with time left and bounds in words; one shows its line, its changes and what it called', async () => {
+    await using dashboard = await openDashboard(browser, network);
+    const { page } = dashboard;
+    await dashboard.go('prod/agents');
+    await dashboard.signIn('admin', PASSWORD);
+    const table = page.getByRole('table');
+    await table.getByRole('link', { name: 'scout' }).waitFor();
+    const names = await table.getByRole('link').allTextContents();
+    expect(names).toEqual(['auditor-bot', 'ops-agent', 'scout']);
+    await table.getByText('in 29 minutes').waitFor();
+    await page.getByLabel('Search agents').fill('scout');
+    await table.getByRole('link', { name: 'ops-agent' }).waitFor({ state: 'detached' });
+    await table.getByRole('link', { name: 'scout' }).click();
+    const scout = page.getByRole('article', { name: 'scout' });
+    await scout.getByText('admin (person)').waitFor();
+    await scout.getByText('May see peers, policies and who reaches whom.').waitFor();
+    await scout.getByText('Within the reach of its parent:').waitFor();
+    await scout.getByText('role=web on tcp/443').waitFor();
+    await scout.getByText('No call since the control plane started.').waitFor();
+    expect(page.url()).toContain('q=scout');
+    await scout.getByRole('link', { name: 'ops-agent' }).click();
+
+    const ops = page.getByRole('article', { name: 'ops-agent' });
+    await ops.getByText('Never approves.').waitFor();
+    await ops.getByText('executed').waitFor();
+    await ops.getByText('pending', { exact: true }).waitFor();
+    const call = ops.getByRole('listitem').filter({ hasText: 'get_peer' });
+    await call.getByText('not_found').waitFor();
+    await call.getByText('get_peer').click();
+    await call.getByRole('figure', { name: 'Arguments' }).getByText('<img src=x').waitFor();
+    expect(await call.textContent()).toContain(JSON.stringify(HOSTILE));
+    const delegation = ops.getByRole('listitem').filter({ hasText: 'delegate_agent' });
+    await delegation.getByText('delegate_agent').click();
+    await delegation.getByText('"enrollmentToken": "(secret)"').waitFor();
+    expect(await page.locator('body').textContent()).not.toMatch(/mesh-(dlg|agt)-\w/);
+    await network.api('GET', '/api/v1/policies', network.agent);
+    await ops.getByRole('listitem').filter({ hasText: 'list_policies' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('an operator and a viewer see agents without their calls and cannot end them', async () => {
+    for (const who of ['olga', 'vera']) {
+      await using dashboard = await openDashboard(browser, network);
+      const { page } = dashboard;
+      await dashboard.go('prod/agents/ops-agent');
+      await dashboard.signIn(who, PASSWORD);
+      const ops = page.getByRole('article', { name: 'ops-agent' });
+      await ops.getByText('that needs the role auditor or admin').waitFor();
+      await ops.getByText('executed').waitFor();
+      expect(await ops.getByRole('button', { name: 'Revoke the agent' }).count()).toBe(0);
+      expect(dashboard.complaints).toEqual([]);
+    }
+  });
+
+  test.each([
+    ['light', 390],
+    ['dark', 1280],
+    ['dark', 390],
+    ['light', 1280],
+  ] as const)('axe finds no fault in %s at %i pixels, with a call and with the dialog open', async (theme, width) => {
+    await using dashboard = await openDashboard(browser, network, { theme, width });
+    const { page } = dashboard;
+    await dashboard.go('prod/agents');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByRole('link', { name: 'scout' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dashboard.go('prod/agents/ops-agent');
+    await page.getByText('delegate_agent').click();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Revoke the agent' }).click();
+    await page.getByRole('dialog').getByText('ops-agent, scout').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
+  test('with the keyboard alone an agent is revoked, once it is said what ends with it and its name is typed', async () => {
+    await using dashboard = await openDashboard(browser, network);
+    const { page } = dashboard;
+    await dashboard.go('prod/agents/ops-agent');
+    await dashboard.signIn('admin', PASSWORD);
+    await tabTo(page, page.getByRole('button', { name: 'Revoke the agent' }));
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('2: ops-agent, scout').waitFor();
+    await dialog.getByText('1: scout').waitFor();
+    const revoke = dialog.getByRole('button', { name: 'Revoke the agent' });
+    expect(await revoke.isDisabled()).toBe(true);
+    await tabTo(page, dialog.getByLabel('Type ops-agent to confirm.'));
+    await page.keyboard.type('ops-agent');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').filter({ hasText: 'ops-agent is revoked, and 1 below it.' }).waitFor();
+    await page.getByRole('article', { name: 'ops-agent' }).getByText('revoked').waitFor();
+    await page.getByRole('table').getByRole('link', { name: 'scout' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Show those that ended' }).click();
+    await page.getByRole('table').getByRole('link', { name: 'scout' }).waitFor();
+    const { body } = await network.api('GET', `/api/v1/workflows/${network.waits}`, network.own);
+    expect(body.status).not.toBe('pending');
+    expect(dashboard.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,137 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN_PASSWORD, type Harness, startHarness } from '../kits/http/harness.ts';
+import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+
+const OWN_PASSWORD = 'a password of my own 42';
+const HOSTILE = '<a href="javascript:alert(1)">';
+const POLICY = { action: 'DENY', peerSelector: {} };
+
+describe.skipIf(!hasBrowser)('the audit log on the dashboard', () => {
+  let browser: Browser;
+  let harness: Harness;
+  let workspace: string;
+  let token: string;
+
+  beforeAll(async () => {
+    [browser, harness] = await Promise.all([launchBrowser(), startHarness()]);
+    const made = await harness.workspace();
+    workspace = made.workspace;
+    const body = { oldPassword: ADMIN_PASSWORD, newPassword: OWN_PASSWORD };
+    await harness.api('PUT', '/api/v1/users/me/password', { token: made.token, body });
+    token = await harness.login('admin', OWN_PASSWORD);
+    for (const name of ['base', 'second', 'third']) {
+      await harness.api('POST', '/api/v1/policies', { token, workspace, body: { name, spec: POLICY } });
+    }
+    const join = { name: HOSTILE, expiry: '' };
+    await harness.api('POST', '/api/v1/token/generate', { token, workspace, body: join });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await harness[Symbol.asyncDispose]();
+  });
+
+  async function open(address: string, options?: Parameters<typeof openDashboard>[2]) {
+    const dashboard = await openDashboard(browser, harness, options);
+    await dashboard.go(address);
+    await dashboard.signIn('admin', OWN_PASSWORD);
+    await dashboard.page.getByRole('heading', { name: 'Audit', exact: true }).waitFor();
+    return dashboard;
+  }
+
+  test('entries are filtered in the address, which can be shared, and one is shown whole with its proof', async () => {
+    await using dashboard = await open('prod/audit');
+    const { page } = dashboard;
+    await page.getByText(HOSTILE).first().waitFor();
+    await page.getByLabel('Kind').selectOption('MeshPolicy');
+    await page.getByLabel('Name of what changed').fill('second');
+    await page.keyboard.press('Enter');
+    await page.getByText('1 entries shown.').waitFor();
+    expect(page.url()).toContain('kind=MeshPolicy');
+    const shared = new URL(page.url()).hash.slice(2);
+    await page.getByRole('link', { name: /created MeshPolicy second/ }).focus();
+    await page.keyboard.press('Enter');
+    const entry = page.getByRole('article', { name: /^Entry \d+/ });
+    await entry.getByText('user:admin', { exact: true }).waitFor();
+    await entry.getByText(/It is in the log of \d+ entries, which is signed/).waitFor();
+    await entry.getByText('The whole entry').click();
+    expect(JSON.parse((await entry.locator('pre').textContent()) ?? '')).toMatchObject({ actor: 'user:admin' });
+    await entry.getByRole('link', { name: 'Close' }).click();
+    await page.getByText('1 entries shown.').waitFor();
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await page.getByText(HOSTILE).first().waitFor();
+    await using other = await open(shared);
+    await other.page.getByText('1 entries shown.').waitFor();
+    expect(await other.page.getByLabel('Name of what changed').inputValue()).toBe('second');
+    expect([...dashboard.complaints, ...other.complaints]).toEqual([]);
+  });
+
+  test('a time range stands in the address and is asked for', async () => {
+    const soon = new Date(Date.now() + 3_600_000).toISOString();
+    await using dashboard = await open(`prod/audit?from=${soon}`);
+    await dashboard.page.getByText('Nothing was recorded with these filters.').waitFor();
+    expect(await dashboard.page.getByLabel('From').inputValue()).not.toBe('');
+    await dashboard.go(`prod/audit?to=${soon}`);
+    await dashboard.page.getByText(HOSTILE).first().waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('the page says up to where the log is signed, by which key, and how that is verified elsewhere', async () => {
+    await using dashboard = await open('prod/audit');
+    const { page } = dashboard;
+    await page.getByText(/^● Signed up to entry \d+/).waitFor();
+    await page.getByText('No device has told yet').waitFor();
+    const { body } = await harness.api('GET', '/api/v1/audit/keys');
+    await page.getByText('How to verify it').focus();
+    await page.keyboard.press('Enter');
+    await page.getByText(`mesh audit verify --key ${body.items[0].fingerprint}`).waitFor();
+    await page.getByText(`mesh.internal/log/`).first().waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('the entries that are shown are downloaded as JSON lines', async () => {
+    await using dashboard = await open('prod/audit?kind=MeshPolicy');
+    const { page } = dashboard;
+    await page.getByText('3 entries shown.').waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download as JSON lines' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^audit-prod-\d{4}-\d\d-\d\d\.jsonl$/);
+    const lines = (await readFile(await download.path(), 'utf8')).trim().split('\n');
+    const names = lines.map((line) => JSON.parse(line).changes[0].name);
+    expect(names).toEqual(['third', 'second', 'base']);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a platform administrator reads the log of the installation', async () => {
+    await using dashboard = await open('prod/audit');
+    const { page } = dashboard;
+    await page.getByLabel(/^Log/).selectOption('installation');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('link', { name: /login/ }).first().waitFor();
+    expect(page.url()).toContain('log=installation');
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('an entry that there is not is told', async () => {
+    await using dashboard = await open('prod/audit/999999');
+    await dashboard.page.getByRole('alert').filter({ hasText: 'There is no entry 999999.' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test.each([
+    ['light', 390],
+    ['dark', 1280],
+  ] as const)('it is free of accessibility faults in %s at %i px', async (theme, width) => {
+    await using dashboard = await open('prod/audit/3', { theme, width });
+    const { page } = dashboard;
+    await page.getByRole('article', { name: 'Entry 3' }).getByText('which is signed').waitFor();
+    await page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true");
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const [shown, all] = await page.evaluate<number[]>('[innerWidth, document.documentElement.scrollWidth]');
+    expect(all).toBe(shown);
+    expect(dashboard.complaints).toEqual([]);
+  });
+});

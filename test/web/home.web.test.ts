@@ -1,0 +1,99 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startHarness } from '../kits/http/harness.ts';
+import { type AgentsNetwork, startAgentsNetwork } from '../kits/web/agents-network.ts';
+import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+import { ownPassword, PASSWORD } from '../kits/web/page-people.ts';
+import { tabTo } from '../kits/web/tab-to.ts';
+
+describe.skipIf(!hasBrowser)('Home on the dashboard', () => {
+  let browser: Browser;
+  let network: AgentsNetwork;
+  beforeAll(async () => {
+    [browser, network] = await Promise.all([launchBrowser(), startAgentsNetwork()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await network[Symbol.asyncDispose]();
+  });
+
+  test('it says what waits, who is online and by which paths, what changed, who works how long, and leads to each', async () => {
+    const body = { framework: 'pci-dss', period_start: '2026-01-01T00:00:00Z', period_end: new Date().toISOString() };
+    const assessed = await network.api('POST', '/api/v1/ai/compliance/assess', {
+      ...network.own,
+      body: { workspace_id: network.own.workspace, ...body },
+    });
+    expect(assessed.status).toBe(200);
+    await using dashboard = await openDashboard(browser, network);
+    const { page } = dashboard;
+    const asked: string[] = [];
+    page.on('request', (request) => void asked.push(new URL(request.url()).pathname));
+    await dashboard.signIn('admin', PASSWORD);
+    const main = page.getByRole('main');
+    await main.getByRole('link', { name: '4 of 6 peers online' }).waitFor();
+    await main.getByText('75 % of paths are direct, 25 % go by the relay').waitFor();
+    await main.getByText('approved by user:olga').waitFor();
+    await main.getByRole('link', { name: 'PCI DSS' }).waitFor();
+    await main.getByText('of 100').waitFor();
+    await main.getByText('ends in 29 minutes').waitFor();
+    expect(await main.getByRole('heading', { name: 'Next steps' }).count()).toBe(0);
+    const reads = asked.filter((path) => path.startsWith('/api/v1/') && !/login|\/me$|events$/.test(path));
+    expect(reads.length).toBeLessThanOrEqual(9);
+
+    const { summary } = (await network.api('GET', `/api/v1/workflows/${network.waits}`, network.own)).body;
+    await tabTo(page, main.getByRole('link', { name: summary }));
+    await page.keyboard.press('Enter');
+    await page.getByRole('article', { name: summary }).waitFor();
+    await page.goBack();
+    await main.getByRole('link', { name: 'scout' }).click();
+    await page.getByRole('article', { name: 'scout' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('an empty network shows the three next steps and what is open, until an agent is connected', async () => {
+    await using fresh = await startHarness();
+    const { workspace } = await fresh.workspace();
+    const own = { token: await ownPassword(fresh), workspace };
+    await using dashboard = await openDashboard(browser, fresh);
+    const { page } = dashboard;
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByRole('heading', { name: 'Next steps' }).waitFor();
+    const main = page.getByRole('main');
+    await main.getByRole('link', { name: 'Write a first policy' }).waitFor();
+    await main.getByRole('link', { name: 'Add a device' }).click();
+    await page.getByRole('button', { name: 'Make the join token' }).waitFor();
+    await page.goBack();
+    await tabTo(page, main.getByRole('link', { name: 'Connect an agent' }));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Connect an agent' }).waitFor();
+    await page.goBack();
+    await main.getByRole('heading', { name: 'Next steps' }).waitFor();
+    await fresh.api('POST', '/api/v1/agents', { ...own, body: { name: 'first' } });
+    await main.getByRole('heading', { name: 'Next steps' }).waitFor({ state: 'detached' });
+    await main.getByRole('link', { name: 'first' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a viewer is led nowhere that would be refused', async () => {
+    await using dashboard = await openDashboard(browser, network);
+    const { page } = dashboard;
+    await dashboard.signIn('vera', PASSWORD);
+    const main = page.getByRole('main');
+    await main.getByRole('link', { name: '4 of 6 peers online' }).waitFor();
+    await main.getByRole('link', { name: 'ops-agent' }).waitFor();
+    expect(await main.getByRole('heading', { name: 'Compliance' }).count()).toBe(0);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test.each([
+    ['light', 390],
+    ['dark', 1280],
+    ['dark', 390],
+    ['light', 1280],
+  ] as const)('axe finds no fault in %s at %i pixels', async (theme, width) => {
+    await using dashboard = await openDashboard(browser, network, { theme, width });
+    await dashboard.signIn('admin', PASSWORD);
+    await dashboard.page.getByText('ends in 29 minutes').waitFor();
+    expect(await accessibilityFaults(dashboard.page)).toEqual([]);
+  });
+});

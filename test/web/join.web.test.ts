@@ -1,0 +1,135 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from '../kits/http/harness.ts';
+import { enrol } from '../kits/plane/devices.ts';
+import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+import { member, ownPassword, PASSWORD } from '../kits/web/page-people.ts';
+import { tabTo } from '../kits/web/tab-to.ts';
+
+const HOSTILE = '<img src=x onerror="alert(1)">';
+
+describe.skipIf(!hasBrowser)('adding a device on the dashboard', () => {
+  let browser: Browser;
+  let harness: Harness;
+  let own: { token: string; workspace: string };
+  beforeAll(async () => {
+    [browser, harness] = await Promise.all([launchBrowser(), startHarness()]);
+    const { workspace } = await harness.workspace();
+    own = { workspace, token: await ownPassword(harness) };
+    await member(harness, own, 'vera', 'viewer');
+    const settings = { settings: { requirePeerApproval: true } };
+    await harness.api('PATCH', `/api/v1/workspaces/${workspace}`, { ...own, body: settings });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await harness[Symbol.asyncDispose]();
+  });
+
+  test('a token is shown once with its code and commands, the device that joins appears and is approved beside it', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/join');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByLabel('Name of the token').fill(HOSTILE);
+    await page.getByLabel('Labels of the devices').fill('role=laptop');
+    await page.getByRole('button', { name: 'Make the join token' }).click();
+    const invitation = page.getByRole('region', { name: `Join token ${HOSTILE}` });
+    await invitation.getByText('Adds 1 device, ends').waitFor();
+    await invitation.getByRole('img', { name: /^QR code/ }).waitFor();
+    const link = (await invitation.getByRole('figure', { name: 'Join link' }).locator('pre').textContent()) ?? '';
+    const token = new URL(link).searchParams.get('token') ?? '';
+    expect(token).toMatch(/^mesh-join-/);
+    await invitation.getByRole('button', { name: 'macOS' }).click();
+    const commands = invitation.getByRole('figure', { name: 'Run on the device' });
+    await commands.getByText('brew install wireguard-go').waitFor();
+    await commands.getByRole('button', { name: 'Copy' }).click();
+    const copied = await page.evaluate('navigator.clipboard.readText()');
+    expect(copied).toContain(`sudo mesh init '${link}'`);
+    await invitation.getByLabel('Address of the control plane').fill('https://plane.example.net');
+    await commands.getByText('plane.example.net').waitFor();
+
+    await enrol(harness, token, 'ada-laptop');
+    await invitation.getByRole('link', { name: 'ada-laptop' }).waitFor();
+    await page.getByRole('cell', { name: '0 of 1' }).waitFor();
+    await invitation.getByRole('button', { name: 'Approve ada-laptop' }).click();
+    await page.getByRole('status').filter({ hasText: 'ada-laptop is approved.' }).waitFor();
+    await invitation.getByRole('button', { name: 'Approve ada-laptop' }).waitFor({ state: 'detached' });
+
+    const kept = await page.evaluate(
+      'JSON.stringify([location.href, sessionStorage, localStorage, document.cookie, history.state])',
+    );
+    expect(kept).not.toContain('mesh-join');
+    await dashboard.go('prod/peers');
+    await page.getByRole('heading', { name: 'Peers' }).waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Make the join token' }).waitFor();
+    expect(await page.locator('body').textContent()).not.toContain(token);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('with the keyboard alone a token is made, and one is revoked', async () => {
+    const body = { name: 'old-laptops', expiry: '24h', usageLimit: 3 };
+    await harness.api('POST', '/api/v1/token/generate', { ...own, body });
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/join');
+    await dashboard.signIn('admin', PASSWORD);
+    const make = page.getByRole('button', { name: 'Make the join token' });
+    await tabTo(page, page.getByLabel('Devices it may add'));
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('2');
+    await tabTo(page, make);
+    await page.keyboard.press('Enter');
+    await page.getByText('Adds 2 devices, ends').waitFor();
+    await tabTo(page, page.getByRole('button', { name: 'Revoke the token old-laptops' }));
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await tabTo(page, dialog.getByRole('button', { name: 'Revoke' }));
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: 'old-laptops', exact: true }).waitFor({ state: 'detached' });
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a token that needs a second person leads to Review; a viewer is not offered the page', async () => {
+    await harness.api('PATCH', `/api/v1/workspaces/${own.workspace}`, {
+      ...own,
+      body: { settings: { requireApproval: true } },
+    });
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/join');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByLabel('Labels of the devices').fill('role=db');
+    await page.getByRole('button', { name: 'Make the join token' }).click();
+    await page.getByRole('link', { name: 'Open it in Review' }).click();
+    await page.getByRole('article').getByText('generate_join_token').waitFor();
+
+    await using other = await openDashboard(browser, harness);
+    await other.go('prod/join');
+    await other.signIn('vera', PASSWORD);
+    await other.page.getByRole('heading', { name: 'No such page' }).waitFor();
+    expect(await other.page.getByRole('link', { name: 'Add a device' }).count()).toBe(0);
+    expect([...dashboard.complaints, ...other.complaints]).toEqual([]);
+  });
+
+  test.each([
+    ['light', 390],
+    ['dark', 1280],
+    ['dark', 390],
+    ['light', 1280],
+  ] as const)('axe finds no fault in %s at %i pixels, with the token shown and with a dialog', async (theme, width) => {
+    await using dashboard = await openDashboard(browser, harness, { theme, width });
+    const { page } = dashboard;
+    await dashboard.go('prod/join');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByRole('button', { name: 'Make the join token' }).click();
+    await page.getByText('No device has joined yet').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page
+      .getByRole('button', { name: /^Revoke the token/ })
+      .first()
+      .click();
+    await page.getByRole('dialog').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+});

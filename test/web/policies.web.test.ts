@@ -1,0 +1,270 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from '../kits/http/harness.ts';
+import { joinDevice, webAndDatabase } from '../kits/http/network-setup.ts';
+import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+import { member, ownPassword, PASSWORD } from '../kits/web/page-people.ts';
+import { tabTo } from '../kits/web/tab-to.ts';
+
+const HOSTILE = '<img src=x onerror="alert(1)">';
+const WEB_TO_DB = {
+  action: 'ALLOW',
+  peerSelector: { matchLabels: { role: 'db' } },
+  ingress: [{ from: [{ peerSelector: { matchLabels: { role: 'web' } } }], ports: [{ protocol: 'TCP', port: 5432 }] }],
+};
+const NOBODY = { action: 'ALLOW', peerSelector: { matchLabels: { role: 'vpn' } }, ingress: [{}] };
+
+describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
+  let browser: Browser;
+  let harness: Harness;
+  let own: { token: string; workspace: string };
+  beforeAll(async () => {
+    [browser, harness] = await Promise.all([launchBrowser(), startHarness()]);
+    const { workspace, token } = await webAndDatabase(harness);
+    await joinDevice(harness, { token, workspace }, 'metrics', { role: 'monitoring' });
+    const held = await harness.workspace('held');
+    const settings = { settings: { requireApproval: true } };
+    await harness.api('PATCH', `/api/v1/workspaces/${held.workspace}`, { token, body: settings });
+    own = { workspace, token: await ownPassword(harness) };
+    await member(harness, own, 'vera', 'viewer');
+    const annotations = { note: HOSTILE };
+    for (const body of [
+      { name: 'web-to-db', spec: WEB_TO_DB, annotations },
+      { name: 'old-vpn', spec: NOBODY },
+    ]) {
+      expect((await harness.api('POST', '/api/v1/policies', { ...own, body })).status).toBe(201);
+    }
+  });
+  afterAll(async () => {
+    await browser.close();
+    await harness[Symbol.asyncDispose]();
+  });
+
+  const specOf = async (name: string) => (await harness.api('GET', `/api/v1/policies/${name}`, own)).body.spec;
+  const yaml = (page: Page) => page.getByRole('textbox', { name: 'YAML' });
+  const effect = (page: Page) => page.getByRole('region', { name: 'What it would do' });
+
+  test('a list says what each policy does and what is probably not meant; form and YAML keep step, and show the effect before it is saved', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/policies');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByRole('cell', { name: 'Allows role=web → role=db on tcp/5432' }).waitFor();
+    await page.getByText('its peerSelector matches no peer').waitFor();
+    await page.getByLabel('Only with findings').check();
+    await page.getByRole('link', { name: 'web-to-db' }).waitFor({ state: 'detached' });
+    expect(page.url()).toContain('findings=1');
+    await page.getByLabel('Only with findings').uncheck();
+    await page.getByLabel('Search policies').fill('tcp/5432');
+    await page.getByRole('table').getByRole('link', { name: 'old-vpn' }).waitFor({ state: 'detached' });
+
+    await page.getByRole('link', { name: 'web-to-db' }).click();
+    await yaml(page).getByText(HOSTILE).waitFor();
+    await page.getByLabel('Ports').fill('tcp/5432, tcp/22');
+    await yaml(page).getByText('port: 22').waitFor();
+    await effect(page).getByText('web-1, web-2').waitFor();
+    await effect(page).getByText('TCP 22').waitFor();
+
+    await yaml(page).getByText('port: 22').click();
+    await page.keyboard.press('End');
+    await page.keyboard.type('22');
+    await expect.poll(() => page.getByLabel('Ports').inputValue()).toBe('tcp/5432, tcp/2222');
+    await effect(page).getByText('TCP 2222').waitFor();
+
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('kind: [');
+    await page.getByText('The YAML cannot be read').waitFor();
+    await effect(page).getByRole('alert').waitFor();
+    expect(await page.getByRole('button', { name: /^Save/ }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    await page.getByLabel('Ports').fill('tcp/5432, http');
+    await page.getByText('“http” is no port').waitFor();
+    await page.getByLabel('Ports').fill('tcp/5432, tcp/5433');
+    await page.getByRole('button', { name: 'Save web-to-db' }).click();
+    await page.getByRole('status').filter({ hasText: 'web-to-db is saved.' }).waitFor();
+    await page.getByText('Allows role=web → role=db on tcp/5432, tcp/5433').waitFor();
+    expect((await specOf('web-to-db')).ingress[0].ports).toHaveLength(2);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a policy is made by keyboard alone, and deleted once its name is typed', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/policies');
+    await dashboard.signIn('admin', PASSWORD);
+    const keys = page.keyboard;
+    const type = async (field: Locator, text: string) => {
+      await tabTo(page, field);
+      await keys.type(text);
+    };
+    await tabTo(page, page.getByRole('link', { name: 'New policy' }));
+    await keys.press('Enter');
+    await page.getByRole('heading', { name: 'New policy' }).waitFor();
+    await type(page.getByLabel(/^Name/), 'scrape');
+    await type(page.getByLabel('Labels'), 'role=web');
+    await tabTo(page, page.getByRole('button', { name: /Add peers/ }));
+    await keys.press('Enter');
+    await type(page.getByLabel('Labels').nth(1), 'role in (monitoring)');
+    await type(page.getByLabel('Ports'), 'tcp/9100');
+    await tabTo(page, yaml(page));
+    await effect(page).getByText('Nothing changes before you save').waitFor();
+    await effect(page).getByText('db-1, laptop, web-1, web-2').waitFor();
+    const save = page.getByRole('button', { name: 'Save scrape' });
+    await expect.poll(() => save.isEnabled()).toBe(true);
+    await tabTo(page, save);
+    await keys.press('Enter');
+    await page.getByRole('status').filter({ hasText: 'scrape is saved.' }).waitFor();
+    expect(await specOf('scrape')).toMatchObject({
+      ingress: [
+        {
+          from: [{ peerSelector: { matchExpressions: [{ key: 'role', operator: 'In', values: ['monitoring'] }] } }],
+          ports: [{ protocol: 'TCP', port: 9100 }],
+        },
+      ],
+    });
+
+    await page.getByRole('heading', { name: 'scrape' }).waitFor();
+    await tabTo(page, page.getByRole('button', { name: 'Delete scrape' }));
+    await keys.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('heading', { name: 'Opens' }).waitFor();
+    const leave = dialog.getByRole('button', { name: 'Delete' });
+    expect(await leave.isDisabled()).toBe(true);
+    await type(dialog.getByRole('textbox'), 'scrape');
+    await keys.press('Enter');
+    await page.getByRole('status').filter({ hasText: 'scrape is deleted.' }).waitFor();
+    expect((await harness.api('GET', '/api/v1/policies/scrape', own)).status).toBe(404);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('what others save meanwhile is shown, and what is typed is kept and refused rather than written over it', async () => {
+    const body = { name: 'shared', spec: NOBODY };
+    await harness.api('POST', '/api/v1/policies', { ...own, body });
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/policies/shared');
+    await dashboard.signIn('admin', PASSWORD);
+    const ports = page.getByLabel('Ports');
+    await ports.waitFor();
+    const put = (port: number) => {
+      const spec = { ...NOBODY, ingress: [{ ports: [{ protocol: 'TCP', port }] }] };
+      return harness.api('PUT', '/api/v1/policies/shared', { ...own, body: { spec } });
+    };
+    await put(81);
+    await expect.poll(() => ports.inputValue()).toBe('tcp/81');
+    await ports.fill('tcp/82');
+    await put(83);
+    await page.getByText('Somebody has changed this policy').waitFor();
+    expect(await ports.inputValue()).toBe('tcp/82');
+    await page.getByRole('button', { name: 'Save shared' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Conflict' }).waitFor();
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    await expect.poll(() => ports.inputValue()).toBe('tcp/83');
+    await harness.api('DELETE', '/api/v1/policies/shared', own);
+  });
+
+  test('a viewer reads policies of now and of then, and finds nothing to change them with', async () => {
+    const before = new Date().toISOString();
+    await harness.api('POST', '/api/v1/policies', { ...own, body: { name: 'later', spec: NOBODY } });
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/policies/later');
+    await dashboard.signIn('vera', PASSWORD);
+    await yaml(page).getByText('role: vpn').waitFor();
+    expect(await yaml(page).getAttribute('contenteditable')).toBe('false');
+    expect(
+      await page
+        .getByRole('main')
+        .getByRole('button', { name: /Save|Delete/ })
+        .count(),
+    ).toBe(0);
+    await dashboard.go('prod/policies?view=new');
+    await page.getByText('You may read policies, and not change them.').waitFor();
+    await dashboard.go('prod/policies?view=tests');
+    await page.getByText('No tests yet.').waitFor();
+    expect(await page.getByRole('button', { name: 'New test' }).count()).toBe(0);
+
+    await dashboard.go(`prod/policies?at=${before}`);
+    await page.getByRole('link', { name: 'web-to-db' }).waitFor();
+    expect(await page.getByRole('link', { name: 'later' }).count()).toBe(0);
+    await dashboard.go(`prod/policies/later?at=${before}`);
+    await page.getByRole('alert').filter({ hasText: 'There was no policy later then.' }).waitFor();
+    await harness.api('DELETE', '/api/v1/policies/later', own);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a test of what must stay true is made, stops a change that would break it, and is deleted', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/policies?view=tests');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByRole('button', { name: 'New test' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('laptops-not-db');
+    await dialog.getByLabel('From').fill('laptop');
+    await dialog.getByLabel('To').fill('role=db');
+    await dialog.getByLabel('Port').fill('http');
+    await dialog.getByText('Write one port or range').waitFor();
+    await dialog.getByLabel('Port').fill('tcp/22');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Create the test' }).click();
+    await page.getByRole('cell', { name: 'laptop never reaches role=db on tcp/22' }).waitFor();
+    await page.getByRole('cell', { name: 'holds' }).waitFor();
+
+    await dashboard.go('prod/policies/web-to-db');
+    await page.getByLabel('Labels').nth(1).fill('');
+    await page.getByLabel('Ports').fill('tcp/22');
+    await effect(page).getByRole('alert').filter({ hasText: 'laptops-not-db' }).waitFor();
+    expect(await page.getByRole('button', { name: /^Save/ }).isDisabled()).toBe(true);
+
+    await dashboard.go('prod/policies?view=tests');
+    await page.getByRole('button', { name: 'Delete laptops-not-db' }).click();
+    await dialog.getByRole('textbox').fill('laptops-not-db');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No tests yet.').waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a change that needs approval is sent for it, and leads to where it is decided', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('held/policies');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByText('No policies yet').waitFor();
+    await page.getByRole('link', { name: 'New policy' }).click();
+    await page.getByLabel(/^Name/).fill('all-in');
+    await effect(page).getByText('whom the policy is about').waitFor();
+    expect(await page.getByRole('button', { name: 'Save all-in' }).isDisabled()).toBe(true);
+    await page.getByLabel('Labels').fill('role=db');
+    await effect(page).getByText('waits for approval').waitFor();
+    await page.getByRole('button', { name: 'Send all-in for approval' }).click();
+    await page
+      .getByRole('article')
+      .getByRole('button', { name: /^Approve: / })
+      .waitFor();
+    expect(page.url()).toContain('/held/review/wf_');
+  });
+
+  test.each([
+    ['light', 1280],
+    ['dark', 390],
+  ] as const)('all of it can be used by everyone (%s, %i px)', async (theme, width) => {
+    await using dashboard = await openDashboard(browser, harness, { theme, width });
+    const { page } = dashboard;
+    await dashboard.go('prod/policies');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByText('its peerSelector matches no peer').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dashboard.go('prod/policies/web-to-db');
+    await page.getByLabel('Ports').fill('udp/53');
+    await effect(page).getByText('UDP 53').waitFor();
+    await yaml(page).getByText('protocol: UDP').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Delete web-to-db' }).click();
+    await page.getByRole('dialog').getByRole('heading', { name: 'Opens' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const sideways = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+    expect(await page.evaluate(sideways)).toBe(false);
+    expect(dashboard.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { reachOf } from '../../web/src/pages/connect/reach-of.ts';
+
+test('a reach is read from lines of whom and ports', () => {
+  const text = 'role=web,env=prod tcp/443,8000-8100\n\n db-1 udp/53 \n10.1.0.0/16 icmp\n*';
+  expect(reachOf(text)).toEqual({
+    rules: [
+      {
+        to: [{ peerSelector: { matchLabels: { role: 'web', env: 'prod' } } }],
+        ports: [
+          { protocol: 'TCP', port: 443 },
+          { protocol: 'TCP', port: 8000, endPort: 8100 },
+        ],
+      },
+      { to: [{ peerSelector: { peers: ['db-1'] } }], ports: [{ protocol: 'UDP', port: 53 }] },
+      { to: [{ ipBlock: { cidr: '10.1.0.0/16' } }], ports: [{ protocol: 'ICMP' }] },
+      { to: [{ peerSelector: {} }] },
+    ],
+  });
+});
+
+test.each(['role=web http', 'role=web 443 and more', 'role=web 443,'])('%s is no line of a reach', (line) => {
+  expect(reachOf(`db-1 5432\n${line}`)).toEqual({ wrong: line });
+});

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import type { PolicySpec } from '../../web/src/api/types.ts';
+import { sentencesOf } from '../../web/src/pages/policies/sentence.ts';
+
+const db = { matchLabels: { role: 'db' } };
+
+test('a policy is told as a sentence for each rule', () => {
+  const spec: PolicySpec = {
+    action: 'ALLOW',
+    peerSelector: db,
+    ingress: [
+      { from: [{ peerSelector: { peers: ['web-1', 'web-2'] } }], ports: [{ protocol: 'TCP', port: 5432 }] },
+      { from: [{ ipBlock: { cidr: '203.0.113.0/24', except: ['203.0.113.8/29'] } }] },
+    ],
+    egress: [{}],
+  };
+  expect(sentencesOf(spec)).toEqual([
+    'Allows web-1, web-2 → role=db on tcp/5432',
+    'Allows 203.0.113.0/24 but not 203.0.113.8/29 → role=db on everything',
+    'Allows role=db → anyone on everything',
+  ]);
+});
+
+test('a policy without rules says what it closes, and everyone is told from peers', () => {
+  const base = { action: 'DENY', peerSelector: {} } as const;
+  expect(sentencesOf(base)).toEqual(['Closes every peer both ways: nothing but what policies allow']);
+  expect(sentencesOf({ ...base, action: 'ALLOW', ingress: [] })).toEqual([
+    'Closes what comes to every peer: nothing but what policies allow',
+  ]);
+  const everyone = { from: ['*' as const, { peerSelector: { notPeers: ['a'] } }] };
+  expect(sentencesOf({ ...base, ingress: [everyone, { from: [{ peerSelector: { notPeers: ['a'] } }] }] })).toEqual([
+    'Denies anyone → every peer on everything',
+    'Denies every peer but not a → every peer on everything',
+  ]);
+});

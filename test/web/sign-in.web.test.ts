@@ -1,0 +1,101 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
+import { enrolSecondFactor } from '../kits/http/second-factor.ts';
+import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+
+const OWN_PASSWORD = 'a password of my own 42';
+
+/** A plane whose administrator has chosen a password, with a workspace. */
+async function startPlane() {
+  const harness = await startHarness();
+  const { token } = await harness.workspace();
+  const body = { oldPassword: ADMIN_PASSWORD, newPassword: OWN_PASSWORD };
+  await harness.api('PUT', '/api/v1/users/me/password', { token, body });
+  return harness;
+}
+
+describe.skipIf(!hasBrowser)('signing in on the dashboard', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test('asks for a code where the account has a second factor, once the password was right', async () => {
+    await using harness = await startPlane();
+    const token = await harness.login('admin', OWN_PASSWORD);
+    const { code, codeAt, recoveryCodes } = await enrolSecondFactor(harness, token, OWN_PASSWORD);
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    const field = page.getByLabel('Code of your second factor');
+    await dashboard.signIn('admin', 'not the password');
+    await page.getByRole('alert').filter({ hasText: 'Authentication required' }).waitFor();
+    expect(await field.count()).toBe(0);
+
+    await dashboard.signIn('admin', OWN_PASSWORD);
+    await field.waitFor();
+    expect(await field.evaluate('document.activeElement.name')).toBe('otp');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await field.fill(code);
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await field.fill(codeAt(1));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await dashboard.signIn('admin', OWN_PASSWORD);
+    await field.fill(recoveryCodes[0] ?? '');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('is over when the page is opened again, unless the browser was asked to keep it', async () => {
+    await using harness = await startPlane();
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.signIn('admin', OWN_PASSWORD);
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    expect(await page.context().cookies()).toEqual([]);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+
+    await page.getByLabel('Stay signed in').check();
+    await dashboard.signIn('admin', OWN_PASSWORD);
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
+    expect(await page.evaluate('document.cookie')).toBe('');
+    const stored = await page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])');
+    expect(stored).toBe('[{},{"mesh-session-kept":"yes"}]');
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await page.context().cookies()).toEqual([]);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('again, once a session has ended, keeps what was typed below', async () => {
+    await using harness = await startPlane();
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.signIn('admin', OWN_PASSWORD);
+    await page.getByRole('link', { name: 'Peers' }).click();
+    await page.getByLabel('Search peers').fill('db-1');
+    const token = await harness.login('admin', OWN_PASSWORD);
+    const body = { oldPassword: OWN_PASSWORD, newPassword: `${OWN_PASSWORD} again` };
+    await harness.api('PUT', '/api/v1/users/me/password', { token, body });
+    await page.getByRole('link', { name: 'Review' }).click();
+    await page.getByText('Your session ended').waitFor();
+    await dashboard.signIn('admin', `${OWN_PASSWORD} again`);
+    await page.getByRole('heading', { name: 'Review' }).waitFor();
+    await page.goBack();
+    expect(await page.getByLabel('Search peers').inputValue()).toBe('db-1');
+    expect(dashboard.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { READ } from '../../core/base/operation.ts';
+import { requireSession } from '../../core/base/require-session.ts';
+import { formatInstant } from '../../core/base/time.ts';
+import { liveSessions } from '../../core/identity/sessions.ts';
+import { defineOperation } from '../define.ts';
+import { pageOf, pageQuery } from '../page.ts';
+
+export const listSessions = defineOperation({
+  name: 'list_sessions',
+  title: 'List sessions',
+  description: 'Where the caller is signed in now: every session of the account that has not ended.',
+  input: z.strictObject({ ...pageQuery }),
+  output: z.strictObject({
+    items: z.array(
+      z.strictObject({
+        id: z.string(),
+        current: z.boolean().describe('the one that makes this call'),
+        createdAt: z.string(),
+        expiresAt: z.string(),
+      }),
+    ),
+    next_cursor: z.string().optional(),
+  }),
+  columns: { Id: 'id', Current: 'current', Began: 'createdAt', Ends: 'expiresAt' },
+  access: 'person',
+  workspace: 'none',
+  edition: 'community',
+  effects: READ,
+  problems: ['invalid_input', 'unauthenticated', 'forbidden'],
+  http: { method: 'get', path: '/api/v1/users/me/sessions' },
+  async run(query, { services, caller }) {
+    const { id, tokenId } = requireSession(caller);
+    return pageOf(await liveSessions(services, id), query, ({ uid, spec, createdAt }) => ({
+      id: uid,
+      current: uid === tokenId,
+      createdAt: formatInstant(createdAt),
+      expiresAt: formatInstant(spec.expiresAt),
+    }));
+  },
+});

@@ -1,0 +1,38 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { build } from 'vite';
+import { CLIENTS, entryOf, groupOf, READINGS } from '../cli/mcp-entry.ts';
+import { openApiDocument } from '../rest/openapi.ts';
+import { operations } from '../tools/index.ts';
+
+/** Builds the dashboard into `web/dist/`, with the types of the API from its own OpenAPI document. */
+const WEB = import.meta.dirname;
+const SCHEMA = path.join(WEB, 'src', 'api', 'schema.d.ts');
+const MCP_CLIENTS = path.join(WEB, 'src', 'api', 'mcp-clients.json');
+
+const document = JSON.parse(JSON.stringify(openApiDocument(operations, 'built')), asJson);
+const types = astToString(await openapiTS(document, { alphabetize: true }));
+await writeChanged(SCHEMA, types);
+await writeChanged(MCP_CLIENTS, `${JSON.stringify(CLIENTS.map(mcpClient), null, 2)}\n`);
+await build({ root: WEB, configFile: path.join(WEB, 'vite.config.ts'), logLevel: 'warn' });
+
+/** The page asks for JSON alone: other forms of an answer are left out of its types. */
+function asJson(key: string, value: unknown): unknown {
+  const isForms = key === 'content' && typeof value === 'object' && value !== null && 'application/json' in value;
+  return isForms ? { 'application/json': value['application/json'] } : value;
+}
+
+/** How a client is told of a control plane, as `mesh mcp config` writes it, with places for what differs. */
+function mcpClient(client: (typeof CLIENTS)[number]) {
+  const access = { server: 'http://server', token: '{token}', workspace: '{workspace}', launcher: 'mesh' };
+  const entry = JSON.stringify(entryOf(client, access)).replaceAll('http://server', '{server}');
+  return { client, group: groupOf(client), entry: JSON.parse(entry), ...READINGS[client] };
+}
+
+async function writeChanged(file: string, text: string): Promise<void> {
+  const before = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === before) return;
+  await writeFile(`${file}.part`, text);
+  await rename(`${file}.part`, file);
+}

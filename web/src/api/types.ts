@@ -1,0 +1,33 @@
+import type { components } from './schema.d.ts';
+
+type Schemas = components['schemas'];
+
+/** With all fields, as it is answered where none are chosen. */
+export type Peer = Required<Schemas['Peer']>;
+export type Agent = Schemas['Agent'];
+export type Workflow = Schemas['Workflow'];
+export type WorkflowDetail = Schemas['GetWorkflowResponse'];
+export type Effect = Schemas['AdoptPeerResponseEffect'];
+export type EffectRow = Schemas['AdoptPeerResponseEffectOpened'];
+export type ShownChange = Schemas['PreviewResourcesResponseChange'];
+export type RiskLevel = Workflow['riskLevel'];
+export type User = Schemas['User'] & { readonly lockedUntil?: string };
+export type Member = Schemas['Member'];
+export type Role = Member['role'];
+export type ApiToken = Schemas['ApiToken'];
+export type WorkspaceDetail = Schemas['Workspace'];
+export type Webhook = Schemas['Webhook'];
+export type WebhookDelivery = Schemas['WebhookDelivery'];
+export type Plan = Schemas['PlanNetworkChangeResponse'];
+export type PlanRequest = Pick<Schemas['PlanNetworkChangeRequest'], 'intent'> &
+  Partial<Schemas['PlanNetworkChangeRequest']>;
+export type TypedChange = Schemas['PlanNetworkChangeRequestChange'];
+export type Policy = Required<Schemas['Policy']>;
+export type PolicySpec = Schemas['PolicySpec'];
+export type Finding = Schemas['ListPoliciesResponseFinding'];
+export type Network = Required<Schemas['Network']>;
+export type Assertion = Required<Schemas['Assertion']>;
+export type Preview = Schemas['PreviewResourcesResponse'];
+export type Selector = Schemas['Selector'];
+export type PeerEntry = Schemas['Peers'][number];
+export type PortEntry = Schemas['Ports'][number];

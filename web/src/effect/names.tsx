@@ -1,0 +1,16 @@
+import { texts } from '../texts/texts.ts';
+
+const NAMED = 4;
+
+/** A few names as they are; many as their number, with all of them on demand. */
+export function Names({ names }: { names: readonly string[] }) {
+  if (names.length <= NAMED) return <span class="break">{names.join(', ')}</span>;
+  return (
+    <details class="names">
+      <summary>
+        {names.slice(0, 2).join(', ')} {texts.effect.andMore(names.length - 2)}
+      </summary>
+      <span class="break">{names.join(', ')}</span>
+    </details>
+  );
+}

@@ -1,0 +1,114 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { answer, api } from '../api/client.ts';
+import { changed } from '../api/load.ts';
+import { Problem } from '../api/problem.ts';
+import type { components } from '../api/schema.d.ts';
+import { session } from '../api/session.ts';
+import { holds } from '../api/workspace.ts';
+import { goTo, hrefOf, route } from '../route/route.ts';
+import { putBack as texts } from '../texts/put-back.ts';
+import { texts as common } from '../texts/texts.ts';
+import { useAct } from '../ui/act.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { say } from '../ui/message.tsx';
+import { ProblemNotice } from '../ui/problem.tsx';
+import { Time } from '../ui/time.tsx';
+import { EffectView } from './effect-view.tsx';
+import type { PutBackTarget } from './put-back.ts';
+import { Risk } from './risk.tsx';
+
+type Plan = components['schemas']['PlanNetworkChangeResponse'];
+
+/** Makes the plan that takes a change back, shows what it does, and applies it or lets it be. */
+export function PutBackDialog({ target, close }: { target: PutBackTarget; close: () => void }) {
+  const plan = useSignal<Plan | undefined>(undefined);
+  const planning = useAct();
+  const applying = useAct();
+  useEffect(() => {
+    if ('plan' in target) return;
+    void planning.act(async () => {
+      const made = await answer(api.POST('/api/v1/ai/intent/revert', { body: { ...target, dry_run: false } }));
+      if ('changes' in made) plan.value = made;
+    });
+  }, []);
+  const shown = 'plan' in target ? target.plan : plan.value;
+  const isNothing = shown?.changes.length === 0;
+  const isUnmet = plan.value?.verification === 'unmet';
+  const mayApply = !isUnmet || holds('intents:override');
+  const apply = () => applying.act(() => applyPlan(shown?.plan_id ?? '', close));
+  return (
+    <Dialog title={texts.title} close={close}>
+      <p class="dim">{texts.why}</p>
+      {planning.isActing.value && <p role="status">{texts.planning}</p>}
+      <ProblemNotice problem={planning.problem.value} />
+      {isNothing && <p>{texts.nothing}</p>}
+      {shown && !isNothing && (
+        <>
+          <p>
+            <span class="break">{shown.summary}</span> <Risk level={shown.risk_level} />
+          </p>
+          {'plan' in target ? (
+            <p class="break">{target.plan.effect}</p>
+          ) : (
+            plan.value && <EffectView effect={plan.value.effect} />
+          )}
+          <Lines lines={shown.warnings} tone="warn" />
+          {plan.value && plan.value.unmet.length > 0 && (
+            <Lines lines={[texts.unmet, ...plan.value.unmet, ...(mayApply ? [] : [texts.mayNot])]} tone="danger" />
+          )}
+          {plan.value && plan.value.questions.length > 0 && (
+            <Lines lines={[texts.questions, ...plan.value.questions]} tone="warn" />
+          )}
+          <ul aria-label={texts.changes}>
+            {shown.changes.map(({ action, resource, name }) => (
+              <li key={`${resource} ${name}`} class="break">
+                {action} {resource} <strong>{name}</strong>
+              </li>
+            ))}
+          </ul>
+          <p class="small dim">
+            {texts.expires} <Time at={shown.expires_at} />
+          </p>
+        </>
+      )}
+      <ProblemNotice problem={applying.problem.value} />
+      <div class="row">
+        {shown && !isNothing && mayApply && (
+          <button type="button" class="primary" disabled={applying.isActing.value} onClick={apply}>
+            <span class="break">{texts.apply(shown.summary)}</span>
+          </button>
+        )}
+        <button type="button" class="quiet" onClick={close}>
+          {common.common.cancel}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Applies it, or puts it to whoever has to approve it: then its page is opened, of now. */
+async function applyPlan(planId: string, close: () => void): Promise<void> {
+  const body = { plan_id: planId, approved_by: session.value?.username ?? '' };
+  const done = await answer(api.POST('/api/v1/ai/intent/apply', { body }));
+  changed.value += 1;
+  if (done.status === 'failed') throw new Problem({ title: texts.failed, detail: done.message });
+  const isWaiting = done.status === 'pending_approval';
+  say(isWaiting ? texts.waits : texts.applied);
+  close();
+  const { workspace } = route.value;
+  if (isWaiting) goTo(hrefOf({ workspace, page: 'review', rest: [done.workflow_id] }));
+}
+
+function Lines({ lines, tone }: { lines: readonly string[]; tone: 'warn' | 'danger' }) {
+  if (lines.length === 0) return null;
+  return (
+    <ul class={`notice ${tone} lines`}>
+      {lines.map((line) => (
+        <li key={line} class="break">
+          {line}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,110 @@
+import { useSignal } from '@preact/signals';
+import { answer, api } from '../../api/client.ts';
+import { useLoaded } from '../../api/load.ts';
+import type { components } from '../../api/schema.d.ts';
+import { useTicks } from '../../api/ticks.ts';
+import { may } from '../../api/workspace.ts';
+import { agents as words } from '../../texts/agents.ts';
+import { texts } from '../../texts/texts.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { ProblemNotice } from '../../ui/problem.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Outcome } from './outcome.tsx';
+
+type Call = components['schemas']['AgentCall'];
+
+const ASKED_EACH_MS = 5_000;
+const PAGE = 20;
+
+/** What an agent called, newest first, as it goes on. */
+export function AgentCalls({ id }: { id: string }) {
+  if (!may('audit:read')) {
+    return (
+      <section class="stack-small">
+        <h3>{words.calls}</h3>
+        <p class="dim">{words.callsNeed}</p>
+      </section>
+    );
+  }
+  return <Calls id={id} />;
+}
+
+function Calls({ id }: { id: string }) {
+  const ticks = useTicks(ASKED_EACH_MS);
+  const wanted = useSignal(PAGE);
+  const loaded = useLoaded(
+    () => {
+      ticks.value;
+      return readCalls(id, wanted.value);
+    },
+    { live: false },
+  );
+  const { value, problem, reload } = loaded.value;
+  return (
+    <section class="stack-small">
+      <h3>{words.calls}</h3>
+      <p class="dim small">{words.callsSince}</p>
+      <ProblemNotice problem={problem} again={reload} />
+      {value?.calls.length === 0 && <p class="dim">{words.noCalls}</p>}
+      <ul class="calls">
+        {value?.calls.map((call) => (
+          <li key={call.seq}>
+            <CallDetails call={call} />
+          </li>
+        ))}
+      </ul>
+      {value?.hasMore && (
+        <div class="row">
+          <button
+            type="button"
+            onClick={() => {
+              wanted.value += PAGE;
+            }}
+          >
+            {texts.common.more}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function CallDetails({ call: { operation, outcome, face, at, input, result } }: { call: Call }) {
+  return (
+    <details>
+      <summary>
+        <code class="break">{operation}</code>
+        <Outcome outcome={outcome} />
+        <span class="dim small">{words.faces[face]}</span>
+        <Time at={at} />
+      </summary>
+      <div class="stack-small">
+        <CodeBlock label={words.input} text={indented(input)} />
+        {result !== '' && <CodeBlock label={words.result} text={indented(result)} />}
+      </div>
+    </details>
+  );
+}
+
+/** JSON is easier to read in lines; what was cut is JSON no more and stays as it is. */
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** The newest ones, over as many pages as it takes. */
+async function readCalls(id: string, wanted: number): Promise<{ calls: readonly Call[]; hasMore: boolean }> {
+  const calls: Call[] = [];
+  let cursor: string | undefined;
+  do {
+    const limit = Math.min(200, wanted - calls.length);
+    const query = { limit, ...(cursor && { cursor }) };
+    const page = await answer(api.GET('/api/v1/agents/{id}/calls', { params: { path: { id }, query } }));
+    calls.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor !== undefined && calls.length < wanted);
+  return { calls, hasMore: cursor !== undefined };
+}

@@ -1,0 +1,73 @@
+import { answer, api } from '../../api/client.ts';
+import { useLoaded } from '../../api/load.ts';
+import type { components } from '../../api/schema.d.ts';
+import { waiting } from '../../api/waiting.ts';
+import { write } from '../../api/write.ts';
+import { agents as words } from '../../texts/agents.ts';
+import { texts } from '../../texts/texts.ts';
+import { Confirm } from '../../ui/dialog.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { ProblemNotice } from '../../ui/problem.tsx';
+import type { Agent } from './words.ts';
+
+type Going = components['schemas']['RevokeAgentResponse'];
+
+/** Asks for the name of the agent, after it has told what ends with it. */
+export function RevokeAgent({ agent, close }: { agent: Agent; close: () => void }) {
+  const { id, name } = agent;
+  const params = { path: { id } };
+  const loaded = useLoaded(() => answer(api.DELETE('/api/v1/agents/{id}', { params, body: { dryRun: true } })), {
+    live: false,
+  });
+  const { value, problem, reload } = loaded.value;
+  const going = value as Going | undefined;
+  const revoke = () =>
+    write(
+      api.DELETE('/api/v1/agents/{id}', { params, body: { dryRun: false, revision: agent.revision } }),
+      words.revoked(name, going?.revoked.length ?? 1),
+    );
+  return (
+    <Confirm
+      title={words.revokeTitle(name)}
+      act={words.revoke}
+      name={name}
+      isReady={going !== undefined}
+      run={revoke}
+      close={close}
+    >
+      <ProblemNotice problem={problem} again={reload} />
+      {going ? <Ending going={going} /> : <p class="dim">{texts.common.loading}</p>}
+    </Confirm>
+  );
+}
+
+const KINDS = Object.entries(words.going) as [keyof typeof words.going, string][];
+
+function Ending({ going }: { going: Going }) {
+  return (
+    <>
+      <p>{words.revokeWhy}</p>
+      <Facts facts={KINDS.map(([kind, title]) => [title, going[kind].length > 0 && told(kind, going[kind])])} />
+    </>
+  );
+}
+
+/** Names of one kind in the dialog. */
+const NAMED = 20;
+/** Policies of a preset are named after the id of their agent. */
+const BY_ID = /^agt_/;
+
+/** How many end, and those of them that people know by a name. */
+function told(kind: keyof typeof words.going, all: readonly string[]): string {
+  const names = namesOf(kind, all);
+  const shown = names.slice(0, NAMED).join(', ');
+  const more = names.length > NAMED ? ` ${texts.effect.andMore(names.length - NAMED)}` : '';
+  return shown === '' ? String(all.length) : `${all.length}: ${shown}${more}`;
+}
+
+function namesOf(kind: keyof typeof words.going, all: readonly string[]): readonly string[] {
+  if (kind === 'plans') return [];
+  if (kind === 'policies') return all.filter((name) => !BY_ID.test(name));
+  if (kind !== 'workflows') return all;
+  return waiting.value?.workflows.filter(({ id }) => all.includes(id)).map(({ summary }) => summary) ?? [];
+}

@@ -1,0 +1,107 @@
+import { mayPutBack, putBackTarget } from '../../effect/put-back.ts';
+import { linkTo } from '../../route/route.ts';
+import { ask } from '../../texts/ask.ts';
+import { ProblemNotice } from '../../ui/problem.tsx';
+import { Sentence } from '../../ui/sentence.tsx';
+import { exactTime, Time } from '../../ui/time.tsx';
+import type { Asked, Finding, Lead } from './answering.ts';
+
+/** What is told of a question, as it comes: the answer first, then what it rests on. */
+export function AnswerView({ asked }: { asked: Asked }) {
+  const { steps, findings, words, modelWords, model, isAnswering, isStopped, omitted, next, problem } =
+    asked.answer.value;
+  const isDone = !isAnswering && !isStopped && !problem;
+  return (
+    <article class="panel stack" aria-label={asked.asked.question} aria-busy={isAnswering}>
+      <h2 class="break">{asked.asked.question}</h2>
+      <p class="small dim">
+        {exactTime(asked.asked.from)} <span aria-hidden="true">→</span> {exactTime(asked.asked.to)}
+      </p>
+      <p role="status" class={words === '' ? 'dim' : 'break'}>
+        {words !== '' ? <Sentence text={words} /> : isAnswering ? ask.answering : isStopped ? ask.stopped : ''}
+      </p>
+      <ProblemNotice problem={problem} />
+      {modelWords !== '' && (
+        <div class="notice stack-small lines">
+          <strong>{ask.byModel(model ?? ask.model)}</strong>
+          <p class="break">{modelWords}</p>
+        </div>
+      )}
+      {next && <LeadLink lead={next} asked={asked} />}
+      {isDone && !next && findings.length === 0 && <p class="dim">{ask.noFindings}</p>}
+      {findings.length > 0 && (
+        <section class="stack-small">
+          <h3>{ask.findings(findings.length, findings.length + omitted)}</h3>
+          <ol class="stack">
+            {findings.map((finding, index) => (
+              <FindingView key={index} finding={finding} />
+            ))}
+          </ol>
+          {omitted > 0 && <p class="dim">{ask.omitted(omitted)}</p>}
+        </section>
+      )}
+      <details open={isAnswering}>
+        <summary>{ask.steps}</summary>
+        <ol class="stack-small steps">
+          {steps.map(({ text, call }, index) => (
+            <li key={index} class="break">
+              {text}
+              {call && <pre class="code">{call}</pre>}
+            </li>
+          ))}
+        </ol>
+      </details>
+    </article>
+  );
+}
+
+/** `2026-01-31T12:00:00Z: ` stands before each sentence; the moment is told beside it. */
+const MOMENT = /^[\d-]+T[\d:.]+Z:\s*/;
+
+function FindingView({ finding: { at, sentence, change, restore, no_restore: why } }: { finding: Finding }) {
+  return (
+    <li class="finding stack-small">
+      <p class="break">
+        <strong>
+          <Time at={at} />
+        </strong>{' '}
+        <Sentence text={sentence.replace(MOMENT, '')} />
+      </p>
+      <div class="row">
+        <a class="button" href={linkTo('time', [], { at })} aria-label={`${ask.at}, ${exactTime(at)}`}>
+          {ask.at}
+        </a>
+        {change?.workflow_id && <a href={linkTo('review', [change.workflow_id])}>{ask.workflow}</a>}
+        {restore && mayPutBack() && (
+          <button
+            type="button"
+            onClick={() => {
+              putBackTarget.value = { plan: restore };
+            }}
+          >
+            {ask.restore}
+          </button>
+        )}
+      </div>
+      {!restore && why && mayPutBack() && (
+        <p class="small dim">
+          <Sentence text={why} />
+        </p>
+      )}
+    </li>
+  );
+}
+
+/** What the question led to, as a page where there is one. */
+function LeadLink({ lead, asked: { asked } }: { lead: Lead; asked: Asked }) {
+  const { from, to } = lead.arguments;
+  const range = { from: typeof from === 'string' ? from : asked.from, to: typeof to === 'string' ? to : asked.to };
+  return (
+    <p class="row">
+      <span>
+        {ask.lead} <code>{lead.tool}</code>.
+      </span>
+      {lead.tool === 'diff_snapshots' && <a href={linkTo('time', [], { ...range, view: 'compare' })}>{ask.see}</a>}
+    </p>
+  );
+}

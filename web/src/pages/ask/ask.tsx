@@ -1,0 +1,108 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { route, setQuery } from '../../route/route.ts';
+import { ask } from '../../texts/ask.ts';
+import { texts } from '../../texts/texts.ts';
+import { Page } from '../../ui/page.tsx';
+import { RangeControl, useRange } from '../../ui/range.tsx';
+import { AnswerView } from './answer-view.tsx';
+import { type Asked, begin } from './answering.ts';
+import { Examples } from './examples.tsx';
+import { forgetQuestions, keepQuestion, pastQuestions } from './past-questions.ts';
+import './ask.css';
+
+const MAX_QUESTION = 1_000;
+
+/** A question about the past in plain words. A link fills it in (`q`, `from`, `to`); only a person sends it. */
+export default function Ask() {
+  const range = useRange('month');
+  const question = useSignal(route.value.query.get('q') ?? '');
+  const shown = useSignal<Asked | undefined>(undefined);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const linked = route.value.query.get('q') ?? '';
+  // Another link to this page fills in another question.
+  useEffect(() => {
+    if (linked !== '') question.value = linked;
+  }, [linked]);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const text = question.value.trim();
+    if (text === '' || !range.value || shown.value?.answer.value.isAnswering) return;
+    setQuery({ q: text });
+    shown.value = begin({ question: text, ...range.value });
+    keepQuestion(shown.value);
+  };
+  const open = (asked: Asked) => {
+    const { question: text, from, to } = asked.asked;
+    shown.value = asked;
+    question.value = text;
+    setQuery({ q: text, from, to });
+  };
+  const isAnswering = shown.value?.answer.value.isAnswering ?? false;
+  return (
+    <Page title={texts.shell.pages.ask} actions={<RangeControl range={range.value} />}>
+      <form class="stack-small" onSubmit={submit}>
+        <label class="field">
+          {ask.question}
+          <textarea
+            ref={field}
+            rows={2}
+            maxLength={MAX_QUESTION}
+            value={question.value}
+            onInput={({ currentTarget }) => {
+              question.value = currentTarget.value;
+            }}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event);
+            }}
+          />
+          <span class="hint dim">{ask.hint}</span>
+        </label>
+        <div class="row">
+          <button type="submit" class="primary" disabled={isAnswering || question.value.trim() === ''}>
+            {ask.submit}
+          </button>
+          {isAnswering && (
+            <button type="button" onClick={() => shown.value?.stop()}>
+              {ask.stop}
+            </button>
+          )}
+        </div>
+      </form>
+      {shown.value && <AnswerView asked={shown.value} />}
+      {!shown.value && (
+        <Examples
+          choose={(text) => {
+            question.value = text;
+            field.current?.focus();
+          }}
+        />
+      )}
+      <Past shown={shown.value} open={open} />
+    </Page>
+  );
+}
+
+function Past({ shown, open }: { shown: Asked | undefined; open: (asked: Asked) => void }) {
+  const all = pastQuestions.value;
+  if (all.length === 0) return null;
+  return (
+    <section class="stack-small" aria-label={ask.past}>
+      <div class="row">
+        <h2>{ask.past}</h2>
+        <button type="button" class="link small" onClick={forgetQuestions}>
+          {ask.clear}
+        </button>
+      </div>
+      <ol class="stack-small">
+        {all.map((asked, index) => (
+          <li key={all.length - index}>
+            <button type="button" class="link break" aria-current={asked === shown} onClick={() => open(asked)}>
+              {asked.asked.question}
+            </button>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,58 @@
+import { answer, api } from '../../api/client.ts';
+import { useLoaded } from '../../api/load.ts';
+import { workspaceId } from '../../api/workspace.ts';
+import { ask } from '../../texts/ask.ts';
+import { Empty } from '../../ui/page.tsx';
+import { ProblemNotice } from '../../ui/problem.tsx';
+
+/** A name that reads as one word in a question. */
+const WORD = /^[a-z][a-z0-9-]*$/i;
+const LOOKED_AT = 20;
+
+/** Questions about the peers and policies of this network: each has an answer. */
+export function Examples({ choose }: { choose: (question: string) => void }) {
+  const loaded = useLoaded(
+    async () => {
+      workspaceId.value;
+      const query = { limit: LOOKED_AT };
+      const [peers, policies] = await Promise.all([
+        answer(api.GET('/api/v1/peers', { params: { query: { ...query, phase: 'ready' } } })),
+        answer(api.GET('/api/v1/policies', { params: { query } })),
+      ]);
+      return { peers: wordsOf(peers.items), policies: wordsOf(policies.items) };
+    },
+    { live: false },
+  );
+  const { value, problem, reload } = loaded.value;
+  if (!value) return <ProblemNotice problem={problem} again={reload} />;
+  const [src, ...others] = value.peers;
+  const dst = others.at(-1);
+  const [policy] = value.policies;
+  if (src === undefined || dst === undefined) return <Empty>{ask.emptyNone}</Empty>;
+  const { since, could, blocked, policy: changed, all } = ask.examples;
+  const questions = [
+    since(src, dst),
+    blocked(src, dst),
+    could(src, dst),
+    ...(policy === undefined ? [] : [changed(policy)]),
+    all,
+  ];
+  return (
+    <Empty>
+      <p>{ask.empty}</p>
+      <ul class="stack-small">
+        {questions.map((question) => (
+          <li key={question}>
+            <button type="button" class="link break" onClick={() => choose(question)}>
+              {question}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Empty>
+  );
+}
+
+function wordsOf(items: readonly { readonly name?: string }[]): string[] {
+  return items.flatMap(({ name }) => (name !== undefined && WORD.test(name) ? [name] : []));
+}

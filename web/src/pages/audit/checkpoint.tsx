@@ -1,0 +1,84 @@
+import { answer, api } from '../../api/client.ts';
+import { useLoaded } from '../../api/load.ts';
+import { audit as words } from '../../texts/audit.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { NotYet } from '../../ui/loading.tsx';
+import { ProblemNotice } from '../../ui/problem.tsx';
+import { Time } from '../../ui/time.tsx';
+import { isInstallation, logHeader } from './filter.ts';
+
+/** Up to where the log is signed, by which key, who else has seen it, and how that is verified elsewhere. */
+export function Checkpoint() {
+  const loaded = useLoaded(
+    async () => {
+      const params = { header: logHeader.value };
+      const [checkpoint, keys] = await Promise.all([
+        answer(api.GET('/api/v1/audit/checkpoint', { params })),
+        answer(api.GET('/api/v1/audit/keys')),
+      ]);
+      return { ...checkpoint, key: keys.items.find(({ until }) => until === null)?.fingerprint ?? '' };
+    },
+    { live: false },
+  );
+  const { value } = loaded.value;
+  if (!value) return <NotYet loaded={loaded.value} />;
+  const { size, at, root, origin, note, key } = value;
+  const command = `mesh audit verify --key ${key}${isInstallation.value ? ' --installation' : ''}`;
+  return (
+    <section class="panel stack-small" aria-label={words.verified}>
+      <p class="row">
+        <span class="tag ok">● {words.upTo(size)}</span>
+        <span>
+          {words.signed(size)} <Time at={at} />.
+        </span>
+      </p>
+      {!isInstallation.value && <Witnesses />}
+      <details>
+        <summary>{words.how}</summary>
+        <div class="stack">
+          <p class="dim">{words.howWhy}</p>
+          <CodeBlock label={words.command} text={command} />
+          <Facts
+            facts={[
+              [words.fingerprint, [<code key="key">{key}</code>, ' ', <CopyButton key="copy" text={key} />]],
+              [words.originOf, <code key="origin">{origin}</code>],
+              [words.root, <code key="root">{root}</code>],
+            ]}
+          />
+          <p>
+            {words.note}: <span class="dim">{words.noteWhy}</span>
+          </p>
+          <CodeBlock label={words.note} text={note} />
+        </div>
+      </details>
+    </section>
+  );
+}
+
+const TWO_DAYS_MS = 2 * 86_400_000;
+
+/** The entry of each day that tells how many devices verified the log. */
+function Witnesses() {
+  const loaded = useLoaded(
+    async () => {
+      const from = new Date(Date.now() - TWO_DAYS_MS).toISOString();
+      const query = { actor: 'system:audit', type: 'event', from, limit: 10 } as const;
+      const { items } = await answer(api.GET('/api/v1/audit', { params: { query } }));
+      return items.find(({ event }) => event === 'audit.witnesses') ?? null;
+    },
+    { live: false },
+  );
+  const { value, problem } = loaded.value;
+  if (value === undefined) return <ProblemNotice problem={problem} />;
+  const { witnesses, nodes, size } = value?.detail ?? {};
+  if (!value || typeof witnesses !== 'number' || typeof nodes !== 'number' || typeof size !== 'number') {
+    return <p class="dim">{words.noWitness}</p>;
+  }
+  return (
+    <p>
+      {words.witnessed(witnesses, nodes, size)} <Time at={value.at} />.
+    </p>
+  );
+}

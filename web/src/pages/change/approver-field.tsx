@@ -1,0 +1,58 @@
+import { type Signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { allPages } from '../../api/all-pages.ts';
+import { api } from '../../api/client.ts';
+import { type Loaded, useLoaded } from '../../api/load.ts';
+import { me } from '../../api/session.ts';
+import { may, workspaceId } from '../../api/workspace.ts';
+import { change as words } from '../../texts/change.ts';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { ProblemNotice } from '../../ui/problem.tsx';
+
+interface Approvers {
+  readonly chosen: Signal<string>;
+  readonly names: Signal<readonly string[]>;
+  readonly loaded: Signal<Loaded<unknown>>;
+}
+
+const APPROVING: ReadonlySet<string> = new Set(['operator', 'admin']);
+
+/** Who can be asked to approve: members who may, and oneself first where one may. */
+export function useApprovers(): Approvers {
+  const chosen = useSignal('');
+  const loaded = useLoaded(
+    () => {
+      const params = { path: { workspaceId: workspaceId.value ?? '' } };
+      return allPages((cursor) =>
+        api.GET('/api/v1/workspaces/{workspaceId}/members', {
+          params: { ...params, query: { limit: 200, ...(cursor && { cursor }) } },
+        }),
+      );
+    },
+    { live: false },
+  );
+  const names = useComputed(() => {
+    const own = may('workflows:approve') && me.value ? [me.value.username] : [];
+    const members = (loaded.value.value ?? []).filter(({ role }) => APPROVING.has(role));
+    return [...new Set([...own, ...members.map(({ username }) => username)])];
+  });
+  useSignalEffect(() => {
+    if (chosen.peek() === '') chosen.value = names.value[0] ?? '';
+  });
+  return { chosen, names, loaded };
+}
+
+/** A choice of names; a field to write one where none is known. */
+export function ApproverField({ approvers: { chosen, names, loaded } }: { approvers: Approvers }) {
+  const [first] = names.value;
+  if (first === undefined && loaded.value.isLoading) return null;
+  return (
+    <>
+      <ProblemNotice problem={loaded.value.problem} />
+      {first === undefined ? (
+        <TextField label={words.approver} hint={words.approverWhy} value={chosen} required />
+      ) : (
+        <SelectField label={words.approver} value={chosen} options={names.value.map((name) => [name, name] as const)} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,121 @@
+import { answer, api } from '../../../api/client.ts';
+import { useLoaded } from '../../../api/load.ts';
+import { linkTo, route, setQuery } from '../../../route/route.ts';
+import { compliance as words } from '../../../texts/compliance.ts';
+import { FRAMEWORK_NAMES } from '../../../texts/frameworks.ts';
+import { CopyButton } from '../../../ui/copy.tsx';
+import { Facts } from '../../../ui/facts.tsx';
+import { NotYet } from '../../../ui/loading.tsx';
+import { Empty } from '../../../ui/page.tsx';
+import { exactTime, Time } from '../../../ui/time.tsx';
+import { OverallState } from '../control-state.tsx';
+import { dayOf } from '../days.ts';
+import type { Assessment, Control, ControlStatus } from '../types.ts';
+import { Comparison } from './comparison.tsx';
+import { ControlView } from './control.tsx';
+import { Evidence } from './evidence.tsx';
+
+/** What needs somebody first. */
+const ORDER: readonly ControlStatus[] = ['fail', 'insufficient_evidence', 'pass'];
+
+/** A kept assessment as it was made, with its controls; which are shown stands in the address (`show`). */
+export function AssessmentPage({ id }: { id: string }) {
+  const loaded = useLoaded(
+    async () => {
+      const kept = await answer(api.GET('/api/v1/ai/compliance/assessments/{id}', { params: { path: { id } } }));
+      return { ...kept, controls: kept.controls as unknown as readonly Control[] };
+    },
+    { live: false },
+  );
+  const { value } = loaded.value;
+  if (!value) return <NotYet loaded={loaded.value} />;
+  const framework = FRAMEWORK_NAMES[value.canonical_framework];
+  const { period_start: from, period_end: to } = value;
+  return (
+    <article class="stack" aria-label={framework}>
+      <p>
+        <a href={linkTo('compliance', ['assessments'], { framework: value.canonical_framework })}>{words.back}</a>
+      </p>
+      <div class="row">
+        <h2>
+          {framework},{' '}
+          <span title={`${exactTime(from)}, ${exactTime(to)}`}>{words.periodOf(dayOf(from), dayOf(to))}</span>
+        </h2>
+        <OverallState status={value.status} />
+        <strong>{words.percent(value.score)}</strong>
+      </div>
+      <p title={value.summary}>{words.counted(...countsOf(value))}</p>
+      {value.gaps.length > 0 && (
+        <div class="notice warn">
+          <strong>{words.gaps}</strong>
+          <ul>
+            {value.gaps.map((gap) => (
+              <li key={gap} class="break">
+                {gap}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <Facts
+        facts={[
+          [words.scope, value.scope],
+          [words.made, [<Time key="made" at={value.generated_at} />, ` ${words.madeBy} ${value.generated_by}`]],
+          [
+            words.evidenceId,
+            [<code key="id">{value.evidence_id}</code>, ' ', <CopyButton key="copy" text={value.evidence_id} />],
+          ],
+        ]}
+      />
+      <Controls assessment={value} />
+      <Comparison assessment={value} />
+      <Evidence id={value.evidence_id} />
+    </article>
+  );
+}
+
+const countsOf = ({ controls }: Assessment): [pass: number, fail: number, unknown: number] => {
+  const of = (status: ControlStatus) => controls.filter((control) => control.status === status).length;
+  return [of('pass'), of('fail'), of('insufficient_evidence')];
+};
+
+function Controls({ assessment: { controls, period_start: from, period_end: to, states_evaluated: states } }: Props) {
+  const show = ORDER.find((status) => status === route.value.query.get('show'));
+  const counts = ORDER.map((status) => [status, controls.filter((one) => one.status === status).length] as const);
+  const shown = ORDER.flatMap((status) =>
+    show && show !== status ? [] : controls.filter((control) => control.status === status),
+  );
+  return (
+    <section class="stack" aria-labelledby="controls">
+      <div class="row">
+        <h2 id="controls">{words.controls}</h2>
+        <fieldset class="row push tabs" aria-label={words.show}>
+          <button type="button" aria-pressed={!show} onClick={() => setQuery({ show: undefined })}>
+            {words.all} {controls.length}
+          </button>
+          {counts.map(([status, count]) => (
+            <button
+              key={status}
+              type="button"
+              aria-pressed={show === status}
+              onClick={() => setQuery({ show: status })}
+            >
+              {words.states[status]} {count}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      <p class="dim small">{words.evaluated(states)}</p>
+      {shown.length === 0 && <Empty>{words.none}</Empty>}
+      <div class="stack-small">
+        {shown.map((control) => (
+          <ControlView key={control.id} control={control} from={from} to={to} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+interface Props {
+  readonly assessment: Assessment;
+}

@@ -1,0 +1,81 @@
+import { answer, api } from '../../../api/client.ts';
+import { useLoaded } from '../../../api/load.ts';
+import { route, setQuery } from '../../../route/route.ts';
+import { compliance as words } from '../../../texts/compliance.ts';
+import { ProblemNotice } from '../../../ui/problem.tsx';
+import { ControlState } from '../control-state.tsx';
+import { dayOf } from '../days.ts';
+import type { Assessment, ControlStatus } from '../types.ts';
+
+const OFFERED = 100;
+
+/** What another assessment of the framework judged otherwise; which one stands in the address (`with`). */
+export function Comparison({ assessment }: { assessment: Assessment }) {
+  const { evidence_id: id, canonical_framework: framework, controls } = assessment;
+  const other = route.value.query.get('with');
+  const loaded = useLoaded(
+    () => answer(api.GET('/api/v1/ai/compliance/assessments', { params: { query: { framework, limit: OFFERED } } })),
+    { live: false },
+  );
+  const others = loaded.value.value?.items.filter(({ evidence_id: one }) => one !== id) ?? [];
+  if (others.length === 0) return <ProblemNotice problem={loaded.value.problem} again={loaded.value.reload} />;
+  return (
+    <section class="stack">
+      <label class="row">
+        {words.compare}
+        <select value={other ?? ''} onChange={({ currentTarget }) => setQuery({ with: currentTarget.value })}>
+          <option value="">{words.compareNone}</option>
+          {others.map(({ evidence_id: one, period_start: from, period_end: to, score }) => (
+            <option key={one} value={one}>
+              {words.periodOf(dayOf(from), dayOf(to))}, {words.percent(score)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {other && <Compared key={other} earlier={other} later={id} titles={titlesOf(controls)} />}
+    </section>
+  );
+}
+
+type Titles = ReadonlyMap<string, string>;
+
+const titlesOf = (controls: Assessment['controls']): Titles => new Map(controls.map(({ id, title }) => [id, title]));
+
+function Compared({ earlier, later, titles }: { earlier: string; later: string; titles: Titles }) {
+  const loaded = useLoaded(
+    () => answer(api.GET('/api/v1/ai/compliance/assessments/compare', { params: { query: { earlier, later } } })),
+    { live: false },
+  );
+  const { value, problem, reload } = loaded.value;
+  return (
+    <div class="panel stack">
+      <ProblemNotice problem={problem} again={reload} />
+      {value && (
+        <>
+          <h3>{words.compared}</h3>
+          <p>
+            {words.scoreChange(value.score_change)}{' '}
+            {value.controls.length === 0
+              ? words.comparedSame(value.unchanged_count)
+              : words.unchanged(value.unchanged_count)}
+          </p>
+          <ul class="lines">
+            {value.controls.map(({ id, from, to }) => (
+              <li key={id} class="row">
+                <strong>{id}</strong>
+                <span class="break">{titles.get(id)}</span>
+                <span class="row push">
+                  <Judged status={from} /> → <Judged status={to} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Judged({ status }: { status: ControlStatus | null }) {
+  return status === null ? <span class="tag">{words.notJudged}</span> : <ControlState status={status} />;
+}

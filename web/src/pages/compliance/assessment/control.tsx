@@ -1,0 +1,103 @@
+import { linkTo } from '../../../route/route.ts';
+import { compliance as words } from '../../../texts/compliance.ts';
+import { Facts } from '../../../ui/facts.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { ControlState } from '../control-state.tsx';
+import type { Control, FailingInterval, FlipCause } from '../types.ts';
+import { Remedy } from './remedy.tsx';
+import { TimeLine } from './time-line.tsx';
+
+interface Props {
+  readonly control: Control;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** One control: its state in a line; on demand what it rests on, when it failed and by which change, and what to do. */
+export function ControlView({ control, from, to }: Props) {
+  const { id, title, status, evidence, strength, caveat, references, passing_of: of } = control;
+  return (
+    <details class="control">
+      <summary>
+        <ControlState status={status} />
+        <strong>{id}</strong>
+        <span class="break">{title}</span>
+        {strength === 'partial' && (
+          <span class="tag push" title={words.strengthWhy.partial}>
+            {words.strength.partial}
+          </span>
+        )}
+      </summary>
+      <div class="stack">
+        <p class="break">{evidence}</p>
+        {of !== 'now' && <TimeLine failing={control.failing} from={from} to={to} />}
+        {control.failing.length > 0 && <Failing control={control} from={from} to={to} />}
+        <Remedy control={control} />
+        <Facts
+          facts={[
+            [words.coverage, `${words.strength[strength]}: ${words.strengthWhy[strength]}`],
+            [words.caveat, caveat],
+            [words.references, references.join(', ')],
+          ]}
+        />
+      </div>
+    </details>
+  );
+}
+
+function Failing({ control: { failing, omitted_failing: omitted }, from, to }: Props) {
+  return (
+    <section class="stack-small">
+      <h3>{words.failing}</h3>
+      <ul class="lines">
+        {failing.map((interval) => (
+          <li key={`${interval.from} ${interval.facts}`} class="stack-small">
+            <span>
+              <span aria-hidden="true">▲</span> <When interval={interval} start={from} end={to} />
+            </span>
+            <span class="break">{interval.facts}</span>
+            {interval.begun_by && <Cause word={words.begunBy} cause={interval.begun_by} />}
+            {interval.ended_by && <Cause word={words.endedBy} cause={interval.ended_by} />}
+          </li>
+        ))}
+      </ul>
+      {omitted > 0 && <p class="dim small">{words.omitted(omitted)}</p>}
+    </section>
+  );
+}
+
+function When({ interval: { from, to }, start, end }: { interval: FailingInterval; start: string; end: string }) {
+  if (from === to) {
+    return (
+      <>
+        {words.failedAt} <Time at={from} />
+      </>
+    );
+  }
+  return (
+    <>
+      {from === start ? words.sinceBefore : <Time at={from} />},{' '}
+      {to === end ? words.untilEnd : [`${words.until} `, <Time key="to" at={to} />]}
+    </>
+  );
+}
+
+function Cause({ word, cause: { at, actor, resources, workflow_id: workflow, reviewed_by: by, direct } }: CauseProps) {
+  return (
+    <span class="dim small break">
+      {word} {resources.join(', ')} {actor && `(${actor}) `}
+      <Time at={at} />, {by ? words.reviewedBy(by) : words.notReviewed}
+      {direct && `, ${words.direct}`}
+      {workflow && (
+        <>
+          , <a href={linkTo('review', [workflow])}>{words.workflow}</a>
+        </>
+      )}
+    </span>
+  );
+}
+
+interface CauseProps {
+  readonly word: string;
+  readonly cause: FlipCause;
+}

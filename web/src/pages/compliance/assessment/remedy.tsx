@@ -1,0 +1,97 @@
+import { useSignal } from '@preact/signals';
+import { answer, api } from '../../../api/client.ts';
+import { changed } from '../../../api/load.ts';
+import { session } from '../../../api/session.ts';
+import { may } from '../../../api/workspace.ts';
+import { EffectView } from '../../../effect/effect-view.tsx';
+import { Risk } from '../../../effect/risk.tsx';
+import { linkTo } from '../../../route/route.ts';
+import { compliance as words } from '../../../texts/compliance.ts';
+import { texts } from '../../../texts/texts.ts';
+import { useAct } from '../../../ui/act.ts';
+import { say } from '../../../ui/message.tsx';
+import { ProblemNotice } from '../../../ui/problem.tsx';
+import type { Control, Plan } from '../types.ts';
+
+/** What to do; where policies mend it, a plan of them that is looked at before it goes to Review. */
+export function Remedy({ control }: { control: Control }) {
+  const { id, title, remediation, changes, effect } = control;
+  const plan = useSignal<Plan | undefined>(undefined);
+  const { isActing, problem, act } = useAct();
+  if (remediation === '' && changes.length === 0) return null;
+  const make = () =>
+    act(async () => {
+      const body = { intent: words.planIntent(id, title), changes, dry_run: false };
+      const planned = await answer(api.POST('/api/v1/ai/intent/plan', { body }));
+      if ('plan_id' in planned) plan.value = planned;
+      else say(texts.common.waits);
+    });
+  return (
+    <section class="stack">
+      <h3>{words.remedy}</h3>
+      {remediation !== '' && <p class="break">{remediation}</p>}
+      {effect && (
+        <p class="break">
+          {effect.summary} {effect.holds_after ? words.remedyHolds : words.remedyNot}
+        </p>
+      )}
+      <ProblemNotice problem={problem.value} />
+      {changes.length > 0 && !plan.value && may('intents:plan') && may('intents:apply') && (
+        <div class="row">
+          <button type="button" disabled={isActing.value} onClick={make}>
+            {words.plan}
+          </button>
+          <span class="dim small">{words.planWhy}</span>
+        </div>
+      )}
+      {plan.value && <Planned plan={plan.value} cancel={() => (plan.value = undefined)} />}
+    </section>
+  );
+}
+
+function Planned({ plan, cancel }: { plan: Plan; cancel: () => void }) {
+  const workflow = useSignal<string | undefined>(undefined);
+  const { isActing, problem, act } = useAct();
+  const ask = () =>
+    act(async () => {
+      const body = { plan_id: plan.plan_id, approved_by: session.value?.username ?? '' };
+      const applied = await answer(api.POST('/api/v1/ai/intent/apply', { body }));
+      if ('workflow_id' in applied && applied.workflow_id) workflow.value = applied.workflow_id;
+      say(applied.status === 'pending_approval' ? words.asked : words.done(applied.status));
+      changed.value += 1;
+    });
+  return (
+    <div class="panel stack">
+      <p class="row">
+        <strong class="break">{plan.summary}</strong> <Risk level={plan.risk_level} />
+      </p>
+      {plan.warnings.length > 0 && (
+        <ul class="notice warn">
+          {plan.warnings.map((warning) => (
+            <li key={warning} class="break">
+              {warning}
+            </li>
+          ))}
+        </ul>
+      )}
+      <EffectView effect={plan.effect} />
+      <ProblemNotice problem={problem.value} />
+      <div class="row">
+        {workflow.value ? (
+          <a class="button" href={linkTo('review', [workflow.value])}>
+            {words.open}
+          </a>
+        ) : (
+          <>
+            <button type="button" class="primary" disabled={isActing.value} onClick={ask}>
+              {words.ask}
+            </button>
+            <button type="button" class="quiet" onClick={cancel}>
+              {texts.common.cancel}
+            </button>
+          </>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,85 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { answer, api } from '../../../api/client.ts';
+import { goTo, linkTo, route } from '../../../route/route.ts';
+import { compliance as words } from '../../../texts/compliance.ts';
+import { FRAMEWORK_NAMES, type Framework } from '../../../texts/frameworks.ts';
+import { texts } from '../../../texts/texts.ts';
+import { useAct } from '../../../ui/act.ts';
+import { TextField } from '../../../ui/field.tsx';
+import { say } from '../../../ui/message.tsx';
+import { ProblemNotice } from '../../../ui/problem.tsx';
+import { daysAgo } from '../days.ts';
+
+const LASTS = [7, 30, 90, 365];
+const DEFAULT_DAYS = 30;
+
+/** Assesses a period; what takes long can be given up. */
+export function AssessForm({ framework }: { framework: Framework }) {
+  const from = useSignal(daysAgo(DEFAULT_DAYS));
+  const to = useSignal('');
+  const abort = useRef<AbortController | undefined>(undefined);
+  const { isActing, problem, act } = useAct();
+  useEffect(() => () => abort.current?.abort(), []);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    return act(async () => {
+      abort.current = new AbortController();
+      const { signal } = abort.current;
+      const body = {
+        framework,
+        period_start: `${from.value}T00:00:00Z`,
+        ...(to.value && { period_end: `${to.value}T00:00:00Z` }),
+      };
+      try {
+        const made = await answer(api.POST('/api/v1/ai/compliance/assess', { body, signal }));
+        if ('evidence_id' in made) goTo(linkTo('compliance', ['assessments', made.evidence_id]));
+        else say(texts.common.waits);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    });
+  };
+  if (route.value.query.has('at')) return null;
+  return (
+    <details>
+      <summary>{words.assess}</summary>
+      <form class="panel stack" onSubmit={submit}>
+        <p class="dim">{words.assessWhy}</p>
+        <div class="row">
+          {LASTS.map((days) => (
+            <button
+              key={days}
+              type="button"
+              onClick={() => {
+                from.value = daysAgo(days);
+                to.value = '';
+              }}
+            >
+              {words.last(days)}
+            </button>
+          ))}
+        </div>
+        <div class="filters">
+          <TextField label={words.from} type="date" value={from} required max={daysAgo(0)} />
+          <TextField label={words.to} type="date" value={to} max={daysAgo(-1)} />
+        </div>
+        <ProblemNotice problem={problem.value} />
+        <div class="row">
+          <button type="submit" class="primary" disabled={isActing.value}>
+            {words.assessAct(FRAMEWORK_NAMES[framework])}
+          </button>
+          {isActing.value && (
+            <>
+              <progress aria-label={words.assessing} />
+              <span role="status">{words.assessing}</span>
+              <button type="button" onClick={() => abort.current?.abort()}>
+                {texts.common.cancel}
+              </button>
+            </>
+          )}
+        </div>
+      </form>
+    </details>
+  );
+}

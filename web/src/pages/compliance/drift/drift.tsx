@@ -1,0 +1,79 @@
+import { answer, api } from '../../../api/client.ts';
+import { usePages } from '../../../api/pages.ts';
+import { workspaceId } from '../../../api/workspace.ts';
+import { linkTo } from '../../../route/route.ts';
+import { compliance as words } from '../../../texts/compliance.ts';
+import { FRAMEWORK_NAMES } from '../../../texts/frameworks.ts';
+import { texts } from '../../../texts/texts.ts';
+import { Empty } from '../../../ui/page.tsx';
+import { ProblemNotice } from '../../../ui/problem.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { ControlState } from '../control-state.tsx';
+import type { Drift } from '../types.ts';
+import { Schedules } from './schedules.tsx';
+
+/** Controls that flipped from one assessment to the next, and what is assessed by itself. */
+export function DriftTab() {
+  return (
+    <>
+      <Schedules />
+      <Events />
+    </>
+  );
+}
+
+function Events() {
+  const pages = usePages<Drift, { items: Drift[] }>(
+    (cursor) => {
+      workspaceId.value;
+      return answer(api.GET('/api/v1/ai/compliance/drift', { params: { query: { ...(cursor && { cursor }) } } }));
+    },
+    { live: true },
+  );
+  const { value, problem, reload, more } = pages.value;
+  return (
+    <section class="stack">
+      <h2>{words.drift}</h2>
+      <p class="dim">{words.driftWhy}</p>
+      <ProblemNotice problem={problem} again={reload} />
+      {value?.length === 0 && <Empty>{words.driftEmpty}</Empty>}
+      <ul class="lines">
+        {value?.map((event) => (
+          <Event key={event.id} event={event} />
+        ))}
+      </ul>
+      {more && (
+        <div class="row">
+          <button type="button" onClick={more}>
+            {texts.common.more}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Event({ event: { framework, at, controls, evidence_id: later, previous_evidence_id: earlier } }: Props) {
+  return (
+    <li class="stack-small">
+      <span class="row">
+        <a href={linkTo('compliance', ['assessments', later], { with: earlier })}>{FRAMEWORK_NAMES[framework]}</a>
+        <Time at={at} />
+      </span>
+      {controls.map(({ control, from, to, cause }) => (
+        <span key={control} class="row">
+          <strong>{control}</strong> <ControlState status={from} /> → <ControlState status={to} />
+          {cause && (
+            <span class="dim small break">
+              {words.driftSince} <Time at={cause.at} /> {cause.actor && `${words.driftBy} ${cause.actor}`}
+            </span>
+          )}
+        </span>
+      ))}
+    </li>
+  );
+}
+
+interface Props {
+  readonly event: Drift;
+}

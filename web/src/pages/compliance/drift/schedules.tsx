@@ -1,0 +1,77 @@
+import { answer, api } from '../../../api/client.ts';
+import { useLoaded } from '../../../api/load.ts';
+import { may, workspaceId } from '../../../api/workspace.ts';
+import { write } from '../../../api/write.ts';
+import { compliance as words } from '../../../texts/compliance.ts';
+import { FRAMEWORK_NAMES, type Framework } from '../../../texts/frameworks.ts';
+import { useAct } from '../../../ui/act.ts';
+import { Empty } from '../../../ui/page.tsx';
+import { ProblemNotice } from '../../../ui/problem.tsx';
+import { Time } from '../../../ui/time.tsx';
+import type { Schedule } from '../types.ts';
+
+const PATH = '/api/v1/ai/compliance/schedules/{framework}';
+
+/** At most one schedule of each framework. */
+export function Schedules() {
+  const loaded = useLoaded(() => {
+    workspaceId.value;
+    return answer(api.GET('/api/v1/ai/compliance/schedules'));
+  });
+  const { isActing, problem: refused, act } = useAct();
+  const { value, problem, reload } = loaded.value;
+  const isMay = may('members:write');
+  const set = (framework: Framework, cadence: string) =>
+    act(async () => {
+      const name = FRAMEWORK_NAMES[framework];
+      const params = { path: { framework } };
+      if (cadence === '') await write(api.DELETE(PATH, { params }), words.unscheduled(name));
+      else {
+        const body = { cadence: cadence as Schedule['cadence'], enabled: true };
+        await write(api.PUT(PATH, { params, body }), words.scheduled(name, cadence));
+      }
+      reload();
+    });
+  const of = (framework: Framework) => value?.items.find((one) => one.framework === framework);
+  const names = (Object.keys(FRAMEWORK_NAMES) as Framework[]).filter((one) => isMay || of(one));
+  return (
+    <section class="stack">
+      <h2>{words.schedules}</h2>
+      <p class="dim">{words.schedulesWhy}</p>
+      <ProblemNotice problem={problem ?? refused.value} again={reload} />
+      {value && names.length === 0 && <Empty>{words.noSchedules}</Empty>}
+      <ul class="lines">
+        {value &&
+          names.map((framework) => {
+            const { cadence = '', next_at: next } = of(framework) ?? {};
+            return (
+              <li key={framework} class="row">
+                <strong>{FRAMEWORK_NAMES[framework]}</strong>
+                {isMay ? (
+                  <select
+                    aria-label={`${words.cadence}: ${FRAMEWORK_NAMES[framework]}`}
+                    value={cadence}
+                    disabled={isActing.value}
+                    onChange={({ currentTarget }) => set(framework, currentTarget.value)}
+                  >
+                    {Object.entries(words.cadences).map(([name, text]) => (
+                      <option key={name} value={name}>
+                        {text}
+                      </option>
+                    ))}
+                  </select>
+                ) : (
+                  <span>{words.cadences[cadence]}</span>
+                )}
+                {next && (
+                  <span class="dim">
+                    {words.next} <Time at={next} />
+                  </span>
+                )}
+              </li>
+            );
+          })}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,47 @@
+import type { Rule } from '../agents/words.ts';
+
+type Port = NonNullable<Rule['ports']>[number];
+type Entry = NonNullable<Rule['to']>[number];
+
+/**
+ * Rules as people write them, a line each: `role=web tcp/443,8443`, `db-1 5432`, `10.0.0.0/8`, `* udp/53`.
+ *
+ * @returns the rules, or the first line that is none
+ */
+export function reachOf(text: string): { readonly rules: readonly Rule[] } | { readonly wrong: string } {
+  const rules: Rule[] = [];
+  for (const line of text.split('\n').map((each) => each.trim())) {
+    if (line === '') continue;
+    const [whom = '', ports = '', ...rest] = line.split(/\s+/);
+    const read = ports === '' ? [] : ports.split(',').map(portOf);
+    if (rest.length > 0 || read.includes(undefined)) return { wrong: line };
+    rules.push({ to: [entryOf(whom)], ...(read.length > 0 && { ports: read as Port[] }) });
+  }
+  return { rules };
+}
+
+/** Every peer, an address, labels, or the name of a peer. */
+function entryOf(whom: string): Entry {
+  if (whom === '*') return { peerSelector: {} };
+  if (whom.includes('/') && !whom.includes('=')) return { ipBlock: { cidr: whom } };
+  if (!whom.includes('=')) return { peerSelector: { peers: [whom] } };
+  const matchLabels = Object.fromEntries(
+    whom.split(',').map((term) => {
+      const at = term.indexOf('=');
+      return at < 0 ? [term, ''] : [term.slice(0, at), term.slice(at + 1)];
+    }),
+  );
+  return { peerSelector: { matchLabels } };
+}
+
+const PORT = /^(?:(tcp|udp|sctp|icmp)\/?)?(?:(\d{1,5})(?:-(\d{1,5}))?)?$/i;
+
+function portOf(text: string): Port | undefined {
+  const [whole, protocol, first, last] = PORT.exec(text) ?? [];
+  if (!whole) return undefined;
+  return {
+    protocol: (protocol?.toUpperCase() ?? 'TCP') as NonNullable<Port['protocol']>,
+    ...(first !== undefined && { port: Number(first) }),
+    ...(last !== undefined && { endPort: Number(last) }),
+  };
+}

@@ -1,0 +1,46 @@
+import { answer, api } from '../../api/client.ts';
+import { useLoaded } from '../../api/load.ts';
+import { workspaceId } from '../../api/workspace.ts';
+import { linkTo } from '../../route/route.ts';
+import { home as words } from '../../texts/home.ts';
+import { ProblemNotice } from '../../ui/problem.tsx';
+import { Time } from '../../ui/time.tsx';
+import { reachWords } from '../agents/words.ts';
+
+const SHOWN = 6;
+const ASKED = 200;
+
+/** Those that end soonest. */
+export function AgentsAtWork() {
+  const loaded = useLoaded(() => {
+    workspaceId.value;
+    return answer(api.GET('/api/v1/agents', { params: { query: { phase: 'Active', limit: ASKED } } }));
+  });
+  const { value, problem, reload } = loaded.value;
+  const agents = value?.items.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1)) ?? [];
+  return (
+    <section class="panel stack">
+      <h2>{words.agents}</h2>
+      <ProblemNotice problem={problem} again={reload} />
+      {value && agents.length === 0 && <p class="dim">{words.noAgents}</p>}
+      <ul class="stack-small">
+        {agents.slice(0, SHOWN).map((agent) => (
+          <li key={agent.id} class="row">
+            <a href={linkTo('agents', [agent.name])} class="break">
+              {agent.name}
+            </a>
+            <span>
+              {words.ends} <Time at={agent.expiresAt} />
+            </span>
+            <span class="dim small break">{reachWords(agent).join(' ')}</span>
+          </li>
+        ))}
+      </ul>
+      {agents.length > SHOWN && (
+        <p>
+          <a href={linkTo('agents')}>{words.more}</a>
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,100 @@
+import { useComputed } from '@preact/signals';
+import { allPages } from '../../api/all-pages.ts';
+import { api } from '../../api/client.ts';
+import { useLoaded } from '../../api/load.ts';
+import type { Peer } from '../../api/types.ts';
+import { workspaceId } from '../../api/workspace.ts';
+import { goTo, linkTo, route } from '../../route/route.ts';
+import { texts } from '../../texts/texts.ts';
+import { labelsText } from '../../ui/labels.ts';
+import { Empty, Page } from '../../ui/page.tsx';
+import { ProblemNotice } from '../../ui/problem.tsx';
+import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { PeerDetails } from './peer-details.tsx';
+import { PeerState } from './peer-state.tsx';
+
+const COLUMNS: readonly Column<Peer>[] = [
+  {
+    name: texts.peers.name,
+    cell: ({ name }) => <a href={linkTo('peers', [name], keptQuery())}>{name}</a>,
+    order: ({ name }) => name,
+  },
+  {
+    name: texts.peers.state,
+    cell: (peer) => <PeerState peer={peer} />,
+    order: ({ status }) => `${status.phase}${status.online}`,
+  },
+  {
+    name: texts.peers.address,
+    cell: ({ status }) => <code>{status.address ?? ''}</code>,
+    order: ({ status }) => addressOrder(status.address),
+  },
+  { name: texts.peers.platform, cell: ({ platform }) => platform, order: ({ platform }) => platform, isMinor: true },
+  {
+    name: texts.peers.labels,
+    cell: ({ labels }) => labelsText(labels),
+    order: ({ labels }) => labelsText(labels),
+    isMinor: true,
+  },
+  {
+    name: texts.peers.lastSeen,
+    cell: ({ status }) => (status.online ? texts.common.now : <Time at={status.lastSeenAt} />),
+    order: ({ status }) => (status.online ? '9' : (status.lastSeenAt ?? '')),
+  },
+];
+
+export default function Peers() {
+  const loaded = useLoaded(() => {
+    workspaceId.value;
+    const at = route.value.query.get('at');
+    return allPages<Peer>(
+      (cursor) =>
+        api.GET('/api/v1/peers', {
+          params: { query: { limit: 200, ...(cursor && { cursor }), ...(at && { at }) } },
+        }) as Promise<{ data?: { items: Peer[] } }>,
+    );
+  });
+  const rows = useComputed(() => {
+    const search = route.value.query.get('q') ?? '';
+    return (loaded.value.value ?? []).filter(({ name, status, labels, platform }) =>
+      matches(search, [name, status.address ?? '', status.phase, platform, labelsText(labels)]),
+    );
+  });
+  const { problem, reload, isLoading } = loaded.value;
+  const chosen = route.value.rest[0];
+  return (
+    <Page title={texts.peers.title} actions={<SearchBox label={texts.peers.search} />}>
+      <ProblemNotice problem={problem} again={reload} />
+      <div class={`beside ${chosen ? 'chosen' : ''}`}>
+        <Table
+          label={texts.peers.title}
+          columns={COLUMNS}
+          rows={rows}
+          keyOf={({ name }) => name}
+          selected={chosen}
+          open={({ name }) => goTo(linkTo('peers', [name], keptQuery()))}
+          empty={
+            <Empty>
+              {isLoading ? texts.common.loading : route.value.query.has('q') ? texts.common.noMatch : texts.peers.empty}
+            </Empty>
+          }
+        />
+        {chosen && <PeerDetails key={chosen} name={chosen} />}
+      </div>
+    </Page>
+  );
+}
+
+/** 10.96.0.9 before 10.96.0.10. */
+function addressOrder(address: string | null): string {
+  return (address ?? '')
+    .split('.')
+    .map((part) => part.padStart(3, '0'))
+    .join('.');
+}
+
+/** Search and order stay when a row is opened. */
+function keptQuery(): Record<string, string> {
+  return Object.fromEntries(route.value.query);
+}

@@ -1,0 +1,128 @@
+import { allPages } from '../../api/all-pages.ts';
+import { api } from '../../api/client.ts';
+import { useLoaded } from '../../api/load.ts';
+import type { PolicySpec } from '../../api/types.ts';
+import { workspaceId } from '../../api/workspace.ts';
+import { policies as words } from '../../texts/policies.ts';
+import { ParsedField } from './parsed-field.tsx';
+import type { PolicyDocument, PolicyDraft } from './policy-yaml.ts';
+import { type Direction, RulesForm } from './rules-form.tsx';
+import { SelectorFields } from './selector-fields.tsx';
+
+interface PolicyFormProps {
+  readonly document: PolicyDocument;
+  readonly isNew: boolean;
+  readonly change: (document: PolicyDocument) => void;
+}
+
+/** A policy in fields: each change is written into the document at once. */
+export function PolicyForm({ document, isNew, change }: PolicyFormProps) {
+  const { metadata, spec } = document;
+  const edit = (fields: Partial<Loose>) => change({ ...document, spec: inOrder({ ...spec, ...fields }) });
+  const editRules = (direction: Direction) => (rules: PolicySpec[Direction]) => edit({ [direction]: rules });
+  return (
+    <>
+      {isNew && (
+        <ParsedField
+          label={words.name}
+          hint={words.nameHint}
+          value={metadata.name}
+          text={(name) => name}
+          read={(text) => ({ value: text.trim() })}
+          change={(name) => change({ ...document, metadata: { ...metadata, name } })}
+        />
+      )}
+      <label class="field">
+        {words.actionLabel}
+        <select
+          value={spec.action}
+          onChange={({ currentTarget }) => edit({ action: currentTarget.value as PolicySpec['action'] })}
+        >
+          {(['ALLOW', 'DENY'] as const).map((action) => (
+            <option key={action} value={action}>
+              {words.actions[action]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <fieldset class="stack-small">
+        <legend class="label">{words.whom}</legend>
+        <SelectorFields selector={spec.peerSelector ?? {}} change={(peerSelector) => edit({ peerSelector })} />
+      </fieldset>
+      <RulesForm direction="ingress" rules={spec.ingress} change={editRules('ingress')} />
+      <RulesForm direction="egress" rules={spec.egress} change={editRules('egress')} />
+      <NetworkField network={spec.network} change={(network) => edit({ network })} />
+      <EndField at={spec.expiresAt} change={(expiresAt) => edit({ expiresAt })} />
+    </>
+  );
+}
+
+/** As the documentation writes a policy; what is undefined is left out. */
+function inOrder({ action, network, peerSelector, ingress, egress, expiresAt }: Loose): PolicyDraft {
+  return {
+    action,
+    ...(network !== undefined && { network }),
+    ...(peerSelector && { peerSelector }),
+    ...(ingress && { ingress }),
+    ...(egress && { egress }),
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
+}
+
+type Loose = { [F in keyof PolicyDraft]: PolicyDraft[F] | undefined } & Pick<PolicyDraft, 'action'>;
+
+function NetworkField({
+  network = '',
+  change,
+}: {
+  network: string | undefined;
+  change: (network: string | undefined) => void;
+}) {
+  const loaded = useLoaded(() => {
+    workspaceId.value;
+    return allPages((cursor) =>
+      api.GET('/api/v1/networks', { params: { query: { limit: 200, ...(cursor && { cursor }) } } }),
+    );
+  });
+  const names = (loaded.value.value ?? []).map(({ name }) => name);
+  const all = network === '' || names.includes(network) ? names : [network, ...names];
+  return (
+    <label class="field">
+      {words.network}
+      <select value={network} onChange={({ currentTarget }) => change(currentTarget.value || undefined)}>
+        <option value="">{words.anyNetwork}</option>
+        {all.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function EndField({ at, change }: { at: string | undefined; change: (at: string | undefined) => void }) {
+  return (
+    <label class="field">
+      {words.endsField}
+      <input
+        type="datetime-local"
+        value={at === undefined ? '' : localText(at)}
+        onChange={({ currentTarget: { value } }) => change(value === '' ? undefined : instantOf(value))}
+      />
+      <span class="hint dim">{words.endsHint}</span>
+    </label>
+  );
+}
+
+/** As the field takes it: in the viewer's zone, to the minute. */
+function localText(at: string): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return '';
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
+}
+
+function instantOf(local: string): string {
+  return new Date(local).toISOString().replace('.000Z', 'Z');
+}

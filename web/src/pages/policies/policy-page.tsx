@@ -1,0 +1,118 @@
+import { useSignal } from '@preact/signals';
+import { answer, api } from '../../api/client.ts';
+import { useLoaded } from '../../api/load.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Policy, PolicySpec } from '../../api/types.ts';
+import { may, workspaceId } from '../../api/workspace.ts';
+import { linkTo, route } from '../../route/route.ts';
+import { policies as words } from '../../texts/policies.ts';
+import { CopyButton } from '../../ui/copy.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Lines } from '../../ui/lines.tsx';
+import { Page } from '../../ui/page.tsx';
+import { ProblemNotice } from '../../ui/problem.tsx';
+import { Time } from '../../ui/time.tsx';
+import { YamlEditor } from '../../ui/yaml-editor.tsx';
+import { DeletePolicy } from './delete-policy.tsx';
+import { FindingLine } from './finding-line.tsx';
+import { PolicyEditor } from './policy-editor.tsx';
+import { documentOf, yamlOf } from './policy-yaml.ts';
+import { readFindings, readPolicies } from './read-policies.ts';
+import { sentencesOf } from './sentence.ts';
+
+/** One policy: what it says, what is odd about it, and the means to change it. */
+export function PolicyPage({ name }: { name: string }) {
+  const loaded = useLoaded((abort) => {
+    workspaceId.value;
+    return readPolicy(name, route.value.query.get('at'), abort);
+  });
+  const { value, problem, reload } = loaded.value;
+  return (
+    <Page title={name} actions={<a href={linkTo('policies')}>{words.back}</a>}>
+      <ProblemNotice problem={problem} again={reload} />
+      {value && <Body policy={value} />}
+    </Page>
+  );
+}
+
+function Body({ policy }: { policy: Policy }) {
+  const mayChange = may('network:write') && !route.value.query.has('at');
+  const spec = policy.spec as PolicySpec;
+  return (
+    <>
+      <section class="stack-small">
+        <Lines lines={sentencesOf(spec)} />
+        <Facts
+          facts={[
+            [words.about, words.matched(policy.status.matchedPeers)],
+            [words.ends, typeof spec.expiresAt === 'string' && <Time at={spec.expiresAt} />],
+            [words.created, <Time key="created" at={policy.createdAt} />],
+            [
+              words.id,
+              <span key="id">
+                <code>{policy.id}</code> <CopyButton text={policy.id} />
+              </span>,
+            ],
+          ]}
+        />
+      </section>
+      <OwnFindings name={policy.name} />
+      {mayChange ? (
+        <>
+          <PolicyEditor stored={policy} initial={textOf(policy)} />
+          <DeletePolicy policy={policy} />
+        </>
+      ) : (
+        <ReadOnly key={policy.revision} text={textOf(policy)} />
+      )}
+    </>
+  );
+}
+
+/** What lint finds about it. */
+function OwnFindings({ name }: { name: string }) {
+  const loaded = useLoaded((abort) => readFindings(route.value.query.get('at'), abort));
+  const { value, problem, reload } = loaded.value;
+  const findings = value?.items.filter(({ policies: [about] }) => about === name) ?? [];
+  if (findings.length === 0) return <ProblemNotice problem={problem} again={reload} />;
+  return (
+    <section class="notice warn" aria-label={words.findings}>
+      <ul class="stack-small">
+        {findings.map((finding) => (
+          <li key={JSON.stringify(finding)}>
+            <FindingLine finding={finding} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function ReadOnly({ text }: { text: string }) {
+  const value = useSignal(text);
+  return <YamlEditor label={words.yaml} value={value} isReadOnly />;
+}
+
+function textOf(policy: Policy): string {
+  return yamlOf(documentOf(policy, policy.spec as PolicySpec));
+}
+
+const BEGIN = yamlOf(documentOf({ name: '' }, { action: 'ALLOW', ingress: [{}] }));
+
+export function NewPolicy() {
+  const mayChange = may('network:write') && !route.value.query.has('at');
+  return (
+    <Page title={words.newTitle} actions={<a href={linkTo('policies')}>{words.back}</a>}>
+      {mayChange ? <PolicyEditor stored={undefined} initial={BEGIN} /> : <p>{words.mayNot}</p>}
+    </Page>
+  );
+}
+
+/** As it is, or as it was at an instant. */
+async function readPolicy(name: string, at: string | null, signal: AbortSignal): Promise<Policy> {
+  if (!at)
+    return (await answer(api.GET('/api/v1/policies/{id}', { params: { path: { id: name } }, signal }))) as Policy;
+  const policy = (await readPolicies(at, signal)).find((one) => one.name === name);
+  if (!policy) throw new Problem({ title: words.notThen(name), code: 'not_found', status: 404 });
+  return policy;
+}

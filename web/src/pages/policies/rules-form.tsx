@@ -1,0 +1,202 @@
+import type { PeerEntry, PolicySpec, PortEntry, Selector } from '../../api/types.ts';
+import { policies as words } from '../../texts/policies.ts';
+import { ParsedField } from './parsed-field.tsx';
+import { portsOf, portsText } from './ports-text.ts';
+import { SelectorFields } from './selector-fields.tsx';
+import { namesOf } from './selector-text.ts';
+
+export type Direction = 'ingress' | 'egress';
+
+/** A rule of either direction: who is at the other end, on which ports. */
+interface Rule {
+  readonly ends: readonly PeerEntry[];
+  readonly ports: readonly PortEntry[];
+}
+
+interface RulesProps {
+  readonly direction: Direction;
+  /** Undefined where the policy is not about this direction. */
+  readonly rules: PolicySpec[Direction];
+  readonly change: (rules: PolicySpec[Direction]) => void;
+}
+
+export function RulesForm({ direction, rules, change }: RulesProps) {
+  const read = rules?.map((rule): Rule => {
+    const ends = direction === 'ingress' ? (rule as Ingress).from : (rule as Egress).to;
+    return { ends: ends ?? [], ports: rule.ports ?? [] };
+  });
+  const write = (next: readonly Rule[] | undefined) => change(next?.map((rule) => writtenRule(direction, rule)));
+  return (
+    <fieldset class="stack direction">
+      <legend>{words[direction]}</legend>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={read !== undefined}
+          onChange={({ currentTarget }) => write(currentTarget.checked ? [{ ends: [], ports: [] }] : undefined)}
+        />
+        {words[`${direction}On`]}
+      </label>
+      {read?.length === 0 && <p class="dim">{words.noRules}</p>}
+      {read?.map((rule, index) => (
+        <RuleForm
+          key={index}
+          direction={direction}
+          number={index + 1}
+          rule={rule}
+          change={(next) => write(read.with(index, next))}
+          remove={() => write(read.toSpliced(index, 1))}
+        />
+      ))}
+      {read && (
+        <div class="row">
+          <button type="button" onClick={() => write([...read, { ends: [], ports: [] }])}>
+            {words.addRule}
+          </button>
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+type Ingress = NonNullable<PolicySpec['ingress']>[number];
+type Egress = NonNullable<PolicySpec['egress']>[number];
+
+function writtenRule(direction: Direction, { ends, ports }: Rule): Ingress | Egress {
+  return {
+    ...(ends.length > 0 && { [direction === 'ingress' ? 'from' : 'to']: [...ends] }),
+    ...(ports.length > 0 && { ports: [...ports] }),
+  };
+}
+
+interface RuleProps {
+  readonly direction: Direction;
+  readonly number: number;
+  readonly rule: Rule;
+  readonly change: (rule: Rule) => void;
+  readonly remove: () => void;
+}
+
+function RuleForm({ direction, number, rule, change, remove }: RuleProps) {
+  const { ends, ports } = rule;
+  const end = direction === 'ingress' ? words.from : words.to;
+  return (
+    <fieldset class="stack rule">
+      <legend class="visually-hidden">{words.rule(number)}</legend>
+      <div class="row">
+        <span class="label" aria-hidden="true">
+          {words.rule(number)}
+        </span>
+        <button type="button" class="link push" onClick={remove} aria-label={words.removeRule(number)}>
+          {words.removeEntry}
+        </button>
+      </div>
+      <p>
+        <span class="label">{end}</span> {ends.length === 0 && words.anyone}
+      </p>
+      {ends.map((entry, index) => (
+        <EntryForm
+          key={index}
+          number={index + 1}
+          entry={entry}
+          change={(next) => change({ ...rule, ends: ends.with(index, next) })}
+          remove={() => change({ ...rule, ends: ends.toSpliced(index, 1) })}
+        />
+      ))}
+      <div class="row">
+        <button type="button" class="quiet" onClick={() => change({ ...rule, ends: [...ends, { peerSelector: {} }] })}>
+          + {words.addEntry}
+        </button>
+      </div>
+      <ParsedField
+        label={words.ports}
+        hint={words.portsHint}
+        value={ports}
+        text={portsText}
+        read={(text) => {
+          const value = portsOf(text);
+          return typeof value === 'string' ? { fault: words.portsWrong(value) } : { value };
+        }}
+        change={(value) => change({ ...rule, ports: value })}
+      />
+    </fieldset>
+  );
+}
+
+type EntryKind = keyof typeof words.entryKinds;
+const KINDS = Object.entries(words.entryKinds) as [EntryKind, string][];
+const FRESH: Record<EntryKind, PeerEntry> = {
+  anyone: '*',
+  peers: { peerSelector: {} },
+  addresses: { ipBlock: { cidr: '' } },
+};
+
+function EntryForm({
+  number,
+  entry,
+  change,
+  remove,
+}: {
+  number: number;
+  entry: PeerEntry;
+  change: (entry: PeerEntry) => void;
+  remove: () => void;
+}) {
+  const block = entry === '*' ? undefined : entry.ipBlock;
+  const kind: EntryKind = entry === '*' ? 'anyone' : block ? 'addresses' : 'peers';
+  return (
+    <div class="entry stack-small">
+      <div class="row">
+        <select
+          aria-label={words.entryKind(number)}
+          value={kind}
+          onChange={({ currentTarget }) => change(FRESH[currentTarget.value as EntryKind])}
+        >
+          {KINDS.map(([name, text]) => (
+            <option key={name} value={name}>
+              {text}
+            </option>
+          ))}
+        </select>
+        <button type="button" class="link push" onClick={remove}>
+          {words.removeEntry}
+        </button>
+      </div>
+      {entry !== '*' && kind === 'peers' && (
+        <SelectorFields
+          selector={entry.peerSelector ?? ({} as Selector)}
+          change={(peerSelector) => change({ peerSelector })}
+        />
+      )}
+      {block && <BlockFields block={block} change={(ipBlock) => change({ ipBlock })} />}
+    </div>
+  );
+}
+
+type Block = NonNullable<Exclude<PeerEntry, '*'>['ipBlock']>;
+
+function BlockFields({ block: { cidr, except = [] }, change }: { block: Block; change: (block: Block) => void }) {
+  const blockOf = (of: string, without: readonly string[]) => ({
+    cidr: of,
+    ...(without.length > 0 && { except: [...without] }),
+  });
+  return (
+    <div class="selector">
+      <ParsedField
+        label={words.cidr}
+        hint={words.cidrHint}
+        value={cidr}
+        text={(value) => value}
+        read={(text) => ({ value: text.trim() })}
+        change={(value) => change(blockOf(value, except))}
+      />
+      <ParsedField
+        label={words.cidrExcept}
+        value={except}
+        text={(value) => value.join(' ')}
+        read={(text) => ({ value: namesOf(text) })}
+        change={(value) => change(blockOf(cidr, value))}
+      />
+    </div>
+  );
+}

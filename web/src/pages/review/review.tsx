@@ -1,0 +1,136 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { answer, api } from '../../api/client.ts';
+import { useLoaded } from '../../api/load.ts';
+import type { Peer, Workflow } from '../../api/types.ts';
+import { waiting } from '../../api/waiting.ts';
+import { workspaceId } from '../../api/workspace.ts';
+import { Risk } from '../../effect/risk.tsx';
+import { goTo, linkTo, route } from '../../route/route.ts';
+import { texts } from '../../texts/texts.ts';
+import { isTyping } from '../../ui/keys.ts';
+import { Empty, Page } from '../../ui/page.tsx';
+import { ProblemNotice } from '../../ui/problem.tsx';
+import { Time } from '../../ui/time.tsx';
+import { PeerDetails } from '../peers/peer-details.tsx';
+import { Decision } from './decision.tsx';
+
+/** `#/…/review/<workflow>`, `#/…/review/peer/<name>`; links of plans are `#/workflows/<workflow>`. */
+const PEER = 'peer';
+const DECIDED = 30;
+
+/** The queue of what waits, and one change or device with all that it takes to decide it. */
+export default function Review() {
+  const [first, second] = route.value.rest;
+  const [id, peer] = first === PEER ? [undefined, second] : [first, undefined];
+  const { workflows = [], peers = [] } = waiting.value ?? {};
+  const links = [...workflows.map((workflow) => linkTo('review', [workflow.id])), ...peers.map(linkOf)];
+  useQueueKeys(links);
+  const isEmpty = waiting.value !== undefined && links.length === 0;
+  return (
+    <Page title={texts.review.title}>
+      <div class={`queue ${first ? 'chosen' : ''}`}>
+        <div class="stack list">
+          <nav class="panel" aria-label={texts.review.queue}>
+            {isEmpty && <Empty>{texts.review.empty}</Empty>}
+            <ul>
+              {workflows.map((workflow) => (
+                <WorkflowLink key={workflow.id} workflow={workflow} isChosen={workflow.id === id} />
+              ))}
+              {peers.map((waitingPeer) => (
+                <PeerLink key={waitingPeer.id} peer={waitingPeer} isChosen={waitingPeer.name === peer} />
+              ))}
+            </ul>
+          </nav>
+          <Decided chosen={id} />
+        </div>
+        {id && <Decision key={id} id={id} />}
+        {peer && <PeerDetails key={peer} name={peer} closeTo="review" />}
+        {!first && links.length > 0 && <p class="dim">{texts.review.pick}</p>}
+      </div>
+      <p class="dim small">{texts.review.keys}</p>
+    </Page>
+  );
+}
+
+const linkOf = ({ name }: Peer) => linkTo('review', [PEER, name]);
+
+function WorkflowLink({ workflow, isChosen }: { workflow: Workflow; isChosen: boolean }) {
+  const { id, summary, riskLevel, requestedBy, requestedAt } = workflow;
+  return (
+    <QueueLink href={linkTo('review', [id])} isChosen={isChosen} title={summary}>
+      <Risk level={riskLevel} />
+      <span class="break">{requestedBy}</span>
+      <Time at={requestedAt} />
+    </QueueLink>
+  );
+}
+
+function PeerLink({ peer, isChosen }: { peer: Peer; isChosen: boolean }) {
+  return (
+    <QueueLink href={linkOf(peer)} isChosen={isChosen} title={texts.review.joins(peer.name)}>
+      <span>{peer.platform}</span>
+      <Time at={peer.createdAt} />
+    </QueueLink>
+  );
+}
+
+interface QueueLinkProps {
+  readonly href: string;
+  readonly isChosen: boolean;
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+function QueueLink({ href, isChosen, title, children }: QueueLinkProps) {
+  return (
+    <li>
+      <a href={href} aria-current={isChosen}>
+        <span class="break">{title}</span>
+        <span class="row small dim">{children}</span>
+      </a>
+    </li>
+  );
+}
+
+/** The last ones that were decided, by whom. */
+function Decided({ chosen }: { chosen: string | undefined }) {
+  const loaded = useLoaded(() => {
+    workspaceId.value;
+    return answer(api.GET('/api/v1/workflows', { params: { query: { limit: DECIDED } } }));
+  });
+  const { value, problem, reload } = loaded.value;
+  const items = value?.items.filter(({ status }) => status !== 'pending') ?? [];
+  if (items.length === 0) return <ProblemNotice problem={problem} again={reload} />;
+  return (
+    <nav class="panel" aria-label={texts.review.decided}>
+      <h2 class="small dim">{texts.review.decided}</h2>
+      <ul>
+        {items.map(({ id, summary, status, reviewedBy, reviewedAt, requestedAt }) => (
+          <QueueLink key={id} href={linkTo('review', [id])} isChosen={id === chosen} title={summary}>
+            <span class={`tag ${status === 'executed' ? 'ok' : status === 'failed' ? 'danger' : ''}`}>{status}</span>
+            <span class="break">{reviewedBy}</span>
+            <Time at={reviewedAt ?? requestedAt} />
+          </QueueLink>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** `j` and `k` go through the queue. */
+function useQueueKeys(links: readonly string[]): void {
+  const latest = useSignal(links);
+  latest.value = links;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (isTyping(event) || !['j', 'k'].includes(event.key)) return;
+      const index = latest.value.indexOf(location.hash);
+      const next = latest.value[event.key === 'j' ? index + 1 : Math.max(0, index - 1)];
+      if (next) goTo(next);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}

@@ -1,0 +1,74 @@
+import { answer, api } from '../../api/client.ts';
+import { useLoaded } from '../../api/load.ts';
+import { Problem } from '../../api/problem.ts';
+import { me } from '../../api/session.ts';
+import type { Agent } from '../../api/types.ts';
+import { linkTo } from '../../route/route.ts';
+import { texts } from '../../texts/texts.ts';
+import { Time } from '../../ui/time.tsx';
+
+const AGENT = 'agent:';
+/** Agents above one another; the control plane allows fewer. */
+const MOST_ANCESTORS = 16;
+
+/** Who asked; of an agent also those who made it, up to the person, and how long it has left. */
+export function WhoAsked({ actor, at }: { actor: string; at: string }) {
+  const isMine = actor === `user:${me.value?.username}`;
+  return (
+    <>
+      {actor.startsWith(AGENT) ? <AgentLine name={actor.slice(AGENT.length)} /> : <span class="break">{actor}</span>},{' '}
+      <Time at={at} />
+      {isMine && <p class="notice warn">{texts.review.ownChange}</p>}
+    </>
+  );
+}
+
+function AgentLine({ name }: { name: string }) {
+  const loaded = useLoaded(() => lineOf(name));
+  const line = loaded.value.value ?? [];
+  const [agent] = line;
+  const person = line.at(-1)?.person;
+  return (
+    <>
+      <a class="break" href={linkTo('agents', [name])}>
+        {AGENT}
+        {name}
+      </a>
+      {line.slice(1).map((parent) => (
+        <span key={parent.id}>
+          , {texts.review.madeBy} <a href={linkTo('agents', [parent.name])}>{parent.name}</a>
+        </span>
+      ))}
+      {person && (
+        <span class="break">
+          , {texts.review.answersFor} {person}
+        </span>
+      )}
+      {agent && (
+        <span class="dim">
+          {' '}
+          ({agent.phase === 'Active' ? texts.review.ends : texts.review.agentIs(agent.phase)}{' '}
+          <Time at={agent.expiresAt} />)
+        </span>
+      )}
+    </>
+  );
+}
+
+/** The agent and those above it, the nearest first; an agent that is gone has no line. */
+async function lineOf(name: string): Promise<readonly Agent[]> {
+  const line: Agent[] = [];
+  let next: string | undefined = name;
+  while (next !== undefined && line.length < MOST_ANCESTORS) {
+    const agent: Agent | undefined = await answer(
+      api.GET('/api/v1/agents/{id}', { params: { path: { id: next } } }),
+    ).catch((error: unknown) => {
+      if (error instanceof Problem && error.status === 404) return undefined;
+      throw error;
+    });
+    if (!agent) break;
+    line.push(agent);
+    next = agent.parentRef?.name;
+  }
+  return line;
+}

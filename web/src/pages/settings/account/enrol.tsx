@@ -1,0 +1,100 @@
+import { useSignal } from '@preact/signals';
+import { answer, api } from '../../../api/client.ts';
+import { settings } from '../../../texts/settings.ts';
+import { texts } from '../../../texts/texts.ts';
+import { useAct } from '../../../ui/act.ts';
+import { CopyButton } from '../../../ui/copy.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { say } from '../../../ui/message.tsx';
+import { ProblemNotice } from '../../../ui/problem.tsx';
+import { QrCode } from '../../../ui/qr.tsx';
+import { Time } from '../../../ui/time.tsx';
+
+const words = settings.account;
+
+interface Begun {
+  readonly uri: string;
+  readonly secret: string;
+  readonly expiresAt: string;
+}
+
+/** The password first, then a key for the app, then a code of it. */
+export function Enrol({ done }: { done: (codes: readonly string[]) => void }) {
+  const begun = useSignal<Begun | undefined>(undefined);
+  const password = useSignal('');
+  const { isActing, problem, act } = useAct();
+  const begin = (event: Event) => {
+    event.preventDefault();
+    return act(async () => {
+      const made = await answer(api.POST('/api/v1/users/me/otp', { body: { password: password.value } }));
+      password.value = '';
+      if ('uri' in made) begun.value = made;
+    });
+  };
+  if (begun.value) return <Confirm begun={begun.value} done={done} cancel={() => (begun.value = undefined)} />;
+  return (
+    <details>
+      <summary>{words.enrol}</summary>
+      <form class="panel stack narrow" method="post" onSubmit={begin}>
+        <p>{words.enrolWhy}</p>
+        <TextField
+          label={words.yourPassword}
+          type="password"
+          value={password}
+          required
+          autocomplete="current-password"
+        />
+        <ProblemNotice problem={problem.value} />
+        <div class="row">
+          <button type="submit" disabled={isActing.value}>
+            {words.begin}
+          </button>
+        </div>
+      </form>
+    </details>
+  );
+}
+
+interface ConfirmProps {
+  readonly begun: Begun;
+  readonly done: (codes: readonly string[]) => void;
+  readonly cancel: () => void;
+}
+
+function Confirm({ begun: { uri, secret, expiresAt }, done, cancel }: ConfirmProps) {
+  const code = useSignal('');
+  const { isActing, problem, act } = useAct();
+  const confirm = (event: Event) => {
+    event.preventDefault();
+    return act(async () => {
+      const body = { code: code.value.trim() };
+      const confirmed = await answer(api.POST('/api/v1/users/me/otp/confirm', { body }));
+      say(words.on);
+      done('recoveryCodes' in confirmed ? confirmed.recoveryCodes : []);
+    });
+  };
+  return (
+    <div class="panel enrol">
+      <QrCode text={uri} label={words.qr} />
+      <form class="stack" method="post" onSubmit={confirm}>
+        <p>{words.scan}</p>
+        <p>
+          {words.key} <code class="break">{secret}</code> <CopyButton text={secret} />
+        </p>
+        <p class="dim small">
+          {words.keyUntil} <Time at={expiresAt} />
+        </p>
+        <TextField label={words.code} value={code} required autocomplete="one-time-code" />
+        <ProblemNotice problem={problem.value} />
+        <div class="row">
+          <button type="submit" class="primary" disabled={isActing.value}>
+            {words.confirm}
+          </button>
+          <button type="button" class="quiet" onClick={cancel}>
+            {texts.common.cancel}
+          </button>
+        </div>
+      </form>
+    </div>
+  );
+}

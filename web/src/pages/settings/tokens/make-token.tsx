@@ -1,0 +1,87 @@
+import { useSignal } from '@preact/signals';
+import { answer, api } from '../../../api/client.ts';
+import { changed } from '../../../api/load.ts';
+import { Problem } from '../../../api/problem.ts';
+import type { components } from '../../../api/schema.d.ts';
+import { may, workspace, workspaceId } from '../../../api/workspace.ts';
+import { SCOPE_WORDS, settings } from '../../../texts/settings.ts';
+import { useAct } from '../../../ui/act.ts';
+import { SelectField, TextField } from '../../../ui/field.tsx';
+import { ProblemNotice } from '../../../ui/problem.tsx';
+
+type Scope = NonNullable<components['schemas']['CreateApiTokenRequest']['scopes']>[number];
+type Preset = keyof typeof settings.tokens.presets;
+
+const words = settings.tokens;
+const DAYS = [7, 30, 90, 365];
+
+/** The scopes of the person here that a token may carry: none that approves or administers. */
+function grantable(): readonly Scope[] {
+  return (workspace.value?.scopes ?? []).filter((scope): scope is Scope => scope in SCOPE_WORDS);
+}
+
+export function MakeToken({ done }: { done: (made: { name: string; token: string }) => void }) {
+  const name = useSignal('');
+  const days = useSignal('90');
+  const mayPlan = may('intents:apply');
+  const preset = useSignal<string>(mayPlan ? 'default' : 'viewer');
+  const scopes = useSignal<readonly Scope[]>([]);
+  const { isActing, problem, act } = useAct();
+  const submit = (event: Event) => {
+    event.preventDefault();
+    return act(async () => {
+      const chosen = chosenScopes(preset.value as Preset, scopes.value);
+      const body = { name: name.value, expiry: `${Number(days.value) * 24}h`, ...(chosen && { scopes: [...chosen] }) };
+      const params = { header: { 'X-Workspace-Id': workspaceId.value ?? '' } };
+      const made = await answer(api.POST('/api/v1/users/me/api-tokens', { params, body }));
+      changed.value += 1;
+      name.value = '';
+      if ('token' in made) done(made);
+    });
+  };
+  const presets = Object.entries(words.presets).filter(([one]) => mayPlan || one !== 'default');
+  return (
+    <details>
+      <summary>{words.make}</summary>
+      <form class="panel stack narrow" onSubmit={submit}>
+        <TextField label={words.name} hint={words.nameHint} value={name} required maxLength={128} autocomplete="off" />
+        <SelectField label={words.days} value={days} options={DAYS.map((one) => [String(one), words.daysOf(one)])} />
+        <SelectField label={words.preset} value={preset} options={presets} />
+        {preset.value === 'own' && (
+          <fieldset>
+            <legend class="visually-hidden">{words.scopes}</legend>
+            {grantable().map((scope) => (
+              <label key={scope} class="check">
+                <input
+                  type="checkbox"
+                  checked={scopes.value.includes(scope)}
+                  onChange={({ currentTarget }) => {
+                    const others = scopes.value.filter((one) => one !== scope);
+                    scopes.value = currentTarget.checked ? [...others, scope] : others;
+                  }}
+                />
+                <span>
+                  {SCOPE_WORDS[scope]} <code class="dim small">{scope}</code>
+                </span>
+              </label>
+            ))}
+          </fieldset>
+        )}
+        <ProblemNotice problem={problem.value} />
+        <div class="row">
+          <button type="submit" disabled={isActing.value}>
+            {words.makeAct}
+          </button>
+        </div>
+      </form>
+    </details>
+  );
+}
+
+/** Undefined leaves it to the control plane: read, plan and apply. */
+function chosenScopes(preset: Preset, own: readonly Scope[]): readonly Scope[] | undefined {
+  if (preset === 'default') return undefined;
+  if (preset === 'viewer') return ['viewer'];
+  if (own.length === 0) throw new Problem({ title: words.none, code: 'page' });
+  return own;
+}

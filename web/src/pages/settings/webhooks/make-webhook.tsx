@@ -1,0 +1,52 @@
+import { useSignal } from '@preact/signals';
+import { answer, api } from '../../../api/client.ts';
+import { changed } from '../../../api/load.ts';
+import { workspaceId } from '../../../api/workspace.ts';
+import { texts } from '../../../texts/texts.ts';
+import { webhooks as words } from '../../../texts/webhooks.ts';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { say } from '../../../ui/message.tsx';
+import { Secret } from '../../../ui/secret.tsx';
+import { WebhookForm } from './webhook-form.tsx';
+
+export function MakeWebhook() {
+  const secret = useSignal<string | undefined>(undefined);
+  const made = useSignal(0);
+  return (
+    <>
+      <details>
+        <summary>{words.make}</summary>
+        <WebhookForm
+          key={made.value}
+          act={words.makeAct}
+          run={async (body) => {
+            const params = { path: { workspaceId: workspaceId.value ?? '' } };
+            const webhook = await answer(
+              api.POST('/api/v1/workspaces/{workspaceId}/webhooks', { params, body: { ...body, enabled: true } }),
+            );
+            changed.value += 1;
+            made.value += 1;
+            if ('secret' in webhook) secret.value = webhook.secret;
+            else say(texts.common.waits);
+          }}
+        />
+      </details>
+      {secret.value && <SecretDialog secret={secret.value} close={() => (secret.value = undefined)} />}
+    </>
+  );
+}
+
+export function SecretDialog({ secret, note, close }: { secret: string; note?: string; close: () => void }) {
+  return (
+    <Dialog title={words.secret} close={close}>
+      <p>{words.secretWhy}</p>
+      <Secret label={words.secret} text={secret} />
+      {note && <p>{note}</p>}
+      <div class="row">
+        <button type="button" onClick={close}>
+          {texts.common.close}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

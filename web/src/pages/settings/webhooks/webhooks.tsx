@@ -1,0 +1,64 @@
+import { useComputed } from '@preact/signals';
+import { allPages } from '../../../api/all-pages.ts';
+import { api } from '../../../api/client.ts';
+import { useLoaded } from '../../../api/load.ts';
+import type { Webhook } from '../../../api/types.ts';
+import { may, workspaceId } from '../../../api/workspace.ts';
+import { goTo, linkTo, route } from '../../../route/route.ts';
+import { webhooks as words } from '../../../texts/webhooks.ts';
+import { Empty } from '../../../ui/page.tsx';
+import { ProblemNotice } from '../../../ui/problem.tsx';
+import { type Column, Table } from '../../../ui/table.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { MakeWebhook } from './make-webhook.tsx';
+import { WebhookDetails } from './webhook-details.tsx';
+import { WebhookState } from './webhook-state.tsx';
+
+const COLUMNS: readonly Column<Webhook>[] = [
+  {
+    name: words.url,
+    cell: ({ id, url, description }) => (
+      <a href={linkTo('settings', ['webhooks', id])} title={url}>
+        {description || url}
+      </a>
+    ),
+    order: ({ url, description }) => description || url,
+  },
+  { name: words.state, cell: (webhook) => <WebhookState webhook={webhook} /> },
+  { name: words.events, cell: ({ events }) => events.join(' '), isMinor: true },
+  { name: words.made, cell: ({ createdAt }) => <Time at={createdAt} />, isMinor: true },
+];
+
+/** The webhooks of the workspace; `#/…/settings/webhooks/<id>` shows one with its deliveries. */
+export function Webhooks() {
+  const loaded = useLoaded(() => {
+    const path = { workspaceId: workspaceId.value ?? '' };
+    return allPages<Webhook>((cursor) =>
+      api.GET('/api/v1/workspaces/{workspaceId}/webhooks', {
+        params: { path, query: { limit: 200, ...(cursor && { cursor }) } },
+      }),
+    );
+  });
+  const rows = useComputed(() => loaded.value.value ?? []);
+  const { value, problem, reload } = loaded.value;
+  const [, chosen] = route.value.rest;
+  return (
+    <section class="stack">
+      <h2>{words.title}</h2>
+      <p class="dim">{words.why}</p>
+      <ProblemNotice problem={problem} again={reload} />
+      <Table
+        label={words.title}
+        isPart
+        columns={COLUMNS}
+        rows={rows}
+        keyOf={({ id }) => id}
+        selected={chosen}
+        open={({ id }) => goTo(linkTo('settings', ['webhooks', id]))}
+        empty={value && <Empty>{words.empty}</Empty>}
+      />
+      {chosen && <WebhookDetails key={chosen} id={chosen} />}
+      {may('members:write') && !chosen && <MakeWebhook />}
+    </section>
+  );
+}

@@ -1,0 +1,134 @@
+import { useSignal } from '@preact/signals';
+import { answer, api } from '../../../api/client.ts';
+import { useLoaded } from '../../../api/load.ts';
+import { readMe } from '../../../api/sign-in.ts';
+import type { WorkspaceDetail } from '../../../api/types.ts';
+import { may, workspaceId } from '../../../api/workspace.ts';
+import { write } from '../../../api/write.ts';
+import { goTo } from '../../../route/route.ts';
+import { texts } from '../../../texts/texts.ts';
+import { workspaceSettings as words } from '../../../texts/workspace-settings.ts';
+import { useAct } from '../../../ui/act.ts';
+import { CopyButton } from '../../../ui/copy.tsx';
+import { Confirm } from '../../../ui/dialog.tsx';
+import { Facts } from '../../../ui/facts.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { NotYet } from '../../../ui/loading.tsx';
+import { say } from '../../../ui/message.tsx';
+import { ProblemNotice } from '../../../ui/problem.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { Approval } from './approval.tsx';
+import { ComplianceSettings } from './compliance-settings.tsx';
+
+/** The settings of the workspace; who may not change them sees them as they are. */
+export function WorkspaceSettings() {
+  const loaded = useLoaded(() => {
+    const params = { path: { workspaceId: workspaceId.value ?? '' } };
+    return answer(api.GET('/api/v1/workspaces/{workspaceId}', { params }));
+  });
+  const { value, problem, reload } = loaded.value;
+  if (!value) return <NotYet loaded={loaded.value} />;
+  // What is being typed is not taken away by a change elsewhere, only by one of these settings.
+  const key = JSON.stringify(value);
+  return (
+    <>
+      <ProblemNotice problem={problem} again={reload} />
+      {!may('members:write') && <p class="notice">{words.mayNot}</p>}
+      <General key={`general ${key}`} workspace={value} />
+      <Approval key={`approval ${key}`} settings={value.settings} id={value.id} />
+      <ComplianceSettings key={`compliance ${key}`} settings={value.settings} id={value.id} />
+      {may('workspaces:write') && <Delete workspace={value} />}
+    </>
+  );
+}
+
+function General({ workspace: { id, slug, namespace, displayName, maxNodeCount, settings, createdAt } }: Props) {
+  const name = useSignal(displayName);
+  const most = useSignal(String(maxNodeCount));
+  const timeZone = useSignal(settings.timeZone);
+  const { isActing, problem, act } = useAct();
+  const isSame =
+    name.value === displayName && most.value === String(maxNodeCount) && timeZone.value === settings.timeZone;
+  const mayLimit = may('workspaces:write');
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const body = {
+      displayName: name.value,
+      settings: { timeZone: timeZone.value },
+      ...(mayLimit && { maxNodeCount: Number(most.value) }),
+    };
+    return act(async () => {
+      const params = { path: { workspaceId: id } };
+      await write(api.PATCH('/api/v1/workspaces/{workspaceId}', { params, body }), words.saved);
+      if (name.value !== displayName) await readMe();
+    });
+  };
+  return (
+    <section class="stack" aria-labelledby="general">
+      <h2 id="general">{words.general}</h2>
+      <Facts
+        facts={[
+          [words.displayName, !may('members:write') && displayName],
+          [words.slug, <code key="slug">{slug}</code>],
+          [words.namespace, <code key="namespace">{namespace}</code>],
+          [words.id, [<code key="id">{id}</code>, ' ', <CopyButton key="copy" text={id} />]],
+          [words.maxNodes, !mayLimit && maxNodeCount],
+          [words.timeZone, !may('members:write') && settings.timeZone],
+          [words.created, <Time key="created" at={createdAt} />],
+        ]}
+      />
+      {may('members:write') && (
+        <form class="stack narrow" onSubmit={submit}>
+          <TextField label={words.displayName} value={name} required autocomplete="off" />
+          <TextField label={words.timeZone} hint={words.timeZoneHint} value={timeZone} required autocomplete="off" />
+          {mayLimit && <TextField label={words.maxNodes} type="number" min={1} max={1_000_000} value={most} required />}
+          <ProblemNotice problem={problem.value} />
+          <div class="row">
+            <button type="submit" disabled={isActing.value || isSame}>
+              {texts.common.save}
+            </button>
+          </div>
+        </form>
+      )}
+    </section>
+  );
+}
+
+interface Props {
+  readonly workspace: WorkspaceDetail;
+}
+
+function Delete({ workspace: { id, slug } }: Props) {
+  const isAsked = useSignal(false);
+  const run = async () => {
+    const deleted = await answer(
+      api.DELETE('/api/v1/workspaces/{workspaceId}', { params: { path: { workspaceId: id } } }),
+    );
+    if (!('deleted' in deleted)) return say(texts.common.waits);
+    say(words.deleted(slug));
+    goTo('#/');
+    await readMe();
+  };
+  return (
+    <section class="stack" aria-labelledby="delete">
+      <h2 id="delete">{words.delete}</h2>
+      <p class="dim">{words.deleteWhy}</p>
+      <div class="row">
+        <button type="button" class="danger" onClick={() => (isAsked.value = true)}>
+          {words.deleteAct}
+        </button>
+      </div>
+      {isAsked.value && (
+        <Confirm
+          title={words.deleteTitle(slug)}
+          act={words.deleteAct}
+          name={slug}
+          run={run}
+          close={() => (isAsked.value = false)}
+        >
+          <p>{words.deleteWhy}</p>
+        </Confirm>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,72 @@
+import type { components } from '../../api/schema.d.ts';
+import { time } from '../../texts/time.ts';
+
+export type Change = components['schemas']['Change'];
+export type ChangeEffect = NonNullable<Change['effect']>;
+
+/** Of one change: a revision, or an instant at which time ran out. */
+export function keyOf({ revision, at }: Change): string {
+  return revision === null ? `time ${at}` : `revision ${revision}`;
+}
+
+/** Why, without the id of the workflow that carried it out: that is a link beside it. */
+export function reasonText(reason: string, workflow: string | null): string {
+  return workflow === null ? reason : reason.replace(`workflow ${workflow} executed: `, '');
+}
+
+const NAMED = 3;
+
+/** As `policy web-to-db created, peer web-1 changed and 3 more`. */
+export function whatText({ resources }: Pick<Change, 'resources'>): string {
+  const named = resources
+    .slice(0, NAMED)
+    .map(({ type, kind, name }) => `${time.kindOne[kind]} ${name} ${time.types[type]}`)
+    .join(', ');
+  return resources.length > NAMED ? `${named} ${time.moreOf(resources.length - NAMED)}` : named;
+}
+
+/** In a few words, for the slider. */
+export function titleText(change: Change): string {
+  return `${whatText(change)}, ${change.actor ?? time.byTime}`;
+}
+
+/** Whether a plan could take something of it back: policies, networks, and labels and networks of peers. */
+export function canPutBack({ resources }: Change): boolean {
+  return resources.some(
+    ({ type, kind }) => kind === 'MeshPolicy' || kind === 'MeshNetwork' || (kind === 'MeshPeer' && type === 'updated'),
+  );
+}
+
+export function isWithoutEffect({ opened, closed, outside_compared: compared }: ChangeEffect): boolean {
+  return opened.length + closed.length === 0 && compared;
+}
+
+interface PortRange {
+  readonly protocol: string;
+  readonly from?: number;
+  readonly to?: number;
+}
+
+export type Ports = 'ALL' | readonly PortRange[];
+
+const ALL_PROTOCOLS = ['TCP', 'UDP', 'SCTP', 'ICMP'];
+const LAST_PORT = 65_535;
+
+/** Without ports, or with all of them. */
+function isWhole({ from, to }: PortRange): boolean {
+  return from === undefined || (from <= 1 && to === LAST_PORT);
+}
+
+/** As `tcp/5432, udp/53-54`. */
+export function portsText(ports: Ports): string {
+  if (ports === 'ALL') return time.everything;
+  if (ports.length === 0) return time.nothing;
+  if (ALL_PROTOCOLS.every((protocol) => ports.some((one) => one.protocol === protocol && isWhole(one))))
+    return time.everything;
+  return ports
+    .map(({ protocol, from, to }) => {
+      if (from === undefined) return protocol.toLowerCase();
+      return `${protocol.toLowerCase()}/${to === undefined || to === from ? from : `${from}-${to}`}`;
+    })
+    .join(', ');
+}

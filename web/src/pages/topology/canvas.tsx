@@ -1,0 +1,171 @@
+import { type ReadonlySignal, type Signal, useSignal, useSignalEffect } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { topology as labels } from '../../texts/topology.ts';
+import { coloursAt, onThemeChange } from './colours.ts';
+import { draw } from './draw.ts';
+import type { Marked, Picture, View } from './picture.ts';
+import type { Place } from './places.ts';
+import { fitted, type Hit, hitAt, zoomed } from './view.ts';
+
+interface Props {
+  readonly picture: ReadonlySignal<Picture | undefined>;
+  readonly marked: ReadonlySignal<Marked>;
+  /** Undefined until the picture was fitted. */
+  readonly view: Signal<View | undefined>;
+  readonly pick: (hit: Hit | undefined) => void;
+  readonly move: (key: string, place: Place) => void;
+  /** Something is read or placed anew. */
+  readonly isBusy: boolean;
+  readonly label: string;
+}
+
+const STEP = 1.3;
+/** CSS pixels that a pointer may move while it picks. */
+const STILL = 4;
+
+/** The picture: drag to pan, wheel or two fingers to zoom, drag what stands there to move it. */
+export function Canvas({ picture, marked, view, pick, move, isBusy, label }: Props) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const size = useSignal({ width: 0, height: 0 });
+  const theme = useSignal(0);
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return undefined;
+    const watch = new ResizeObserver(() => {
+      const { clientWidth: width, clientHeight: height } = element;
+      if (width === size.peek().width && height === size.peek().height) return;
+      element.width = Math.round(width * devicePixelRatio);
+      element.height = Math.round(height * devicePixelRatio);
+      size.value = { width, height };
+    });
+    watch.observe(element);
+    const unfollow = onThemeChange(() => (theme.value += 1));
+    return () => {
+      watch.disconnect();
+      unfollow();
+    };
+  }, []);
+  useSignalEffect(() => {
+    const { width, height } = size.value;
+    if (picture.value && width > 0 && !view.value) view.value = fitted(picture.value, width, height);
+  });
+  useFrames(canvas, { picture, marked, view, size, theme });
+  useGestures(canvas, { picture, view, pick, move });
+  const zoom = (factor: number) => {
+    const { width, height } = size.peek();
+    if (view.value) view.value = zoomed(view.value, factor, { x: width / 2, y: height / 2 });
+  };
+  return (
+    <div class="picture">
+      <canvas ref={canvas} role="img" aria-label={label} aria-busy={isBusy} />
+      <div class="picture-controls">
+        <button type="button" aria-label={labels.zoomIn} onClick={() => zoom(STEP)}>
+          +
+        </button>
+        <button type="button" aria-label={labels.zoomOut} onClick={() => zoom(1 / STEP)}>
+          −
+        </button>
+        <button type="button" onClick={() => (view.value = undefined)}>
+          {labels.fit}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+interface Drawn {
+  readonly picture: ReadonlySignal<Picture | undefined>;
+  readonly marked: ReadonlySignal<Marked>;
+  readonly view: ReadonlySignal<View | undefined>;
+  readonly size: ReadonlySignal<object>;
+  readonly theme: ReadonlySignal<number>;
+}
+
+/** Draws at the next frame after something changed, once. */
+function useFrames(canvas: { current: HTMLCanvasElement | null }, { picture, marked, view, size, theme }: Drawn): void {
+  const colours = useRef<{ readonly theme: number; readonly of: ReturnType<typeof coloursAt> } | undefined>(undefined);
+  const frame = useRef(0);
+  useSignalEffect(() => {
+    const [shown, seen, marks, themed] = [picture.value, view.value, marked.value, theme.value];
+    size.value;
+    const element = canvas.current;
+    const context = element?.getContext('2d');
+    if (!element?.parentElement || !context || !shown || !seen) return;
+    if (colours.current?.theme !== themed) colours.current = { theme: themed, of: coloursAt(element.parentElement) };
+    const { of } = colours.current;
+    cancelAnimationFrame(frame.current);
+    frame.current = requestAnimationFrame(() => {
+      draw(context, shown, seen, of, marks);
+      performance.mark('topology-drawn');
+    });
+  });
+  useEffect(() => () => cancelAnimationFrame(frame.current), []);
+}
+
+type Gestured = Pick<Props, 'picture' | 'view' | 'pick' | 'move'>;
+
+function useGestures(canvas: { current: HTMLCanvasElement | null }, props: Gestured): void {
+  const latest = useRef(props);
+  latest.current = props;
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return undefined;
+    const pointers = new Map<number, Place>();
+    let [hasMoved, held] = [false, undefined as string | undefined];
+    const at = ({ offsetX: x, offsetY: y }: PointerEvent | WheelEvent): Place => ({ x, y });
+    const hit = (place: Place) => {
+      const { picture, view } = latest.current;
+      return picture.value && view.value ? hitAt(picture.value, view.value, place) : undefined;
+    };
+    const down = (event: PointerEvent) => {
+      element.setPointerCapture(event.pointerId);
+      pointers.set(event.pointerId, at(event));
+      const found = hit(at(event));
+      [hasMoved, held] = [false, found && 'node' in found ? found.node.key : undefined];
+    };
+    const moved = (event: PointerEvent) => {
+      const { view, move } = latest.current;
+      const before = pointers.get(event.pointerId);
+      const now = at(event);
+      if (!before || !view.value) {
+        element.style.cursor = hit(now) ? 'pointer' : 'grab';
+        return;
+      }
+      const [dx, dy] = [now.x - before.x, now.y - before.y];
+      if (!hasMoved && Math.hypot(dx, dy) < STILL) return;
+      hasMoved = true;
+      const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
+      pointers.set(event.pointerId, now);
+      const { x, y, scale } = view.value;
+      if (other) {
+        const [was, is] = [before, now].map((end) => Math.hypot(end.x - other.x, end.y - other.y)) as [number, number];
+        const middle = { x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 };
+        view.value = zoomed({ x: x + dx / 2, y: y + dy / 2, scale }, is / (was || 1), middle);
+      } else if (held !== undefined)
+        move(held, { x: Math.round((now.x - x) / scale), y: Math.round((now.y - y) / scale) });
+      else view.value = { x: x + dx, y: y + dy, scale };
+    };
+    const up = (event: PointerEvent) => {
+      pointers.delete(event.pointerId);
+      if (!hasMoved && event.type === 'pointerup') latest.current.pick(hit(at(event)));
+      if (pointers.size === 0) held = undefined;
+    };
+    const wheel = (event: WheelEvent) => {
+      event.preventDefault();
+      const { view } = latest.current;
+      if (view.value) view.value = zoomed(view.value, Math.exp(-event.deltaY / 400), at(event));
+    };
+    element.addEventListener('pointerdown', down);
+    element.addEventListener('pointermove', moved);
+    element.addEventListener('pointerup', up);
+    element.addEventListener('pointercancel', up);
+    element.addEventListener('wheel', wheel, { passive: false });
+    return () => {
+      element.removeEventListener('pointerdown', down);
+      element.removeEventListener('pointermove', moved);
+      element.removeEventListener('pointerup', up);
+      element.removeEventListener('pointercancel', up);
+      element.removeEventListener('wheel', wheel);
+    };
+  }, []);
+}

@@ -1,0 +1,21 @@
+import type { Graph, PathKind } from './model.ts';
+import type { Place } from './places.ts';
+
+/** What of the picture is where on the screen: a point p of the picture stands at p * scale + (x, y), in CSS pixels. */
+export interface View extends Place {
+  readonly scale: number;
+}
+
+/** A graph with its places, and its lines as paths: made once, drawn each frame. */
+export interface Picture {
+  readonly graph: Graph;
+  readonly places: ReadonlyMap<string, Place>;
+  readonly lines: ReadonlyMap<PathKind, Path2D>;
+  readonly heads: ReadonlyMap<PathKind, Path2D>;
+}
+
+/** What is picked, and so stands out. */
+export interface Marked {
+  readonly nodes: ReadonlySet<string>;
+  readonly edges: ReadonlySet<string>;
+}

@@ -1,0 +1,129 @@
+import { signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { goTo } from '../route/route.ts';
+import { texts } from '../texts/texts.ts';
+import { actionsWith, buildLookup, type Entry, pagesLike } from './entries.ts';
+import './palette.css';
+
+const isOpen = signal(false);
+
+/** Typing that stops for so long is looked up. */
+const PAUSE_MS = 120;
+
+/** The button of the top bar, and Ctrl K (⌘ K) everywhere: goes to a page, a record or a question by its name. */
+export function PaletteButton() {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      isOpen.value = true;
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <>
+      <button type="button" class="palette-button" onClick={open}>
+        {texts.palette.open} <kbd>{texts.palette.keys}</kbd>
+      </button>
+      {isOpen.value && <Palette close={close} />}
+    </>
+  );
+}
+
+const open = () => {
+  isOpen.value = true;
+};
+const close = () => {
+  isOpen.value = false;
+};
+
+function Palette({ close }: { close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const text = useSignal('');
+  const chosen = useSignal(0);
+  const records = useRecords(text);
+  const entries = useComputed(() => {
+    const asked = text.value.trim();
+    return [...pagesLike(asked), ...records.value, ...actionsWith(asked)];
+  });
+  // Before anything else is typed: what comes at once belongs into the field.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
+  const take = (entry: Entry | undefined) => {
+    if (!entry) return;
+    close();
+    goTo(entry.href);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const last = entries.value.length - 1;
+    if (event.key === 'ArrowDown') chosen.value = Math.min(last, chosen.value + 1);
+    else if (event.key === 'ArrowUp') chosen.value = Math.max(0, chosen.value - 1);
+    else if (event.key === 'Enter') take(entries.value[chosen.value]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <dialog ref={dialog} class="palette" aria-label={texts.palette.open} onClose={close}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label={texts.palette.label}
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={`palette-${chosen.value}`}
+        placeholder={texts.palette.label}
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={500}
+        value={text.value}
+        onKeyDown={onKey}
+        onInput={({ currentTarget }) => {
+          text.value = currentTarget.value;
+          chosen.value = 0;
+        }}
+      />
+      <div id="palette-list" class="list" role="listbox" tabIndex={-1} aria-label={texts.palette.open}>
+        {entries.value.map((entry, index) => (
+          <button
+            key={`${entry.kind} ${entry.name}`}
+            id={`palette-${index}`}
+            type="button"
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen.value}
+            onClick={() => take(entry)}
+          >
+            <span class="break">{entry.name}</span>
+            <span class="dim small push">{entry.kind}</span>
+          </button>
+        ))}
+      </div>
+      {entries.value.length === 0 && <p class="dim">{texts.palette.none}</p>}
+    </dialog>
+  );
+}
+
+/** What the control plane knows by a name that begins so. */
+function useRecords(text: { readonly value: string }) {
+  const records = useSignal<readonly Entry[]>([]);
+  const lookup = useMemo(buildLookup, []);
+  useSignalEffect(() => {
+    const asked = text.value.trim();
+    const abort = new AbortController();
+    const timer = setTimeout(() => {
+      lookup(asked, abort.signal)
+        .then((found) => {
+          records.value = found;
+        })
+        // The pages that show them tell why they cannot be read.
+        .catch(() => {
+          if (!abort.signal.aborted) records.value = [];
+        });
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  });
+  return records;
+}

@@ -1,0 +1,59 @@
+import { useSignal, useSignalEffect } from '@preact/signals';
+import { route, setQuery } from '../route/route.ts';
+import { reachability as words } from '../texts/reachability.ts';
+import { type Group, nameOf, type Summary } from './groups.ts';
+
+/** By which label key peers are grouped, which are left out, and which group is shown peer by peer: all in the address. */
+export function GroupingFields({ summary }: { summary: Summary }) {
+  const { by, keys, groups } = summary;
+  const { query } = route.value;
+  const label = useSignal(query.get('label') ?? '');
+  useSignalEffect(() => {
+    label.value = route.value.query.get('label') ?? '';
+  });
+  const narrow = (event: Event) => {
+    event.preventDefault();
+    setQuery({ label: label.value.trim() });
+  };
+  const [kind, ...name] = (query.get('expand') ?? '').split(' ');
+  const isAlone = groups.some((group) => group.kind === 'peer');
+  return (
+    <form class="grouping" onSubmit={narrow}>
+      {by !== null && (
+        <label class="field">
+          {words.by}
+          <select value={by} onChange={({ currentTarget }) => setQuery({ by: currentTarget.value, expand: undefined })}>
+            {!keys.some(({ key }) => key === by) && <option value={by}>{by}</option>}
+            {keys.map(({ key, values }) => (
+              <option key={key} value={key}>
+                {words.chosenKey(key, values)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <label class="field">
+        {words.filter}
+        <input
+          value={label.value}
+          placeholder={words.filterHint}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={({ currentTarget }) => {
+            label.value = currentTarget.value;
+          }}
+          onBlur={() => setQuery({ label: label.value.trim() })}
+        />
+      </label>
+      {isAlone && by !== null && (
+        <span class="row">
+          {words.expanded}{' '}
+          <strong class="break">{nameOf({ kind: kind as Group['kind'], name: name.join(' ') }, by)}</strong>
+          <button type="button" onClick={() => setQuery({ expand: undefined })}>
+            {words.collapse}
+          </button>
+        </span>
+      )}
+    </form>
+  );
+}

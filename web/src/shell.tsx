@@ -1,0 +1,141 @@
+import { useSignal, useSignalEffect } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { liveState } from './api/live.ts';
+import { Problem } from './api/problem.ts';
+import { me } from './api/session.ts';
+import { holds, workspace } from './api/workspace.ts';
+import { PutBackHost } from './effect/put-back-host.tsx';
+import { pageOf } from './pages/index.tsx';
+import { PaletteButton } from './palette/palette.tsx';
+import { goTo, hrefOf, linkTo, route, setQuery } from './route/route.ts';
+import { Side } from './side.tsx';
+import { texts } from './texts/texts.ts';
+import { TimeButton } from './time/time-button.tsx';
+import { Account } from './ui/account.tsx';
+import { Brand } from './ui/brand.tsx';
+import { Page } from './ui/page.tsx';
+import { ProblemNotice } from './ui/problem.tsx';
+import { exactTime, shortTime } from './ui/time.tsx';
+
+export function Shell() {
+  const name = route.value.page || 'home';
+  const entry = pageOf(name);
+  return (
+    <div class="shell">
+      <Top />
+      <Side current={name} />
+      <main id="content" class={`main ${entry?.isWide ? 'wide' : ''}`} tabIndex={-1}>
+        {entry && !entry.hasPast && route.value.query.has('at') && (
+          <p class="notice warn no-past">{texts.shell.noPast}</p>
+        )}
+        <Content name={name} />
+      </main>
+      <PutBackHost />
+    </div>
+  );
+}
+
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('content')?.focus();
+}
+
+function Top() {
+  const { query } = route.value;
+  const at = query.get('at');
+  const all = me.value?.workspaces ?? [];
+  return (
+    <header class={`top ${at ? 'past' : ''}`}>
+      <a class="button skip" href={location.hash} onClick={skip}>
+        {texts.shell.skip}
+      </a>
+      <a class="brand" href={hrefOf({ workspace: workspace.value?.slug ?? '' })}>
+        <Brand />
+      </a>
+      {all.length > 0 && (
+        <select
+          class="workspace"
+          aria-label={texts.shell.workspace}
+          value={workspace.value?.slug}
+          onChange={({ currentTarget }) => goTo(hrefOf({ workspace: currentTarget.value, page: route.value.page }))}
+        >
+          {all.map(({ slug, displayName }) => (
+            <option key={slug} value={slug}>
+              {displayName === slug ? slug : `${displayName} (${slug})`}
+            </option>
+          ))}
+        </select>
+      )}
+      <PaletteButton />
+      {at && (
+        <span class="row">
+          <strong title={exactTime(at)}>
+            {texts.shell.asOf(shortTime(at))} <span class="wide-only">{texts.shell.unchangeable}</span>
+          </strong>
+          <span class="small wide-only">{at}</span>
+          <button type="button" onClick={() => setQuery({ at: undefined })}>
+            {texts.shell.backToNow}
+          </button>
+        </span>
+      )}
+      <span class="row push">
+        {holds('snapshots:read') && <TimeButton />}
+        <span class={`live ${liveState.value}`} role="status">
+          {texts.live[liveState.value]}
+        </span>
+        <span class="row wide-only">
+          <Account />
+        </span>
+      </span>
+    </header>
+  );
+}
+
+function Content({ name }: { name: string }) {
+  const { workspace: slug } = route.value;
+  const entry = pageOf(name);
+  const page = useSignal<{ readonly name: string; readonly Body: ComponentType } | undefined>(undefined);
+  const problem = useSignal<Problem | undefined>(undefined);
+  const again = useSignal(0);
+  useSignalEffect(() => {
+    const asked = route.value.page || 'home';
+    again.value;
+    const found = pageOf(asked);
+    problem.value = undefined;
+    if (!found || page.peek()?.name === asked) return undefined;
+    let isWanted = true;
+    found
+      .load()
+      .then(({ default: Body }) => {
+        if (isWanted) page.value = { name: asked, Body };
+      })
+      .catch(() => {
+        if (isWanted) problem.value = new Problem({ ...texts.problem.noPage, code: 'page' });
+      });
+    return () => {
+      isWanted = false;
+    };
+  });
+  const reload = () => {
+    again.value += 1;
+  };
+  if (!workspace.value) {
+    const why = slug === '' ? texts.shell.noWorkspace : texts.shell.wrongWorkspace(slug);
+    const isKnown = me.value && (slug !== '' || me.value.workspaces.length === 0);
+    return <Page title={texts.shell.pages.home}>{isKnown && <p>{why}</p>}</Page>;
+  }
+  if (!entry || (entry.scope && !holds(entry.scope))) {
+    return (
+      <Page title={texts.shell.unknownPage}>
+        <p>{texts.shell.unknownPageWhy}</p>
+        <p>
+          <a href={linkTo('')}>{texts.shell.home}</a>
+        </p>
+      </Page>
+    );
+  }
+  if (problem.value) return <ProblemNotice problem={problem.value} again={reload} />;
+  if (page.value?.name !== name) return null;
+  const { Body } = page.value;
+  return <Body key={`${workspace.value.id} ${name}`} />;
+}

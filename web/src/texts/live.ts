@@ -1,0 +1,5 @@
+export const live = {
+  live: 'live',
+  connecting: 'connecting',
+  lost: 'connection lost',
+} as const;

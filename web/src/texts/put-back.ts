@@ -1,0 +1,16 @@
+export const putBack = {
+  title: 'Put it back',
+  why: 'This is a plan for the network as it is now. The past stays as it was.',
+  planning: 'The plan is made…',
+  nothing: 'There is nothing to put back: it is already as it was.',
+  apply: (what: string) => `Put it back: ${what}`,
+  applied: 'It is put back.',
+  waits: 'It waits for approval.',
+  failed: 'The change failed',
+  undo: 'Undo',
+  expires: 'The plan ends',
+  changes: 'Changes',
+  questions: 'Is this meant?',
+  unmet: 'It does not do what was asked',
+  mayNot: 'Applying it needs the right intents:override, which you do not hold.',
+} as const;

@@ -1,0 +1,20 @@
+/** What each scope lets its holder do, after "may". */
+export const scopes = {
+  'network:read': 'see peers, policies and who reaches whom',
+  'network:write': 'write policies within its reach',
+  'peers:approve': 'let devices in',
+  'tokens:write': 'make join tokens',
+  'snapshots:read': 'see the past',
+  'snapshots:write': 'take snapshots',
+  'intents:plan': 'propose changes',
+  'intents:apply': 'put changes forward for approval',
+  'intents:override': 'put forward changes that do not do what was asked',
+  'workflows:approve': 'approve changes',
+  'audit:read': 'read the audit log',
+  'compliance:assess': 'assess compliance',
+  'agents:write': 'end agents',
+  'agents:delegate': 'delegate to sub-agents',
+  'members:write': 'change members',
+  'users:write': 'change accounts',
+  'workspaces:write': 'change workspaces',
+} as const;

@@ -1,0 +1,30 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { route } from '../route/route.ts';
+import { texts } from '../texts/texts.ts';
+import { Popover } from '../ui/popover.tsx';
+import { exactTime, relativeTime } from '../ui/time.tsx';
+
+/** The time that every page looks at. */
+export function TimeButton() {
+  const at = route.value.query.get('at');
+  const label = `${texts.shell.time}: ${at ? exactTime(at) : texts.shell.now}`;
+  return (
+    <Popover label={label} text={at ? relativeTime(at) : texts.shell.now} class="quiet">
+      {(close) => <Panel close={close} />}
+    </Popover>
+  );
+}
+
+/** Its script is read when it is first opened. */
+function Panel({ close }: { close: () => void }) {
+  const Found = useSignal<ComponentType<{ close: () => void }> | undefined>(undefined);
+  useEffect(() => {
+    void import('./time-panel.tsx').then(({ TimePanel }) => {
+      Found.value = TimePanel;
+    });
+  }, []);
+  const Body = Found.value;
+  return Body ? <Body close={close} /> : null;
+}

@@ -1,0 +1,80 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { answer, api } from '../api/client.ts';
+import { useLoaded } from '../api/load.ts';
+import { route, setQuery } from '../route/route.ts';
+import { time } from '../texts/time.ts';
+import { ProblemNotice } from '../ui/problem.tsx';
+import { exactTime } from '../ui/time.tsx';
+import { ago, DAY_MS, HOUR_MS, instantOfLocal, justBefore, localText, yesterdayEvening, zone } from './moment.ts';
+import './time-panel.css';
+
+/** Now, a few moments that are often asked about, or one that is typed. */
+export function TimePanel({ close }: { close: () => void }) {
+  const at = route.value.query.get('at');
+  const typed = useSignal(localText(at ?? new Date().toISOString()));
+  const first = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    first.current?.focus();
+  }, []);
+  const last = useLoaded(() =>
+    answer(api.GET('/api/v1/changes', { params: { query: { from: ago(30 * DAY_MS), limit: 1 } } })),
+  );
+  const lastAt = last.value.value?.items[0]?.at;
+  const go = (moment: string | undefined) => {
+    setQuery({ at: moment });
+    close();
+  };
+  const moment = instantOfLocal(typed.value);
+  const isAhead = moment !== undefined && Date.parse(moment) > Date.now();
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (moment !== undefined && !isAhead) go(moment);
+  };
+  return (
+    <div class="stack">
+      <h2>{time.choose}</h2>
+      <p class="small dim">{time.chooseWhy}</p>
+      <ul class="stack-small">
+        {at && <Choice label={time.backToNow} go={() => go(undefined)} />}
+        <li>
+          <button type="button" ref={first} onClick={() => go(ago(HOUR_MS))}>
+            {time.hourAgo}
+          </button>
+        </li>
+        <Choice label={time.yesterday} go={() => go(yesterdayEvening())} />
+        {lastAt && <Choice label={time.beforeLast} go={() => go(justBefore(lastAt))} />}
+      </ul>
+      {last.value.value && !lastAt && <p class="small dim">{time.noLast}</p>}
+      <ProblemNotice problem={last.value.problem} />
+      <form class="stack-small" onSubmit={submit}>
+        <label class="field">
+          {time.moment(zone())}
+          <input
+            type="datetime-local"
+            step={1}
+            required
+            value={typed.value}
+            onInput={({ currentTarget }) => {
+              typed.value = currentTarget.value;
+            }}
+          />
+        </label>
+        <p class="small dim">{moment === undefined ? '' : isAhead ? time.ahead : exactTime(moment)}</p>
+        <button type="submit" class="primary" disabled={moment === undefined || isAhead}>
+          {time.look}
+        </button>
+      </form>
+    </div>
+  );
+}
+
+function Choice({ label, go }: { label: string; go: () => void }) {
+  return (
+    <li>
+      <button type="button" onClick={go}>
+        {label}
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,20 @@
+import { useSignal } from '@preact/signals';
+import { texts } from '../texts/texts.ts';
+
+const SHOWN_MS = 2_000;
+
+export function CopyButton({ text, label = texts.common.copy }: { text: string; label?: string }) {
+  const isCopied = useSignal(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    isCopied.value = true;
+    setTimeout(() => {
+      isCopied.value = false;
+    }, SHOWN_MS);
+  };
+  return (
+    <button type="button" class="link small" onClick={copy}>
+      {isCopied.value ? texts.common.copied : label}
+    </button>
+  );
+}

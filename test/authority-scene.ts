@@ -182,6 +182,7 @@ export async function buildScene(): Promise<Scene> {
           assessment: (await scene.records('Assessment')).map(({ uid }) => uid),
           plan: plans,
           user: await named('Account', SYSTEM_WORKSPACE),
+          session: await named('Session', SYSTEM_WORKSPACE),
         },
         labels: LABELS,
         ownLabels: [...state.peers.values()].flatMap(({ labels }) =>

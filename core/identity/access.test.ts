@@ -19,6 +19,8 @@ const EXPECTED = `
   get_otp_state      401        yes        yes        yes        yes        yes        yes        yes        403        403
   disable_otp        401        yes        yes        yes        yes        yes        yes        yes        403        403
   renew_recovery_codes 401        yes        yes        yes        yes        yes        yes        yes        403        403
+  list_sessions      401        yes        yes        yes        yes        yes        yes        yes        403        403
+  end_session        401        yes        yes        yes        yes        yes        yes        yes        403        403
   list_users         401        403        403        403        403        403        yes        403        403        403
   create_user        401        403        403        403        403        403        yes        403        403        403
   update_user        401        403        403        403        403        403        yes        403        403        403
@@ -28,6 +30,7 @@ const EXPECTED = `
   create_api_token   401        404        yes        yes        yes        yes        yes        yes        403        403
   list_api_tokens    401        404        yes        yes        yes        yes        yes        yes        403        403
   revoke_api_token   401        404        yes        yes        yes        yes        yes        yes        403        403
+  list_api_token_calls 401        404        yes        yes        yes        yes        yes        yes        403        403
   add_workspace      401        403        403        403        403        403        yes        403        403        403
   list_workspaces    401        yes        yes        yes        yes        yes        yes        yes        403        403
   get_workspace      401        404        yes        yes        yes        yes        yes        yes        yes        403
@@ -49,6 +52,8 @@ const SESSION_ONLY: readonly (readonly [string, object])[] = [
   ['begin_otp', { password: 'a' }],
   ['confirm_otp', { code: '000000' }],
   ['disable_otp', { password: 'a', otp: '000000' }],
+  ['list_sessions', {}],
+  ['end_session', { id: 'x' }],
   ['renew_recovery_codes', { password: 'a', otp: '000000' }],
   ['create_api_token', { name: 'more' }],
   ['update_workspace', { displayName: 'Mine' }],

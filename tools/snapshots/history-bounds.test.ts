@@ -18,12 +18,14 @@ const ABOUT: Readonly<Record<string, (ms: number) => Record<string, unknown>>> =
   list_policies: (ms) => ({ at: at(ms) }),
   list_networks: (ms) => ({ at: at(ms) }),
   get_connectivity_matrix: (ms) => ({ at: at(ms) }),
+  get_connectivity_summary: (ms) => ({ at: at(ms) }),
   explain_denial: (ms) => ({ ...pair, at: at(ms) }),
   check_connectivity_at: (ms) => ({ ...pair, at: at(ms) }),
   get_snapshot: (ms) => ({ snapshot_id: at(ms) }),
   export_resources: (ms) => ({ at: at(ms) }),
   diff_snapshots: (ms) => ({ from: at(ms), to: at(ms + 3_600_000) }),
   list_snapshots: (ms) => ({ from: at(ms), to: at(ms + 3_600_000) }),
+  list_changes: (ms) => ({ from: at(ms), to: at(ms + 3_600_000) }),
   get_connectivity_history: (ms) => ({ ...pair, from: at(ms), to: at(ms + 3_600_000) }),
   assess_compliance: (ms) => ({ period_start: at(ms), period_end: at(ms + 3_600_000), framework: 'soc2' }),
   find_cause: (ms) => ({ ...pair, from: at(ms), to: at(ms + 3_600_000) }),
@@ -32,7 +34,7 @@ const ABOUT: Readonly<Record<string, (ms: number) => Record<string, unknown>>> =
 const OTHERS = ['revert_network_change', 'list_audit', 'get_audit_proof', 'plan_network_change'];
 const NAMES = Object.keys(ABOUT);
 const WITH_PEERS = ['explain_denial', 'check_connectivity_at', 'get_connectivity_history', 'find_cause'];
-const RANGES = ['list_snapshots', 'get_connectivity_history', 'find_cause'];
+const RANGES = ['list_snapshots', 'list_changes', 'get_connectivity_history', 'find_cause'];
 
 /** A year and more of history of which the beginning is no longer kept; a peer was renamed and one deleted since. */
 async function longHistory() {

@@ -117,6 +117,7 @@ import { updateWebhook } from './webhooks/update-webhook.ts';
 import { approveWorkflow } from './workflows/approve-workflow.ts';
 import { getWorkflow } from './workflows/get-workflow.ts';
 import { listWorkflows } from './workflows/list-workflows.ts';
+import { redrawWorkflow } from './workflows/redraw-workflow.ts';
 import { rejectWorkflow } from './workflows/reject-workflow.ts';
 import { addWorkspace } from './workspaces/add-workspace.ts';
 import { deleteWorkspace } from './workspaces/delete-workspace.ts';
@@ -246,6 +247,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   listWorkflows,
   approveWorkflow,
   rejectWorkflow,
+  redrawWorkflow,
   createWebhook,
   listWebhooks,
   getWebhook,

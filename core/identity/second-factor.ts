@@ -128,16 +128,13 @@ export async function hasSecondFactor(
 /**
  * Asks a signed-in person for a code before something that a session alone does not allow. The code is spent by it.
  *
- * @throws MeshError `otp_required` without one, `invalid_input`, `rate_limited`
+ * @throws MeshError `invalid_input` without one or with a wrong one, `rate_limited`
  */
 export async function spendCode(otp: string | undefined, context: FactorContext): Promise<void> {
   const account = await ownAccount(context);
   const { secondFactor } = account.spec;
   if (!secondFactor) throw new MeshError('conflict', 'This account has no second factor: mesh otp enroll.');
-  if (otp === undefined) {
-    const message = 'This workspace asks for a code of your second factor here: send it as otp.';
-    throw new MeshError('otp_required', message);
-  }
+  if (otp === undefined) throw wrong('/otp', 'A code of your second factor is asked for here: send it as otp.');
   const attempt = context.services.logins.attempt(context.origin, account.name, account.spec.knownSources ?? []);
   const factor = await proveCode(account, secondFactor, otp, { attempt, context });
   await write(account, { ...account.spec, secondFactor: factor }, 'otp_shown', 'showed a second factor', context);

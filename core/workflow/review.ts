@@ -28,7 +28,7 @@ export interface Approval {
  * Approves a pending workflow and carries it out.
  *
  * @throws MeshError `forbidden` for anyone but a signed-in person over REST, and for a person's own request where the
- * workspace asks for another; `otp_required`; `plan_stale` where it is not what was seen; `conflict` when it is not pending
+ * workspace asks for another; `invalid_input` without the code that it asks for; `plan_stale` where it is not what was seen; `conflict` when it is not pending
  * any more, or names peers that have other names by now.
  */
 export async function approveWorkflow(

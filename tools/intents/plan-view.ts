@@ -35,19 +35,6 @@ export const effectSchema = z.strictObject({
   omitted: z.int().describe('Rows left out'),
 });
 
-/** An effect whole, by what changes alike. */
-export const connectionsSchema = z
-  .array(
-    z.strictObject({
-      change: z.enum(['opened', 'closed']),
-      src: z.array(z.string()).readonly(),
-      dst: z.array(z.string()).readonly().describe('Each src to each of them other than itself'),
-      ports: z.string(),
-    }),
-  )
-  .readonly()
-  .describe('The effect whole, by what changes alike');
-
 /** A plan as answers show it. */
 export const planSchema = z.strictObject({
   plan_id: z.string(),

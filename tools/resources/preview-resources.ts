@@ -4,7 +4,7 @@ import { appliedDocuments } from '../../core/identity/apply.ts';
 import { applyAgents } from '../../core/identity/apply-agents.ts';
 import { previewChanges } from '../../core/workflow/preview.ts';
 import { defineOperation } from '../define.ts';
-import { changeSchema, connectionsSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
+import { changeSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
 import { appliedItem, applyFields, documentAt, inDocuments, itemsOf, reasonOf } from './applied-items.ts';
 
 export const previewResources = defineOperation({
@@ -19,7 +19,17 @@ export const previewResources = defineOperation({
     would_change: z.boolean(),
     changes: z.array(changeSchema),
     effect: effectSchema,
-    connections: connectionsSchema,
+    connections: z
+      .array(
+        z.strictObject({
+          change: z.enum(['opened', 'closed']),
+          src: z.array(z.string()).readonly(),
+          dst: z.array(z.string()).readonly().describe('Each src to each of them other than itself'),
+          ports: z.string(),
+        }),
+      )
+      .readonly()
+      .describe('The effect whole, by what changes alike'),
     omitted_connections: z.int().describe('Left out of connections where they name too many'),
     risk_level: riskLevel,
     risk_reasons: z.array(z.string()),

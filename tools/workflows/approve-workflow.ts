@@ -19,7 +19,7 @@ export const approveWorkflow = defineOperation({
     otp: otpText.optional().describe('a code of your second factor, where the workspace asks for one (approvalCode)'),
   }),
   confidential: { input: ['otp'] },
-  problems: [...review.problems, 'plan_stale', 'policy_assertion_failed', 'otp_required', 'rate_limited'],
+  problems: [...review.problems, 'invalid_input', 'plan_stale', 'policy_assertion_failed', 'rate_limited'],
   http: { method: 'post', path: '/api/v1/workflows/:id/approve' },
   async run({ id, ...approval }, context) {
     return workflowDetailView(await approve(context, id, approval), context.services);

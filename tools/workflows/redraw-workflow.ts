@@ -4,20 +4,30 @@ import { READ } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { CONTROL_STATES } from '../../core/compliance/control-result.ts';
 import { FRAMEWORKS } from '../../core/compliance/frameworks.ts';
-import type { EffectTexts } from '../../core/effect/rows.ts';
 import { VERIFICATIONS } from '../../core/intent/plan/assess.ts';
-import type { Redrawn } from '../../core/intent/plan/redrawn.ts';
+import type { EffectKinds, Redrawn } from '../../core/intent/plan/redrawn.ts';
 import { findWorkflow, type WorkflowRecord } from '../../core/model/asked.ts';
 import { othersWhoApprove } from '../../core/workflow/approvers.ts';
 import { redraw, whyNotApproved, withDrawing } from '../../core/workflow/redraw.ts';
 import { isRefusal } from '../../core/workflow/refusal.ts';
 import { standingOf } from '../../core/workflow/review.ts';
 import { defineOperation } from '../define.ts';
-import { changeSchema, connectionsSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
+import { changeSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
 
 const kinds = z.strictObject({
   rows: z.array(
-    z.strictObject({ from: z.string(), to: z.string(), ports: z.string(), pairs: z.int() }).meta({ id: 'EffectKind' }),
+    z
+      .strictObject({
+        from: z.string(),
+        to: z.string(),
+        ports: z.string(),
+        pairs: z.int(),
+        src: z.array(z.string()).readonly().describe('Each to each dst other than itself; the first of src_total'),
+        dst: z.array(z.string()).readonly(),
+        src_total: z.int(),
+        dst_total: z.int(),
+      })
+      .meta({ id: 'EffectKind' }),
   ),
   omitted_rows: z.int(),
   omitted_pairs: z.int(),
@@ -31,10 +41,8 @@ const drawing = z.strictObject({
   refusal: z.string().nullable().describe('Why it cannot be approved as it would be now'),
   summary: z.string(),
   effect: effectSchema,
-  opens: kinds.describe('The same by kinds of peers, the largest first'),
+  opens: kinds.describe('The same by kinds of peers: what comes in from outside, then the largest'),
   closes: kinds,
-  connections: connectionsSchema,
-  omitted_connections: z.int().describe('Left out of connections where they name too many'),
   risk_level: riskLevel,
   risk_reasons: z.array(z.string()),
   warnings: z.array(z.string()),
@@ -123,7 +131,7 @@ async function drawnOrNot(draw: () => Promise<Redrawn>): Promise<{ drawn?: Redra
 }
 
 function drawingView(workflow: WorkflowRecord, drawn: Redrawn): z.input<typeof drawing> {
-  const { digest, title, effect, kinds: by, blocks, risk, warnings, verification, objections, shown } = drawn;
+  const { digest, title, effect, kinds: by, risk, warnings, verification, objections, shown } = drawn;
   return {
     digest,
     differs: digest !== workflow.spec.digest,
@@ -132,8 +140,6 @@ function drawingView(workflow: WorkflowRecord, drawn: Redrawn): z.input<typeof d
     effect,
     opens: kindsView(by.opened),
     closes: kindsView(by.closed),
-    connections: blocks?.blocks ?? [],
-    omitted_connections: blocks?.omitted ?? 0,
     risk_level: risk.level,
     risk_reasons: [...risk.reasons],
     warnings: [...warnings],
@@ -150,9 +156,9 @@ function drawingView(workflow: WorkflowRecord, drawn: Redrawn): z.input<typeof d
   };
 }
 
-function kindsView({ rows, omittedRows, omittedPairs }: EffectTexts): z.input<typeof kinds> {
+function kindsView({ rows, omittedRows, omittedPairs }: EffectKinds): z.input<typeof kinds> {
   return {
-    rows: rows.map(({ from, to, shortPorts, pairs }) => ({ from, to, ports: shortPorts, pairs })),
+    rows: rows.map(({ srcTotal, dstTotal, ...row }) => ({ ...row, src_total: srcTotal, dst_total: dstTotal })),
     omitted_rows: omittedRows,
     omitted_pairs: omittedPairs,
   };

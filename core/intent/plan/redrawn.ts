@@ -5,7 +5,7 @@ import { type ControlFlip, judgedControls } from '../../compliance/flips.ts';
 import type { Computation } from '../../compute/computation.ts';
 import type { Effect } from '../../effect/effect.ts';
 import { effectView } from '../../effect/effect-view.ts';
-import { type EffectTexts, effectBlocks, effectTexts } from '../../effect/rows.ts';
+import { effectTexts } from '../../effect/rows.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { namesOf } from '../../state/terms.ts';
 import type { Requester } from '../verify/findings.ts';
@@ -15,6 +15,28 @@ import type { PlanServices } from './services.ts';
 
 /** Kinds of peers told of each side; the pairs are told whole beside them. */
 const MAX_KINDS = 50;
+
+/** Names told of one side of a kind; how many there are stands beside them. */
+const MAX_KIND_NAMES = 200;
+
+/** Connections that open or close alike, by kinds of peers. */
+export interface EffectKind {
+  readonly from: string;
+  readonly to: string;
+  readonly ports: string;
+  readonly pairs: number;
+  readonly src: readonly string[];
+  readonly dst: readonly string[];
+  readonly srcTotal: number;
+  readonly dstTotal: number;
+}
+
+export interface EffectKinds {
+  /** The largest first; before them what comes in from addresses outside. */
+  readonly rows: readonly EffectKind[];
+  readonly omittedRows: number;
+  readonly omittedPairs: number;
+}
 
 /** What an assertion says, and whether it holds before and after a change. */
 export interface JudgedAssertion {
@@ -30,8 +52,7 @@ export interface JudgedAssertion {
 
 /** A change drawn on the network as it is now, for the person who decides about it. */
 export interface Redrawn extends Assessed {
-  /** What opens and closes by kinds of peers, the largest first. */
-  readonly kinds: Readonly<Record<'opened' | 'closed', EffectTexts>>;
+  readonly kinds: Readonly<Record<'opened' | 'closed', EffectKinds>>;
   readonly assertions: readonly JudgedAssertion[];
   /** Controls that pass before it and after it. */
   readonly standing: readonly Pick<ControlFlip, 'framework' | 'control' | 'title'>[];
@@ -78,11 +99,7 @@ export const redrawProposal: Computation<
       sentence,
       basis: basisOf(state),
       effect: effectView(effect),
-      blocks: effectBlocks(effect),
-      kinds: {
-        opened: effectTexts(effect, 'opened', after, MAX_KINDS, 'let in first'),
-        closed: effectTexts(effect, 'closed', after, MAX_KINDS),
-      },
+      kinds: { opened: kindsOf(effect, 'opened', after), closed: kindsOf(effect, 'closed', after) },
       assertions,
       standing: judged.flatMap(({ framework, control, title, from, to }) =>
         from === 'pass' && to === 'pass' && !flipped.has(control) ? [{ framework, control, title }] : [],
@@ -90,6 +107,19 @@ export const redrawProposal: Computation<
     };
   },
 };
+
+function kindsOf(effect: Effect, side: 'opened' | 'closed', state: NetworkState): EffectKinds {
+  const { rows, omittedRows, omittedPairs } = effectTexts(effect, side, state, MAX_KINDS, 'let in first');
+  const told = (names: readonly string[]) => names.toSorted().slice(0, MAX_KIND_NAMES);
+  return {
+    rows: rows.map(({ from, to, shortPorts, pairs, src, dst }) => ({
+      ...{ from, to, ports: shortPorts, pairs },
+      ...{ src: told(src), dst: told(dst), srcTotal: src.length, dstTotal: dst.length },
+    })),
+    omittedRows,
+    omittedPairs,
+  };
+}
 
 /** Says of two terms whether the effect has a connection from one to the other. */
 function toucher({ groups }: Pick<Effect, 'groups'>, state: NetworkState): (src: string, dst: string) => boolean {

@@ -56,6 +56,7 @@ import { deletePeer } from './peers/delete-peer.ts';
 import { getPathSummary } from './peers/get-path-summary.ts';
 import { getPeer } from './peers/get-peer.ts';
 import { getPeerPaths } from './peers/get-peer-paths.ts';
+import { listPathCounts } from './peers/list-path-counts.ts';
 import { listPeers } from './peers/list-peers.ts';
 import { revokePeer } from './peers/revoke-peer.ts';
 import { updatePeer } from './peers/update-peer.ts';
@@ -194,6 +195,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   getPeer,
   getPeerPaths,
   getPathSummary,
+  listPathCounts,
   updatePeer,
   adoptPeer,
   approvePeer,

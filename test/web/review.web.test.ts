@@ -103,7 +103,10 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     await using dashboard = await openAs('olga', `prod/review/${id}`);
     const { page, change } = dashboard;
     await change.getByText('The network has changed since this was put forward.').waitFor();
-    await change.getByText(/web-3 →\s*to orders-db/).first().waitFor();
+    await change
+      .getByText(/web-3 →\s*to orders-db/)
+      .first()
+      .waitFor();
     await change.getByText('Then 2 pairs opened, 0 pairs closed; now 3 pairs opened, 0 pairs closed.').waitFor();
     await change.getByText('1 change of the network since this was put forward').click();
     await change.getByRole('link', { name: 'All of them in Time' }).waitFor();

@@ -17,7 +17,9 @@ export function AdoptPeer({ peer: { id, name, delegatedBy, revision }, close }: 
       title={words.adoptTitle(name)}
       act={words.adopt}
       isReady={shown !== undefined}
-      run={() => write(api.POST('/api/v1/peers/{id}/adopt', { params, body: { revision, dryRun: false } }), words.adopted(name))}
+      run={() =>
+        write(api.POST('/api/v1/peers/{id}/adopt', { params, body: { revision, dryRun: false } }), words.adopted(name))
+      }
       close={close}
     >
       <p>{words.adoptWhy(delegatedBy ?? '')}</p>

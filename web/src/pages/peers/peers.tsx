@@ -45,6 +45,7 @@ const COLUMNS: readonly Column<Row>[] = [
     name: texts.peers.path,
     cell: ({ counts, status }) => status.online && counts && <PathCounts counts={counts} />,
     order: ({ counts }) => (counts ? 1e6 * counts.failed + 1e3 * counts.relayed + counts.direct : -1),
+    isMinor: true,
   },
   {
     name: texts.peers.keyAge,
@@ -56,6 +57,7 @@ const COLUMNS: readonly Column<Row>[] = [
     name: texts.peers.lastSeen,
     cell: ({ status }) => (status.online ? texts.common.now : <Time at={status.lastSeenAt} />),
     order: ({ status }) => (status.online ? '9' : (status.lastSeenAt ?? '')),
+    isMinor: true,
   },
 ];
 

@@ -84,7 +84,7 @@ export async function applyPlan(
   return auto ? executeWorkflow(services, workspace, id, context.requestId) : findWorkflow(services, workspace, id);
 }
 
-type Asked = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt' | 'questions'>;
+type Asked = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt'>;
 
 /** What a workflow asks for. */
 export function specOf(
@@ -98,6 +98,7 @@ export function specOf(
     expectedBy,
     said,
     notes,
+    questions,
     words = '',
     requestedBy,
     requesterId,
@@ -121,6 +122,7 @@ export function specOf(
     plannedBy,
     sentence,
     ...(notes && { notes }),
+    ...(questions && { questions }),
     ...drawnOf(assessment),
     diffMarkdown: diffMarkdown + words,
     requestedBy,

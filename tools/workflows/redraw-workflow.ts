@@ -12,7 +12,7 @@ import { redraw, whyNotApproved, withDrawing } from '../../core/workflow/redraw.
 import { isRefusal } from '../../core/workflow/refusal.ts';
 import { standingOf } from '../../core/workflow/review.ts';
 import { defineOperation } from '../define.ts';
-import { changeSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
+import { changeSchema, effectSchema, questionsOf, riskLevel } from '../intents/plan-view.ts';
 
 const kinds = z.strictObject({
   rows: z.array(
@@ -48,6 +48,7 @@ const drawing = z.strictObject({
   warnings: z.array(z.string()),
   verification: z.enum(VERIFICATIONS),
   objections: z.array(z.string()),
+  questions: z.array(z.string()).describe('Asked with the plan: who approves it answers'),
   changes: z.array(changeSchema),
   assertions: z
     .array(
@@ -145,6 +146,7 @@ function drawingView(workflow: WorkflowRecord, drawn: Redrawn): z.input<typeof d
     warnings: [...warnings],
     verification,
     objections: [...objections],
+    questions: questionsOf(drawn.beyondNamed, workflow.spec.questions),
     changes: [...shown],
     assertions: drawn.assertions.map(({ isTouched, detail = null, ...assertion }) => ({
       ...assertion,

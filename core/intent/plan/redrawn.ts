@@ -53,6 +53,8 @@ export interface JudgedAssertion {
 /** A change drawn on the network as it is now, for the person who decides about it. */
 export interface Redrawn extends Assessed {
   readonly kinds: Readonly<Record<'opened' | 'closed', EffectKinds>>;
+  /** What it opens beyond what was named, as sentences without a subject. */
+  readonly beyondNamed: readonly string[];
   readonly assertions: readonly JudgedAssertion[];
   /** Controls that pass before it and after it. */
   readonly standing: readonly Pick<ControlFlip, 'framework' | 'control' | 'title'>[];
@@ -100,6 +102,7 @@ export const redrawProposal: Computation<
       basis: basisOf(state),
       effect: effectView(effect),
       kinds: { opened: kindsOf(effect, 'opened', after), closed: kindsOf(effect, 'closed', after) },
+      beyondNamed: view.beyondNamed,
       assertions,
       standing: judged.flatMap(({ framework, control, title, from, to }) =>
         from === 'pass' && to === 'pass' && !flipped.has(control) ? [{ framework, control, title }] : [],

@@ -63,6 +63,7 @@ export const review = {
   differsMark: 'differs',
   pairs,
   omitted: (rows: number, count: number) => `${rows} more kinds with ${pairs(count)} are left out.`,
+  questions: 'Asked with the plan: approving it says yes',
   checks: 'Checks',
   assertions: (holds: number, all: number) =>
     `${holds} of ${all} ${all === 1 ? 'assertion holds' : 'assertions hold'} after it`,

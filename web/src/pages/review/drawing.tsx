@@ -12,7 +12,9 @@ import { Stale } from './stale.tsx';
 
 /** What a change does to the network as it is now, from the sentence to the pairs and the YAML. */
 export function DrawingView({ workflow, drawing }: { workflow: WorkflowDetail; drawing: Drawing }) {
-  const { effect, opens, closes, warnings, changes } = drawing;
+  const { effect, opens, closes, questions, changes } = drawing;
+  // What is asked is not told a second time.
+  const warnings = drawing.warnings.filter((text) => !questions.some((question) => question.includes(text)));
   const difference = differenceOf(workflow.effect, effect);
   const marks = (rows: readonly { readonly src: string; readonly dst: string }[]) => {
     const pairs = new Set(drawing.differs ? rows.map(({ src, dst }) => JSON.stringify([src, dst])) : []);
@@ -45,6 +47,12 @@ export function DrawingView({ workflow, drawing }: { workflow: WorkflowDetail; d
         <section class="notice warn">
           <strong>{words.warnings}</strong>
           <Lines lines={warnings} />
+        </section>
+      )}
+      {questions.length > 0 && (
+        <section class="notice warn" aria-label={words.questions}>
+          <strong>{words.questions}</strong>
+          <Lines lines={questions} />
         </section>
       )}
       <Checks drawing={drawing} />

@@ -49,7 +49,7 @@ async function isOnlyApprover(services: Pick<Services, 'store'>, workspace: stri
 }
 
 /** Names told in a refusal; the members of a workspace are a list of their own. */
-const MAX_NAMED = 10;
+export const MAX_NAMED = 10;
 
 /**
  * The user name of who may approve in the workspace, by user name or account id.

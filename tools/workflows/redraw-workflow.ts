@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import { MAX_ASSERTIONS } from '../../core/assertions/manage.ts';
 import { MeshError } from '../../core/base/errors.ts';
 import { READ } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { CONTROL_STATES } from '../../core/compliance/control-result.ts';
 import { FRAMEWORKS } from '../../core/compliance/frameworks.ts';
 import { VERIFICATIONS } from '../../core/intent/plan/assess.ts';
-import type { EffectKinds, Redrawn } from '../../core/intent/plan/redrawn.ts';
+import { type EffectKinds, MAX_KIND_NAMES, MAX_KINDS, type Redrawn } from '../../core/intent/plan/redrawn.ts';
 import { findWorkflow, type WorkflowRecord } from '../../core/model/asked.ts';
-import { othersWhoApprove } from '../../core/workflow/approvers.ts';
+import { MAX_NAMED, othersWhoApprove } from '../../core/workflow/approvers.ts';
 import { redraw, whyNotApproved, withDrawing } from '../../core/workflow/redraw.ts';
 import { isRefusal } from '../../core/workflow/refusal.ts';
 import { standingOf } from '../../core/workflow/review.ts';
@@ -15,20 +16,26 @@ import { defineOperation } from '../define.ts';
 import { changeSchema, effectSchema, questionsOf, riskLevel } from '../intents/plan-view.ts';
 
 const kinds = z.strictObject({
-  rows: z.array(
-    z
-      .strictObject({
-        from: z.string(),
-        to: z.string(),
-        ports: z.string(),
-        pairs: z.int(),
-        src: z.array(z.string()).readonly().describe('Each to each dst other than itself; the first of src_total'),
-        dst: z.array(z.string()).readonly(),
-        src_total: z.int(),
-        dst_total: z.int(),
-      })
-      .meta({ id: 'EffectKind' }),
-  ),
+  rows: z
+    .array(
+      z
+        .strictObject({
+          from: z.string(),
+          to: z.string(),
+          ports: z.string(),
+          pairs: z.int(),
+          src: z
+            .array(z.string())
+            .max(MAX_KIND_NAMES)
+            .readonly()
+            .describe('Each to each dst other than itself; the first of src_total'),
+          dst: z.array(z.string()).max(MAX_KIND_NAMES).readonly(),
+          src_total: z.int(),
+          dst_total: z.int(),
+        })
+        .meta({ id: 'EffectKind' }),
+    )
+    .max(MAX_KINDS),
   omitted_rows: z.int(),
   omitted_pairs: z.int(),
 });
@@ -61,6 +68,7 @@ const drawing = z.strictObject({
         touched: z.boolean().describe('Whether the change opens or closes something that it is about'),
       }),
     )
+    .max(MAX_ASSERTIONS)
     .describe('Every assertion of the workspace'),
   controls: z
     .array(
@@ -86,7 +94,7 @@ export const redrawWorkflow = defineOperation({
       why: z.string().nullable().describe('Why you may not'),
       own: z.boolean().describe('Whether you are the person who asked for it'),
       code_required: z.boolean().describe('Whether approving takes a code of your second factor'),
-      others: z.array(z.string()).describe('Others who may approve, as far as you may list them'),
+      others: z.array(z.string()).max(MAX_NAMED).describe('Others who may approve, as far as you may list them'),
     }),
   }),
   access: 'network:read',

@@ -41,7 +41,7 @@ export const workflowDetailSchema = z.strictObject({
     .describe('Whether its effect was held against what was asked when it was put forward; null of a call that waits'),
   objections: z.array(z.string()).describe('What keeps it from being proven'),
   overridden: z.boolean().describe('Put forward although it does not do what was asked, by someone who may'),
-  questions: z.array(z.string()).describe('Asked with the plan: who approves it answers'),
+  questions: z.array(z.string()),
   riskReasons: z.array(z.string()),
   warnings: z.array(z.string()),
   changes: z.array(changeSchema),

@@ -14,10 +14,10 @@ import type { Assessed } from './assessed.ts';
 import type { PlanServices } from './services.ts';
 
 /** Kinds of peers told of each side; the pairs are told whole beside them. */
-const MAX_KINDS = 50;
+export const MAX_KINDS = 50;
 
 /** Names told of one side of a kind; how many there are stands beside them. */
-const MAX_KIND_NAMES = 200;
+export const MAX_KIND_NAMES = 200;
 
 /** Connections that open or close alike, by kinds of peers. */
 export interface EffectKind {

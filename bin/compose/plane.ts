@@ -106,7 +106,8 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     metrics.append(wire.metrics);
     if (compute) metrics.append(async () => computeMetrics(compute));
     const hosts = ownNames(config, tls);
-    const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log, hosts, observe: toolCalls(metrics) });
+    const views = readViews();
+    const mcp = buildMcp({ operations, tools: MCP_TOOLS, views, gate, log, hosts, observe: toolCalls(metrics) });
     undo.push(() => mcp.close());
     const rate = { perMinute: config.app.rateLimit };
     const app = buildApp({

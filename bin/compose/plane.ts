@@ -33,6 +33,7 @@ import { buildNarrator, buildPlanner } from './planner.ts';
 import { buildServices } from './services.ts';
 import { readTls } from './tls.ts';
 import { VERSION } from './version.ts';
+import { readViews } from './views.ts';
 import { type Listeners, startWire } from './wire.ts';
 import { orExplain } from './wire-parts.ts';
 

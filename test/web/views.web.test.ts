@@ -29,14 +29,17 @@ const CALLS: readonly (readonly [tool: string, args: Json, shows: string | RegEx
   ['check_connectivity', { src: 'ada-laptop', dst: 'orders-db' }, 'Why'],
   ['check_connectivity', { dst: 'orders-db' }, /of \d+ pairs may talk/],
   ['explain_denial', { src: 'web-1', dst: 'orders-db', port: 5432 }, 'What would open it'],
-  ['check_connectivity_at', { src: 'web-1', dst: 'orders-db', at: ago(12) }, 'Now'],
-  ['check_connectivity_at', { src: 'web-1', dst: 'orders-db', from: ago(24) }, 'MeshPolicy web-to-db'],
-  ['check_connectivity_at', { dst: 'orders-db', from: ago(24) }, 'Who could reach orders-db'],
-  ['find_cause', { src: 'web-1', dst: 'orders-db', port: 5432, from: ago(24) }, /The plan plan_\w+ takes it back/],
+  ['check_connectivity_at', { src: 'web-1', dst: 'orders-db', at: -12 }, 'Now'],
+  ['check_connectivity_at', { src: 'web-1', dst: 'orders-db', from: -24 }, 'MeshPolicy web-to-db'],
+  ['check_connectivity_at', { dst: 'orders-db', from: -24 }, 'Who could reach orders-db'],
+  ['find_cause', { src: 'web-1', dst: 'orders-db', port: 5432, from: -24 }, /The plan plan_\w+ takes it back/],
 ];
 
-function ago(hours: number): string {
-  return new Date(Date.now() - hours * 3_600_000).toISOString();
+/** Arguments in which a negative number stands for so many hours ago. */
+function asked(args: Json): Json {
+  const instant = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+  const told = Object.entries(args).map(([name, value]) => [name, Number(value) < 0 ? instant(Number(value)) : value]);
+  return Object.fromEntries(told);
 }
 
 describe.skipIf(!hasBrowser)('a client with MCP Apps', () => {
@@ -106,40 +109,40 @@ describe.skipIf(!hasBrowser)('a client with MCP Apps', () => {
   });
 
   test.each([
-    [CALLS[1], `reachability?src=ada-laptop&dst=orders-db`],
-    [CALLS[4], /reachability\?src=web-1&dst=orders-db&at=2/],
-    [CALLS[5], /time\?from=2[^&]+&to=2/],
-    [CALLS[7], /time\?from=2[^&]+&to=2/],
-  ] as const)('leads from the answer to %j to its page in the dashboard', async (one, address) => {
-    const [tool, args] = one ?? ['', {}];
-    const { shown } = await show(tool, args);
+    ['check_connectivity', CALLS[1]?.[1], 'reachability?src=ada-laptop&dst=orders-db'],
+    ['check_connectivity_at', CALLS[4]?.[1], /^reachability\?src=web-1&dst=orders-db&at=2/],
+    ['check_connectivity_at', CALLS[5]?.[1], /^time\?from=2[^&]+&to=2/],
+    ['find_cause', CALLS[7]?.[1], /^time\?from=2[^&]+&to=2/],
+    ['find_cause', { question: 'since when can web-1 not reach orders-db?' }, /^ask\?q=since\+when.*&from=2.*&to=2/],
+  ])('leads from an answer of %s %j to its page in the dashboard', async (tool, args = {}, address) => {
+    const { shown } = await show(tool, asked(args));
     await using _page = shown;
     await shown.view.getByRole('button', { name: /in the browser$/ }).click();
     await expect.poll(async () => (await shown.opened())[0]).toMatch(`${network.url}/#/${network.workspace}/`);
     expect((await shown.opened())[0]?.split(`${network.workspace}/`)[1]).toMatch(address);
   });
 
-  test.each(['light', 'dark'] as const)(
-    'shows every answer at 300 px and whole, without a barrier, with no request, in %s',
-    async (theme) => {
-      for (const [tool, args, shows] of CALLS) {
-        const { shown } = await show(tool, args, { theme, width: WIDTH });
+  test.each(CALLS)(
+    'shows the answer of %s %j at 300 px and whole, without a barrier, with no request, in light and dark',
+    async (tool, args, shows) => {
+      for (const theme of ['light', 'dark'] as const) {
+        const { shown } = await show(tool, asked(args), { theme, width: WIDTH });
         await using _page = shown;
         await shown.view.getByText(shows).first().waitFor();
-        expect.soft(await accessibilityFaults(shown.page), tool).toEqual([]);
+        expect.soft(await accessibilityFaults(shown.page), theme).toEqual([]);
         const [width, height] = await shown.inView<number[]>(
           '[document.documentElement.scrollWidth, document.documentElement.scrollHeight - innerHeight]',
         );
-        expect.soft([width, height], tool).toEqual([WIDTH, 0]);
+        expect.soft([width, height], theme).toEqual([WIDTH, 0]);
         expect.soft(await shown.inView('getComputedStyle(document.documentElement).colorScheme')).toBe(theme);
-        expect.soft(shown.complaints, tool).toEqual([]);
+        expect.soft(shown.complaints, theme).toEqual([]);
         expect((await shown.heard()).filter((method) => !SAID.includes(method))).toEqual([]);
       }
     },
   );
 
   test('follows the theme of the host, and ends when asked', async () => {
-    const { shown } = await show('check_connectivity', CALLS[1]?.[1] ?? {});
+    const { shown } = await show('check_connectivity', { src: 'ada-laptop', dst: 'orders-db' });
     await using _page = shown;
     await shown.call('theme', 'dark');
     await expect.poll(() => shown.inView('document.documentElement.dataset.theme')).toBe('dark');
@@ -150,7 +153,7 @@ describe.skipIf(!hasBrowser)('a client with MCP Apps', () => {
 
   test('shows names and words of others as text, wherever they stand', async () => {
     for (const [tool, args] of CALLS) {
-      const answer = await call(tool, args);
+      const answer = await call(tool, asked(args));
       await using shown = await open(tool);
       await shown.tell(args, { ...answer, structuredContent: hostile(answer.structuredContent) as Json });
       await shown.view.getByText(HOSTILE).first().waitFor();
@@ -219,7 +222,11 @@ describe.skipIf(!hasBrowser)('a client with MCP Apps', () => {
     await cancelled.call('cancel');
     await cancelled.view.getByText('The call was cancelled.').waitFor();
     await using odd = await open('find_cause');
-    await odd.tell({}, { content: [{ type: 'text', text: 'of a later version' }], structuredContent: { findings: 7 } });
+    const later = {
+      content: [{ type: 'text' as const, text: 'of a later version' }],
+      structuredContent: { findings: 7 },
+    };
+    await odd.tell({}, { ...later, _meta: { 'mesh/dashboard': 'https://mesh.test/#/w_1' } });
     await odd.view.getByText('of a later version').waitFor();
   });
 });
@@ -239,7 +246,8 @@ async function viewsOf(client: Awaited<ReturnType<typeof connectMcp>>['client'])
 }
 
 /** Fields of which the API has a closed list of values. */
-const CLOSED = /^(verdict|verification|planned_by|risk_level|status|protocol|stage|result|change|at|from|to|.*_at|valid_.*|known_since)$/;
+const CLOSED =
+  /^(verdict|verification|planned_by|risk_level|status|protocol|stage|result|change|at|from|to|.*_at|valid_.*|known_since)$/;
 
 /** An answer with markup in each text that others may have written. */
 function hostile(value: unknown, name = ''): unknown {

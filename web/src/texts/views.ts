@@ -25,15 +25,13 @@ export const views = {
   },
   timeline: {
     title: 'Time line of a connection',
-    line: (count: number) =>
-      `${count} ${count === 1 ? 'interval' : 'intervals'} as a line. High: reachable. Half: in part. Low: not reachable.`,
-    key: 'high: reachable, half: in part, low: not',
+    line: (count: number) => `${count} ${count === 1 ? 'interval' : 'intervals'} as a line`,
+    key: 'High: reachable. Half: in part. Low: not reachable.',
     until: 'until',
     more: (left: number) => `${left} more intervals are left out.`,
     reaches: (name: string) => `Whom ${name} could reach`,
     reachedBy: (name: string) => `Who could reach ${name}`,
     nobody: 'nobody',
-    peers: (count: number) => `${count} ${count === 1 ? 'peer' : 'peers'}`,
     known: 'History is known since',
     approvedBy: (who: string) => `approved by ${who}`,
     revision: (revision: number) => `revision ${revision}`,
@@ -45,7 +43,7 @@ export const views = {
     begin: 'At first',
     end: 'In the end',
     proven: 'proven',
-    expires: 'It can be applied until',
+    expires: 'expires',
     elsewhere: (tool: string) => `The tool ${tool} answers this question.`,
   },
 } as const;

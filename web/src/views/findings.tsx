@@ -2,7 +2,7 @@ import type { components } from '../api/schema.d.ts';
 import type { RiskLevel } from '../api/types.ts';
 import { Risk } from '../effect/risk.tsx';
 import { FindingSentence } from '../reach/finding-sentence.tsx';
-import { type Verdict, VerdictTag } from '../reach/why.tsx';
+import { Ends, type Verdict, VerdictTag } from '../reach/why.tsx';
 import { ask } from '../texts/ask.ts';
 import { reachability } from '../texts/reachability.ts';
 import { texts } from '../texts/texts.ts';
@@ -38,17 +38,17 @@ showView<Answer>({
   },
 });
 
-function FindingsAnswer({
-  answer: { reading, was, summary, findings, finding_count: count, next },
-}: {
-  answer: Answer;
-}) {
+function FindingsAnswer({ answer }: { answer: Answer }) {
+  const { asked, reading, was, summary, findings, finding_count: count, next } = answer;
   const { begin, end, now } = was as { readonly [when: string]: { readonly verdict: Verdict } | undefined };
+  const { src = null, dst = null } = asked;
+  const isPair = src !== null || dst !== null;
   return (
     <article class="stack">
-      <h2 class="break">
+      <h2 class="break">{isPair ? <Ends src={String(src ?? '')} dst={String(dst ?? '')} /> : ask.done}</h2>
+      <p class="break">
         <Sentence text={summary} />
-      </h2>
+      </p>
       <Facts
         facts={[
           [ask.read, <Sentence key="reading" text={reading} />],

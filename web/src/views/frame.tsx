@@ -51,19 +51,28 @@ function Frame<A>({ view }: { view: View<A> }) {
 }
 
 /** What cannot be drawn is still there as the text that the model reads. */
-function Shown<A>({ view: { Answer, placeOf }, answer }: { view: View<A>; answer: ToolAnswer }) {
+function Shown<A>({ view, answer }: { view: View<A>; answer: ToolAnswer }) {
   const [error] = useErrorBoundary();
-  const { structuredContent, isError, _meta } = answer;
-  if (isError) {
+  if (answer.isError) {
     return (
       <div class="notice danger" role="alert">
         <span class="break">{textsOf(answer)[0]}</span>
       </div>
     );
   }
-  if (error !== undefined || !structuredContent) return <pre class="code">{textsOf(answer).join('\n\n')}</pre>;
-  const dashboard = _meta?.[DASHBOARD_META_KEY];
-  const shown = structuredContent as A;
+  if (error !== undefined || !answer.structuredContent) {
+    return <pre class="code text">{textsOf(answer).join('\n\n')}</pre>;
+  }
+  return <Drawn view={view} shown={answer.structuredContent as A} dashboard={answer._meta?.[DASHBOARD_META_KEY]} />;
+}
+
+interface DrawnProps<A> {
+  readonly view: View<A>;
+  readonly shown: A;
+  readonly dashboard: unknown;
+}
+
+function Drawn<A>({ view: { Answer, placeOf }, shown, dashboard }: DrawnProps<A>) {
   const place = placeOf(shown, args.value, typeof dashboard === 'string' ? dashboard : undefined);
   return (
     <>

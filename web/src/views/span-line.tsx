@@ -42,9 +42,9 @@ export function SpanLine({ spans, from, to }: { spans: readonly Span[]; from: st
       </svg>
       <p class="row small dim">
         <span>{shortTime(from)}</span>
-        <span>{words.key}</span>
         <span class="push">{shortTime(to)}</span>
       </p>
+      <p class="small dim">{words.key}</p>
     </div>
   );
 }

@@ -51,12 +51,12 @@ function RangeAnswer({ answer, ends }: { answer: Timeline | Exposure; ends: { sr
           <li key={interval.from} class="stack-small">
             <div class="row">
               <VerdictTag verdict={verdictIn(interval)} />
-              {'allowed' in interval && <code>{portsText(interval.allowed)}</code>}
+              {'allowed' in interval && interval.allowed.length > 0 && <code>{portsText(interval.allowed)}</code>}
               <span class="small" title={`${exactTime(interval.from)} – ${exactTime(interval.to)}`}>
                 {shortTime(interval.from)} {words.until} {shortTime(interval.to)}
               </span>
             </div>
-            {'reach' in interval && <Reach interval={interval} />}
+            {'reach' in interval && verdictIn(interval) !== 'undetermined' && <Reach interval={interval} />}
             <ChangeLine change={interval.change as Change | null} causes={interval.causes} />
           </li>
         ))}
@@ -72,10 +72,7 @@ function RangeAnswer({ answer, ends }: { answer: Timeline | Exposure; ends: { sr
 /** Who is at the other end, by what they share. */
 function Reach({ interval: { reach, outside } }: { interval: Exposure['intervals'][number] }) {
   const lines = [
-    ...reach.map(({ peers, peer_count: count, allowed }) => ({
-      names: count > peers.length ? `${peers.join(', ')} (${words.peers(count)})` : peers.join(', '),
-      allowed,
-    })),
+    ...reach.map(({ peers, allowed }) => ({ names: peers.join(', '), allowed })),
     ...(outside ?? []).map(({ addresses, allowed }) => ({ names: addresses.join(', '), allowed })),
   ];
   if (lines.length === 0) return <p class="dim">{words.nobody}</p>;

@@ -1,8 +1,8 @@
 import type { Client } from '@modelcontextprotocol/client';
+import { EXTENSION_ID, RESOURCE_MIME_TYPE as MIME } from '@modelcontextprotocol/ext-apps/server';
 import { describe, expect, test } from 'vitest';
 import { startTestMcp } from './test-plane.ts';
 
-const MIME = 'text/html;profile=mcp-app';
 const URI = 'ui://mesh/workflow';
 const view = {
   name: 'workflow',
@@ -11,7 +11,7 @@ const view = {
   tools: ['get_workflow'],
   html: '<!doctype html><title>A workflow</title>',
 };
-const showing = (settings: object) => ({ extensions: { 'io.modelcontextprotocol/ui': { ...settings } } });
+const showing = (settings: object) => ({ extensions: { [EXTENSION_ID]: { ...settings } } });
 const HTML = showing({ mimeTypes: [MIME] });
 
 const call = (client: Client, args = {}) =>
@@ -32,7 +32,7 @@ describe.each([['legacy'], [{ pin: '2026-07-28' }]] as const)('a client in mode 
   test('that negotiated MCP Apps is offered the views, and told which tool has which', async () => {
     await using plane = await startTestMcp({ views: [view] });
     const client = await plane.connect('reader', mode, {}, HTML);
-    expect(client.getServerCapabilities()?.extensions).toEqual({ 'io.modelcontextprotocol/ui': {} });
+    expect(client.getServerCapabilities()?.extensions).toEqual({ [EXTENSION_ID]: {} });
     const { tools, resources, page } = await seenBy(client);
     expect(Object.fromEntries(tools.tools.map(({ name, _meta }) => [name, _meta]))).toEqual({
       list_peers: { ui: { visibility: ['model'] } },

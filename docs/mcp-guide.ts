@@ -111,7 +111,7 @@ ${resourceRows.join('\n')}
 
 ## Views
 
-A client that names the extension [MCP Apps](https://modelcontextprotocol.io/extensions/apps/overview) in its capabilities
+A client that names the extension [MCP Apps](https://github.com/modelcontextprotocol/ext-apps) in its capabilities
 (\`"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}\`) is told in \`_meta.ui.resourceUri\` of a tool which page
 shows its answers; it lists and reads them as resources of the type \`text/html;profile=mcp-app\`. All other clients see nothing of it, and lose
 nothing: a view shows what the answer says. Each is one document that asks nothing of the network, calls no tool and changes nothing; a

@@ -16,7 +16,7 @@ export const VIEWS_EXTENSION = 'io.modelcontextprotocol/ui';
 const MIME = 'text/html;profile=mcp-app';
 
 /** Of an answer: the workspace it is of, in the dashboard. A view leads there; a model does not see it. */
-export const DASHBOARD_META_KEY = 'mesh/dashboard';
+const DASHBOARD_META_KEY = 'mesh/dashboard';
 
 /** Without origins of its own, a host lets a view ask nothing of the network. */
 const RESOURCE_META = { ui: { prefersBorder: true } };

@@ -29,7 +29,8 @@ const DASHBOARD_META_KEY = 'mesh/dashboard';
 
 export function showView<A>(view: View<A>): void {
   render(<Frame view={view} />, document.getElementById('app') as HTMLElement);
-  void meetHost();
+  // A host that knows no views shows none: there is nobody to tell.
+  meetHost().catch(() => undefined);
 }
 
 function Frame<A>({ view }: { view: View<A> }) {

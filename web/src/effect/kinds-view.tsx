@@ -57,6 +57,7 @@ function Kind({ row, isNew }: { row: EffectKind; isNew: KindsViewProps['isNew'] 
           <li key={`${one} ${other}`} class="break">
             {one} <span aria-hidden="true">→</span>
             <span class="visually-hidden">{texts.effect.to}</span> {other}
+            {isNew(one, other) && ' '}
             {isNew(one, other) && <span class="tag warn">▲ {texts.review.differsMark}</span>}
           </li>
         ))}

@@ -338,3 +338,17 @@ test('a version that is gone is explained by an entry alone, not by what the row
   });
   expect(findingsIn(file)[0]).toMatch(/^version_missing.*no entry says that it was dropped/);
 });
+
+test('a long entry whose text was taken out is found, although what is left is its leaf in the log', async () => {
+  const file = tampered(() => undefined);
+  const store = await openSqliteStore({ path: file, clock: testClock(START + 48 * HOUR_MS), log: silentLog });
+  const detail = { records: Array.from({ length: 2_000 }, (_, n) => `a record that is witnessed, ${n}`) };
+  await store.record(WS, [{ type: 'test.long', actor: 'system:test', result: 'ok', detail }]);
+  await store.close();
+  expect(findingsIn(file)).toEqual([]);
+  const database = new DatabaseSync(file);
+  const { entry } = database.prepare(`SELECT entry FROM audit WHERE ${entryOf(14)}`).get() as { entry: string };
+  database.prepare(`UPDATE audit SET entry = ? WHERE ${entryOf(14)}`).run(leafDataOf(entry));
+  database.close();
+  expect(findingsIn(file)).toEqual([expect.stringMatching(/^entry_changed: .*Entry 14: its text is not the one/)]);
+});

@@ -37,6 +37,11 @@ export function headsIn(configDir: string): LogHeads & { forget(workspace: strin
   };
 }
 
+/** The same for who keeps none: what another keeps meanwhile is seen. */
+export function headReader(configDir: string): Pick<LogHeads, 'newest'> {
+  return { newest: async (workspace) => read(fileOf(path.join(configDir, FOLDER), workspace)) };
+}
+
 function fileOf(folder: string, workspace: string): string {
   if (!NAME.test(workspace)) throw new TypeError(`A workspace is not called ${workspace}.`);
   return path.join(folder, workspace);

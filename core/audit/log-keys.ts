@@ -21,8 +21,13 @@ export interface PublicLogKeys {
   readonly keys: readonly LogKey[];
 }
 
+/** What a log is held against by who does not sign it. */
+export interface KnownLogs extends PublicLogKeys {
+  readonly heads: Pick<LogHeads, 'newest'>;
+}
+
 /** The keys of all logs of an installation. Private ones stay behind it. */
-export interface LogKeys extends PublicLogKeys {
+export interface LogKeys extends KnownLogs {
   sign(checkpoint: Checkpoint): string;
   /** Signs a payload as DSSE does, by the key in use. */
   attest(payloadType: string, payload: Uint8Array): { readonly publicKey: Uint8Array; readonly signature: Uint8Array };

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { readCheckpoint } from '../core/audit/checkpoint.ts';
 import type { LogHeads } from '../core/audit/log-keys.ts';
@@ -30,6 +30,7 @@ export function headsIn(configDir: string): LogHeads & { forget(workspace: strin
       replaceOwned(fileOf(folder, workspace), note);
       known.set(workspace, note);
     },
+    workspaces: async () => (existsSync(folder) ? readdirSync(folder).filter((name) => NAME.test(name)) : []),
     forget(workspace) {
       known.delete(workspace);
       rmSync(fileOf(folder, workspace), { force: true });

@@ -40,6 +40,8 @@ export interface LogHeads {
   newest(workspace: string): Promise<string | undefined>;
   /** Durable once it resolves. One of fewer entries than the one that is kept does not replace it. */
   keep(workspace: string, note: string): Promise<void>;
+  /** Of which one is kept. */
+  workspaces(): Promise<readonly string[]>;
 }
 
 const LOGS = 'mesh.internal/log';
@@ -59,6 +61,7 @@ export function headsInMemory(): LogHeads {
   return {
     newest: async (workspace) => heads.get(workspace),
     keep: async (workspace, note) => void heads.set(workspace, note),
+    workspaces: async () => [...heads.keys()],
   };
 }
 

@@ -32,8 +32,6 @@ export async function verifiedLog({ services, workspace, from: begin, at }: Fact
   const tree = store.auditTree(workspace);
   const checkpoints = [...(await tree.checkpoints(MAX_CHECKPOINTS))].sort((a, b) => a.size - b.size);
   const newest = checkpoints.at(-1);
-  if (!newest)
-    return unknown('No checkpoint of the audit log was signed yet.', 'An auditor assesses again in a minute.');
   const done = progressOf(store, workspace, clock.now());
   const fault =
     (await behindHead(tree, workspace, logs)) ?? (await recompute(tree, checkpoints, { logs, workspace, done }));
@@ -41,6 +39,8 @@ export async function verifiedLog({ services, workspace, from: begin, at }: Fact
     progress.get(store)?.delete(workspace);
     return { holds: false, evidence: `The audit log does not verify: ${fault}`, remedy: REMEDY };
   }
+  if (!newest)
+    return unknown('No checkpoint of the audit log was signed yet.', 'An auditor assesses again in a minute.');
   if (done.tree.size < newest.size) {
     const evidence = `Entries 0 to ${done.tree.size - 1} of ${newest.size} were recomputed and verify; the rest is not yet.`;
     return unknown(evidence, 'An auditor assesses again, which goes on from there, or runs mesh audit verify.');

@@ -174,6 +174,23 @@ test.each<[string, (database: DatabaseSync) => void, RegExp]>([
   ],
   ['a token taken out', sql('DELETE FROM unique_value'), /^lookup_changed/],
   [
+    'a trigger that undoes what is written',
+    sql(
+      `CREATE TRIGGER unseen AFTER INSERT ON audit WHEN instr(NEW.entry, 'user:eve') BEGIN DELETE FROM audit WHERE seq = NEW.seq; END`,
+    ),
+    /^damaged: The file has the trigger unseen, which no version of Mesh makes/,
+  ],
+  [
+    'a trigger of ours that does something else',
+    sql('CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit BEGIN SELECT 1; END'),
+    /^damaged: The file has the trigger audit_is_never_changed/,
+  ],
+  [
+    'a view in the place of the log',
+    sql('ALTER TABLE audit RENAME TO audit_kept; CREATE VIEW audit AS SELECT * FROM audit_kept'),
+    /^damaged: The file has the view audit,/,
+  ],
+  [
     'the text of an entry',
     sql(`UPDATE audit SET entry = replace(entry, 'user:ada', 'user:bob') WHERE ${entryOf(4)}`),
     /^entry_changed: .*Entry 4: its text/,

@@ -43,5 +43,5 @@ test('many searches at once take turns with each other, and leave each turn of t
   const searches = Array.from({ length: 20 }, () => store.audit(WS, { actor: 'user:nobody', limit: 1 }));
   expect((await Promise.all(searches)).flat()).toEqual([]);
   isSearching = false;
-  expect(turns).toBeGreaterThan(20 * 3);
+  expect(turns).toBeGreaterThanOrEqual(20 * 3);
 });

@@ -97,7 +97,7 @@ export async function queryAudit(database: Database, name: string, query: AuditQ
       const entry: AuditEntry = { seq: row.seq, ...(JSON.parse(row.entry) as Entry) };
       if (matches(entry, query) && found.push(entry) === query.limit) return found;
     }
-    await nextTurn();
+    if (before - page > first) await nextTurn();
   }
   return found;
 }

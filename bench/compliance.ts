@@ -11,6 +11,7 @@ import type { ReadableStream } from 'node:stream/web';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openEvidence } from '../cli/evidence-file.ts';
+import { headsInMemory } from '../core/audit/log-keys.ts';
 import type { Op } from '../core/base/ports.ts';
 import { draftOf, type RecordDraft } from '../core/base/record.ts';
 import { silentLog } from '../core/base/silent-log.ts';
@@ -163,7 +164,7 @@ function policyDraft(name: string, spec: PolicySpec): RecordDraft<'MeshPolicy'> 
 }
 
 async function assessAll(): Promise<void> {
-  const logs = { keys: [], originOf: (name: string) => name };
+  const logs = { keys: [], originOf: (name: string) => name, heads: headsInMemory() };
   const services = { store, states: buildNetworkStates({ store }), clock, settings: SETTINGS, logs };
   let [total, busyTotal] = [0, 0];
   for (const framework of FRAMEWORKS) {
@@ -186,7 +187,7 @@ async function assessAll(): Promise<void> {
 async function exportOne(): Promise<void> {
   const keys = { logs: buildLogKeys([newLogKey(began)], new Uint8Array(32)) };
   const states = buildNetworkStates({ store });
-  const logs = { keys: [], originOf: (name: string) => name };
+  const logs = { keys: [], originOf: (name: string) => name, heads: headsInMemory() };
   const own = { store, states, clock, keys, settings: SETTINGS, logs, nextTurn: () => nextTurn() };
   const services = own as unknown as Services;
   const context = {

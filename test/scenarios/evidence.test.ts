@@ -290,6 +290,14 @@ describe('mesh evidence', () => {
     }
     const held = await command('audit', 'verify', '--evidence', file, ...now);
     expect([held.code, held.stdout]).toEqual([0, expect.stringContaining(': verified')]);
+    expect(held.stdout).toContain(`is signed by ${oldKey}, as the control plane itself says`);
+    // A key that is given counts alone, whatever others the control plane names.
+    const newKey = JSON.parse(after.stdout).key_fingerprint;
+    const pinned = await command('audit', 'verify', '--evidence', file, '--key', newKey, ...now);
+    expect([pinned.code, pinned.stderr]).toEqual([
+      1,
+      expect.stringContaining(`is signed by ${oldKey}, which is not a key that is trusted`),
+    ]);
     const elsewhere = await openMachine('elsewhere', plane);
     const wrong = await command('audit', 'verify', '--evidence', file, ...elsewhere.target);
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/is of the log .*rotated|not the one that/)]);

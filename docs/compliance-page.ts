@@ -20,7 +20,8 @@ and of anything outside of the overlay is not seen, and each control says what i
 
 \`\`\`sh
 field() { node -pe "JSON.parse(require('node:fs').readFileSync(0))$1"; }
-bin/mesh compliance assess pci-dss --from 90d                  # also: --from 2026-01-01 --to 2026-03-31
+bin/mesh compliance assess pci-dss --from 90d
+bin/mesh compliance assess pci-dss --from 2026-01-01 --to 2026-03-31       # days of UTC, both in it
 january=$(bin/mesh compliance assess soc2 --from 90d --to 30d --json | field .evidence_id)
 now=$(bin/mesh compliance assess soc2 --from 30d --json | field .evidence_id)
 bin/mesh compliance compare "$january" "$now"

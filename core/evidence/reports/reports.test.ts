@@ -99,6 +99,7 @@ describe('the result of a control', () => {
   test('has the changes that mend it as they can be planned, and their effect', () => {
     const [, json = ''] = /```json\n(.*?)\n```/s.exec(page) ?? [];
     expect(JSON.parse(json)).toEqual(failing.changes);
+    expect(page).toMatch(/closes everything from [^.]+\. It opens 0 pairs/);
     expect(page).toContain('It opens 0 pairs and closes 4 pairs. The control holds after it.');
   });
 

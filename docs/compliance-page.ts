@@ -124,7 +124,7 @@ bin/mesh compliance drift --since 30d
 
 A workspace has at most one schedule of each framework: \`daily\`, \`weekly\` (from Monday), \`monthly\` or \`quarterly\`, at 0${ASSESSMENT_HOUR}:00 by the
 clocks of the workspace, after the daily snapshot. It assesses the day, week, month or quarter that ended, or so many \`days\` before
-it. The one that ended last is assessed when the schedule is made, and once after the control plane was down, not each that was
+it. The one that ended last is assessed when the schedule is made (unless the workspace is younger), and once after the control plane was down, not each that was
 missed. Who made it is \`system:compliance\`. One that cannot be made is told in the audit log (\`compliance.schedule_failed\`).
 An administrator sets schedules (\`PUT /api/v1/ai/compliance/schedules/:framework\`), who may assess sees them.
 

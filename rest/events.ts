@@ -8,8 +8,9 @@ import { type Commit, type Log, StoreError } from '../core/base/ports.ts';
 import type { Kind } from '../core/base/record.ts';
 import type { Scope } from '../core/base/scope.ts';
 import { createShares, type Shares, shareKeysOf } from '../core/base/shares.ts';
-import { buildAccessWatch } from '../core/call/access-watch.ts';
+import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
 import { type Gate, invoke, requireStillAllowed } from '../core/call/invoke.ts';
+import { logFailure } from '../core/call/log-failure.ts';
 import { DRIFT_EVENT, driftView } from '../core/compliance/drift.ts';
 import { expiredToken } from '../core/model/token-record.ts';
 import type { Services } from '../core/workflow/services.ts';
@@ -25,6 +26,8 @@ export interface EventLimits {
 }
 
 export interface EventsOptions {
+  /** Aborted when the plane stops: readers are told to connect again. */
+  readonly stopping?: AbortSignal | undefined;
   readonly gate: Gate<Services>;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -75,12 +78,13 @@ function openingOf(streams: Shares) {
 }
 
 /** GET /api/v1/events: one event per revision, its id the revision, resumed by Last-Event-ID. */
-export function buildEvents({ gate, log, metrics, headers, limits = {} }: EventsOptions): RequestHandler {
+export function buildEvents({ gate, log, metrics, headers, limits = {}, stopping }: EventsOptions): RequestHandler {
   const { maxStreams = MAX_STREAMS } = limits;
   const { store, clock } = gate.services;
   const streams = createShares('event streams', maxStreams);
   const openEvents = openingOf(streams);
   const access = buildAccessWatch(gate);
+  stopping?.addEventListener('abort', () => access.endAll(goElsewhere()));
   metrics.gauge('mesh_event_streams', 'Event streams open now', () => streams.held);
 
   return async (request, response) => {
@@ -116,8 +120,8 @@ export function buildEvents({ gate, log, metrics, headers, limits = {} }: Events
       else response.end(ended && farewell(ended));
     } catch (thrown) {
       const error = fromHttpError(thrown);
-      if (!(error instanceof MeshError)) log.error({ err: error, requestId }, 'an event stream failed');
       const problem = toProblem(error, { instance: '/api/v1/events', requestId });
+      logFailure(log, error, problem, { operation: openEvents.name });
       sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
     } finally {
       for (const step of undo) step();

@@ -4,14 +4,17 @@ import { type BusChange, EmbeddedBus } from '../../net/nats/bus.ts';
 import type { ListenerOptions } from '../../net/nats/listener.ts';
 import { RelayListener } from '../../net/relay/listener.ts';
 import { StunListener } from '../../net/stun/listener.ts';
+import { type Probe, probeBus, probeStun, probeTcp } from './probes.ts';
 import { busMetrics, relayMetrics, stunMetrics } from './wire-metrics.ts';
 
 /** The three listeners beside the API, each as something that runs; one of them may run without a control plane. */
 
 /** One of the listeners, running. */
 export interface Running {
+  readonly name: string;
   readonly address: HostPort;
-  isUp(): boolean;
+  /** Whether it does what it is there for, tried just now. */
+  check(): Promise<Probe>;
   metrics(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -25,8 +28,9 @@ export async function startBus(options: ListenerOptions, log: Log): Promise<Runn
   const { port } = await bus.start();
   return {
     bus,
+    name: 'bus',
     address: { host: options.host, port },
-    isUp: () => bus.isUp,
+    check: () => probeBus(bus),
     metrics: async () => busMetrics(await bus.metrics(), bus),
     stop: () => bus.lameDuck(LAME_DUCK_MS),
   };
@@ -62,10 +66,12 @@ export async function startRelay(
 ): Promise<Running & { readonly relay: RelayListener }> {
   const relay = new RelayListener(options);
   const { port } = await relay.start();
+  const address = { host: options.host, port };
   return {
     relay,
-    address: { host: options.host, port },
-    isUp: () => true,
+    name: 'relay',
+    address,
+    check: () => probeTcp(address),
     metrics: async () => relayMetrics(relay.metrics()),
     stop: () => relay.stop(),
   };
@@ -74,9 +80,11 @@ export async function startRelay(
 export async function startStun(options: ConstructorParameters<typeof StunListener>[0]): Promise<Running> {
   const stun = new StunListener(options);
   const { port } = await stun.start();
+  const address = { host: options.host, port };
   return {
-    address: { host: options.host, port },
-    isUp: () => true,
+    name: 'stun',
+    address,
+    check: () => probeStun(address),
     metrics: async () => stunMetrics(stun.metrics()),
     stop: () => stun.stop(),
   };

@@ -111,7 +111,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
       if (leaving && session.calls === 0) sessions.end(session, leaving);
     });
     if (!isCall) {
-      endWithToken(response, principal.caller, clock.now(), (reason) => sessions.end(session, reason));
+      endWithToken(response, principal.caller, clock, (reason) => sessions.end(session, reason));
     }
     await session.transport.handleRequest(request, response, body);
   }

@@ -4,7 +4,7 @@ import type { Caller } from '../core/base/caller.ts';
 import { invalidInput, MeshError, toProblem } from '../core/base/errors.ts';
 import { operationsFor, READ } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
-import { type Commit, type Log, StoreError } from '../core/base/ports.ts';
+import { type Clock, type Commit, type Log, StoreError } from '../core/base/ports.ts';
 import type { Kind } from '../core/base/record.ts';
 import type { Scope } from '../core/base/scope.ts';
 import { createShares, type Shares, shareKeysOf } from '../core/base/shares.ts';
@@ -112,7 +112,7 @@ export function buildEvents({ gate, log, metrics, headers, limits = {}, stopping
         reader.caller = caller;
       };
       undo.push(access.add({ ...ongoing, check }), keepAlive(response));
-      undo.push(endWith(opened.caller, clock.now(), end));
+      undo.push(endWith(opened.caller, clock, end));
       await stream(response, store, from, reader).catch((error: unknown) => {
         if (!abort.signal.aborted) throw error;
       });
@@ -155,12 +155,20 @@ async function startOf(request: Request, store: Services['store'], workspace: st
   return revision;
 }
 
+/** A timer does not hear that the clock went another way: it looks so often. */
+const LOOK_MS = 10_000;
+
 /** Ends a stream with its token. */
-function endWith({ expiresAt }: Caller, now: number, end: (reason: MeshError) => void): () => void {
+function endWith({ expiresAt }: Caller, clock: Clock, end: (reason: MeshError) => void): () => void {
   if (expiresAt === undefined) return () => undefined;
-  const maxTimerMs = 2 ** 31 - 1;
-  const expiry = setTimeout(() => end(expiredToken()), Math.min(expiresAt - now, maxTimerMs));
-  return () => clearTimeout(expiry);
+  let timer: NodeJS.Timeout;
+  const look = () => {
+    const left = expiresAt - clock.now();
+    if (left <= 0) end(expiredToken());
+    else timer = setTimeout(look, Math.min(left, LOOK_MS));
+  };
+  look();
+  return () => clearTimeout(timer);
 }
 
 /** The last event of a stream whose reader may not go on. */

@@ -34,12 +34,13 @@ export function jobMetrics(metrics: Metrics): ObserveJob {
   metrics.gauge(
     'mesh_job_last_success_timestamp_seconds',
     'When a run of timed work last succeeded, since the epoch',
-    () => [...succeeded].map(([job, value]) => ({ labels: { job }, value })),
+    () => [...succeeded].map(([task, value]) => ({ labels: { task }, value })),
   );
-  return (job, outcome, took) => {
-    metrics.count(runs, runsHelp, { job, outcome });
-    metrics.observe(seconds, secondsHelp, { job }, took);
-    if (outcome === 'ok') succeeded.set(job, Date.now() / 1_000);
+  // Prometheus has a label `job` of its own.
+  return (task, outcome, took) => {
+    metrics.count(runs, runsHelp, { task, outcome });
+    metrics.observe(seconds, secondsHelp, { task }, took);
+    if (outcome === 'ok') succeeded.set(task, Date.now() / 1_000);
   };
 }
 

@@ -46,14 +46,14 @@ function loopMetrics(metrics: Metrics): () => void {
   const late = (nanoseconds: number) => Math.max(0, nanoseconds / NANOSECONDS - DELAY_RESOLUTION_MS / 1_000);
   metrics.gauge(
     'nodejs_eventloop_lag_seconds',
-    'How late the event loop was since the last scrape, by quantile',
+    'How late the event loop was since the last scrape; percentile 1 is the longest',
     () => {
       const samples = [
-        ...[50, 90, 99].map((percent) => ({ quantile: String(percent / 100), value: late(delay.percentile(percent)) })),
-        { quantile: '1', value: late(delay.max) },
+        ...[50, 90, 99].map((percent) => ({ percentile: String(percent / 100), value: late(delay.percentile(percent)) })),
+        { percentile: '1', value: late(delay.max) },
       ];
       delay.reset();
-      return samples.map(({ quantile, value }) => ({ labels: { quantile }, value }));
+      return samples.map(({ percentile, value }) => ({ labels: { percentile }, value }));
     },
   );
   let before = performance.eventLoopUtilization();

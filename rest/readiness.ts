@@ -1,14 +1,17 @@
 import type { RequestHandler } from 'express';
+import { z } from 'zod';
 import { MeshError } from '../core/base/errors.ts';
 
 /** What one part of the control plane says of itself. */
-export interface ReadyCheck {
-  readonly name: string;
-  /** `degraded`: requests are served, and something does not work beside that. */
-  readonly state: 'ok' | 'degraded' | 'failed';
-  /** One sentence for people; of what is wrong, what to do. */
-  readonly detail: string;
-}
+export const readyCheck = z.strictObject({
+  name: z.string(),
+  state: z
+    .enum(['ok', 'degraded', 'failed'])
+    .describe('degraded: requests are served, and something beside that is wrong'),
+  detail: z.string().describe('For people; of what is wrong, what to do'),
+});
+
+export type ReadyCheck = Readonly<z.output<typeof readyCheck>>;
 
 /** Answers /readyz: 200 unless a check failed; with `?verbose` each check. */
 export function serveReadiness(ready: () => Promise<readonly ReadyCheck[]>): RequestHandler {

@@ -49,7 +49,10 @@ function loopMetrics(metrics: Metrics): () => void {
     'How late the event loop was since the last scrape; percentile 1 is the longest',
     () => {
       const samples = [
-        ...[50, 90, 99].map((percent) => ({ percentile: String(percent / 100), value: late(delay.percentile(percent)) })),
+        ...[50, 90, 99].map((percent) => ({
+          percentile: String(percent / 100),
+          value: late(delay.percentile(percent)),
+        })),
         { percentile: '1', value: late(delay.max) },
       ];
       delay.reset();

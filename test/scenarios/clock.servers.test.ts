@@ -59,7 +59,8 @@ test.skipIf(!isInstalled('faketime'))(
     const audit = (await api('GET', '/api/v1/audit?limit=200', asked)).body.items as { at: string }[];
     const instants = audit.map(({ at }) => at).toReversed();
     expect(instants).toEqual(instants.toSorted());
-    for (const direction of ['forward', 'back']) expect(plane.stderr()).toContain(`the clock of this host went ${direction}`);
+    for (const direction of ['forward', 'back'])
+      expect(plane.stderr()).toContain(`the clock of this host went ${direction}`);
 
     plane.child.kill('SIGKILL');
     await plane.ended;

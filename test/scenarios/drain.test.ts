@@ -53,7 +53,9 @@ test('of the writes of sixteen clients on kept connections, none is cut off afte
   await again.stop();
   const named = (outcome: Outcome) => [...outcomes].filter(([, one]) => one.outcome === outcome).map(([name]) => name);
   expect(named('written').filter((name) => !stored.has(name))).toEqual([]);
-  expect([...named('refused'), ...named('cut'), ...named('nobody there')].filter((name) => stored.has(name))).toEqual([]);
+  expect([...named('refused'), ...named('cut'), ...named('nobody there')].filter((name) => stored.has(name))).toEqual(
+    [],
+  );
   const refused = [...outcomes.values()].filter(({ outcome }) => outcome === 'refused');
   expect(refused.every(({ code, closes }) => code === 'unavailable' && closes)).toBe(true);
   // Each client was told to leave its connection, with its last answer or with a refusal.
@@ -67,7 +69,11 @@ test('a reader of events is told that the plane stops, and goes on where it was 
   const asked = { token, workspace };
   const events = (url: string, last?: string) =>
     fetch(new URL('/api/v1/events', url), {
-      headers: { authorization: `Bearer ${token}`, 'x-workspace-id': workspace, ...(last && { 'last-event-id': last }) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        'x-workspace-id': workspace,
+        ...(last && { 'last-event-id': last }),
+      },
     });
   const reader = reading(await events(harness.url));
   await harness.api('POST', '/api/v1/policies', { ...asked, body: policy('first') });

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
-import { startHarness } from '../kits/http/harness.ts';
 import { connectMcp } from '../kits/http/agent-client.ts';
+import { startHarness } from '../kits/http/harness.ts';
 import { startMeshd } from '../kits/process/meshd.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
 /** Lines about one request, those for developers left out. */
 function about(lines: readonly string[], requestId: unknown): Line[] {
-  return lines.map((line): Line => JSON.parse(line)).filter((line) => line['requestId'] === requestId && line['level'] !== 'debug');
+  return lines
+    .map((line): Line => JSON.parse(line))
+    .filter((line) => line['requestId'] === requestId && line['level'] !== 'debug');
 }
 
 test('a refused request is one line at info, with its code and the id that the caller was shown', async () => {

@@ -6,7 +6,20 @@ import { startWiredPlane } from '../kits/http/wired-plane.ts';
 
 /** Whatever labels may be called; each has a set of values that no request can add to. */
 const LABELS = new Set([
-  ...['operation', 'status', 'tool', 'outcome', 'kind', 'mode', 'task', 'phase', 'check', 'reason', 'file', 'direction'],
+  ...[
+    'operation',
+    'status',
+    'tool',
+    'outcome',
+    'kind',
+    'mode',
+    'task',
+    'phase',
+    'check',
+    'reason',
+    'file',
+    'direction',
+  ],
   ...['percentile', 'le', 'version', 'edition'],
 ]);
 const RULES = 'deploy/prometheus/mesh.rules.yml';
@@ -59,7 +72,9 @@ function namedIn(expression: string): string[] {
 }
 
 function expressions(): { readonly where: string; readonly expression: string }[] {
-  const [rules] = parseYaml(readFileSync(RULES, 'utf8')) as { groups: { rules: { alert: string; expr: string }[] }[] }[];
+  const [rules] = parseYaml(readFileSync(RULES, 'utf8')) as {
+    groups: { rules: { alert: string; expr: string }[] }[];
+  }[];
   const dashboard = JSON.parse(readFileSync(DASHBOARD, 'utf8')) as {
     panels: { title: string; targets?: { expr: string }[] }[];
     templating: { list: { query: string | { query: string } }[] };

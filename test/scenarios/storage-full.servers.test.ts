@@ -70,13 +70,15 @@ test('a disk that fills refuses new records early, lets what frees room and what
   rmSync(path.join(directory, 'filler'));
   await expect.poll(async () => (await make('fourth')).status).toBe(201);
   expect((await api('GET', '/readyz')).status).toBe(200);
-  const names = (await api('GET', '/api/v1/policies?limit=200', asked)).body.items.map(({ name }: { name: string }) => name);
-  expect([names.includes('first'), names.includes('second'), names.includes('third'), names.includes('fourth')]).toEqual([
-    false,
-    true,
-    false,
-    true,
-  ]);
+  const names = (await api('GET', '/api/v1/policies?limit=200', asked)).body.items.map(
+    ({ name }: { name: string }) => name,
+  );
+  expect([
+    names.includes('first'),
+    names.includes('second'),
+    names.includes('third'),
+    names.includes('fourth'),
+  ]).toEqual([false, true, false, true]);
   expect(await plane.stop()).toBe(0);
 });
 
@@ -119,6 +121,7 @@ test('a disk without a byte left answers storage_full, loses nothing that was ac
   for (const name of ['rest', 'filler']) rmSync(path.join(directory, name));
   const next = startMeshd({ directory, env });
   const again = apiOf(await next.ready());
-  for (const name of acknowledged) expect([name, (await again('GET', `/api/v1/policies/${name}`, asked)).status]).toEqual([name, 200]);
+  for (const name of acknowledged)
+    expect([name, (await again('GET', `/api/v1/policies/${name}`, asked)).status]).toEqual([name, 200]);
   expect(await next.stop()).toBe(0);
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { debugInput } from './debug.ts';
 import { EVIDENCE_PATH, evidenceInput } from './evidence.ts';
-import { readyCheck } from './readiness.ts';
+import { readyAnswer } from './readiness.ts';
 
 const open = { security: [] };
 const json = (schema: z.ZodType) => ({ 'application/json': { schema } });
@@ -157,13 +157,7 @@ export function otherPaths(problem: z.ZodType): ZodOpenApiPathsObject {
         responses: {
           '200': {
             description: 'They can; `degraded` names what does not work beside that',
-            content: json(
-              z.object({
-                status: z.literal('ready'),
-                degraded: z.array(z.string()).optional(),
-                checks: z.array(readyCheck).optional(),
-              }),
-            ),
+            content: json(readyAnswer),
           },
           '429': refused('`rate_limited`: Too many requests'),
           '503': refused('`unavailable`: A check failed; with `verbose` the problem lists `checks` too'),

@@ -83,6 +83,8 @@ function gcMetrics(metrics: Metrics): () => void {
 }
 
 function maxFiles(): number {
-  const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-  return Number(soft);
+  const line = readFileSync('/proc/self/limits', 'utf8')
+    .split('\n')
+    .find((one) => one.startsWith('Max open files'));
+  return Number(line?.slice('Max open files'.length).trim().split(' ', 1)[0]);
 }

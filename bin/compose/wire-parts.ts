@@ -67,12 +67,16 @@ export async function startRelay(
   const relay = new RelayListener(options);
   const { port } = await relay.start();
   const address = { host: options.host, port };
+  const probe = uncounted(() => probeTcp(address));
   return {
     relay,
     name: 'relay',
     address,
-    check: () => probeTcp(address),
-    metrics: async () => relayMetrics(relay.metrics()),
+    check: probe.check,
+    metrics: async () => {
+      const metrics = relay.metrics();
+      return relayMetrics({ ...metrics, opened: probe.ofOthers(metrics.opened) });
+    },
     stop: () => relay.stop(),
   };
 }
@@ -81,12 +85,34 @@ export async function startStun(options: ConstructorParameters<typeof StunListen
   const stun = new StunListener(options);
   const { port } = await stun.start();
   const address = { host: options.host, port };
+  const probe = uncounted(() => probeStun(address));
   return {
     name: 'stun',
     address,
-    check: () => probeStun(address),
-    metrics: async () => stunMetrics(stun.metrics()),
+    check: probe.check,
+    metrics: async () => {
+      const metrics = stun.metrics();
+      return stunMetrics({ ...metrics, answered: probe.ofOthers(metrics.answered) });
+    },
     stop: () => stun.stop(),
+  };
+}
+
+/** A probe of this process, which is left out of what the listener counts. */
+function uncounted(probe: () => Promise<Probe>) {
+  let own = 0;
+  let shown = 0;
+  return {
+    async check(): Promise<Probe> {
+      const found = await probe();
+      if (found.state === 'ok') own += 1;
+      return found;
+    },
+    /** Never falls: a probe that is under way may count for a moment. */
+    ofOthers(counted: number): number {
+      shown = Math.max(shown, counted - own);
+      return shown;
+    },
   };
 }
 

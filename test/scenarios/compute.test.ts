@@ -46,8 +46,7 @@ test('questions are answered by a computing thread of what was written the momen
   const diff = await ask('GET', `/workspaces/${workspace}/snapshots/diff?from=${before.id}&to=${after.id}`);
   expect(diff).toMatchObject({ added: [], removed: [], connectivity: [], commits: [{}, {}] });
   expect(await matrix()).toBe(2);
-  const failed = harness.log.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error');
-  expect(failed.filter(({ code }) => code !== 'unavailable')).toEqual([]);
+  expect(harness.log.filter((line) => /"level":"error"/.test(line))).toEqual([]);
 });
 
 test('what a computing thread refuses is the problem that it would be elsewhere', async () => {
@@ -72,5 +71,6 @@ test('a plane stops cleanly while computations run and wait', async () => {
   const statuses = (await Promise.all(asked)).map(({ status }) => status);
   expect(new Set([...statuses, 200, 503])).toEqual(new Set([200, 503]));
   expect(statuses).toContain(503);
-  expect(harness.log.filter((line) => /"level":"error"/.test(line))).toEqual([]);
+  const failed = harness.log.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error');
+  expect(failed.filter(({ code }) => code !== 'unavailable')).toEqual([]);
 });

@@ -48,6 +48,7 @@ import { buildServices } from './services.ts';
 import { diskMetrics, measured } from './store-metrics.ts';
 import { readTls } from './tls.ts';
 import { VERSION } from './version.ts';
+import { readViews } from './views.ts';
 import { type Listeners, startWire } from './wire.ts';
 import { orExplain } from './wire-parts.ts';
 
@@ -137,7 +138,8 @@ export async function startPlane(config: Config, { log, clock = systemClock() }:
     metrics.append(wire.metrics);
     if (compute) metrics.append(async () => computeMetrics(compute));
     const hosts = ownNames(config, tls);
-    const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log, hosts, observe: toolCalls(metrics) });
+    const views = readViews();
+    const mcp = buildMcp({ operations, tools: MCP_TOOLS, views, gate, log, hosts, observe: toolCalls(metrics) });
     undo.push(() => mcp.close());
     metrics.gauge('mesh_mcp_sessions', 'Sessions of MCP clients of the 2025 revision', mcp.sessionCount);
     const stopping = new AbortController();

@@ -9,7 +9,7 @@ const SECONDS = {
 } as const;
 
 /** A store whose writes are counted. */
-export function measured(store: Store, metrics: Metrics): Store {
+export function measured<S extends Store>(store: S, metrics: Metrics): S {
   metrics.declare(WRITES.name, 'counter', WRITES.help);
   metrics.declare(SECONDS.name, 'histogram', SECONDS.help);
   const timed =

@@ -10,8 +10,8 @@ export interface Sample {
 export type Read = () => number | readonly Sample[] | Promise<number | readonly Sample[]>;
 
 export interface Metrics {
-  /** A metric is there from the start, also before anything is counted: an alert on it can be tried. */
-  declare(name: string, type: 'counter' | 'histogram', help: string): void;
+  /** A metric is there from the start, also before anything is counted, and so are the series that are named, at zero. */
+  declare(name: string, type: 'counter' | 'histogram', help: string, series?: readonly Labels[]): void;
   count(name: string, help: string, labels: Labels, by?: number): void;
   /** Seconds; cumulative buckets from 1 ms to 10 s. */
   observe(name: string, help: string, labels: Labels, seconds: number): void;
@@ -78,22 +78,21 @@ export function createMetrics(): Metrics {
   }
 
   return {
-    declare(name, type, help) {
+    declare(name, type, help, series = []) {
       helps.set(name, help);
       const metrics: Map<string, unknown> = type === 'counter' ? counters : histograms;
       if (!metrics.has(name)) metrics.set(name, new Map());
+      for (const labels of series) {
+        if (type === 'counter') seriesOf(counters, name, help, labels, () => ({ labels, value: 0 }));
+        else seriesOf(histograms, name, help, labels, () => emptyHistogram(labels));
+      }
     },
     count(name, help, labels, by = 1) {
       const series = seriesOf(counters, name, help, labels, () => ({ labels, value: 0 }));
       if (series) series.value += by;
     },
     observe(name, help, labels, seconds) {
-      const series = seriesOf(histograms, name, help, labels, () => ({
-        labels,
-        buckets: BUCKETS_SECONDS.map(() => 0),
-        sum: 0,
-        count: 0,
-      }));
+      const series = seriesOf(histograms, name, help, labels, () => emptyHistogram(labels));
       if (!series) return;
       series.sum += seconds;
       series.count++;
@@ -144,6 +143,10 @@ export function createMetrics(): Metrics {
       return `${lines.join('\n')}\n${texts.join('')}`;
     },
   };
+}
+
+function emptyHistogram(labels: Labels): Histogram {
+  return { labels, buckets: BUCKETS_SECONDS.map(() => 0), sum: 0, count: 0 };
 }
 
 function histogramLines(name: string, { labels, buckets, sum, count }: Histogram): string[] {

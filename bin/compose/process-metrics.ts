@@ -71,7 +71,8 @@ function loopMetrics(metrics: Metrics): () => void {
 
 function gcMetrics(metrics: Metrics): () => void {
   const [name, help] = ['nodejs_gc_duration_seconds', 'Time of garbage collections'];
-  metrics.declare(name, 'histogram', help);
+  const kinds = Object.values(GC_KINDS).map((kind) => ({ kind }));
+  metrics.declare(name, 'histogram', help, kinds);
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       const { duration, detail } = entry as typeof entry & { readonly detail: { readonly kind: number } };

@@ -1,5 +1,5 @@
 import type { shell } from '../../../web/src/texts/shell.ts';
-import type { SeededNetwork } from './seeded-network.ts';
+import { PEOPLE, type SeededNetwork } from './seeded-network.ts';
 
 export type PageName = keyof typeof shell.pages;
 
@@ -48,4 +48,12 @@ export function addressesOf({ ids, words }: SeededNetwork): Record<PageName, rea
       one('settings/webhooks', ids.webhook),
     ],
   };
+}
+
+/** Names of what is listed on them. */
+export function namesIn({ ids, words, peers }: SeededNetwork): readonly string[] {
+  const { first, below } = words.agents;
+  const { closed, open } = words.policies;
+  const written = [words.joinToken, words.apiToken, words.network, words.assertion, first, below, closed, open];
+  return [...Object.values(ids), ...Object.keys(PEOPLE), 'admin', ...peers, ...written];
 }

@@ -104,7 +104,8 @@ export async function seededNetwork(words: NetworkWords = PLAIN_WORDS) {
     webhook: webhook.id as string,
     entry: String(entries[0].seq),
   };
-  return { ...harness, words, workspace, ids, session };
+  const peers = [...(await harness.plane.services.states.current(workspace)).peers.keys()];
+  return { ...harness, words, workspace, ids, peers, session };
 
   async function assess(days: number) {
     const period = { period_start: new Date(now - days * DAY_MS).toISOString() };

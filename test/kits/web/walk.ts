@@ -1,15 +1,110 @@
 import type { Locator, Page, Request } from 'playwright-core';
 import type { Dashboard } from './dashboard.ts';
 
-/** What is on the screen: an address with all that can be unfolded, or what one of its buttons opened. */
+/** What is on the screen: an address with all that unfolds there, or what the button opened that was pressed last. */
 export interface Seen {
   readonly address: string;
-  /** The button that was pressed, and what it opened. */
-  readonly by?: string;
+  readonly button?: string;
 }
 
-/** Requests of a page that are not answered yet, but for the one that stays open to hear of changes. */
-export function watchRequests(page: Page) {
+export interface Walked {
+  /** Below the workspace. */
+  readonly addresses: readonly string[];
+  /** Names of what is listed: a button that stands with each of them is pressed with one. */
+  readonly names: readonly string[];
+  /** Rows can be sorted alike for everybody. */
+  readonly skipsSorting?: boolean;
+}
+
+const WORKSPACE = 'prod';
+const BUTTONS = 'main button:enabled:visible';
+const OPENED = 'dialog[open], [popover]:popover-open';
+const UNFOLD = "for (const one of document.querySelectorAll('main details')) one.open = true";
+const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
+/** A page without a heading has not come yet. */
+const IS_DRAWN = "document.querySelector('main :is(h1, h2)') !== null && !document.querySelector('main [aria-busy=true]')";
+
+/**
+ * Goes to each address in place, presses each button there, and each in the dialogs that open. What is written by a button
+ * is for who drives the page to withhold, so that everything stays as it is.
+ */
+export async function* walk({ page, go }: Dashboard, { addresses, names, skipsSorting }: Walked): AsyncGenerator<Seen> {
+  const asked = openRequests(page);
+  const still = () => settled(page, asked);
+  const namelessly = namelessOf(names);
+  const buttons = page.locator(skipsSorting ? `${BUTTONS}:not(th *)` : BUTTONS);
+  const pressed = new Map<string, Set<string>>();
+  for (const address of addresses) {
+    const arrive = async () => {
+      // A page that is there already would stay as it is.
+      if (page.url().endsWith(`#/${WORKSPACE}/${address}`)) await go(`${WORKSPACE}/home`);
+      await go(`${WORKSPACE}/${address}`);
+      await still();
+      await page.evaluate(UNFOLD);
+      await still();
+    };
+    await arrive();
+    yield { address };
+    const place = namelessly(address.replace(/\?.*/, ''));
+    const done = pressed.get(place) ?? new Set();
+    pressed.set(place, done);
+    const here = page.url();
+    for (let next = await unpressed(buttons, done, namelessly); next; next = await unpressed(buttons, done, namelessly)) {
+      await next.button.click();
+      await still();
+      if ((await page.locator(OPENED).count()) > 0) {
+        yield { address, button: next.text };
+        await pressAllWithin(page, still);
+        yield { address, button: `${next.text}, and what is there` };
+        await page.keyboard.press('Escape');
+        await page.locator(OPENED).first().waitFor({ state: 'hidden' });
+      }
+      if (page.url() !== here) await arrive();
+      else await page.evaluate(UNFOLD);
+    }
+  }
+}
+
+/** Presses what stands in what is open, after what it wants to have typed. */
+async function pressAllWithin(page: Page, still: () => Promise<void>): Promise<void> {
+  const opened = page.locator(OPENED).last();
+  for (const label of await opened.locator('label:has(input:not([type]), textarea)').all()) {
+    const [, name] = /^Type (.*) to confirm/su.exec((await label.textContent()) ?? '') ?? [];
+    await label.locator('input, textarea').fill(name ?? 'as agreed');
+  }
+  const done = new Set<string>();
+  const buttons = opened.locator('button:enabled:visible');
+  const as = (text: string) => text;
+  for (let next = await unpressed(buttons, done, as); next; next = await unpressed(buttons, done, as)) {
+    const { text, button } = next;
+    // It closes by Escape, after all else was seen.
+    if (!LEAVING.has(text)) await button.click();
+    await still();
+  }
+}
+
+const LEAVING: ReadonlySet<string> = new Set(['Cancel', 'Close']);
+
+async function unpressed(buttons: Locator, done: Set<string>, as: (text: string) => string) {
+  const texts = await buttons.allTextContents();
+  const index = texts.findIndex((text) => !done.has(as(text)));
+  const text = texts[index];
+  if (text === undefined) return undefined;
+  done.add(as(text));
+  return { text, button: buttons.nth(index) };
+}
+
+/** What a text says of any name and any number. */
+function namelessOf(names: readonly string[]): (text: string) => string {
+  const longestFirst = [...names].sort((a, b) => b.length - a.length);
+  return (text) => {
+    const nameless = longestFirst.reduce((rest, name) => rest.replaceAll(name, '…'), text);
+    return nameless.replace(/\d+/g, '#');
+  };
+}
+
+/** What a page asked and has not been answered, but for what stays open to tell of changes. */
+function openRequests(page: Page): ReadonlySet<Request> {
   const open = new Set<Request>();
   page.on('request', (request) => {
     if (!request.url().endsWith('/events')) open.add(request);
@@ -18,83 +113,10 @@ export function watchRequests(page: Page) {
   return open;
 }
 
-const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
-/** A page without a heading has not come yet. */
-const IS_BUSY = "document.querySelector('main h1, main h2') === null || document.querySelector('main [aria-busy=true]') !== null";
-
 /** Waits until nothing is asked for and nothing is about to be drawn. */
-export async function settled(page: Page, open: ReadonlySet<Request>): Promise<void> {
+async function settled(page: Page, asked: ReadonlySet<Request>): Promise<void> {
   for (let quiet = 0; quiet < 2; ) {
     await page.evaluate(TWO_FRAMES);
-    quiet = open.size > 0 || (await page.evaluate(IS_BUSY)) ? 0 : quiet + 1;
+    quiet = asked.size === 0 && (await page.evaluate(IS_DRAWN)) ? quiet + 1 : 0;
   }
-}
-
-const UNFOLD = "for (const one of document.querySelectorAll('main details')) one.open = true";
-const BUTTONS = 'main button:enabled:visible';
-const OPENED = 'dialog[open], [popover]:popover-open';
-
-/**
- * Goes to each address in place and presses each button there, and in each dialog that opens; buttons of one text once. What
- * a button writes is for who drives the page to withhold.
- */
-export async function* walk(dashboard: Dashboard, addresses: readonly string[]): AsyncGenerator<Seen> {
-  const { page } = dashboard;
-  const open = watchRequests(page);
-  const still = () => settled(page, open);
-  for (const address of addresses) {
-    const arrive = async () => {
-      await dashboard.go('prod/settings/nowhere');
-      await dashboard.go(`prod/${address}`);
-      await still();
-      await page.evaluate(UNFOLD);
-      await still();
-    };
-    await arrive();
-    yield { address };
-    const here = page.url();
-    const pressed = new Set<string>();
-    for (;;) {
-      const next = await unpressed(page.locator(BUTTONS), pressed);
-      if (!next) break;
-      await next.button.click();
-      await still();
-      if ((await page.locator(OPENED).count()) > 0) {
-        yield { address, by: next.text };
-        yield* within(page, still, { address, by: next.text });
-      }
-      if (page.url() !== here) await arrive();
-      else await page.evaluate(UNFOLD);
-    }
-  }
-}
-
-/** Presses what stands in the dialog, with what it wants to have typed. */
-async function* within(page: Page, still: () => Promise<void>, seen: Seen): AsyncGenerator<Seen> {
-  const dialog = page.locator(OPENED).last();
-  const pressed = new Set<string>();
-  for (const field of await dialog.locator('label:has(input:not([type]), textarea)').all()) {
-    const wanted = /^Type (.*) to confirm/su.exec((await field.textContent()) ?? '')?.[1];
-    await field.locator('input, textarea').fill(wanted ?? 'something');
-  }
-  for (;;) {
-    if ((await page.locator(OPENED).count()) === 0) return;
-    const next = await unpressed(dialog.locator('button:enabled:visible'), pressed);
-    if (!next) break;
-    await next.button.click();
-    await still();
-    if (next.text === '') continue;
-  }
-  yield { address: seen.address, by: `${seen.by}, all pressed` };
-  await page.keyboard.press('Escape');
-  await page.locator(OPENED).first().waitFor({ state: 'hidden' });
-}
-
-async function unpressed(buttons: Locator, pressed: Set<string>) {
-  const texts = await buttons.allTextContents();
-  const index = texts.findIndex((text) => !pressed.has(text));
-  const text = texts[index];
-  if (text === undefined) return undefined;
-  pressed.add(text);
-  return { text, button: buttons.nth(index) };
 }

@@ -105,7 +105,10 @@ describe.skipIf(!hasBrowser).each(['mouse', 'keyboard'] as const)('ten first tas
     await go('Add a device');
     await hand.press(main.getByRole('button', { name: 'Make the join token' }));
     const invitation = main.getByRole('region', { name: 'Join token device' });
-    await invitation.getByText(/mesh-join-/).first().waitFor();
+    await invitation
+      .getByText(/mesh-join-/)
+      .first()
+      .waitFor();
   });
 
   task('connecting an agent', async ({ hand, main, go, ask }) => {

@@ -75,27 +75,22 @@ const RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa
 /** What another theme can do wrong. */
 const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 const WIDTHS = [390, 1280, 2560] as const;
-/** Higher than any page: what is half under the bar at its foot would count as too small. */
-const TALL = 8_000;
 /** What is modal is judged alone: the page below it was. */
 const CONTEXT = "document.querySelector('dialog[open]') ?? document";
 const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
-/** What axe finds against the rules of WCAG 2.2 AA, as `rule: element`. */
+/**
+ * What axe finds against the rules of WCAG 2.2 AA, in both themes at each of three widths, in place; and by how much it is
+ * wider than the window.
+ */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  const size = page.viewportSize() ?? { width: 1280, height: 900 };
-  await page.setViewportSize({ ...size, height: TALL });
-  const faults = await faultsBy(page, RULES);
-  await page.setViewportSize(size);
-  return faults;
-}
-
-/** The same in both themes at each of three widths, in place; and how much is wider than the window. */
-export async function faultsEverywhere(page: Page): Promise<string[]> {
   const size = page.viewportSize() ?? { width: 1280, height: 900 };
   const faults: string[] = [];
   for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: TALL });
+    await page.setViewportSize({ ...size, width });
+    // As high as the page: what is half under the bar at its foot would count as too small.
+    const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+    await page.setViewportSize({ width, height });
     for (const [colorScheme, rules] of [
       ['light', RULES],
       ['dark', COLOURS],

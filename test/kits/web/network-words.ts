@@ -71,7 +71,10 @@ export const HOSTILE_WORDS: NetworkWords = {
   agents: { first: 'toString', below: longest('G') },
   joinToken: unbroken(HANDLER, 128),
   apiToken: unbroken(LINK, 128),
-  webhook: { url: `https://hooks.invalid/${unbroken('', 400)}?${encodeURI(IMAGE)}`, description: unbroken(ADDRESS, 128) },
+  webhook: {
+    url: `https://hooks.invalid/${unbroken('', 400)}?${encodeURI(IMAGE)}`,
+    description: unbroken(ADDRESS, 128),
+  },
   note: `${BRACES} ${unbroken(IMAGE, 400)} ${COMBINING}`,
   reason: `${COMBINING} ${unbroken(HANDLER, 120)}`,
   intent: `${SCRIPT}\n${IMAGE} ${unbroken('', 300)} ${BRACES}`,

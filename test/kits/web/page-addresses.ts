@@ -44,7 +44,9 @@ export function addressesOf({ ids, words }: SeededNetwork): Record<PageName, rea
     ],
     audit: ['audit', one('audit', ids.entry), 'audit?log=installation'],
     settings: [
-      ...['account', 'people', 'people/olga', 'tokens', 'workspace', 'webhooks', 'system'].map((tab) => `settings/${tab}`),
+      ...['account', 'people', 'people/olga', 'tokens', 'workspace', 'webhooks', 'system'].map(
+        (tab) => `settings/${tab}`,
+      ),
       one('settings/webhooks', ids.webhook),
     ],
   };

@@ -2,9 +2,9 @@ import { draftOf } from '../../../core/base/record.ts';
 import type { PathReport } from '../../../core/model/reported-paths.ts';
 import { type Harness, startHarness } from '../http/harness.ts';
 import { joinDevice } from '../http/network-setup.ts';
+import { enrol } from '../plane/devices.ts';
 import { presence } from '../records/records.ts';
 import { seedPeers } from '../records/seed-peers.ts';
-import { enrol } from '../plane/devices.ts';
 import { type NetworkWords, PLAIN_WORDS } from './network-words.ts';
 import { member, ownPassword, PASSWORD } from './page-people.ts';
 
@@ -80,14 +80,22 @@ export async function seededNetwork(words: NetworkWords = PLAIN_WORDS) {
   at(0);
   admin = await session();
   const waits = await change(words.intent, [{ action: 'create', resource: 'MeshPolicy', ...admits('db', 'ci', 5432) }]);
-  await harness.api('POST', '/api/v1/ai/intent/plan', { ...agent, body: { workspace_id: workspace, intent: words.question } });
+  await harness.api('POST', '/api/v1/ai/intent/plan', {
+    ...agent,
+    body: { workspace_id: workspace, intent: words.question },
+  });
   await harness.api('GET', '/api/v1/peers?limit=3', agent);
   await harness.api('GET', `/api/v1/peers/${encodeURIComponent(words.lookedUp)}`, agent);
   const join = { name: words.joinToken, expiry: '24h', usageLimit: 5, labels: { role: 'laptop' } };
   const { token: invitation } = await ask('POST', '/api/v1/token/generate', join);
   await enrol(harness, invitation, words.peers.waiting, { hostname: words.peers.waiting });
   for (const name of ['admin', 'vera', 'olga'])
-    await ask('POST', '/api/v1/users/me/api-tokens', { name: words.apiToken, scopes: ['network:read'] }, await session(name));
+    await ask(
+      'POST',
+      '/api/v1/users/me/api-tokens',
+      { name: words.apiToken, scopes: ['network:read'] },
+      await session(name),
+    );
   await online(harness, workspace, [joined.name]);
   const hook = { ...words.webhook, events: ['workflow.*'] };
   const webhook = await ask('POST', `/api/v1/workspaces/${workspace}/webhooks`, hook);
@@ -124,7 +132,7 @@ export async function seededNetwork(words: NetworkWords = PLAIN_WORDS) {
 
   /** What the agent asks for, as far as it waits for a person. */
   async function change(intent: string, changes?: readonly object[]): Promise<string> {
-    const wanted = { workspace_id: workspace, intent, dry_run: false, ...(changes && { changes }) };
+    const wanted = { workspace_id: workspace, intent, dry_run: false, ...(changes && { changes, expectations: EXPECTED }) };
     const plan = await ask('POST', '/api/v1/ai/intent/plan', wanted, agent);
     const applied = { plan_id: plan.plan_id, approved_by: 'olga' };
     return (await ask('POST', '/api/v1/ai/intent/apply', applied, agent)).workflow_id;
@@ -132,6 +140,9 @@ export async function seededNetwork(words: NetworkWords = PLAIN_WORDS) {
 }
 
 export type SeededNetwork = Awaited<ReturnType<typeof seededNetwork>>;
+
+/** Of the changes that the agent writes itself. */
+const EXPECTED = [{ src: 'role=ci', dst: 'role=db', port: 5432, expect: 'allow' }];
 
 type Session = { readonly token: string; readonly workspace: string };
 
@@ -146,12 +157,21 @@ const role = (name: string) => ({ peerSelector: { matchLabels: { role: name } } 
 
 const admits = (to: string, from: string, port: number, more: readonly object[] = []) => ({
   name: `${from}-to-${to}`,
-  spec: { network: 'default', action: 'ALLOW', ...role(to), ingress: [{ from: [...more, role(from)], ports: [{ port }] }] },
+  spec: {
+    network: 'default',
+    action: 'ALLOW',
+    ...role(to),
+    ingress: [{ from: [...more, role(from)], ports: [{ port }] }],
+  },
 });
 
 function policiesOf({ policies, annotation }: NetworkWords) {
   return [
-    { name: policies.closed, annotations: { why: annotation }, spec: { action: 'ALLOW', peerSelector: {}, ingress: [] } },
+    {
+      name: policies.closed,
+      annotations: { why: annotation },
+      spec: { action: 'ALLOW', peerSelector: {}, ingress: [] },
+    },
     admits('web', 'laptop', 443, [{ ipBlock: { cidr: '203.0.113.0/24' } }]),
     admits('api', 'web', 8080),
     admits('db', 'api', 5432),

@@ -22,7 +22,8 @@ const OPENED = 'dialog[open], [popover]:popover-open';
 const UNFOLD = "for (const one of document.querySelectorAll('main details')) one.open = true";
 const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 /** A page without a heading has not come yet. */
-const IS_DRAWN = "document.querySelector('main :is(h1, h2)') !== null && !document.querySelector('main [aria-busy=true]')";
+const IS_DRAWN =
+  "document.querySelector('main :is(h1, h2)') !== null && !document.querySelector('main [aria-busy=true]')";
 
 /**
  * Goes to each address in place, presses each button there, and each in the dialogs that open. What is written by a button
@@ -49,13 +50,16 @@ export async function* walk({ page, go }: Dashboard, { addresses, names, skipsSo
     const done = pressed.get(place) ?? new Set();
     pressed.set(place, done);
     const here = page.url();
-    for (let next = await unpressed(buttons, done, namelessly); next; next = await unpressed(buttons, done, namelessly)) {
+    for (
+      let next = await unpressed(buttons, done, namelessly);
+      next;
+      next = await unpressed(buttons, done, namelessly)
+    ) {
       await next.button.click();
       await still();
       if ((await page.locator(OPENED).count()) > 0) {
         yield { address, button: next.text };
         await pressAllWithin(page, still);
-        yield { address, button: `${next.text}, and what is there` };
         await page.keyboard.press('Escape');
         await page.locator(OPENED).first().waitFor({ state: 'hidden' });
       }
@@ -109,7 +113,9 @@ function openRequests(page: Page): ReadonlySet<Request> {
   page.on('request', (request) => {
     if (!request.url().endsWith('/events')) open.add(request);
   });
-  for (const end of ['requestfinished', 'requestfailed'] as const) page.on(end, (request) => open.delete(request));
+  const close = (request: Request) => void open.delete(request);
+  page.on('requestfinished', close);
+  page.on('requestfailed', close);
   return open;
 }
 

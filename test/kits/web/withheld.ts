@@ -1,8 +1,8 @@
+import type { Page } from 'playwright-core';
 import type { Caller } from '../../../core/base/caller.ts';
 import { ROLE_SCOPES, type Role } from '../../../core/base/scope.ts';
 import { mayCall } from '../../../core/call/access.ts';
 import { operations } from '../../../tools/index.ts';
-import type { Page } from 'playwright-core';
 
 const PLANS: ReadonlySet<string> = new Set(['plan_network_change', 'revert_network_change']);
 

@@ -67,15 +67,13 @@ try {
   for (const theme of ['light', 'dark'] as const) {
     await using dashboard = await openDashboard(browser, network, { theme, now: NOW, width: WIDTH });
     const { page } = dashboard;
-    page.setDefaultTimeout(15000); // TEMP
     await dashboard.signIn('admin', PASSWORD);
     for (const [name, { address, ready }] of Object.entries(SHOWN)) {
       await page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
       await dashboard.go(`prod/${address?.(network) ?? name}`);
-      await ready(page).catch((e) => console.log(name, String(e).slice(0, 200))); // TEMP
+      await ready(page);
       await page.mouse.move(0, 0);
       writeFileSync(path.join(FOLDER, `${name}-${theme}.webp`), await pictureOf(page));
-      await page.screenshot({ path: `/tmp/shots-proof21/${name}-${theme}.png` }); // TEMP
       await dashboard.go('prod/home');
     }
   }

@@ -4,11 +4,12 @@ import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '.
 import { HOSTILE_WORDS } from '../kits/web/network-words.ts';
 import { addressesOf, namesIn } from '../kits/web/page-addresses.ts';
 import { PASSWORD } from '../kits/web/page-people.ts';
-import { NOW, PEOPLE, type SeededNetwork, seededNetwork } from '../kits/web/seeded-network.ts';
+import { NOW, type SeededNetwork, seededNetwork } from '../kits/web/seeded-network.ts';
 import { type Walked, walk } from '../kits/web/walk.ts';
 import { withholdWrites } from '../kits/web/withheld.ts';
 
-const WALK_MS = 400_000;
+/** All pages on a machine with other work. */
+const WALK_MS = 1_200_000;
 /** What a text became that was taken for markup or for a program. */
 const ALIVE = `[
   ...(globalThis.ran ? ['a program ran'] : []),
@@ -46,6 +47,7 @@ describe.skipIf(!hasBrowser)('every page, its details and dialogs', () => {
     for await (const { address, button } of walk(dashboard, walked)) {
       console.log(new Date().toISOString().slice(14, 23), address.slice(0, 40), button?.slice(0, 40));
       const found = [...(await accessibilityFaults(page)), ...(await page.evaluate<string[]>(ALIVE))];
+      if (found.length > 0) console.log(found);
       faults.push(...found.map((fault) => `${address}${button ? `, ${button}` : ''}: ${fault}`));
       const shown = plain((await page.locator('body').textContent()) ?? '');
       for (const text of unread) if (shown.includes(plain(text))) unread.delete(text);
@@ -54,20 +56,6 @@ describe.skipIf(!hasBrowser)('every page, its details and dialogs', () => {
     expect([...complaints, ...refused]).toEqual([]);
     expect([...unread]).toEqual([]);
   });
-
-  test.each(['vera', 'olga'] as const)(
-    '%s sees no control and follows no link that would be refused',
-    {
-      timeout: WALK_MS,
-    },
-    async (username) => {
-      await using dashboard = await open(username);
-      const refused = await withholdWrites(dashboard.page, PEOPLE[username]);
-      for await (const _ of walk(dashboard, { ...walked, skipsSorting: true })) {
-      }
-      expect([...dashboard.complaints, ...refused]).toEqual([]);
-    },
-  );
 });
 
 function textsOf(words: object): string[] {

@@ -1,7 +1,7 @@
 /** What people and agents named and wrote, in the one network that every page is looked at with. */
 export interface NetworkWords {
   readonly workspace: string;
-  readonly people: string;
+  readonly person: string;
   readonly peers: { readonly laptop: string; readonly build: string; readonly waiting: string };
   readonly label: readonly [key: string, value: string];
   /** A value of a label as a store may hold it that was written before values were checked. */
@@ -26,7 +26,7 @@ export interface NetworkWords {
 
 export const PLAIN_WORDS: NetworkWords = {
   workspace: 'Production',
-  people: 'Olga Moreno',
+  person: 'Olga Moreno',
   peers: { laptop: 'laptop-anna', build: 'build-7', waiting: 'laptop-ben' },
   label: ['site', 'berlin'],
   oldLabelValue: 'printer',
@@ -60,7 +60,7 @@ const unbroken = (text: string, length: number) => (text + 'W'.repeat(length)).s
 /** Everything that the interface takes and a page could stumble over. */
 export const HOSTILE_WORDS: NetworkWords = {
   workspace: unbroken(IMAGE, 128),
-  people: unbroken(SCRIPT, 128),
+  person: unbroken(SCRIPT, 128),
   peers: { laptop: '__proto__', build: longest('W'), waiting: 'constructor' },
   label: ['constructor', longest('M')],
   oldLabelValue: IMAGE,

@@ -40,7 +40,7 @@ export async function seededNetwork(words: NetworkWords = PLAIN_WORDS) {
   const always = { src: 'role=api', dst: 'role=db', port: 5432, expect: 'reachable' };
   await ask('POST', '/api/v1/assertions', { name: words.assertion, ...always });
   for (const [name, role] of Object.entries(PEOPLE)) await member(harness, admin, name, role);
-  for (const name of Object.keys(PEOPLE)) await ask('PATCH', `/api/v1/users/${name}`, { displayName: words.people });
+  await ask('PATCH', '/api/v1/users/olga', { displayName: words.person });
   const joined = await joinDevice(harness, admin, words.peers.build, { role: 'build' });
 
   at(9 * DAY_MS);
@@ -100,7 +100,7 @@ export async function seededNetwork(words: NetworkWords = PLAIN_WORDS) {
   const hook = { ...words.webhook, events: ['workflow.*'] };
   const webhook = await ask('POST', `/api/v1/workspaces/${workspace}/webhooks`, hook);
   await ask('POST', `/api/v1/workspaces/${workspace}/webhooks/${webhook.id}/test`);
-  const { items: entries } = await ask('GET', '/api/v1/audit?limit=5');
+  const { items: entries } = await ask('GET', `/api/v1/audit?kind=MeshPolicy&name=${words.policies.open}&limit=1`);
 
   /** The ids that addresses of single pages hold. */
   const ids = {
@@ -132,7 +132,12 @@ export async function seededNetwork(words: NetworkWords = PLAIN_WORDS) {
 
   /** What the agent asks for, as far as it waits for a person. */
   async function change(intent: string, changes?: readonly object[]): Promise<string> {
-    const wanted = { workspace_id: workspace, intent, dry_run: false, ...(changes && { changes, expectations: EXPECTED }) };
+    const wanted = {
+      workspace_id: workspace,
+      intent,
+      dry_run: false,
+      ...(changes && { changes, expectations: EXPECTED }),
+    };
     const plan = await ask('POST', '/api/v1/ai/intent/plan', wanted, agent);
     const applied = { plan_id: plan.plan_id, approved_by: 'olga' };
     return (await ask('POST', '/api/v1/ai/intent/apply', applied, agent)).workflow_id;

@@ -1,7 +1,6 @@
 import { draftOf } from '../../../core/base/record.ts';
 import type { PathReport } from '../../../core/model/reported-paths.ts';
 import { type Harness, startHarness } from '../http/harness.ts';
-import { joinDevice } from '../http/network-setup.ts';
 import { enrol } from '../plane/devices.ts';
 import { presence } from '../records/records.ts';
 import { seedPeers } from '../records/seed-peers.ts';
@@ -41,7 +40,6 @@ export async function seededNetwork(words: NetworkWords = PLAIN_WORDS) {
   await ask('POST', '/api/v1/assertions', { name: words.assertion, ...always });
   for (const [name, role] of Object.entries(PEOPLE)) await member(harness, admin, name, role);
   await ask('PATCH', '/api/v1/users/olga', { displayName: words.person });
-  const joined = await joinDevice(harness, admin, words.peers.build, { role: 'build' });
 
   at(9 * DAY_MS);
   admin = await session();
@@ -96,7 +94,7 @@ export async function seededNetwork(words: NetworkWords = PLAIN_WORDS) {
       { name: words.apiToken, scopes: ['network:read'] },
       await session(name),
     );
-  await online(harness, workspace, [joined.name]);
+  await online(harness, workspace, words);
   const hook = { ...words.webhook, events: ['workflow.*'] };
   const webhook = await ask('POST', `/api/v1/workspaces/${workspace}/webhooks`, hook);
   await ask('POST', `/api/v1/workspaces/${workspace}/webhooks/${webhook.id}/test`);
@@ -195,6 +193,7 @@ function peersOf({ peers, label, oldLabelValue }: NetworkWords): Record<string, 
     ['ci-1', { role: 'ci', env: 'test' }],
     ['ops-1', { role: 'ops', [key]: value }],
     ['printer', { role: oldLabelValue }],
+    [peers.build, { role: 'build' }],
     [peers.laptop, { role: 'laptop', [key]: value }],
   ]);
 }
@@ -203,17 +202,17 @@ async function devices(harness: Harness, workspace: string, words: NetworkWords)
   const { services } = harness.plane;
   const peers = peersOf(words);
   await seedPeers(services, workspace, peers);
-  const names = Object.keys(peers).filter((name) => name !== 'ci-1');
+  const names = Object.keys(peers).filter((name) => !['ci-1', words.peers.build].includes(name));
   const ops = names.map((name) => ({ op: 'create' as const, record: draftOf(presence(name, true)) }));
   await services.store.commit(workspace, ops, { actor: 'system:test', reason: 'seed', requestId: 'seed' });
 }
 
 /** Devices that were heard of now, and by which paths they said they reach others. */
-async function online(harness: Harness, workspace: string, others: readonly string[]): Promise<void> {
+async function online(harness: Harness, workspace: string, { peers }: NetworkWords): Promise<void> {
   const { services } = harness.plane;
   const state = await services.states.current(workspace);
   const uidOf = (name: string) => state.peers.get(name)?.uid ?? '';
-  const silent = ['ci-1', ...others];
+  const silent = ['ci-1', peers.build];
   const heard = [...state.peers.keys()].filter((name) => !silent.includes(name));
   for (const name of heard) services.liveness.heard(workspace, uidOf(name), services.clock.now());
   const report = (peer: string, path: PathReport['path']): PathReport => ({

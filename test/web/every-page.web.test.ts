@@ -45,9 +45,7 @@ describe.skipIf(!hasBrowser)('every page, its details and dialogs', () => {
     const faults: string[] = [];
     const unread = new Set(textsOf(HOSTILE_WORDS));
     for await (const { address, button } of walk(dashboard, walked)) {
-      console.log(new Date().toISOString().slice(14, 23), address.slice(0, 40), button?.slice(0, 40));
       const found = [...(await accessibilityFaults(page)), ...(await page.evaluate<string[]>(ALIVE))];
-      if (found.length > 0) console.log(found);
       faults.push(...found.map((fault) => `${address}${button ? `, ${button}` : ''}: ${fault}`));
       const shown = plain((await page.locator('body').textContent()) ?? '');
       for (const text of unread) if (shown.includes(plain(text))) unread.delete(text);

@@ -104,12 +104,16 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
   return faults;
 }
 
-/** Makes the window as high as the page, some of which grows with it: what is half under the bar at its foot would count as too small. */
+/**
+ * Makes the window as high as the page, some of which grows with it: what is half under the bar at its foot would count as
+ * too small.
+ */
 async function showWhole(page: Page, width: number): Promise<void> {
-  for (let height = 900, needed = 0; needed !== height; height = needed) {
+  for (let height = 900; ; ) {
     await page.setViewportSize({ width, height });
-    const all = await page.evaluate<number>('document.documentElement.scrollHeight');
-    needed = all > height ? Math.ceil(all * 1.5) : height;
+    const needed = await page.evaluate<number>('document.documentElement.scrollHeight');
+    if (needed <= height) return;
+    height = Math.ceil(needed * 1.5);
   }
 }
 

@@ -33,6 +33,7 @@ import { buildNarrator, buildPlanner } from './planner.ts';
 import { buildServices } from './services.ts';
 import { readTls } from './tls.ts';
 import { VERSION } from './version.ts';
+import { readViews } from './views.ts';
 import { type Listeners, startWire } from './wire.ts';
 import { orExplain } from './wire-parts.ts';
 
@@ -80,7 +81,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
     const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
     const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
-    const compute = startCompute(storeUrl(config), { clock, log, settings, logs: keys.logs });
+    const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
     const services = buildServices({ ...parts, settings, compute });
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
     const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
@@ -106,7 +107,8 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     metrics.append(wire.metrics);
     if (compute) metrics.append(async () => computeMetrics(compute));
     const hosts = ownNames(config, tls);
-    const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log, hosts, observe: toolCalls(metrics) });
+    const views = readViews();
+    const mcp = buildMcp({ operations, tools: MCP_TOOLS, views, gate, log, hosts, observe: toolCalls(metrics) });
     undo.push(() => mcp.close());
     const rate = { perMinute: config.app.rateLimit };
     const app = buildApp({

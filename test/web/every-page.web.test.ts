@@ -10,6 +10,8 @@ import { withholdWrites } from '../kits/web/withheld.ts';
 
 /** All pages on a machine with other work. */
 const WALK_MS = 1_200_000;
+/** Words that stand in YAML, in JSON or in a field. */
+const QUOTED: ReadonlySet<string> = new Set(['annotation', 'question', 'lookedUp']);
 /** What a text became that was taken for markup or for a program. */
 const ALIVE = `[
   ...(globalThis.ran ? ['a program ran'] : []),
@@ -43,10 +45,8 @@ describe.skipIf(!hasBrowser)('every page, its details and dialogs', () => {
     const { page, complaints } = dashboard;
     const refused = await withholdWrites(page, 'platform_admin');
     const faults: string[] = [];
-    const { annotation, question, lookedUp, ...asTheyAre } = HOSTILE_WORDS;
-    const unread = new Set(textsOf(asTheyAre));
-    // These stand in YAML, in JSON or in a field.
-    for (const text of [annotation, question, lookedUp]) expect(text).toContain('globalThis.ran');
+    const asTheyAre = Object.entries(HOSTILE_WORDS).filter(([name]) => !QUOTED.has(name));
+    const unread = new Set(textsOf(Object.fromEntries(asTheyAre)));
     for await (const { address, button } of walk(dashboard, walked)) {
       const found = [...(await accessibilityFaults(page)), ...(await page.evaluate<string[]>(ALIVE))];
       faults.push(...found.map((fault) => `${address}${button ? `, ${button}` : ''}: ${fault}`));

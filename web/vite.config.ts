@@ -9,7 +9,5 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // Which files each page reads, for those who count them. It is not served.
-    manifest: true,
   },
 });

@@ -15,15 +15,12 @@ const WITHHELD = {
   requestId: 'r_withheld',
 };
 
-/** The stream of `rest/debug.ts`. */
-const FIND_CAUSE_STREAM = '/api/v1/ai/debug';
+/** What is sent in parts, and written nowhere (`rest/debug.ts`, `rest/evidence.ts`). */
+const STREAMS: ReadonlySet<string> = new Set(['/api/v1/ai/debug', '/api/v1/ai/compliance/evidence']);
 
 /** Of operations on one path that begins alike the one with the fewest parameters is meant. */
 const BY_ROUTE = operations
-  .flatMap((operation) => {
-    const streamed = operation.name === 'find_cause' ? [FIND_CAUSE_STREAM] : [];
-    return [operation.http.path, ...streamed].map((path) => ({ operation, path: patternOf(path) }));
-  })
+  .map((operation) => ({ operation, path: patternOf(operation.http.path) }))
   .sort((a, b) => a.operation.http.path.split(':').length - b.operation.http.path.split(':').length);
 
 /**
@@ -38,7 +35,7 @@ export async function withholdWrites(page: Page, role: Role): Promise<readonly s
   });
   await page.route('**/api/v1/**', (route) => {
     const [method, { pathname }] = [route.request().method().toLowerCase(), new URL(route.request().url())];
-    if (method === 'get') return route.continue();
+    if (method === 'get' || STREAMS.has(pathname)) return route.continue();
     const found = BY_ROUTE.find(({ operation, path }) => operation.http.method === method && path.test(pathname));
     const { operation } = found ?? {};
     if (!operation) refused.push(`${method} ${pathname} is no operation`);

@@ -5,6 +5,7 @@ import { Problem } from './api/problem.ts';
 import { me } from './api/session.ts';
 import { holds, workspace } from './api/workspace.ts';
 import { PutBackHost } from './effect/put-back-host.tsx';
+import { NoWorkspace } from './no-workspace.tsx';
 import { pageOf } from './pages/index.tsx';
 import { PaletteButton } from './palette/palette.tsx';
 import { goTo, hrefOf, linkTo, route, setQuery } from './route/route.ts';
@@ -82,9 +83,11 @@ function Top() {
       )}
       <span class="row push">
         {holds('snapshots:read') && <TimeButton />}
-        <span class={`live ${liveState.value}`} role="status">
-          {texts.live[liveState.value]}
-        </span>
+        {workspace.value && (
+          <span class={`live ${liveState.value}`} role="status">
+            {texts.live[liveState.value]}
+          </span>
+        )}
         <span class="row wide-only">
           <Account />
         </span>
@@ -94,7 +97,6 @@ function Top() {
 }
 
 function Content({ name }: { name: string }) {
-  const { workspace: slug } = route.value;
   const entry = pageOf(name);
   const page = useSignal<{ readonly name: string; readonly Body: ComponentType } | undefined>(undefined);
   const problem = useSignal<Problem | undefined>(undefined);
@@ -121,11 +123,7 @@ function Content({ name }: { name: string }) {
   const reload = () => {
     again.value += 1;
   };
-  if (!workspace.value) {
-    const why = slug === '' ? texts.shell.noWorkspace : texts.shell.wrongWorkspace(slug);
-    const isKnown = me.value && (slug !== '' || me.value.workspaces.length === 0);
-    return <Page title={texts.shell.pages.home}>{isKnown && <p>{why}</p>}</Page>;
-  }
+  if (!workspace.value) return <NoWorkspace />;
   if (!entry || (entry.scope && !holds(entry.scope))) {
     return (
       <Page title={texts.shell.unknownPage}>

@@ -62,7 +62,8 @@ export const review = {
   sinceAll: 'All of them in Time',
   differsMark: 'differs',
   pairs,
-  omitted: (rows: number, count: number) => `${rows} more kinds with ${pairs(count)} are left out.`,
+  omitted: (rows: number, count: number) =>
+    `${rows} more ${rows === 1 ? 'kind' : 'kinds'} with ${pairs(count)} ${rows === 1 ? 'is' : 'are'} left out.`,
   questions: 'Asked with the plan: approving it says yes',
   checks: 'Checks',
   assertions: (holds: number, all: number) =>
@@ -79,7 +80,7 @@ export const review = {
   shortControl: (name: string) => name.replace('PCI-DSS-', 'PCI '),
   links: 'See also',
   history: (name: string) => `History of ${name}`,
-  own: 'You asked for this yourself, and may approve it here. Have somebody else look at it where you can.',
+  own: 'It was asked for by you or in your name, and you may approve it here. Have somebody else look at it where you can.',
   another: 'You did not ask for it, so you may be the second person.',
   others: (names: string) => `Others who may: ${names}.`,
   nobodyElse: 'Nobody else may here.',

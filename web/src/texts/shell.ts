@@ -14,6 +14,11 @@ export const shell = {
   makeWorkspace: 'Make the workspace',
   unknownPage: 'No such page',
   unknownPageWhy: 'There is nothing at this address. Perhaps the link was cut off.',
+  notYours: 'Not shown to your role',
+  notYoursWhy: (page: string, scope: string) =>
+    `${page} needs ${scope}, which your role in this workspace does not hold. An administrator of the workspace can give you a role that does.`,
+  proOnly:
+    'This page is part of the Pro edition, and this control plane runs the Community edition. Whoever runs it can start it with MESH_EDITION=pro.',
   home: 'Back to Home',
   asOf: (time: string) => `As of ${time}.`,
   unchangeable: 'Nothing can be changed here.',

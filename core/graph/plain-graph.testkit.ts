@@ -55,7 +55,7 @@ function plainEntries(allowed: Allowed, later: readonly { readonly at: number; r
     const gone = later.findIndex((then) => !entriesOf(then.allowed).some((one) => contains(one, entry)));
     const end = later[gone];
     if (end === undefined) return [entry];
-    const staying = end.allowed === 'ALL' ? [] : end.allowed.filter((one) => contains(entry, one));
+    const staying = end.allowed === 'ALL' ? [] : end.allowed.filter((one) => contains(entry, one as Entry));
     const rest = staying.flatMap((one) => plainEntries([one], later.slice(gone + 1)));
     return [{ ...entry, expiresAt: formatInstant(end.at) }, ...rest];
   });

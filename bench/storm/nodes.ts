@@ -5,6 +5,9 @@ import { Opener } from '../../net/seal/opener.ts';
 import { Sealer } from '../../net/seal/sealer.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 
+/** As nodes do: who is silent for three of them is told nothing any more. */
+const HEARTBEAT_MS = 30_000;
+
 /** A device that has registered, and the graph that it holds. */
 export interface StormNode {
   readonly id: string;
@@ -30,6 +33,7 @@ export interface Joining {
 export function nodesOf({ url, busPort, workspace, control }: Joining) {
   const received: Received = { messages: 0, bytes: 0, lastAt: performance.now() };
   const connections: NatsConnection[] = [];
+  const beats: NodeJS.Timeout[] = [];
 
   /** @returns the node, and what its registration took, ms */
   async function join(token: string, name: string): Promise<{ readonly node: StormNode; readonly ms: number }> {
@@ -86,6 +90,12 @@ export function nodesOf({ url, busPort, workspace, control }: Joining) {
     const { challenge } = await heartbeat({});
     if (challenge !== undefined) await heartbeat({ echo: challenge });
     askGraph();
+    beats.push(
+      setInterval(async () => {
+        const { version } = await heartbeat({});
+        if (version !== node.graph?.version) askGraph();
+      }, HEARTBEAT_MS),
+    );
     return { node, ms };
   }
 
@@ -93,6 +103,7 @@ export function nodesOf({ url, busPort, workspace, control }: Joining) {
     received,
     join,
     async close() {
+      for (const beat of beats) clearInterval(beat);
       await Promise.all(connections.map((nats) => nats.close()));
     },
   };

@@ -5,6 +5,7 @@ import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
 import { writtenRecord } from '../base/written.ts';
+import { placesOf } from '../changes/place-index.ts';
 import { endsAhead } from '../graph/ends.ts';
 import { graphFor } from '../graph/graph-for.ts';
 import { prepareInTurns } from '../graph/prepared.ts';
@@ -87,7 +88,7 @@ export async function rotateKey(
   const isProven = checkProof(services, claim, caller?.id ?? '');
   return serialised(services.store, workspace, async () => {
     const { peer, state } = await ownPeer(context);
-    const holder = [...state.peers.values()].find(({ spec }) => spec.publicKey === publicKey);
+    const holder = placesOf(state).peerWithKey(publicKey);
     if (holder && holder.uid !== peer.uid) {
       throw new MeshError('conflict', 'This public key is registered already: make a new key.');
     }

@@ -91,7 +91,10 @@ async function catchUp(store: Store, workspace: string, entry: Current): Promise
     if (!entry.state) entry.steadySince = state.revision;
     entry.state = tracked(state);
     if (state.revision >= entry.newest) return entry.state;
-    for (const commit of await store.commits(workspace, state.revision, CATCH_UP)) moveOn(entry, commit);
+    const missed = await store.commits(workspace, state.revision, CATCH_UP);
+    // The log tells of kinds with history alone.
+    if (missed.length > 0 && entry.state === state) entry.state = await withQuarantine(store, state);
+    for (const commit of missed) moveOn(entry, commit);
     // A gap that commits cannot fill: read everything again.
     if (entry.state.revision === state.revision) entry.state = undefined;
   }
@@ -113,10 +116,21 @@ async function loadState(
 ): Promise<NetworkState> {
   if (revision === 0) return stateOf(workspace, 0, []);
   const pages = await Promise.all(STATE_KINDS.map((kind) => store.list(workspace, kind, { asOf: { revision } })));
-  const records = pages.flatMap(({ items }) => items);
-  const state = stateOf(workspace, revision, records);
-  if (newest) for (const [field, own] of mapsOf(state)) shareRecords(own, newest[field]);
+  const state = stateOf(
+    workspace,
+    revision,
+    pages.flatMap(({ items }) => items),
+  );
+  if (!newest) return withQuarantine(store, state);
+  for (const [field, own] of mapsOf(state)) shareRecords(own, newest[field]);
   return state;
+}
+
+/** Read as it is now, which may be ahead of the state: a commit between the two is applied again and changes nothing. */
+async function withQuarantine(store: Store, state: NetworkState): Promise<NetworkState> {
+  const { items } = await store.list(state.workspace, 'AddressRest');
+  const inOrder = items.toSorted((a, b) => a.spec.until - b.spec.until);
+  return tracked({ ...state, quarantine: new Map(inOrder.map((record) => [record.name, record])) });
 }
 
 const FIELDS = ['peers', 'policies', 'networks', 'agents', 'presence'] as const;

@@ -16,8 +16,11 @@ export interface NetworkStates {
   reachability(state: NetworkState, now: number): Reachability;
 }
 
-/** Records that remembered past states may hold beside those of the current state; about 40 MB. */
-const PAST_RECORDS = 40_000;
+/** Bytes that all remembered past states may hold. */
+const PAST_BYTES = 40_000_000;
+/** Of a record's place in a past state and in the engine that is compiled of it, and of a record that the present has otherwise. */
+const PLACE_BYTES = 250;
+const RECORD_BYTES = 1_000;
 /** Workspaces whose current state stays in memory. */
 const CURRENT_WORKSPACES = 1_000;
 /** Commits read at once when a state catches up. */
@@ -33,9 +36,12 @@ interface Current {
 }
 
 /** Keeps the current state of each workspace and a few past ones. */
-export function buildNetworkStates({ store }: { readonly store: Store }): NetworkStates {
+export function buildNetworkStates(
+  { store }: { readonly store: Store },
+  pastBytes: number = PAST_BYTES,
+): NetworkStates {
   const currents = new LRUCache<string, Current>({ max: CURRENT_WORKSPACES });
-  const pasts = new LRUCache<string, Promise<NetworkState>>({ maxSize: PAST_RECORDS });
+  const pasts = new LRUCache<string, Promise<NetworkState>>({ maxSize: pastBytes });
 
   store.onCommit((commit) => {
     const entry = currents.peek(commit.workspace);
@@ -73,8 +79,9 @@ export function buildNetworkStates({ store }: { readonly store: Store }): Networ
     pasts.set(key, past, { size: 1 });
     try {
       const state = await past;
-      // One that is larger than all may be stays alone.
-      pasts.set(key, past, { size: Math.min(PAST_RECORDS, ownRecords(state, newest)) });
+      // The size of a value that stays the same is not looked at again, so it is set anew; one larger than all may be stays alone.
+      pasts.delete(key);
+      pasts.set(key, past, { size: Math.min(pastBytes, bytesOf(state, newest)) });
       return state;
     } catch (error) {
       pasts.delete(key);
@@ -146,10 +153,12 @@ function shareRecords(records: Map<string, StoredRecord>, newest: ReadonlyMap<st
   }
 }
 
-function ownRecords(state: NetworkState, newest: NetworkState): number {
-  let count = 1;
+/** What a past state holds, with the maps of its own that share their records with the present. */
+function bytesOf(state: NetworkState, newest: NetworkState): number {
+  let bytes = PLACE_BYTES;
   for (const [field, records] of mapsOf(state)) {
-    for (const [name, record] of records) if (newest[field].get(name) !== record) count += 1;
+    bytes += records.size * PLACE_BYTES;
+    for (const [name, record] of records) if (newest[field].get(name) !== record) bytes += RECORD_BYTES;
   }
-  return count;
+  return bytes;
 }

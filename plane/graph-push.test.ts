@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { Reachability } from '../core/reachability/reachability.ts';
 import { buildWorkspaceKit } from '../test/kits/plane/workspace-kit.ts';
 import { GraphPush } from './graph-push.ts';
 
@@ -24,6 +25,29 @@ test('a peer that joins while the first graphs are being made is pushed as well'
     mayRead.resolve();
     await expect.poll(() => published).toContain(`mesh.${workspace}.${id}.graph`);
   } finally {
+    await push.stop();
+  }
+});
+
+test('who asks while changes gather is served along with them, so that a storm of joins is one push', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { services, workspace } = kit;
+  const told = new Map<string, number>();
+  const push = new GraphPush(services, {
+    publish: (subject) => void told.set(subject, (told.get(subject) ?? 0) + 1),
+  });
+  const built = vi.spyOn(Reachability.prototype, 'neighbours');
+  try {
+    const joined: string[] = [];
+    for (let count = 0; count < 12; count += 1) {
+      const { id } = await kit.join(`n${count}`);
+      joined.push(`mesh.${workspace}.${id}.graph`);
+      push.request(workspace, id);
+    }
+    await expect.poll(() => [...told.keys()].sort()).toEqual(joined.sort());
+    expect([[...told.values()].every((count) => count === 1), built.mock.calls.length]).toEqual([true, 1]);
+  } finally {
+    built.mockRestore();
     await push.stop();
   }
 });

@@ -13,7 +13,7 @@ import { newestCheckpoint } from '../core/peers/witnessed.ts';
 import type { NetworkState } from '../core/state/state.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { affectedBy, type Sight } from './affected.ts';
-import { Coalescer } from './coalescer.ts';
+import { CAP_MS, Coalescer } from './coalescer.ts';
 
 export type PushServices = Pick<
   Services,
@@ -49,6 +49,7 @@ export class WorkspacePush {
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
   #isStopped = false;
+  #endPause = () => {};
 
   constructor(workspace: string, services: PushServices, send: (peer: PeerRecord, graph: Graph) => void) {
     this.#workspace = workspace;
@@ -78,6 +79,7 @@ export class WorkspacePush {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
+    this.#endPause();
     await this.#flushing;
   }
 
@@ -96,6 +98,8 @@ export class WorkspacePush {
 
   #run(): void {
     let retryMs: number | undefined;
+    const { clock } = this.#services;
+    const begun = clock.now();
     this.#flushing = this.#flush()
       .catch((error: unknown) => {
         // Who was served is not known any more: each gets the whole graph next time.
@@ -104,10 +108,20 @@ export class WorkspacePush {
         retryMs = RETRY_MS;
         this.#services.log.error({ workspace: this.#workspace, error: String(error) }, 'graphs were not pushed');
       })
+      // What comes while graphs are made gathers for as long again, so that a storm leaves others half of the processor.
+      .then(() => this.#pause(Math.min(clock.now() - begun, CAP_MS)))
       .finally(() => {
         this.#flushing = undefined;
         this.#schedule(retryMs ?? this.#delay());
       });
+  }
+
+  #pause(ms: number): Promise<void> {
+    if (this.#isStopped || ms <= 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#timer = setTimeout(resolve, ms);
+      this.#endPause = resolve;
+    });
   }
 
   async #flush(): Promise<void> {

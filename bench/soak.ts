@@ -1,8 +1,8 @@
 import { loadavg } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { draftOf } from '../core/base/record.ts';
-import { buildMcp } from '../mcp/http.ts';
 import { networkJobs } from '../core/peers/jobs.ts';
+import { buildMcp } from '../mcp/http.ts';
 import { GraphPush } from '../plane/graph-push.ts';
 import { startSnapshots } from '../plane/snapshots.ts';
 import { buildApp } from '../rest/app.ts';
@@ -58,8 +58,12 @@ let named = 0;
 const online: string[] = [];
 
 for (let count = 0; count < DEVICES; count += 1) await join();
-console.log(`${machine()}, load average ${loadavg()[0]?.toFixed(1)}. ${DEVICES} devices; each day ${JOINS_A_DAY} leave and join,`);
-console.log(`${BLINKS_A_DAY} blink, ${POLICIES_A_DAY} policies come and go, ${READERS} readers and ${MCP_SESSIONS} MCP sessions.\n`);
+console.log(
+  `${machine()}, load average ${loadavg()[0]?.toFixed(1)}. ${DEVICES} devices; each day ${JOINS_A_DAY} leave and join,`,
+);
+console.log(
+  `${BLINKS_A_DAY} blink, ${POLICIES_A_DAY} policies come and go, ${READERS} readers and ${MCP_SESSIONS} MCP sessions.\n`,
+);
 console.log('| Day | revision | snapshots | heap MB |\n| --- | --- | --- | --- |');
 const heaps: number[] = [];
 for (let day = 1; day <= DAYS; day += 1) {
@@ -70,7 +74,9 @@ for (let day = 1; day <= DAYS; day += 1) {
   console.log(`| ${day} | ${await store.revision(workspace)} | ${items.length} | ${heap.toFixed(1)} |`);
 }
 const { slope, noise } = slopeOf(heaps.slice(WARM_UP));
-console.log(`\nSlope after day ${WARM_UP}: ${slope.toFixed(3)} MB a day, standard error ${noise.toFixed(3)}; median ${median(heaps).toFixed(1)} MB.`);
+console.log(
+  `\nSlope after day ${WARM_UP}: ${slope.toFixed(3)} MB a day, standard error ${noise.toFixed(3)}; median ${median(heaps).toFixed(1)} MB.`,
+);
 await push.stop();
 await snapshots.stop();
 await server.stop();
@@ -123,7 +129,7 @@ async function live(): Promise<void> {
   }
   for (let count = 0; count < MCP_SESSIONS; count += 1) await mcpSession(token);
   const at = new Date(clock.now() - DAY_MS / 20).toISOString();
-  await kit.call('list_peers', { as_of: at }, as);
+  await kit.call('list_peers', { at }, as);
   end.abort();
   const ended = await Promise.allSettled(readers);
   const failed = ended.find((one) => one.status === 'rejected' && one.reason.name !== 'AbortError');
@@ -134,7 +140,12 @@ async function live(): Promise<void> {
 /** A session of 2025-11-25 that is opened and never ended by its client. */
 async function mcpSession(token: string): Promise<void> {
   const clientInfo = { name: 'bench', version: '1' };
-  const body = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } };
+  const body = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+  };
   const response = await fetch(`${server.url}/mcp`, {
     method: 'POST',
     headers: {

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { draftOf } from '../core/base/record.ts';
 import { latestSnapshot, listSnapshots } from '../core/history/snapshots.ts';
-import { freshDirectory } from '../test/kits/process/meshd.ts';
 import { buildKit } from '../test/kits/plane/kit.ts';
+import { freshDirectory } from '../test/kits/process/meshd.ts';
 import { policy } from '../test/kits/records/records.ts';
 import { startSnapshots } from './snapshots.ts';
 

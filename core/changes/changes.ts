@@ -98,11 +98,7 @@ interface DraftedChanges {
 }
 
 /** As {@link planChanges}, in two steps: who may not write this is to be told that and not what stands against it. */
-export function draftChanges(
-  state: NetworkState,
-  given: readonly NetworkChange[],
-  now: number,
-): DraftedChanges {
+export function draftChanges(state: NetworkState, given: readonly NetworkChange[], now: number): DraftedChanges {
   const made = eachOrFaults(given, (asked, index) => {
     const change = withIds(asked, index, state);
     return { change, planned: planOne(state, change, index, now) };

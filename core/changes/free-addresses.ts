@@ -39,7 +39,8 @@ export class FreeAddresses {
   /** An address was given, freed, or its quarantine began or ended. */
   changed(address: string): void {
     const value = addressNumber(address);
-    if (this.#range === undefined || value === undefined || value < this.#range.first || value > this.#range.last) return;
+    if (this.#range === undefined || value === undefined || value < this.#range.first || value > this.#range.last)
+      return;
     // What is fresh is looked at when it is its turn.
     if (value < this.#fresh) this.#place(value, address);
   }

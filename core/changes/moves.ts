@@ -7,12 +7,7 @@ import { nextOf, type Planned } from './planned.ts';
 import { endQuarantine, quarantineDraft } from './quarantine.ts';
 
 /** A peer that changes its network gets an address there, and its old one goes into quarantine. */
-export function planMoves(
-  state: NetworkState,
-  after: NetworkState,
-  planned: readonly Planned[],
-  now: number,
-): Op[] {
+export function planMoves(state: NetworkState, after: NetworkState, planned: readonly Planned[], now: number): Op[] {
   const { quarantine: quarantined } = state;
   const ops: Op[] = [];
   let held: Set<string> | undefined;

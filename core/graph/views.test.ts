@@ -28,7 +28,11 @@ test('a peer that bounds another one is told what its twins are not', () => {
     peer('boss', { uid: 'u_boss', labels: { role: 'web' }, address: '10.96.0.1', agentRef: 'root' }),
     peer('twin', { uid: 'u_twin', labels: { role: 'web' }, address: '10.96.0.2' }),
     peer('bot', { uid: 'u_bot', labels: { role: 'db' }, address: '10.96.0.3', agentRef: 'child' }),
-    policy('no-web', { action: 'DENY', peerSelector: role('web'), ingress: [{ from: [{ peerSelector: role('web') }] }] }),
+    policy('no-web', {
+      action: 'DENY',
+      peerSelector: role('web'),
+      ingress: [{ from: [{ peerSelector: role('web') }] }],
+    }),
   );
   const openTo = (name: string) => {
     const record = state.peers.get(name) ?? peer(name);

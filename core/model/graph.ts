@@ -159,29 +159,6 @@ export function encodeGraphMessage(message: GraphMessage): Uint8Array {
   return Buffer.from(JSON.stringify(message));
 }
 
-/** What leads from one full graph of a node to a later one. */
-export function deltaOf(before: FullGraph, after: FullGraph): DeltaGraph {
-  const [old, now] = [byId(before.peers), byId(after.peers)];
-  const { kind: _kind, peers: _peers, firewall, ...head } = after;
-  return {
-    ...head,
-    kind: 'delta',
-    base: before.version,
-    peers: {
-      added: after.peers.filter(({ id }) => !old.has(id)),
-      updated: after.peers.filter((peer) => old.has(peer.id) && !sameJson(old.get(peer.id), peer)),
-      removed: before.peers.filter(({ id }) => !now.has(id)).map(({ id }) => id),
-    },
-    firewall: {
-      digest: firewall.digest,
-      delta: {
-        added: minus(firewall.full, before.firewall.full),
-        removed: minus(before.firewall.full, firewall.full),
-      },
-    },
-  };
-}
-
 /**
  * The full graph after a delta. A node that fetched its graph may hold a later version than the delta's base, of the same
  * contents unless something concerned it in between: the digest tells.

@@ -28,7 +28,7 @@ export function buildFeed(log: Log, readCommits: ReadCommits): Feed {
   function readTogether(workspace: string, seen: number): ReturnType<ReadCommits> {
     const key = `${workspace} ${seen}`;
     const known = readings.get(key);
-    if (known) return known;
+    if (known !== undefined) return known;
     const reading = readCommits(workspace, seen, READ_AHEAD);
     readings.set(key, reading);
     const forget = () => {

@@ -29,7 +29,7 @@ const READERS = 20;
 const MCP_SESSIONS = 20;
 const DAY_MS = 86_400_000;
 /** Days in which caches fill, left out of the slope. */
-const WARM_UP = Math.min(10, Math.floor(DAYS / 3));
+const WARM_UP = Math.floor(DAYS * 0.6);
 const WHY = { actor: 'system:bench', reason: 'bench', requestId: 'bench' } as const;
 
 const collect = globalThis.gc;

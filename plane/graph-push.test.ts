@@ -37,6 +37,7 @@ test('who asks while changes gather is served along with them, so that a storm o
     publish: (subject) => void told.set(subject, (told.get(subject) ?? 0) + 1),
   });
   const built = vi.spyOn(Reachability.prototype, 'neighbours');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const joined: string[] = [];
     for (let count = 0; count < 12; count += 1) {
@@ -44,9 +45,13 @@ test('who asks while changes gather is served along with them, so that a storm o
       joined.push(`mesh.${workspace}.${id}.graph`);
       push.request(workspace, id);
     }
+    // The gathering ends when the test says so, however long the joins take.
+    vi.runAllTimers();
+    vi.useRealTimers();
     await expect.poll(() => [...told.keys()].sort()).toEqual(joined.sort());
     expect([[...told.values()].every((count) => count === 1), built.mock.calls.length]).toEqual([true, 1]);
   } finally {
+    vi.useRealTimers();
     built.mockRestore();
     await push.stop();
   }

@@ -56,3 +56,29 @@ test('who asks while changes gather is served along with them, so that a storm o
     await push.stop();
   }
 });
+
+test('what changes in the pause after a push goes out when it ends', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { services, workspace } = kit;
+  // Each look at the clock takes a while, so that each push took long.
+  let time = services.clock.now();
+  const clock = { now: () => (time += 5) };
+  const [told, first] = [new Set<string>(), Promise.withResolvers<void>()];
+  const push = new GraphPush(
+    { ...services, clock },
+    {
+      publish(subject) {
+        told.add(subject);
+        first.resolve();
+      },
+    },
+  );
+  try {
+    await kit.join('a');
+    await first.promise;
+    const { id } = await kit.join('b');
+    await expect.poll(() => [...told]).toContain(`mesh.${workspace}.${id}.graph`);
+  } finally {
+    await push.stop();
+  }
+});

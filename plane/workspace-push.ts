@@ -84,8 +84,9 @@ export class WorkspacePush {
   }
 
   #schedule(delay = this.#delay()): void {
-    clearTimeout(this.#timer);
+    // The timer of a flush is the pause after it.
     if (this.#isStopped || this.#flushing !== undefined || delay === undefined) return;
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#run(), delay);
   }
 

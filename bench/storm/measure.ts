@@ -107,7 +107,10 @@ async function compare(url: string, nodes: readonly StormNode[]): Promise<void> 
       headers: { authorization: `Bearer ${deviceToken}` },
     });
     const now = (await response.json()) as FullGraph;
-    if (contentsOf(now) !== contentsOf(graph)) throw new Error(`A node of ${nodes.length} holds another graph.`);
+    if (contentsOf(now) !== contentsOf(graph)) {
+      const [held, told] = [graph?.peers.length, now.peers.length];
+      throw new Error(`A node of ${nodes.length} holds another graph: ${held} peers at ${graph?.version} for ${told} at ${now.version}.`);
+    }
   }
 }
 

@@ -7,18 +7,15 @@ import type { Ahead } from './ends.ts';
 import { graphPeer, rulesWith } from './entries.ts';
 import { type Block, GraphView } from './view.ts';
 
-/** Peers that all views which are kept tell of, some 150 bytes each. */
+/** Peers that the kept views of one network tell of, some 150 bytes each. */
 const KEPT_BLOCKS = 200_000;
-
-/** By the views they belong to and their key. The ones used last stay, whatever network they are of. */
-const kept = new LRUCache<string, GraphView>({ maxSize: KEPT_BLOCKS });
-let made = 0;
 
 /** The views of one network at one instant, each made when it is first asked for. */
 export class GraphViews {
   readonly #peers: NetworkState['peers'];
   readonly #engines: readonly Engine[];
-  readonly #id = ++made;
+  /** By key. They go with the engine of their network. */
+  readonly #kept = new LRUCache<string, GraphView>({ maxSize: KEPT_BLOCKS });
 
   constructor(peers: NetworkState['peers'], now: Reachability, ahead: readonly Ahead[]) {
     this.#peers = peers;
@@ -28,10 +25,10 @@ export class GraphViews {
   /** The view in which a peer sees the network. */
   of({ name }: PeerRecord): GraphView {
     const key = this.#keyOf(name);
-    const known = kept.get(`${this.#id} ${key}`);
+    const known = this.#kept.get(key);
     if (known) return known;
     const view = new GraphView(this.#blocks(name, key));
-    kept.set(`${this.#id} ${key}`, view, { size: 1 + view.blocks.size });
+    this.#kept.set(key, view, { size: Math.min(KEPT_BLOCKS, 1 + view.blocks.size) });
     return view;
   }
 

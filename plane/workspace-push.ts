@@ -10,7 +10,7 @@ import { ONLINE_MS } from '../core/model/liveness.ts';
 import { RecordMap } from '../core/model/record-map.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import { newestCheckpoint } from '../core/peers/witnessed.ts';
-import type { NetworkState } from '../core/state/state.ts';
+import { decidingOf, type NetworkState } from '../core/state/state.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { affectedBy, type Sight } from './affected.ts';
 import { CAP_MS, Coalescer } from './coalescer.ts';
@@ -163,7 +163,7 @@ export class WorkspacePush {
       if (++served % (isHeavy(reachability()) ? 1 : NODES_A_TURN) === 0) await this.#services.nextTurn();
       if (this.#isStopped) return;
     }
-    this.#base = after;
+    this.#base = { ...after, state: decidingOf(state) };
   }
 
   /** Names of the peers that are told when their graph differs, or of which it is to be forgotten what they were told. */

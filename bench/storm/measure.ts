@@ -109,7 +109,9 @@ async function compare(url: string, nodes: readonly StormNode[]): Promise<void> 
     const now = (await response.json()) as FullGraph;
     if (contentsOf(now) !== contentsOf(graph)) {
       const [held, told] = [graph?.peers.length, now.peers.length];
-      throw new Error(`A node of ${nodes.length} holds another graph: ${held} peers at ${graph?.version} for ${told} at ${now.version}.`);
+      throw new Error(
+        `A node of ${nodes.length} holds another graph: ${held} peers at ${graph?.version} for ${told} at ${now.version}.`,
+      );
     }
   }
 }

@@ -55,6 +55,7 @@ export function nodesOf({ url, busPort, workspace, control }: Joining) {
       port: busPort,
       token: busSecretOf(deviceToken),
       inboxPrefix: `_INBOX.${id}`,
+      timeout: 120_000,
       reconnect: false,
     });
     connections.push(nats);

@@ -132,7 +132,7 @@ export async function assess(
   }: Proposal,
   requester: Requester | undefined,
 ): Promise<Assessment> {
-  const { store, states, clock } = services;
+  const { states, clock } = services;
   const [state, record, joins] = await Promise.all([
     states.current(workspace),
     workspaceById(services, workspace),

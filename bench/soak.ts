@@ -49,7 +49,7 @@ const app = buildApp({
   gate,
   log: quiet,
   metrics: createMetrics(),
-  ready: () => true,
+  ready: async () => [],
   mcp: mcp.handle,
   limits: { rate: 'off' },
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { readCheckpoint } from '../core/audit/checkpoint.ts';
 import type { LogHeads } from '../core/audit/log-keys.ts';
@@ -30,11 +30,17 @@ export function headsIn(configDir: string): LogHeads & { forget(workspace: strin
       replaceOwned(fileOf(folder, workspace), note);
       known.set(workspace, note);
     },
+    workspaces: async () => (existsSync(folder) ? readdirSync(folder).filter((name) => NAME.test(name)) : []),
     forget(workspace) {
       known.delete(workspace);
       rmSync(fileOf(folder, workspace), { force: true });
     },
   };
+}
+
+/** The same for who keeps none: what another keeps meanwhile is seen. */
+export function headReader(configDir: string): Pick<LogHeads, 'newest'> {
+  return { newest: async (workspace) => read(fileOf(path.join(configDir, FOLDER), workspace)) };
 }
 
 function fileOf(folder: string, workspace: string): string {

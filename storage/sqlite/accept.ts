@@ -1,11 +1,12 @@
 import { noteKeysOf, whyNotHeld } from '../../core/audit/keep-checkpoints.ts';
 import type { LogHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { KeptCheckpoint } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { appendEvent } from './audit.ts';
 import { asStoreError, type Database, openDatabase } from './database.ts';
 import { readTree, sizeOf } from './tree.ts';
-import { advance, nextInstant, type WorkspaceRow } from './workspaces.ts';
+import { advance, ensureWorkspace, nextInstant, type WorkspaceRow } from './workspaces.ts';
 
 /** The entry that says from when on a log goes on without what was signed of it before. */
 export const ACCEPTED = 'audit.accepted';
@@ -60,12 +61,31 @@ export async function acceptLogs({ path, logs, heads, reason, now }: AcceptOptio
       heads.forget(workspace.name);
       accepted.push({ workspace: workspace.name, entry: size, given });
     }
+    const there = new Set(workspaces.map(({ name }) => name));
+    for (const name of await heads.workspaces()) {
+      if (!there.has(name)) accepted.push(await acceptGone(database, name, { heads, reason, now }));
+    }
     return accepted;
   } catch (error) {
     throw asStoreError(error);
   } finally {
     database.close();
   }
+}
+
+/** A log of which nothing is there any more: the one of the installation says that it is given up. */
+async function acceptGone(
+  database: Database,
+  workspace: string,
+  { heads, reason, now }: Omit<AcceptOptions, 'path' | 'logs'>,
+): Promise<AcceptedLog> {
+  const system = ensureWorkspace(database, SYSTEM_WORKSPACE);
+  const entry = sizeOf(database, system.id);
+  const given = [`all of the log of ${workspace}, which is gone: the log of the installation says so`];
+  const detail = { reason, workspace, size: 0, given, signed: [(await heads.newest(workspace)) ?? ''] };
+  giveUp(database, system, [], nextInstant(system, now), detail);
+  heads.forget(workspace);
+  return { workspace, entry, given };
 }
 
 /** Of one log, in its entry. */

@@ -15,5 +15,5 @@ export const sqlite = {
     openSqliteStore({ path: fileOf(place), ...options }),
   openReader: (place: string, options: Omit<SqliteReaderOptions, 'path'>) =>
     openSqliteReader({ path: fileOf(place), ...options }),
-  isShared: (place: string) => fileOf(place) !== IN_MEMORY,
+  file: (place: string) => (fileOf(place) === IN_MEMORY ? undefined : fileOf(place)),
 };

@@ -1,5 +1,6 @@
 import type { Clock, Log, Store } from '../core/base/ports.ts';
 import { sqlite } from './sqlite/sqlite.ts';
+import type { StoreUpkeep } from './upkeep.ts';
 
 export interface StoreOptions {
   readonly clock: Clock;
@@ -12,6 +13,11 @@ export interface ReaderOptions {
   readonly writes: Pick<Store, 'commit' | 'record'>;
 }
 
+/** A store that is open for writing, and what keeps its file well. */
+export interface OpenStore extends Store {
+  readonly upkeep: StoreUpkeep;
+}
+
 /** A second view of a store that is open elsewhere in this process: it reads by itself, and writes there. */
 export interface StoreReader extends Store {
   /** Tells the listeners of `onCommit` of what was committed to a workspace since the last time. */
@@ -22,10 +28,12 @@ export interface StoreReader extends Store {
 interface StoreKind {
   /** What follows the scheme, for people. */
   readonly form: string;
-  open(place: string, options: StoreOptions): Promise<Store>;
+  open(place: string, options: StoreOptions): Promise<OpenStore>;
   openReader(place: string, options: ReaderOptions): StoreReader;
   /** Whether other threads of the process can open it too. */
   isShared(place: string): boolean;
+  /** The file that it is in; undefined of one in memory. */
+  fileOf(place: string): string | undefined;
 }
 
 /** By the scheme of their URLs. */
@@ -45,7 +53,7 @@ export const STORE_URL = {
 } as const;
 
 /** @throws Error for a scheme that is no store's; StoreError `unavailable` */
-export function openStore(url: string, options: StoreOptions): Promise<Store> {
+export function openStore(url: string, options: StoreOptions): Promise<OpenStore> {
   const { kind, place } = storeAt(url);
   return kind.open(place, options);
 }
@@ -60,6 +68,12 @@ export function openStoreReader(url: string, options: ReaderOptions): StoreReade
 export function isSharedStore(url: string): boolean {
   const { kind, place } = storeAt(url);
   return kind.isShared(place);
+}
+
+/** The file of a store; undefined of one in memory. @throws Error for a scheme that is no store's */
+export function storeFile(url: string): string | undefined {
+  const { kind, place } = storeAt(url);
+  return kind.fileOf(place);
 }
 
 function storeAt(url: string): { readonly kind: StoreKind; readonly place: string } {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { GrowingTree } from '../../core/audit/tree.ts';
 import { StoreError } from '../../core/base/ports.ts';
+import { takeFile } from './take-file.ts';
 
 /** The only file that knows node:sqlite's connection; another SQLite binding is a drop-in here. */
 export interface Database {
@@ -28,7 +29,7 @@ interface Statement<Row> {
   run(...values: Bindings): number;
 }
 
-const IN_MEMORY = ':memory:';
+export const IN_MEMORY = ':memory:';
 /** A second process may hold the file for the length of one commit or backup step. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** The log is folded into the file each 16 MiB: rarer than by default, since each time costs two more fsyncs. */
@@ -40,24 +41,48 @@ const CACHE_KIB = -32 * 1024;
 /** Of a connection that only reads: 8 MiB. */
 const READER_CACHE_KIB = -8 * 1024;
 
-/** Opens or creates the file, readable by its owner only; SQLite gives the log files beside it the same mode. */
+/**
+ * Opens or creates the file for writing, readable by its owner only; SQLite gives the log files beside it the same mode. No
+ * other process may have it open then, and none can open it so afterwards.
+ *
+ * From here on nothing but SQLite may open and close the file in this process: its locks would end with that.
+ */
 export function openDatabase(path: string): Database {
   if (path !== IN_MEMORY) protect(path);
   const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
+    // Of a file that has tables already it is passed over until the file is rewritten (`meshd compact`).
     connection.exec(`
+      PRAGMA auto_vacuum = INCREMENTAL;
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
       PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
       PRAGMA journal_size_limit = ${JOURNAL_LIMIT_BYTES};
       PRAGMA cache_size = ${CACHE_KIB};
     `);
+    if (path !== IN_MEMORY) takeFile(connection);
   } catch (cause) {
     connection.close();
-    throw unavailable(`${path} does not open as a database; restore it from a backup`, cause);
+    if (isBusy(cause)) {
+      const who = 'another meshd writes it, or another program has it open';
+      throw unavailable(`the database ${path} is in use: ${who}. End that first, or use another file.`, cause);
+    }
+    throw unavailable(`the database ${path} does not open: ${(cause as Error).message}. ${RESTORE}`, cause);
   }
   return wrap(connection, path);
 }
+
+/** What to do about a database that is damaged. */
+export const RESTORE = 'Restore it from a backup: meshd restore FILE.';
+
+/** SQLITE_BUSY, and those that say more of it. */
+function isBusy(error: unknown): boolean {
+  const code = (error as { errcode?: number }).errcode;
+  return code !== undefined && (code & PRIMARY_CODE) === SQLITE_BUSY;
+}
+
+const PRIMARY_CODE = 0xff;
+const SQLITE_BUSY = 5;
 
 /** A second connection to the file of a database that is open, which never writes. */
 export function openForReading(path: string): Database {
@@ -124,7 +149,7 @@ export function asStoreError(error: unknown): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
   const code = 'code' in error ? error.code : undefined;
   // The second is what a closed connection answers.
-  if (code === 'ERR_SQLITE_ERROR' || code === 'ERR_INVALID_STATE') return unavailable(error.message, error);
+  if (code === 'ERR_SQLITE_ERROR' || code === 'ERR_INVALID_STATE') return unavailable(`the database: ${error.message}`, error);
   return error;
 }
 

@@ -1,15 +1,20 @@
-import type { Clock, Commit, Log, Store } from '../../core/base/ports.ts';
+import { realpathSync } from 'node:fs';
+import type { Clock, Commit, Log } from '../../core/base/ports.ts';
+import type { OpenStore } from '../open.ts';
 import { appendEvent, queryAudit } from './audit.ts';
 import { compactVersions } from './compact.ts';
-import { asStoreError, type Database, openDatabase } from './database.ts';
+import { asStoreError, type Database, IN_MEMORY, openDatabase, unavailable } from './database.ts';
 import { buildFeed } from './feed.ts';
+import { nothingToWatch, watchFiles } from './file-watch.ts';
 import { buildGroupCommit } from './group-commit.ts';
+import { damaged, requireIntact } from './integrity.ts';
 import { acquireLease, releaseLease } from './lease.ts';
 import { readCommits, versionBytesBetween } from './log.ts';
 import { getRecord, getRecordById, historyOf, listRecords, lookupRecord } from './read.ts';
 import { RecordCache } from './record-cache.ts';
 import { migrate } from './schema.ts';
 import { keepCheckpoint, readTree, type TreeReads } from './tree.ts';
+import { upkeepOf } from './upkeep.ts';
 import { keptFrom, readVersions } from './versions.ts';
 import {
   advance,
@@ -30,20 +35,25 @@ export interface SqliteStoreOptions {
 }
 
 /** The embedded store. One process at a time may open a file for writing. @throws StoreError `unavailable` */
-export async function openSqliteStore({ path, clock, log }: SqliteStoreOptions): Promise<Store> {
+export async function openSqliteStore({ path, clock, log }: SqliteStoreOptions): Promise<OpenStore> {
   const database = openDatabase(path);
   try {
+    requireIntact(database);
     const copy = await migrate(database);
     if (copy !== undefined) log.info({ path, copy }, 'store migrated to a newer schema; a copy of the old one is kept');
     return storeOn(database, clock, log);
   } catch (error) {
     database.close();
+    // SQLite itself does not say which file it is.
+    if ((error as { code?: unknown }).code === 'ERR_SQLITE_ERROR') throw unavailable(damaged(path, String(error)), error);
     throw asStoreError(error);
   }
 }
 
-function storeOn(database: Database, clock: Clock, log: Log): Store {
-  const groupCommit = buildGroupCommit(database, log);
+function storeOn(database: Database, clock: Clock, log: Log): OpenStore {
+  const file = database.path === IN_MEMORY ? undefined : realpathSync(database.path);
+  const watch = file === undefined ? nothingToWatch : watchFiles(file);
+  const groupCommit = buildGroupCommit(database, log, watch);
   const feed = buildFeed(log, (...range) => answer(() => readCommits(database, ...range)));
   const cache = new RecordCache();
   let closed = false;
@@ -54,6 +64,7 @@ function storeOn(database: Database, clock: Clock, log: Log): Store {
   };
 
   return {
+    upkeep: upkeepOf(database, file, groupCommit, watch),
     commit: (workspace, ops, context) =>
       groupCommit.enqueue(() => applyCommit(database, workspace, ops, context, clock.now()), published),
     get: (workspace, key, asOf) => answer(() => getRecord(database, workspace, key, asOf)),

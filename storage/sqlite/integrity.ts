@@ -1,0 +1,33 @@
+import { statSync } from 'node:fs';
+import { type Database, IN_MEMORY, openForReading, RESTORE, unavailable } from './database.ts';
+
+/** Checked before a start goes on: some 30 ms. A larger file is checked beside it. */
+const CHECKED_AT_ONCE_BYTES = 16 * 1024 * 1024;
+
+/** @throws StoreError `unavailable` where the file is small enough to be looked at now, and damaged */
+export function requireIntact(database: Database): void {
+  if (database.path === IN_MEMORY || statSync(database.path).size > CHECKED_AT_ONCE_BYTES) return;
+  const rows = database.statement<{ quick_check: string }>('PRAGMA quick_check(1)').all();
+  const fault = rows.find(({ quick_check: said }) => said !== 'ok')?.quick_check;
+  if (fault !== undefined) throw unavailable(damaged(database.path, fault));
+}
+
+/** Reads every page of a file that may be in use. @returns what is wrong, a sentence */
+export function faultIn(path: string): string | undefined {
+  const database = openForReading(path);
+  try {
+    const rows = database.statement<{ integrity_check: string }>('PRAGMA integrity_check(1)').all();
+    const fault = rows.find(({ integrity_check: said }) => said !== 'ok')?.integrity_check;
+    return fault === undefined ? undefined : damaged(path, fault);
+  } catch (error) {
+    return damaged(path, (error as Error).message);
+  } finally {
+    database.close();
+  }
+}
+
+/** SQLite puts the name of the schema on a line of its own first. */
+export function damaged(path: string, fault: string): string {
+  const said = fault.replaceAll(/\*\*\*.*?\*\*\*\s*/g, '').replaceAll(/\s+/g, ' ');
+  return `the database ${path} is damaged (${said}). ${RESTORE}`;
+}

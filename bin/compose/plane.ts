@@ -10,17 +10,15 @@ import type { Services } from '../../core/workflow/services.ts';
 import { buildMcp } from '../../mcp/http.ts';
 import { startJobs } from '../../plane/jobs.ts';
 import { buildJobs } from '../../plane/periodic.ts';
+import { startRecentHeads } from '../../plane/recent-heads.ts';
 import { startSnapshots } from '../../plane/snapshots.ts';
 import { buildSender } from '../../plane/webhooks/post.ts';
 import { startWebhooks } from '../../plane/webhooks/webhooks.ts';
 import { buildApp } from '../../rest/app.ts';
 import { type Listening, listen } from '../../rest/listen.ts';
 import { createMetrics, type Metrics } from '../../rest/metrics.ts';
-import { loadCredentials } from '../../storage/credentials.ts';
 import { lockDirectory } from '../../storage/directory-lock.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
-import { headsIn } from '../../storage/log-heads.ts';
-import { openStore } from '../../storage/open.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
 import { checkGivenAddresses } from './address-check.ts';
@@ -29,6 +27,7 @@ import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
 import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
 import { ownNames } from './own-names.ts';
+import { openInstallation } from './open-installation.ts';
 import { buildNarrator, buildPlanner } from './planner.ts';
 import { buildServices } from './services.ts';
 import { readTls } from './tls.ts';
@@ -49,6 +48,8 @@ export interface Plane {
 export interface PlaneOptions {
   readonly log: Log;
   readonly clock?: Clock;
+  /** Go on where the database has less than the installation had. */
+  readonly acceptLoss?: boolean;
 }
 
 /** A last deadline for an orderly end: SIGTERM ends everything within 8 s. */
@@ -59,7 +60,8 @@ const STOP_DEADLINE_MS = 7_000;
  *
  * @throws Error naming what is wrong with the directory, the credentials or a listener.
  */
-export async function startPlane(config: Config, { log, clock = { now: Date.now } }: PlaneOptions): Promise<Plane> {
+export async function startPlane(config: Config, options: PlaneOptions): Promise<Plane> {
+  const { log, clock = { now: Date.now }, acceptLoss = false } = options;
   const { env, configDir } = config;
   const tls = readTls(env);
   mkdirSync(configDir, { recursive: true, mode: 0o700 });
@@ -70,11 +72,11 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
   try {
     const lock = lockDirectory(configDir);
     undo.push(lock.release);
-    const credentials = loadCredentials(configDir);
-    const relayToken = env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken);
-    const keys = buildKeyring(credentials, relayToken, headsIn(configDir));
-    const store = await openStore(storeUrl(config), { clock, log });
+    const opened = await openInstallation({ configDir, storeUrl: storeUrl(config), clock, log, acceptLoss });
+    const { store, credentials } = opened;
     undo.push(() => store.close());
+    const relayToken = env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken);
+    const keys = buildKeyring(credentials, relayToken, opened.heads);
 
     const metrics = createMetrics();
     const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
@@ -82,6 +84,8 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
     const compute = startCompute(storeUrl(config), { clock, log, settings, logs: keys.logs });
     const services = buildServices({ ...parts, settings, compute });
+    const recentHeads = startRecentHeads(services);
+    undo.push(() => recentHeads.stop());
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
     const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
     accounts.catch(() => undefined);

@@ -1,11 +1,13 @@
+import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import { noteKeysOf, whyNotHeld } from '../../core/audit/keep-checkpoints.ts';
-import type { LogHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
+import type { LastingHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { KeptCheckpoint } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { appendEvent } from './audit.ts';
 import { asStoreError, type Database, openDatabase } from './database.ts';
 import { readTree, sizeOf } from './tree.ts';
-import { advance, nextInstant, type WorkspaceRow } from './workspaces.ts';
+import { advance, ensureWorkspace, nextInstant, type WorkspaceRow } from './workspaces.ts';
 
 /** The entry that says from when on a log goes on without what was signed of it before. */
 export const ACCEPTED = 'audit.accepted';
@@ -13,7 +15,7 @@ export const ACCEPTED = 'audit.accepted';
 export interface AcceptOptions {
   readonly path: string;
   readonly logs: PublicLogKeys;
-  readonly heads: LogHeads & { forget(workspace: string): void };
+  readonly heads: LastingHeads;
   readonly reason: string;
   readonly now: number;
 }
@@ -28,8 +30,8 @@ export interface AcceptedLog {
 
 /**
  * Has the logs of a database signed on as they are, where what was signed before contradicts them: after a backup was
- * restored, or keys were made anew. Each such log gets an entry that says what was given up and why. Nothing else changes,
- * and whoever kept an earlier checkpoint finds the contradiction all the same. No control plane may run on it.
+ * restored, or keys were made anew. Each such log gets an entry that says what was given up and why; that of the
+ * installation tells of logs that are not there at all. Nothing else changes, and whoever kept an earlier checkpoint finds the contradiction all the same. No control plane may run on it.
  *
  * @throws StoreError
  */
@@ -60,12 +62,36 @@ export async function acceptLogs({ path, logs, heads, reason, now }: AcceptOptio
       heads.forget(workspace.name);
       accepted.push({ workspace: workspace.name, entry: size, given });
     }
-    return accepted;
+    const missing = missingLog(database, heads, reason, now);
+    return missing ? [...accepted, missing] : accepted;
   } catch (error) {
     throw asStoreError(error);
   } finally {
     database.close();
   }
+}
+
+/** What was signed of workspaces that the database does not know. */
+function missingLog(database: Database, heads: LastingHeads, reason: string, now: number): AcceptedLog | undefined {
+  const names = database.statement<{ name: string }>('SELECT name FROM workspace').all();
+  const present = new Set(names.map(({ name }) => name));
+  const missing = heads.all().filter(({ workspace }) => !present.has(workspace));
+  if (missing.length === 0) return undefined;
+  const given = missing.map(
+    ({ workspace, note }) => `the log of ${workspace}, of ${readCheckpoint(note)?.size ?? 0} entries, is not there`,
+  );
+  const signed = missing.map(({ note }) => note);
+  let entry = 0;
+  database.transaction(() => {
+    const installation = ensureWorkspace(database, SYSTEM_WORKSPACE);
+    entry = sizeOf(database, installation.id);
+    const at = nextInstant(installation, now);
+    const detail = { reason, size: entry, given: given.slice(0, MAX_TOLD), signed: signed.slice(0, MAX_TOLD) };
+    appendEvent(database, installation, at, { type: ACCEPTED, actor: 'system:operator', result: 'ok', detail });
+    advance(database, installation, installation.revision, at);
+  });
+  for (const { workspace } of missing) heads.forget(workspace);
+  return { workspace: SYSTEM_WORKSPACE, entry, given };
 }
 
 /** Of one log, in its entry. */

@@ -60,6 +60,19 @@ export function rotateLogKey(configDir: string, now: number): string {
   return logKeys.at(-1)?.publicKey ?? '';
 }
 
+/**
+ * Credentials that a backup brought, where there are none.
+ *
+ * @returns whether they were taken
+ * @throws Error where they are damaged
+ */
+export function keepCredentials(configDir: string, text: string): boolean {
+  if (hasCredentials(configDir)) return false;
+  const { logKeys, ...others } = credentialsSchema.parse(parseJson(text));
+  write(path.join(configDir, NAME), { ...others, logKeys: logKeys ?? [newLogKey(Date.now())] });
+  return true;
+}
+
 function createCredentials(name: string): Credentials {
   const pem = { type: 'pkcs8', format: 'pem' } as const;
   return write(name, {

@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { Secret } from '../../core/base/secret.ts';
@@ -26,10 +25,11 @@ import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
 import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
-import { ownNames } from './own-names.ts';
 import { openInstallation } from './open-installation.ts';
+import { ownNames } from './own-names.ts';
 import { buildNarrator, buildPlanner } from './planner.ts';
 import { buildServices } from './services.ts';
+import { storeUrl } from './store-url.ts';
 import { readTls } from './tls.ts';
 import { VERSION } from './version.ts';
 import { type Listeners, startWire } from './wire.ts';
@@ -166,10 +166,6 @@ function toolCalls(metrics: Metrics) {
     metrics.count('mesh_mcp_calls_total', 'MCP tool calls by outcome', { tool, outcome });
     metrics.observe('mesh_mcp_call_seconds', 'Time of MCP tool calls', { tool }, seconds);
   };
-}
-
-function storeUrl({ env, configDir }: Config): string {
-  return env.MESH_STORE_URL ?? path.resolve(configDir, 'mesh.db');
 }
 
 function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: string } {

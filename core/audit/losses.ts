@@ -16,10 +16,7 @@ export interface Loss {
 }
 
 /** Holds a store against the heads that are kept apart from it. Whose key signed them is not asked here. */
-export async function lossesIn(
-  store: Pick<Store, 'auditTree'>,
-  heads: readonly KeptHead[],
-): Promise<readonly Loss[]> {
+export async function lossesIn(store: Pick<Store, 'auditTree'>, heads: readonly KeptHead[]): Promise<readonly Loss[]> {
   const losses: Loss[] = [];
   for (const { workspace, note, at: until } of heads) {
     const said = readCheckpoint(note);

@@ -1,9 +1,10 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import type { KeptHead } from '../../core/audit/log-keys.ts';
 import { lossesIn } from '../../core/audit/losses.ts';
+import { makeDurable } from '../owned-file.ts';
 import { type Database, openForReading, unavailable } from './database.ts';
 import { faultIn } from './integrity.ts';
 import { readTree, sizeOf } from './tree.ts';
@@ -140,13 +141,4 @@ function rowOf(database: DatabaseSync, name: string): string | undefined {
   const known = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(TABLE);
   const row = known && database.prepare(`SELECT content FROM ${TABLE} WHERE name = ?`).get(name);
   return row && String(row['content']);
-}
-
-function makeDurable(name: string): void {
-  const handle = openSync(name, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }

@@ -149,7 +149,8 @@ export function asStoreError(error: unknown): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
   const code = 'code' in error ? error.code : undefined;
   // The second is what a closed connection answers.
-  if (code === 'ERR_SQLITE_ERROR' || code === 'ERR_INVALID_STATE') return unavailable(`the database: ${error.message}`, error);
+  if (code === 'ERR_SQLITE_ERROR' || code === 'ERR_INVALID_STATE')
+    return unavailable(`the database: ${error.message}`, error);
   return error;
 }
 

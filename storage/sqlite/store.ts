@@ -45,7 +45,8 @@ export async function openSqliteStore({ path, clock, log }: SqliteStoreOptions):
   } catch (error) {
     database.close();
     // SQLite itself does not say which file it is.
-    if ((error as { code?: unknown }).code === 'ERR_SQLITE_ERROR') throw unavailable(damaged(path, String(error)), error);
+    if ((error as { code?: unknown }).code === 'ERR_SQLITE_ERROR')
+      throw unavailable(damaged(path, String(error)), error);
     throw asStoreError(error);
   }
 }

@@ -27,7 +27,7 @@ export function startRecentHeads(services: Pick<Services, 'store' | 'clock' | 'k
     if (failed.length > 0 && problem === undefined) {
       services.log.error({ error: String(failed[0]) }, 'what the database must hold could not be kept apart from it');
     }
-    problem = failed.length === 0 ? undefined : `What the database must hold is not kept: ${String(failed[0])}`;
+    problem = failed.length === 0 ? undefined : 'What the database must hold is not kept apart from it: see the log.';
   };
   function flush(): void {
     timer = undefined;

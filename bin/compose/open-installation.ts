@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import type { LastingHeads } from '../../core/audit/log-keys.ts';
-import { type Loss, lossesIn } from '../../core/audit/losses.ts';
+import type { Loss } from '../../core/audit/losses.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { backupsIn } from '../../storage/backup-files.ts';
@@ -10,6 +10,7 @@ import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
 import { type OpenStore, openStore, storeFile } from '../../storage/open.ts';
 import { acceptLogs } from '../../storage/sqlite/accept.ts';
+import { lossesOfFile } from '../../storage/sqlite/losses.ts';
 import { RESCUED } from '../../storage/upkeep.ts';
 
 export interface InstallationOptions {
@@ -32,27 +33,29 @@ export async function openInstallation(options: InstallationOptions) {
   const heads = headsIn(configDir);
   const file = storeFile(storeUrl);
   const before = hasCredentials(configDir) ? loadCredentials(configDir) : undefined;
-  const isGone = file !== undefined && before !== undefined && !statSync(file, { throwIfNoEntry: false })?.size;
-  if (isGone && !acceptLoss) throw new Error(refusal(file, [missingFile(file, heads)], configDir));
+  const missing = file === undefined || before === undefined ? [] : await missingIn(file, heads);
+  if (file !== undefined && missing.length > 0 && !acceptLoss) throw new Error(refusal(file, missing, configDir));
+  if (acceptLoss && missing.length === 0) {
+    log.warn({}, 'nothing is missing: start without --accept-loss, or the next loss goes unnoticed');
+  }
   let store = await openStore(storeUrl, { clock, log });
   try {
-    // After the store: credentials without a database are those of an installation that has lost it.
-    const credentials = before ?? loadCredentials(configDir);
-    if (file === undefined) return { store, credentials, heads };
-    const losses = await lossesIn(store, heads.all());
-    if (losses.length > 0 && !acceptLoss) throw new Error(refusal(file, losses.map(lossLine), configDir));
-    if (acceptLoss && !isGone && losses.length === 0) {
-      log.warn({}, 'nothing is missing: start without --accept-loss, or the next loss goes unnoticed');
-    }
-    if (losses.length > 0) {
+    if (file !== undefined && missing.length > 0) {
       await store.close();
       store = await openAccepted(options, file, heads);
     }
-    return { store, credentials, heads };
+    // After the store: credentials without a database are those of an installation that has lost it.
+    return { store, credentials: before ?? loadCredentials(configDir), heads };
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** What a store lacks of what the installation had, a line each. @throws StoreError for a file that is damaged */
+async function missingIn(file: string, heads: LastingHeads): Promise<string[]> {
+  const losses = statSync(file, { throwIfNoEntry: false })?.size ? await lossesOfFile(file, heads.all()) : undefined;
+  return losses === undefined ? [missingFile(file, heads)] : losses.map(lossLine);
 }
 
 async function openAccepted(
@@ -87,7 +90,7 @@ function missingFile(file: string, heads: LastingHeads): string {
   if (known.length === 0) return `the file ${what}, and credentials.json shows that there was one`;
   const entries = known.reduce((sum, { note }) => sum + (readCheckpoint(note)?.size ?? 0), 0);
   const last = formatInstant(Math.max(...known.map(({ at }) => at)));
-  return `the file ${what}; on ${last} it had ${known.length} logs with ${entries} entries`;
+  return `the file ${what}; on ${last} its logs had ${entries} entries`;
 }
 
 function lossLine({ workspace, had, has, since, until }: Loss): string {

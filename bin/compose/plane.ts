@@ -29,6 +29,7 @@ import { openInstallation } from './open-installation.ts';
 import { ownNames } from './own-names.ts';
 import { buildNarrator, buildPlanner } from './planner.ts';
 import { buildServices } from './services.ts';
+import { buildStoreCare, type StoreState } from './store-care.ts';
 import { storeUrl } from './store-url.ts';
 import { readTls } from './tls.ts';
 import { VERSION } from './version.ts';
@@ -41,6 +42,8 @@ export interface Plane {
   readonly listeners: Listeners;
   readonly services: Services;
   readonly gate: ServiceGate;
+  /** How the database is. */
+  readonly storeState: () => StoreState;
   /** Idempotent; everything acknowledged is on disk when it resolves. */
   stop(): Promise<void>;
 }
@@ -102,7 +105,21 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     let isUp = false;
     const snapshots = startSnapshots(services);
     undo.push(() => snapshots.stop());
-    const jobs = startJobs(buildJobs(services, gate), services);
+    const care = buildStoreCare({
+      configDir,
+      upkeep: store.upkeep,
+      heads: opened.heads,
+      installation: keys.logs.originOf(''),
+      backups: config.app.backups,
+      clock,
+      log,
+    });
+    const storeState = (): StoreState => {
+      const state = care.state();
+      const problem = recentHeads.problem();
+      return problem === undefined ? state : { ...state, problems: [...state.problems, problem] };
+    };
+    const jobs = startJobs([...buildJobs(services, gate), ...care.jobs()], services);
     undo.push(() => jobs.stop());
     const webhooks = startWebhooks(services, buildSender({ allow: settings.webhookAllow }));
     undo.push(() => webhooks.stop());
@@ -118,8 +135,8 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       gate,
       log,
       metrics,
-      ready: () => isUp && wire.isUp(),
-      problems: wire.problems,
+      ready: () => isUp && wire.isUp() && store.upkeep.problem() === undefined,
+      problems: () => [...wire.problems(), ...storeState().problems],
       mcp: (request, response) => void mcp.handle(request, response),
       dashboard: buildDashboard(),
       limits: { rate },
@@ -150,6 +167,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       listeners: wire.listeners,
       services,
       gate,
+      storeState,
       stop() {
         stopped ??= Promise.race([stop(), after(STOP_DEADLINE_MS, undefined, { ref: false })]);
         return stopped;

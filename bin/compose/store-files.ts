@@ -7,7 +7,8 @@ import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
 import { storeFile } from '../../storage/open.ts';
 import { acceptLogs } from '../../storage/sqlite/accept.ts';
-import { type BackupLabel, labelOf, lossesOfBackup, writeBackup } from '../../storage/sqlite/backup.ts';
+import { type BackupLabel, labelOf, writeBackup } from '../../storage/sqlite/backup.ts';
+import { lossesOfFile } from '../../storage/sqlite/losses.ts';
 import { putInPlace, requireBackup } from '../../storage/sqlite/restore.ts';
 import { rewriteDatabase } from '../../storage/sqlite/rewrite.ts';
 import { loadConfig } from './config.ts';
@@ -36,7 +37,7 @@ export const storeFiles = {
     const keys = withCredentials
       ? 'It holds the keys of the installation: whoever has it can be this control plane.'
       : 'It holds no keys: keep credentials.json elsewhere too, or give --with-credentials.';
-    const read = `${made.bytes} bytes, ${made.logs} logs with ${made.entries} entries`;
+    const read = `${made.bytes} bytes, with ${made.entries} entries of its logs`;
     return `${file} holds the database as of ${formatInstant(made.at)}: ${read}, read back.\n${keys}`;
   },
 
@@ -47,7 +48,7 @@ export const storeFiles = {
       requireBackup(file);
       const label = labelOf(file);
       if (label) requireSame(configDir, label, file);
-      const lost = await lossesOfBackup(file, headsIn(configDir).all());
+      const lost = (await lossesOfFile(file, headsIn(configDir).all())) ?? [];
       const { aside, credentials } = await putInPlace({ file, to, configDir, now: Date.now() });
       if (hasCredentials(configDir)) await acceptRestored(configDir, to, file, label);
       return [

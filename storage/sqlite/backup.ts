@@ -1,13 +1,12 @@
 import { closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import type { KeptHead } from '../../core/audit/log-keys.ts';
-import { lossesIn } from '../../core/audit/losses.ts';
 import { makeDurable } from '../owned-file.ts';
-import { type Database, openForReading, unavailable } from './database.ts';
+import { openForReading, unavailable } from './database.ts';
 import { faultIn } from './integrity.ts';
-import { readTree, sizeOf } from './tree.ts';
+import { lossesOf } from './losses.ts';
+import { sizeOf } from './tree.ts';
 
 export interface BackupOptions {
   /** The database file, which may be in use. */
@@ -86,29 +85,13 @@ async function readBack(file: string, heads: readonly KeptHead[]): Promise<{ log
   if (fault !== undefined) throw unavailable(`the backup does not read back: ${fault}`);
   const database = openForReading(file);
   try {
-    const [loss] = await lossesIn(logsOf(database), heads);
+    const [loss] = await lossesOf(database, heads);
     if (loss) throw unavailable(`the backup lacks ${loss.had - loss.has} entries of the log of ${loss.workspace}`);
     const rows = database.statement<{ id: number }>('SELECT id FROM workspace').all();
     return { logs: rows.length, entries: rows.reduce((sum, { id }) => sum + sizeOf(database, id), 0) };
   } finally {
     database.close();
   }
-}
-
-/** What a backup lacks of what an installation has had. @throws StoreError `unavailable` */
-export async function lossesOfBackup(file: string, heads: readonly KeptHead[]) {
-  const database = openForReading(file);
-  try {
-    const known = heads.filter(({ note }) => readCheckpoint(note) !== undefined);
-    return await lossesIn(logsOf(database), known);
-  } finally {
-    database.close();
-  }
-}
-
-function logsOf(database: Database) {
-  const refuse = () => Promise.reject(new TypeError('A file that is only read keeps no checkpoint.'));
-  return { auditTree: (workspace: string) => ({ ...readTree(database, workspace), keepCheckpoint: refuse }) };
 }
 
 /** Takes the label off the copy of a backup, so that it is a database like any other. @returns the credentials in it */

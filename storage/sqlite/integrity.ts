@@ -7,9 +7,17 @@ const CHECKED_AT_ONCE_BYTES = 16 * 1024 * 1024;
 /** @throws StoreError `unavailable` where the file is small enough to be looked at now, and damaged */
 export function requireIntact(database: Database): void {
   if (database.path === IN_MEMORY || statSync(database.path).size > CHECKED_AT_ONCE_BYTES) return;
-  const rows = database.statement<{ quick_check: string }>('PRAGMA quick_check(1)').all();
-  const fault = rows.find(({ quick_check: said }) => said !== 'ok')?.quick_check;
+  const fault = quickFault(database);
   if (fault !== undefined) throw unavailable(damaged(database.path, fault));
+}
+
+function quickFault(database: Database): string | undefined {
+  try {
+    const rows = database.statement<{ quick_check: string }>('PRAGMA quick_check(1)').all();
+    return rows.find(({ quick_check: said }) => said !== 'ok')?.quick_check;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** Reads every page of a file that may be in use. @returns what is wrong, a sentence */

@@ -7,7 +7,7 @@ import { asStoreError, type Database, IN_MEMORY, openDatabase, unavailable } fro
 import { buildFeed } from './feed.ts';
 import { nothingToWatch, watchFiles } from './file-watch.ts';
 import { buildGroupCommit } from './group-commit.ts';
-import { damaged, requireIntact } from './integrity.ts';
+import { damaged } from './integrity.ts';
 import { acquireLease, releaseLease } from './lease.ts';
 import { readCommits, versionBytesBetween } from './log.ts';
 import { getRecord, getRecordById, historyOf, listRecords, lookupRecord } from './read.ts';
@@ -38,7 +38,6 @@ export interface SqliteStoreOptions {
 export async function openSqliteStore({ path, clock, log }: SqliteStoreOptions): Promise<OpenStore> {
   const database = openDatabase(path);
   try {
-    requireIntact(database);
     const copy = await migrate(database);
     if (copy !== undefined) log.info({ path, copy }, 'store migrated to a newer schema; a copy of the old one is kept');
     return storeOn(database, clock, log);

@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import type { Log } from '../core/base/ports.ts';
+import { type Log, StoreError } from '../core/base/ports.ts';
 import { called } from './own-command.ts';
 
 /** What the command starts. */
@@ -91,9 +91,14 @@ async function failing(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    process.stderr.write(`meshd: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`meshd: ${whatIsWrong(error)}\n`);
     process.exit(1);
   }
+}
+
+function whatIsWrong(error: unknown): string {
+  if (error instanceof StoreError && error.code === 'unavailable') return error.subject;
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function run({ start }: Meshd, part: string | undefined, options: MeshdOptions): Promise<void> {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { KeptHead } from '../../core/audit/log-keys.ts';
 import { makeDurable } from '../owned-file.ts';
-import { openForReading, unavailable } from './database.ts';
+import { asStoreError, openForReading, unavailable } from './database.ts';
 import { faultIn } from './integrity.ts';
 import { lossesOf } from './losses.ts';
 import { sizeOf } from './tree.ts';
@@ -29,7 +29,6 @@ export interface BackupLabel {
 
 export interface MadeBackup extends BackupLabel {
   readonly bytes: number;
-  readonly logs: number;
   readonly entries: number;
 }
 
@@ -47,15 +46,8 @@ export async function writeBackup(options: BackupOptions): Promise<MadeBackup> {
   const { from, to, now, installation, credentials } = options;
   const draft = `${to}.new`;
   rmSync(draft, { force: true });
-  // SQLite fills an empty file; made before, nobody else can read it.
-  closeSync(openSync(draft, 'wx', 0o600));
   try {
-    const source = openForReading(from);
-    try {
-      source.statement('VACUUM INTO ?').run(draft);
-    } finally {
-      source.close();
-    }
+    copyDatabase(from, draft);
     label(draft, { at: now, installation }, credentials);
     const made = await readBack(draft, options.heads);
     makeDurable(draft);
@@ -65,6 +57,20 @@ export async function writeBackup(options: BackupOptions): Promise<MadeBackup> {
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
+  }
+}
+
+/** All of a database, what its log holds too, as of one moment. Its owner alone can read the copy. */
+export function copyDatabase(from: string, to: string): void {
+  // SQLite fills an empty file; made before, nobody else can read it.
+  closeSync(openSync(to, 'wx', 0o600));
+  const source = openForReading(from);
+  try {
+    source.statement('VACUUM INTO ?').run(to);
+  } catch (error) {
+    throw asStoreError(error);
+  } finally {
+    source.close();
   }
 }
 
@@ -80,7 +86,7 @@ function label(file: string, { at, installation }: BackupLabel, credentials: str
   }
 }
 
-async function readBack(file: string, heads: readonly KeptHead[]): Promise<{ logs: number; entries: number }> {
+async function readBack(file: string, heads: readonly KeptHead[]): Promise<{ entries: number }> {
   const fault = faultIn(file);
   if (fault !== undefined) throw unavailable(`the backup does not read back: ${fault}`);
   const database = openForReading(file);
@@ -88,7 +94,7 @@ async function readBack(file: string, heads: readonly KeptHead[]): Promise<{ log
     const [loss] = await lossesOf(database, heads);
     if (loss) throw unavailable(`the backup lacks ${loss.had - loss.has} entries of the log of ${loss.workspace}`);
     const rows = database.statement<{ id: number }>('SELECT id FROM workspace').all();
-    return { logs: rows.length, entries: rows.reduce((sum, { id }) => sum + sizeOf(database, id), 0) };
+    return { entries: rows.reduce((sum, { id }) => sum + sizeOf(database, id), 0) };
   } finally {
     database.close();
   }

@@ -1,10 +1,10 @@
-import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { StoreError } from '../../core/base/ports.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { keepCredentials } from '../credentials.ts';
 import { giveToOwner, makeDurable } from '../owned-file.ts';
-import { takeLabel } from './backup.ts';
+import { copyDatabase, takeLabel } from './backup.ts';
 import { openDatabase, openForReading, unavailable } from './database.ts';
 import { faultIn } from './integrity.ts';
 import { APPLICATION_ID } from './schema.ts';
@@ -37,8 +37,7 @@ export async function putInPlace(options: {
   const { file, to, configDir, now } = options;
   const draft = `${to}.new`;
   rmSync(draft, { force: true });
-  copyFileSync(file, draft);
-  chmodSync(draft, 0o600);
+  copyDatabase(file, draft);
   const credentials = takeLabel(draft);
   makeDurable(draft);
   const aside = moveAside(to, now);

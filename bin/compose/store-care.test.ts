@@ -91,7 +91,7 @@ test('a database that is damaged while the control plane runs is told by the che
   clock.time += MINUTE_MS;
   await check?.run();
   expect(care.state().problems).toEqual([]);
-  rmSync(path.join(configDir, 'mesh.db'));
+  for (const name of ['mesh.db', 'mesh.db-wal', 'mesh.db-shm']) rmSync(path.join(configDir, name));
   writeFileSync(path.join(configDir, 'mesh.db'), 'no database any more'.repeat(1_000));
   clock.time += DAY_MS;
   await check?.run();

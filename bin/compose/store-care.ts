@@ -43,6 +43,7 @@ const SPARE = 2;
 /** Watches the file of the store, checks it, moves its log into it, gives space back, and backs it up. */
 export function buildStoreCare({ configDir, upkeep, heads, installation, backups, clock, log }: StoreCareOptions) {
   const { file } = upkeep;
+  let told: string | undefined;
   let isRescued = false;
   let fault: string | undefined;
   let failure: string | undefined;
@@ -50,9 +51,11 @@ export function buildStoreCare({ configDir, upkeep, heads, installation, backups
   const watch = async () => {
     const problem = upkeep.problem();
     if (problem === undefined || isRescued) return;
-    isRescued = true;
-    log.error({ problem }, 'the database is gone from under the control plane: nothing is written any more');
+    if (told === undefined)
+      log.error({ problem }, 'the database is gone from under the control plane: nothing is written any more');
+    told = problem;
     const copy = await upkeep.rescue();
+    isRescued = true;
     log.error({ copy }, 'all that was there is in this copy: stop meshd, and meshd restore it');
   };
   const check = async (name: string) => {

@@ -25,6 +25,8 @@ interface BackupCommand {
 export const storeFiles = {
   async backup({ configDir, file, withCredentials }: BackupCommand): Promise<string> {
     const from = requireFile(configDir);
+    if (!hasCredentials(configDir))
+      throw new Error(`${configDir} has no credentials.json: name the --config-dir of meshd.`);
     const credentials = loadCredentials(configDir);
     const made = await writeBackup({
       from,

@@ -1,9 +1,9 @@
-import { closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { KeptHead } from '../../core/audit/log-keys.ts';
 import { makeDurable } from '../owned-file.ts';
-import { asStoreError, openForReading, unavailable } from './database.ts';
+import { asStoreError, createPrivate, openForReading, unavailable } from './database.ts';
 import { faultIn } from './integrity.ts';
 import { lossesOf } from './losses.ts';
 import { sizeOf } from './tree.ts';
@@ -62,8 +62,7 @@ export async function writeBackup(options: BackupOptions): Promise<MadeBackup> {
 
 /** All of a database, what its log holds too, as of one moment. Its owner alone can read the copy. */
 export function copyDatabase(from: string, to: string): void {
-  // SQLite fills an empty file; made before, nobody else can read it.
-  closeSync(openSync(to, 'wx', 0o600));
+  createPrivate(to);
   const source = openForReading(from);
   try {
     source.statement('VACUUM INTO ?').run(to);

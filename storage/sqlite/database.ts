@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { GrowingTree } from '../../core/audit/tree.ts';
@@ -97,8 +97,14 @@ export function openForReading(path: string): Database {
 
 function protect(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, 'a', 0o600));
+  createPrivate(path);
   chmodSync(path, 0o600);
+}
+
+/** An empty file that its owner alone can read, unless there is one. SQLite fills it. */
+export function createPrivate(path: string): void {
+  // One that is there is not opened: closing it would drop the locks that another connection of this process has on it.
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
 }
 
 function wrap(connection: DatabaseSync, path: string): Database {

@@ -75,7 +75,9 @@ test('the log moves into the database, so that the file alone holds what was wri
 /** Space in the file of a store that nothing uses any more. */
 function leaveSpace(file: string): void {
   const database = new DatabaseSync(file);
-  database.exec(`CREATE TABLE ballast (x BLOB); INSERT INTO ballast VALUES (zeroblob(${BALLAST_BYTES})); DROP TABLE ballast`);
+  database.exec(
+    `CREATE TABLE ballast (x BLOB); INSERT INTO ballast VALUES (zeroblob(${BALLAST_BYTES})); DROP TABLE ballast`,
+  );
   database.close();
 }
 

@@ -1,9 +1,10 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { backup } from 'node:sqlite';
 import { RESCUED, type StoreUpkeep } from '../upkeep.ts';
-import { type Database, unavailable } from './database.ts';
+import { createPrivate, type Database, unavailable } from './database.ts';
 import type { FileWatch } from './file-watch.ts';
 import type { GroupCommit } from './group-commit.ts';
+import { faultIn } from './integrity.ts';
 
 /** Free pages are used again; fewer than these stay: 4 MiB, and a fifth of the file. */
 const LEAST_FREE_PAGES = 1_024;
@@ -42,7 +43,10 @@ export function upkeepOf(
       if (file === undefined) throw unavailable('a store in memory has no file');
       const [draft, copy] = [`${file}${RESCUED}.new`, `${file}${RESCUED}`];
       rmSync(draft, { force: true });
+      createPrivate(draft);
       await backup(database.connection, draft);
+      const fault = faultIn(draft);
+      if (fault !== undefined) throw unavailable(`what was in the database cannot be saved: ${fault}`);
       renameSync(draft, copy);
       return copy;
     },

@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { storeFiles } from '../../bin/compose/store-files.ts';
 import { ControlLink } from '../../client/control/control-link.ts';
-import type { FullGraph } from '../../core/model/graph.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
+import type { FullGraph } from '../../core/model/graph.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { apiOf, configure, freshWorkspace, type Harness, startHarness } from '../kits/http/harness.ts';
 import { joinTokenFor, type Place, register } from '../kits/http/joining.ts';
@@ -166,8 +166,8 @@ test('a file that is no backup, and a backup of another installation, are not re
   await expect(storeFiles.restore({ configDir: other, file })).rejects.toThrow(/in use by another meshd/);
   await second.stop();
   await expect(storeFiles.restore({ configDir: other, file })).rejects.toThrow(/is of another installation than/);
-  await expect(
-    storeFiles.restore({ configDir: other, file: path.join(other, 'credentials.json') }),
-  ).rejects.toThrow(/credentials\.json does not open for reading/);
+  await expect(storeFiles.restore({ configDir: other, file: path.join(other, 'credentials.json') })).rejects.toThrow(
+    /credentials\.json does not open for reading/,
+  );
   expect((await harness.api('GET', '/readyz')).status).toBe(200);
 });

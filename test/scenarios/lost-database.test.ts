@@ -1,4 +1,13 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -87,9 +96,8 @@ function copyOfKilled(): string {
   return directory;
 }
 
-const shorter = new RegExp(
-  `w_\\w+: \\d+ of \\d+ entries are missing, those after 20\\S+Z up to 20\\S+Z|: \\d+ of \\d+ entries are missing, all of them up to 20\\S+Z`,
-);
+const shorter =
+  /w_\w+: \d+ of \d+ entries are missing, those after 20\S+Z up to 20\S+Z|: \d+ of \d+ entries are missing, all of them up to 20\S+Z/;
 const gone = /the file is (not there|empty); on 20\S+Z its logs had \d+ entries/;
 
 test.each<[string, (file: string) => void, RegExp]>([
@@ -144,9 +152,11 @@ test('what is missing is given up once by --accept-loss, which the log tells, an
   const directory = copyOfKilled();
   truncateSync(`${databaseIn(directory)}-wal`, readFileSync(`${databaseIn(directory)}-wal`).length / 2);
   const first = await openPlane({ directory, command: [launcher('meshd'), '--standalone', '--accept-loss'] });
-  const token = (await first.api('POST', '/api/v1/users/login', {
-    body: { username: 'admin', password: 'correct horse battery staple' },
-  })).body.data.token;
+  const token = (
+    await first.api('POST', '/api/v1/users/login', {
+      body: { username: 'admin', password: 'correct horse battery staple' },
+    })
+  ).body.data.token;
   const { body } = await first.api('GET', '/api/v1/audit?type=event', { token, workspace: killed.place.workspace });
   const entry = body.items.find((each: { event: string }) => each.event === 'audit.accepted');
   expect(entry.detail.reason).toBe('meshd --accept-loss');

@@ -48,12 +48,15 @@ test.each<[string, () => { directory?: string; storeUrl?: string }]>([
       return { directory };
     },
   ],
-])('a second meshd that comes to the database of a running one by %s is refused, and the first goes on', async (how, arrive) => {
-  const { directory: where = freshDirectory(), storeUrl } = arrive();
-  if (where !== directory) onTestFinished(() => rmSync(where, { recursive: true, force: true }));
-  const second = startMeshd({ directory: where, env: { ...(storeUrl && { MESH_STORE_URL: storeUrl }) } });
-  onTestFinished(() => void second.child.kill('SIGKILL'));
-  expect(await second.ended).toBe(1);
-  expect(second.stderr()).toMatch(/the database \S+\.db is in use: another meshd writes it/);
-  expect(await write(how.replaceAll(/\W+/g, '-').toLowerCase())).toBe(201);
-});
+])(
+  'a second meshd that comes to the database of a running one by %s is refused, and the first goes on',
+  async (how, arrive) => {
+    const { directory: where = freshDirectory(), storeUrl } = arrive();
+    if (where !== directory) onTestFinished(() => rmSync(where, { recursive: true, force: true }));
+    const second = startMeshd({ directory: where, env: { ...(storeUrl && { MESH_STORE_URL: storeUrl }) } });
+    onTestFinished(() => void second.child.kill('SIGKILL'));
+    expect(await second.ended).toBe(1);
+    expect(second.stderr()).toMatch(/the database \S+\.db is in use: another meshd writes it/);
+    expect(await write(how.replaceAll(/\W+/g, '-').toLowerCase())).toBe(201);
+  },
+);

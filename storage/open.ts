@@ -30,10 +30,8 @@ interface StoreKind {
   readonly form: string;
   open(place: string, options: StoreOptions): Promise<OpenStore>;
   openReader(place: string, options: ReaderOptions): StoreReader;
-  /** Whether other threads of the process can open it too. */
-  isShared(place: string): boolean;
-  /** The file that it is in; undefined of one in memory. */
-  fileOf(place: string): string | undefined;
+  /** The file that it is in, which other threads of the process can open too; undefined for one in memory. */
+  file(place: string): string | undefined;
 }
 
 /** By the scheme of their URLs. */
@@ -64,16 +62,10 @@ export function openStoreReader(url: string, options: ReaderOptions): StoreReade
   return kind.openReader(place, options);
 }
 
-/** Whether other threads of the process can open the store. */
-export function isSharedStore(url: string): boolean {
-  const { kind, place } = storeAt(url);
-  return kind.isShared(place);
-}
-
-/** The file of a store; undefined of one in memory. @throws Error for a scheme that is no store's */
+/** The file of the store, which other threads of the process can open; undefined for one in memory. */
 export function storeFile(url: string): string | undefined {
   const { kind, place } = storeAt(url);
-  return kind.fileOf(place);
+  return kind.file(place);
 }
 
 function storeAt(url: string): { readonly kind: StoreKind; readonly place: string } {

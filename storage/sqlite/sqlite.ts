@@ -14,6 +14,5 @@ export const sqlite = {
     openSqliteStore({ path: fileOf(place), ...options }),
   openReader: (place: string, options: Omit<SqliteReaderOptions, 'path'>) =>
     openSqliteReader({ path: fileOf(place), ...options }),
-  isShared: (place: string) => fileOf(place) !== IN_MEMORY,
-  fileOf: (place: string) => (fileOf(place) === IN_MEMORY ? undefined : path.resolve(fileOf(place))),
+  file: (place: string) => (fileOf(place) === IN_MEMORY ? undefined : path.resolve(fileOf(place))),
 };

@@ -146,6 +146,7 @@ test('the drill: a network whose database is lost is restored from a backup, and
   await expect(startHarness({ directory, env })).rejects.toThrow(/the file is not there/);
   const told = await storeFiles.restore({ configDir: directory, file });
   expect(told).toMatch(/w_\w+: the last \d+ of \d+ entries, up to 20\S+, are not in it/);
+  expect(await storeFiles.compact({ configDir: directory })).toMatch(/had \d+ bytes and has \d+\./);
   const second = await startHarness({ directory, env });
   onTestFinished(() => second.stop());
   await expect.poll(() => node.newest().peers, { timeout: 40_000 }).toEqual(['b']);
@@ -154,6 +155,13 @@ test('the drill: a network whose database is lost is restored from a backup, and
   const entry = body.items.find((each: { event: string }) => each.event === 'audit.accepted');
   expect(entry.detail.reason).toMatch(/^meshd restore before\.db, of 20/);
   expect((await second.api('GET', '/api/v1/audit/checkpoint', place)).status).toBe(200);
+});
+
+test('meshd --help names what works on the database', async () => {
+  const { stdout } = await meshd(freshFolder(), '--help');
+  for (const name of ['--accept-loss', 'backup [options] <file>', 'restore <file>', 'compact']) {
+    expect(stdout).toContain(name);
+  }
 });
 
 test('a file that is no backup, and a backup of another installation, are not restored', async () => {

@@ -15,6 +15,10 @@ import { startMeshd } from '../kits/process/meshd.ts';
 import { launcher, mesh, run } from '../kits/process/run-command.ts';
 
 const WRITERS = 8;
+/** Several control planes start one after the other. */
+const PATIENCE_MS = 180_000;
+/** Nodes come back at intervals of their own. */
+const FOLLOWED_MS = 60_000;
 
 function freshFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'mesh-backup-'));
@@ -32,7 +36,9 @@ const policyNames = (file: string) => {
   return rows.map((row) => String(row['name']));
 };
 
-test('a backup that is taken under writes holds all that was acknowledged before, verifies, and has the keys by choice alone', async () => {
+test('a backup that is taken under writes holds all that was acknowledged before, verifies, and has the keys by choice alone', {
+  timeout: PATIENCE_MS,
+}, async () => {
   const [directory, home] = [freshFolder(), freshFolder()];
   configure(directory);
   const running = startMeshd({ directory });
@@ -49,7 +55,7 @@ test('a backup that is taken under writes holds all that was acknowledged before
       if (status === 201) acknowledged.push(body.name);
     }
   });
-  await expect.poll(() => acknowledged.length).toBeGreaterThan(WRITERS);
+  await expect.poll(() => acknowledged.length, { timeout: FOLLOWED_MS }).toBeGreaterThan(WRITERS);
   const before = [...acknowledged];
   const file = path.join(home, 'plain.db');
   const plain = await meshd(directory, 'backup', file);
@@ -121,7 +127,9 @@ async function nodeOf(harness: Harness, place: Place, name: string, signalingUrl
   return { newest: () => ({ epoch: graphs.at(-1)?.epoch, peers: graphs.at(-1)?.peers.map((peer) => peer.name) }) };
 }
 
-test('the drill: a network whose database is lost is restored from a backup, and its nodes follow without a hand', async () => {
+test('the drill: a network whose database is lost is restored from a backup, and its nodes follow without a hand', {
+  timeout: PATIENCE_MS,
+}, async () => {
   const bus = `127.0.0.1:${await freePort()}`;
   const env = {
     MESH_LISTEN: `127.0.0.1:${await freePort()}`,
@@ -134,11 +142,11 @@ test('the drill: a network whose database is lost is restored from a backup, and
   const place = await first.workspace();
   const node = await nodeOf(first, place, 'a', env.MESH_SIGNALING_URL);
   await nodeOf(first, place, 'b', env.MESH_SIGNALING_URL);
-  await expect.poll(() => node.newest().peers).toEqual(['b']);
+  await expect.poll(() => node.newest().peers, { timeout: FOLLOWED_MS }).toEqual(['b']);
   const file = path.join(freshFolder(), 'before.db');
   await storeFiles.backup({ configDir: directory, file, withCredentials: false });
   await nodeOf(first, place, 'c', env.MESH_SIGNALING_URL);
-  await expect.poll(() => node.newest().peers).toEqual(['b', 'c']);
+  await expect.poll(() => node.newest().peers, { timeout: FOLLOWED_MS }).toEqual(['b', 'c']);
   const { epoch } = node.newest();
   await first.stop();
 
@@ -149,7 +157,7 @@ test('the drill: a network whose database is lost is restored from a backup, and
   expect(await storeFiles.compact({ configDir: directory })).toMatch(/had \d+ bytes and has \d+\./);
   const second = await startHarness({ directory, env });
   onTestFinished(() => second.stop());
-  await expect.poll(() => node.newest().peers, { timeout: 40_000 }).toEqual(['b']);
+  await expect.poll(() => node.newest().peers, { timeout: FOLLOWED_MS }).toEqual(['b']);
   expect(node.newest().epoch).not.toBe(epoch);
   const { body } = await second.api('GET', '/api/v1/audit?type=event', place);
   const entry = body.items.find((each: { event: string }) => each.event === 'audit.accepted');

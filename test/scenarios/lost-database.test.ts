@@ -13,7 +13,8 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readCheckpoint } from '../../core/audit/checkpoint.ts';
-import { apiOf, configure, freshWorkspace } from '../kits/http/harness.ts';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import { apiOf, configure, freshWorkspace, startHarness } from '../kits/http/harness.ts';
 import { freshDirectory, type Meshd, type MeshdOptions, startMeshd } from '../kits/process/meshd.ts';
 import { launcher, run } from '../kits/process/run-command.ts';
 
@@ -82,7 +83,7 @@ beforeAll(async () => {
   const older = path.join(directory, 'older.db');
   expect((await meshd(directory, 'backup', older)).code).toBe(0);
   for (let n = 0; n < POLICIES; n += 1) expect(await writeTo({ api }, place, `p${n}`)).toBe(201);
-  await vi.waitUntil(() => marked(directory, place.workspace) > POLICIES, { timeout: 10_000 });
+  await vi.waitUntil(() => marked(directory, place.workspace) > POLICIES, { timeout: 30_000 });
   running.child.kill('SIGKILL');
   await running.ended;
   killed = { directory, older, place };
@@ -148,7 +149,9 @@ test.each<[string, (file: string) => void, RegExp]>([
   expect(existsSync(file) ? readFileSync(file) : undefined).toEqual(before);
 });
 
-test('what is missing is given up once by --accept-loss, which the log tells, and the next start needs no flag', async () => {
+test('what is missing is given up once by --accept-loss, which the log tells, and the next start needs no flag', {
+  timeout: 120_000,
+}, async () => {
   const directory = copyOfKilled();
   truncateSync(`${databaseIn(directory)}-wal`, readFileSync(`${databaseIn(directory)}-wal`).length / 2);
   const first = await openPlane({ directory, command: [launcher('meshd'), '--standalone', '--accept-loss'] });
@@ -166,15 +169,33 @@ test('what is missing is given up once by --accept-loss, which the log tells, an
   expect(await writeTo(second, { ...killed.place, token }, 'again')).toBe(201);
 });
 
+test('where the whole database is given up, the log of the installation says which logs there were', async () => {
+  const directory = copyOfKilled();
+  for (const end of ['', '-wal', '-shm']) rmSync(`${databaseIn(directory)}${end}`);
+  await using harness = await startHarness({ directory, acceptLoss: true });
+  const entries = await harness.plane.services.store.audit(SYSTEM_WORKSPACE, { limit: 50 });
+  const given = entries.flatMap(({ event }) => (event?.type === 'audit.accepted' ? [event.detail?.['given']] : []));
+  expect(given.flat().join()).toMatch(
+    new RegExp(`the log of ${killed.place.workspace}, of \\d+ entries, is not there`),
+  );
+  await harness.stop();
+  await using again = await startHarness({ directory });
+  expect((await again.api('GET', '/readyz')).status).toBe(200);
+});
+
 test('a store of an older version, without what is kept apart from it, starts without a flag', async () => {
   const directory = copyOfKilled();
   rmSync(path.join(directory, 'log-heads'), { recursive: true });
   const { meshd: running } = await openPlane({ directory });
-  await expect.poll(() => existsSync(path.join(directory, 'log-heads', killed.place.workspace))).toBe(true);
+  await expect
+    .poll(() => existsSync(path.join(directory, 'log-heads', killed.place.workspace)), { timeout: 30_000 })
+    .toBe(true);
   expect(await running.stop()).toBe(0);
 });
 
-test('once mesh.db is removed under a running meshd no write is acknowledged, and what was is restored from the copy', async () => {
+test('once mesh.db is removed under a running meshd no write is acknowledged, and what was is restored from the copy', {
+  timeout: 180_000,
+}, async () => {
   const plane = await openPlane();
   const { directory, api } = plane;
   const place = await freshWorkspace(api);
@@ -185,7 +206,7 @@ test('once mesh.db is removed under a running meshd no write is acknowledged, an
   expect(await writeTo(plane, place, 'after')).toBe(503);
   expect((await api('GET', '/readyz')).status).toBe(503);
   const rescued = `${databaseIn(directory)}.rescued`;
-  await expect.poll(() => existsSync(rescued)).toBe(true);
+  await expect.poll(() => existsSync(rescued), { timeout: 30_000 }).toBe(true);
   await plane.meshd.stop();
   expect(plane.meshd.stderr()).toMatch(/mesh\.db was removed or replaced while meshd had it open/);
   const refused = await meshd(directory, '--standalone');

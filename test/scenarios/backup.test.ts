@@ -124,7 +124,7 @@ async function nodeOf(harness: Harness, place: Place, name: string, signalingUrl
   });
   onTestFinished(() => link.stop());
   await link.start();
-  return { newest: () => ({ epoch: graphs.at(-1)?.epoch, peers: graphs.at(-1)?.peers.map((peer) => peer.name) }) };
+  return { newest: () => ({ epoch: graphs.at(-1)?.epoch, peers: graphs.at(-1)?.peers.map((peer) => peer.name).sort() }) };
 }
 
 test('the drill: a network whose database is lost is restored from a backup, and its nodes follow without a hand', {

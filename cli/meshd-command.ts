@@ -66,7 +66,8 @@ function addFileCommands(program: Command, { loadStoreFiles }: Meshd): void {
   const doing = (work: (files: StoreFiles, configDir: string) => Promise<string>) =>
     failing(async () => {
       const text = await work(await loadStoreFiles(), program.opts<MeshdOptions>().configDir);
-      process.stdout.write(`${called(text)}\n`);
+      const { print } = await import('./answer.ts');
+      await print({ value: text, text: called(text) }, 'table');
     });
   program
     .command('backup')

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Loss } from '../../core/audit/losses.ts';
 import { formatInstant } from '../../core/base/time.ts';
@@ -25,6 +25,7 @@ interface BackupCommand {
 export const storeFiles = {
   async backup({ configDir, file, withCredentials }: BackupCommand): Promise<string> {
     const from = requireFile(configDir);
+    requireOther(file, from);
     if (!hasCredentials(configDir))
       throw new Error(`${configDir} has no credentials.json: name the --config-dir of meshd.`);
     const credentials = loadCredentials(configDir);
@@ -48,6 +49,7 @@ export const storeFiles = {
     const to = databaseOf(configDir);
     return locking(configDir, async () => {
       requireBackup(file);
+      requireOther(file, to);
       const label = labelOf(file);
       if (label) requireSame(configDir, label, file);
       const lost = (await lossesOfFile(file, headsIn(configDir).all())) ?? [];
@@ -99,6 +101,14 @@ function requireSame(configDir: string, { installation }: BackupLabel, file: str
 /** What the control key names, as in the origins of the logs. */
 export function installationOf(configDir: string): string {
   return buildKeyring(loadCredentials(configDir)).logs.originOf('');
+}
+
+/** By whatever name: a backup on top of its own database would take its place. @throws Error */
+function requireOther(file: string, database: string): void {
+  const [one, other] = [file, database].map((name) => statSync(name, { throwIfNoEntry: false }));
+  if (one && other && one.dev === other.dev && one.ino === other.ino) {
+    throw new Error(`${file} is the database itself: name another file.`);
+  }
 }
 
 function databaseOf(configDir: string): string {

@@ -75,14 +75,24 @@ export function openDatabase(path: string): Database {
 /** What to do about a database that is damaged. */
 export const RESTORE = 'Restore it from a backup: meshd restore FILE.';
 
-/** SQLITE_BUSY, and those that say more of it. */
 function isBusy(error: unknown): boolean {
-  const code = (error as { errcode?: number }).errcode;
-  return code !== undefined && (code & PRIMARY_CODE) === SQLITE_BUSY;
+  return primaryCode(error) === SQLITE_BUSY;
 }
 
-const PRIMARY_CODE = 0xff;
+/** Whether SQLite found the file damaged, or to be no database. */
+export function isDamage(error: unknown): boolean {
+  const cause = error instanceof StoreError ? error.cause : error;
+  return DAMAGE.includes(primaryCode(cause));
+}
+
+/** An extended code says more in its upper bits. */
+function primaryCode(error: unknown): number {
+  return ((error as { errcode?: number } | undefined)?.errcode ?? 0) & 0xff;
+}
+
 const SQLITE_BUSY = 5;
+/** SQLITE_CORRUPT, SQLITE_NOTADB. */
+const DAMAGE: readonly number[] = [11, 26];
 
 /** A second connection to the file of a database that is open, which never writes. */
 export function openForReading(path: string): Database {

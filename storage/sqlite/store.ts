@@ -3,7 +3,7 @@ import type { Clock, Commit, Log } from '../../core/base/ports.ts';
 import type { OpenStore } from '../open.ts';
 import { appendEvent, queryAudit } from './audit.ts';
 import { compactVersions } from './compact.ts';
-import { asStoreError, type Database, IN_MEMORY, openDatabase, unavailable } from './database.ts';
+import { asStoreError, type Database, IN_MEMORY, isDamage, openDatabase, RESTORE, unavailable } from './database.ts';
 import { buildFeed } from './feed.ts';
 import { nothingToWatch, watchFiles } from './file-watch.ts';
 import { buildGroupCommit } from './group-commit.ts';
@@ -44,8 +44,7 @@ export async function openSqliteStore({ path, clock, log }: SqliteStoreOptions):
   } catch (error) {
     database.close();
     // SQLite itself does not say which file it is.
-    if ((error as { code?: unknown }).code === 'ERR_SQLITE_ERROR')
-      throw unavailable(damaged(path, String(error)), error);
+    if (isDamage(error)) throw unavailable(`${damaged(path, String(error))}. ${RESTORE}`, error);
     throw asStoreError(error);
   }
 }

@@ -124,7 +124,15 @@ async function nodeOf(harness: Harness, place: Place, name: string, signalingUrl
   });
   onTestFinished(() => link.stop());
   await link.start();
-  return { newest: () => ({ epoch: graphs.at(-1)?.epoch, peers: graphs.at(-1)?.peers.map((peer) => peer.name).sort() }) };
+  return {
+    newest: () => ({
+      epoch: graphs.at(-1)?.epoch,
+      peers: graphs
+        .at(-1)
+        ?.peers.map((peer) => peer.name)
+        .sort(),
+    }),
+  };
 }
 
 test('the drill: a network whose database is lost is restored from a backup, and its nodes follow without a hand', {
@@ -183,7 +191,11 @@ test('a file that is no backup, and a backup of another installation, are not re
   await second.stop();
   await expect(storeFiles.restore({ configDir: other, file })).rejects.toThrow(/is of another installation than/);
   await expect(storeFiles.restore({ configDir: other, file: path.join(other, 'credentials.json') })).rejects.toThrow(
-    /credentials\.json does not open for reading/,
+    /cannot be restored: the database \S+credentials\.json is damaged/,
   );
+  for (const work of [storeFiles.backup, storeFiles.restore]) {
+    const own = { configDir: other, file: path.join(other, 'mesh.db'), withCredentials: false };
+    await expect(work(own)).rejects.toThrow(/is the database itself: name another file/);
+  }
   expect((await harness.api('GET', '/readyz')).status).toBe(200);
 });

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { callApi } from './api.ts';
 
@@ -28,3 +29,17 @@ test('a password goes to no other server that the named one sends it on to', asy
   );
   expect(stolen).toEqual([]);
 });
+
+test.each([200, 400])(
+  'an answer of status %i that is small and unpacks to far more is not read to its end',
+  async (status) => {
+    const bomb = gzipSync(Buffer.alloc(260 * 1_048_576));
+    await using server = await serving((_request, response) => {
+      response.writeHead(status, { 'content-encoding': 'gzip', connection: 'close' }).end(bomb);
+    });
+    const target = { server: server.url, token: undefined, workspace: undefined };
+    await expect(callApi(target, { method: 'GET', path: '/api/v1/audit/keys', anonymous: true })).rejects.toThrow(
+      /did not end its answer \(more than \d+ bytes\)/,
+    );
+  },
+);

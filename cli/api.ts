@@ -59,8 +59,8 @@ export async function callApi({ server, token, workspace }: Target, request: Api
     );
   }
   if (response.ok && request.asResponse) return response;
-  if (response.ok && request.asBytes) return readBytes(response, server);
-  const text = await response.text();
+  if (response.ok && request.asBytes) return readBytes(response, server, MAX_ENTRY_BYTES);
+  const text = Buffer.from(await readBytes(response, server, MAX_TEXT_BYTES)).toString();
   if (response.ok && request.asDocuments) return (await import('js-yaml')).load(text);
   const answer = parseJson(text);
   if (response.ok) return answer;
@@ -88,15 +88,17 @@ export async function callApi({ server, token, workspace }: Target, request: Api
 }
 
 /** Of one answer that is read as bytes: an entry of the audit log that tells of an import of a whole network has some MB. */
-const MAX_ANSWER_BYTES = 64 * 1_048_576;
+const MAX_ENTRY_BYTES = 64 * 1_048_576;
+/** Of any other: the export of a whole network has less. */
+const MAX_TEXT_BYTES = 256 * 1_048_576;
 
-async function readBytes({ body }: Response, server: string): Promise<Uint8Array> {
+async function readBytes({ body }: Response, server: string, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
     for await (const chunk of body ?? []) {
       bytes += chunk.length;
-      if (bytes > MAX_ANSWER_BYTES) throw new Error(`more than ${MAX_ANSWER_BYTES} bytes`);
+      if (bytes > limit) throw new Error(`more than ${limit} bytes`);
       chunks.push(chunk);
     }
   } catch (error) {

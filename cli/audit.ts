@@ -157,7 +157,8 @@ async function verifyServed(
     ...contradictions(log.leaves, before, log.newest),
   ];
   const verified = findings.length === 0;
-  const notes = [`The log is ${log.origin}.`, ...signature.notes, ...notesOn(log, before), ...refusals(node)];
+  const told = given.flatMap(({ note }) => note ?? []);
+  const notes = [`The log is ${log.origin}.`, ...signature.notes, ...notesOn(log, before), ...told, ...refusals(node)];
   if (verified) {
     const at = Date.now();
     notes.push(`Kept for the next time in ${keepLog({ ...log, at, key: signature.key ?? '' }, place)}.`);
@@ -265,7 +266,7 @@ function answerOf(items: readonly Verdict[]): Answer {
   return { value: { verified, items }, text: text.join('\n'), ...(!verified && { exitCode: EXIT.negative }) };
 }
 
-type GivenCheckpoint = SeenLog & { readonly origin: string };
+type GivenCheckpoint = SeenLog & { readonly origin: string; readonly note?: string };
 
 /** @throws CliError */
 function checkpointIn(file: string): GivenCheckpoint {
@@ -274,7 +275,7 @@ function checkpointIn(file: string): GivenCheckpoint {
   return { ...said, by: `Who kept ${file}` };
 }
 
-/** That of an archive, which has to verify by a key that is given, that signed the log the last time, or that the control plane names. */
+/** That of an archive, which has to verify by a key that is given; else by one that signed the log the last time, or that the control plane names. */
 async function checkpointInEvidence(
   file: string,
   { database, ...target }: VerifyOptions,
@@ -285,15 +286,19 @@ async function checkpointInEvidence(
   });
   try {
     const kept = keptLog((await originIn(archive)) ?? '')?.key;
-    const served = database === undefined ? await servedKeys(targetOf(target)) : [];
+    const served = pinned === undefined && database === undefined ? await servedKeys(targetOf(target)) : [];
     // An older key signed what was made before it was changed: the control plane names it still.
-    const keys = [pinned, kept, ...served.map(({ publicKey }) => publicKey)].filter((key) => key !== undefined);
+    const named = served.map(({ publicKey }) => publicKey);
+    const keys = (pinned === undefined ? [kept, ...named] : [pinned]).filter((key) => key !== undefined);
     if (keys.length === 0)
       throw new CliError(`Give --key: nothing says whose key may have signed ${file}.`, EXIT.input);
     const trusted = new Set(keys.map(fingerprintOf));
-    const { checkpoint, findings } = await verifyArchive(archive, (key) => trusted.has(key));
+    const { checkpoint, fingerprint, findings } = await verifyArchive(archive, (key) => trusted.has(key));
     const [fault] = findings;
-    if (checkpoint && !fault) return { ...checkpoint, by: `The evidence ${file}` };
+    const known = pinned ?? kept;
+    const isNamedAlone = known === undefined || fingerprintOf(known) !== fingerprint;
+    const note = `The evidence ${file} is signed by ${fingerprint}, as the control plane itself says: compare it with what the operator shows you, or give it to mesh evidence verify by --key.`;
+    if (checkpoint && !fault) return { ...checkpoint, by: `The evidence ${file}`, ...(isNamedAlone && { note }) };
     throw new CliError(`${file} does not verify: ${fault?.message ?? 'it has no checkpoint.'}`, EXIT.negative);
   } finally {
     archive.close();

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
+import { counted } from '../core/compliance/reading.ts';
 import { REVIEW_KINDS } from '../core/compliance/reviews/review-record.ts';
 import { decideReviewItems, MAX_NAMED } from '../tools/reviews/decide-review-items.ts';
 import { finishReview } from '../tools/reviews/finish-review.ts';
@@ -115,7 +116,7 @@ async function start(
   const of = range ? ` of the entries ${range.from_seq} to ${range.to_seq}` : '';
   return {
     value,
-    text: [`Started ${id}: ${count} items${of}.`, ...notes].join('\n'),
+    text: [`Started ${id}: ${counted(count, 'item')}${of}.`, ...notes].join('\n'),
     hints: [`Look at them: mesh compliance review show ${id}`],
   };
 }

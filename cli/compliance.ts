@@ -28,6 +28,8 @@ interface Control {
   readonly status: 'pass' | 'fail' | 'insufficient_evidence';
   readonly evidence: string;
   readonly remediation: string;
+  readonly changes: readonly { readonly action: string; readonly resource: string; readonly name: string }[];
+  readonly effect: { readonly summary: string; readonly holds_after: boolean } | null;
 }
 
 interface Compared {
@@ -109,12 +111,24 @@ async function assess(
 /** A line for each control; below it, where it does not pass, why and what to do. */
 function answerOf(assessment: Assessment): Answer {
   const { controls, summary, score, status, evidence_id: id } = assessment;
-  const lines = controls.map((control) => {
-    const word = styleText(COLOURS[control.status], WORDS[control.status].padEnd(WIDTH));
-    const head = `${word}  ${control.id}  ${control.title}`;
-    return control.status === 'pass' ? head : `${head}\n      ${control.evidence}\n      To do: ${control.remediation}`;
-  });
-  return { value: assessment, text: [...lines, '', summary, `Score ${score}, ${status}. Kept as ${id}.`].join('\n') };
+  const lines = controls.flatMap((control) => [headOf(control), ...(control.status === 'pass' ? [] : below(control))]);
+  const hint = 'The changes as they can be planned are in --json; mesh admin plan-network-change --changes takes them.';
+  const hints = controls.some(({ changes }) => changes.length > 0) ? [hint] : [];
+  const end = `Score ${score}, ${status}. Kept as ${id}.`;
+  return { value: assessment, text: [...lines, '', summary, end].join('\n'), hints };
+}
+
+function headOf({ id, title, status }: Control): string {
+  return `${styleText(COLOURS[status], WORDS[status].padEnd(WIDTH))}  ${id}  ${title}`;
+}
+
+function below({ evidence, remediation, changes, effect }: Control): string[] {
+  const texts = [evidence, `To do: ${remediation}`];
+  if (effect) {
+    const written = changes.map(({ action, resource, name }) => `${action} ${resource} ${name}`).join(', ');
+    texts.push(`Changes: ${written}. ${effect.summary} ${effect.holds_after ? 'It holds then.' : 'More is needed.'}`);
+  }
+  return texts.map((text) => `      ${text}`);
 }
 
 async function compare(from: string, to: string, options: TargetOptions): Promise<Answer> {

@@ -15,7 +15,7 @@ export function defineDiff(diff: Command): void {
     withTarget(diff)
       .argument(
         '<first>',
-        'file or directory, - for standard input; or the earlier moment: an instant, how long ago (1h, 2d), or the id of a snapshot',
+        'file or directory, - for standard input; or the earlier moment: an instant, a day, how long ago (1h, 2d), or the id of a snapshot',
       )
       .argument('[moment]', 'the later one (now)'),
     async (first: string, second: string | undefined, options: TargetOptions): Promise<Answer> => {

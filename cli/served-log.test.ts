@@ -41,6 +41,12 @@ test.each([
   await expect(readServedLog(target(), false)).rejects.toThrow(message);
 });
 
+test('the log of another workspace than the one that was named is not taken for it', async () => {
+  answers = { '/checkpoint': JSON.stringify({ note: noteOf('0', ORIGIN.replace('w_a', 'w_b')) }) };
+  await expect(readServedLog(target(), false)).rejects.toThrow(/w_b, which is not the log of w_a/);
+  await expect(readServedLog(target(), true)).rejects.toThrow(/w_b, which is not the log of w_system/);
+});
+
 test('a name of a log that leads elsewhere is none', async () => {
   answers = { '/checkpoint': JSON.stringify({ note: noteOf('1', 'mesh.internal/log/0/../../users') }) };
   await expect(readServedLog(target(), false)).rejects.toThrow(/a checkpoint that is none/);

@@ -30,6 +30,7 @@ const MAX_KEYS = 1_000;
 const MAX_FINDINGS = 100;
 /** The last part of an origin, which names the log in paths. */
 const WORKSPACE = /\/(w_\w{1,60})$/;
+const WORKSPACE_ID = /^w_\w{1,60}$/;
 const checkpointShape = z.object({ note: z.string() });
 const keysShape = z.object({
   items: z
@@ -63,6 +64,12 @@ export async function readServedLog(target: Target, ofInstallation: boolean): Pr
   }
   if (!said || workspace === undefined) {
     throw new CliError(`${target.server} answered a checkpoint that is none.`, EXIT.negative);
+  }
+  const meant = ofInstallation ? SYSTEM_WORKSPACE : target.workspace;
+  // What else it may be named by is the control plane's own to say.
+  if (meant !== undefined && WORKSPACE_ID.test(meant) && meant !== workspace) {
+    const message = `${target.server} answered the checkpoint of ${said.origin}, which is not the log of ${meant}.`;
+    throw new CliError(message, EXIT.negative);
   }
   if (said.size > MAX_READ) {
     const message = `${target.server} says that the log has ${said.size} entries; at most ${MAX_READ} are read. Verify its database file, or proofs.`;

@@ -20,7 +20,8 @@ and of anything outside of the overlay is not seen, and each control says what i
 
 \`\`\`sh
 field() { node -pe "JSON.parse(require('node:fs').readFileSync(0))$1"; }
-bin/mesh compliance assess pci-dss --from 90d                  # also: --from 2026-01-01 --to 2026-03-31
+bin/mesh compliance assess pci-dss --from 90d
+bin/mesh compliance assess pci-dss --from 2026-01-01 --to 2026-03-31       # days of UTC, both in it
 january=$(bin/mesh compliance assess soc2 --from 90d --to 30d --json | field .evidence_id)
 now=$(bin/mesh compliance assess soc2 --from 30d --json | field .evidence_id)
 bin/mesh compliance compare "$january" "$now"
@@ -123,7 +124,7 @@ bin/mesh compliance drift --since 30d
 
 A workspace has at most one schedule of each framework: \`daily\`, \`weekly\` (from Monday), \`monthly\` or \`quarterly\`, at 0${ASSESSMENT_HOUR}:00 by the
 clocks of the workspace, after the daily snapshot. It assesses the day, week, month or quarter that ended, or so many \`days\` before
-it. The one that ended last is assessed when the schedule is made, and once after the control plane was down, not each that was
+it. The one that ended last is assessed when the schedule is made (unless the workspace is younger), and once after the control plane was down, not each that was
 missed. Who made it is \`system:compliance\`. One that cannot be made is told in the audit log (\`compliance.schedule_failed\`).
 An administrator sets schedules (\`PUT /api/v1/ai/compliance/schedules/:framework\`), who may assess sees them.
 

@@ -120,6 +120,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Arguments and results of the same', TRACE_LIMITS.characters, 'characters'],
     ['One of them; it is cut there', TRACE_LIMITS.text, 'characters'],
     ['Root agents and API tokens whose calls are kept', TRACE_LIMITS.families, ''],
+    ['Arguments and results that are kept of all workspaces together', TRACE_LIMITS.allCharacters, 'characters'],
   ],
   'A simulation': [
     ['Peers', SIMULATE_LIMITS.peers, ''],

@@ -10,7 +10,7 @@ import { buildResources } from '../mcp/resources.ts';
 import { buildTools } from '../mcp/tools.ts';
 import { buildKit } from '../test/kits/plane/kit.ts';
 import { operations } from '../tools/index.ts';
-import { MCP_TOOLS } from '../tools/surfaces.ts';
+import { MCP_TOOLS, MCP_VIEWS } from '../tools/surfaces.ts';
 import { type Example, tellStory } from './mcp-story.ts';
 import { type Field, fieldsOf, WHEN_LEFT_OUT } from './schema-fields.ts';
 
@@ -109,12 +109,29 @@ async function promptsAndResources(): Promise<string> {
 |---|---|
 ${resourceRows.join('\n')}
 
+## Views
+
+A client that names the extension [MCP Apps](https://github.com/modelcontextprotocol/ext-apps) in its capabilities
+(\`"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}\`) is told in \`_meta.ui.resourceUri\` of a tool which page
+shows its answers; it lists and reads them as resources of the type \`text/html;profile=mcp-app\`. All other clients see nothing of it, and lose
+nothing: a view shows what the answer says. Each is one document that asks nothing of the network, calls no tool and changes nothing; a
+button opens the dashboard in the browser, where people decide ([why](decisions/0102-views-of-one-file.md)). It follows the light or dark of the client.
+
+| View | What it shows | Beside answers of |
+|---|---|---|
+${MCP_VIEWS.map(viewRow).join('\n')}
+
 ## Prompts
 
 | Prompt | Arguments | What it is for |
 |---|---|---|
 ${promptRows.join('\n')}
 `;
+}
+
+function viewRow({ name, description, tools }: (typeof MCP_VIEWS)[number]): string {
+  const linked = tools.map((tool) => `[\`${tool}\`](#${tool})`);
+  return `| \`ui://mesh/${name}\` | ${description} | ${linked.join(', ')} |`;
 }
 
 function sectionOf(tool: Operation, example: Example | undefined): string {

@@ -12,6 +12,7 @@ import { buildPrompts } from './prompts.ts';
 import { buildResources, type Resources } from './resources.ts';
 import type { McpOptions, Principal } from './surface.ts';
 import { buildTools } from './tools.ts';
+import { buildViews, VIEWS_EXTENSION } from './views.ts';
 
 const INSTRUCTIONS = `Mesh is the control plane of a private WireGuard network. You can look at its peers, policies and history, and propose changes.
 To change who may reach whom: plan_network_change (pass typed changes[] if you can), read the effect it reports, then apply_network_change. A person approves it at the address in the answer; you never can. Ask get_workflow how it stands.
@@ -38,6 +39,7 @@ export function buildServerFactory(options: McpOptions): ServerFactory {
   const tools = buildTools(options);
   const resources = buildResources(options);
   const prompts = buildPrompts(options, tools);
+  const views = buildViews(options);
   const info = { name: 'mesh', title: 'Mesh control plane', version: gate.services.settings.version };
   const extensionTools = new Map(extension?.tools.map((tool) => [tool.definition.name, tool]));
   const extensionPrompts = new Map(extension?.prompts.map((prompt) => [prompt.definition.name, prompt]));
@@ -52,22 +54,27 @@ export function buildServerFactory(options: McpOptions): ServerFactory {
         completions: {},
         resources: { subscribe: true },
         ...(era === 'legacy' && { logging: {} }),
+        ...(options.views && { extensions: { [VIEWS_EXTENSION]: {} } }),
         ...extension?.capabilities,
       },
       ...extension?.serverOptions,
     });
 
-    server.setRequestHandler('tools/list', async (_request, context) => ({
-      tools: [
-        ...(await tools.list(principalOf(context))),
-        ...[...extensionTools.values()].map(({ definition }) => definition),
-      ],
-    }));
+    server.setRequestHandler('tools/list', async (_request, context) => {
+      const own = await tools.list(principalOf(context));
+      return {
+        tools: [
+          ...(views.isShownBy(server, context) ? own.map(views.linked) : own),
+          ...[...extensionTools.values()].map(({ definition }) => definition),
+        ],
+      };
+    });
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const args = params.arguments ?? {};
-      const result =
-        tools.call(params.name, args, principalOf(context), context.mcpReq.signal) ??
-        extensionTools.get(params.name)?.call(args, context, server);
+      const principal = principalOf(context);
+      const answer = tools.call(params.name, args, principal, context.mcpReq.signal);
+      if (answer && views.isShownBy(server, context)) return views.shown(params.name, await answer, args, principal);
+      const result = answer ?? extensionTools.get(params.name)?.call(args, context, server);
       if (!result) {
         throw new ProtocolError(
           ProtocolErrorCode.InvalidParams,
@@ -77,13 +84,20 @@ export function buildServerFactory(options: McpOptions): ServerFactory {
       return result;
     });
     server.setRequestHandler('resources/list', async (_request, context) => ({
-      resources: [...(await resources.list(principalOf(context))), ...(extension?.resources ?? [])],
+      resources: [
+        ...(await resources.list(principalOf(context))),
+        ...(views.isShownBy(server, context) ? views.list() : []),
+        ...(extension?.resources ?? []),
+      ],
     }));
     server.setRequestHandler('resources/templates/list', async () => ({
       resourceTemplates: [...resources.templates, ...(extension?.templates ?? [])],
     }));
     server.setRequestHandler('resources/read', async ({ params: { uri } }, context) => {
-      const contents = (await resources.read(uri, principalOf(context), context.mcpReq.signal)) ?? extension?.read(uri);
+      const contents =
+        (await resources.read(uri, principalOf(context), context.mcpReq.signal)) ??
+        (views.isShownBy(server, context) ? views.read(uri) : undefined) ??
+        extension?.read(uri);
       if (!contents) throw new ResourceNotFoundError(uri);
       return { contents };
     });

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import {
   Client,
+  type ClientCapabilities,
   type JSONRPCMessage,
   ReadBuffer,
   serializeMessage,
@@ -35,8 +36,13 @@ function pipeTransport(toServer: PassThrough, fromServer: PassThrough): Transpor
 
 const MODES = [['legacy'], [{ pin: '2026-07-28' }]] as const;
 
-async function clientOver(mode: (typeof MODES)[number][0], input: PassThrough, output: PassThrough): Promise<Client> {
-  const client = new Client({ name: 'test', version: '0' }, { versionNegotiation: { mode } });
+async function clientOver(
+  mode: (typeof MODES)[number][0],
+  input: PassThrough,
+  output: PassThrough,
+  capabilities: ClientCapabilities = {},
+): Promise<Client> {
+  const client = new Client({ name: 'test', version: '0' }, { versionNegotiation: { mode }, capabilities });
   await client.connect(pipeTransport(input, output));
   return client;
 }
@@ -53,6 +59,30 @@ describe.each(MODES)('in mode %j', (mode) => {
     expect(answer.structuredContent).toMatchObject({ workspace: 'w_1' });
     await client.close();
     await served.closed;
+    await served.close();
+  });
+
+  test('views reach a client that shows them, from a plane on stdio and through the bridge', async () => {
+    const shows = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } } };
+    const views = [
+      { name: 'peers', title: 'Peers', description: 'Peers', tools: ['list_peers'], html: '<!doctype html>' },
+    ];
+    await using plane = await startTestMcp({ views });
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const served = serveMcpStdio({ ...testMcpOptions(), views, workspace: 'w_1', input, output });
+    const [toBridge, fromBridge] = [new PassThrough(), new PassThrough()];
+    const bridge = bridgeStdio({ server: plane.url.origin, token: 'reader', input: toBridge, output: fromBridge });
+    for (const client of [
+      await clientOver(mode, input, output, shows),
+      await clientOver(mode, toBridge, fromBridge, shows),
+    ]) {
+      const { contents } = await client.readResource({ uri: 'ui://mesh/peers' });
+      expect(contents).toMatchObject([{ mimeType: 'text/html;profile=mcp-app', text: '<!doctype html>' }]);
+      const { _meta } = await client.callTool({ name: 'list_peers', arguments: {} });
+      expect(_meta).toMatchObject({ 'mesh/dashboard': 'http://mesh.test:18090/#/w_1' });
+      await client.close();
+    }
+    await Promise.all([served.closed, bridge.closed]);
     await served.close();
   });
 

@@ -28,6 +28,17 @@ export interface Principal {
   readonly origin: string;
 }
 
+/** A page that a client with the extension MCP Apps shows beside answers. */
+export interface View {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** Names of the tools whose answers it shows. */
+  readonly tools: readonly string[];
+  /** One document with all that it needs. */
+  readonly html: string;
+}
+
 /** What both transports serve. */
 export interface McpOptions {
   readonly operations: readonly AnyOperation<Services>[];
@@ -37,6 +48,8 @@ export interface McpOptions {
   readonly log: Log;
   /** Told of each tool call, for metrics: tool and `ok` or the problem's code. */
   readonly observe?: (tool: string, outcome: string, seconds: number) => void;
+  /** For clients that negotiated MCP Apps; all others see the same as without. */
+  readonly views?: readonly View[];
   /** More tools, resources and prompts beside the product's own; the conformance suite brings its fixtures so. */
   readonly extension?: Extension;
 }

@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Client, StreamableHTTPClientTransport, type VersionNegotiationOptions } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type ClientCapabilities,
+  StreamableHTTPClientTransport,
+  type VersionNegotiationOptions,
+} from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
@@ -96,7 +101,12 @@ export interface TestMcp extends AsyncDisposable {
   readonly tokens: Map<string, Caller>;
   commit(commit: Partial<Commit>): void;
   /** Connects an official client, closed with the plane. */
-  connect(token: string, mode?: VersionNegotiationOptions['mode'], headers?: Record<string, string>): Promise<Client>;
+  connect(
+    token: string,
+    mode?: VersionNegotiationOptions['mode'],
+    headers?: Record<string, string>,
+    capabilities?: ClientCapabilities,
+  ): Promise<Client>;
 }
 
 /** Options over the shapes with a gate of three tokens. `commit` tells those who listen to the store. */
@@ -158,8 +168,8 @@ export async function startTestMcp(
     endpoint,
     tokens,
     commit,
-    async connect(token, mode = 'auto', headers = {}) {
-      const client = new Client({ name: 'test', version: '0' }, { versionNegotiation: { mode } });
+    async connect(token, mode = 'auto', headers = {}, capabilities = {}) {
+      const client = new Client({ name: 'test', version: '0' }, { versionNegotiation: { mode }, capabilities });
       const requestInit = { headers: { authorization: `Bearer ${token}`, ...headers } };
       await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
       clients.push(client);

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { readCheckpoint } from '../core/audit/checkpoint.ts';
-import type { LastingHeads } from '../core/audit/log-keys.ts';
+import type { LastingHeads, LogHeads } from '../core/audit/log-keys.ts';
 import { MeshError } from '../core/base/errors.ts';
 import { giveToOwner, replaceOwned } from './owned-file.ts';
 
@@ -35,11 +35,17 @@ export function headsIn(configDir: string): LastingHeads {
         const note = newest(workspace);
         return note === undefined ? [] : [{ workspace, note, at: statSync(fileOf(folder, workspace)).mtimeMs }];
       }),
+    workspaces: async () => namesIn(folder),
     forget(workspace) {
       known.delete(workspace);
       rmSync(fileOf(folder, workspace), { force: true });
     },
   };
+}
+
+/** The same for who keeps none: what another keeps meanwhile is seen. */
+export function headReader(configDir: string): Pick<LogHeads, 'newest'> {
+  return { newest: async (workspace) => read(fileOf(path.join(configDir, FOLDER), workspace)) };
 }
 
 function fileOf(folder: string, workspace: string): string {

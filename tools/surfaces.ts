@@ -21,3 +21,39 @@ export const MCP_TOOLS: readonly string[] = [
   'assess_compliance',
   'find_cause',
 ];
+
+/** What a view is called, and the tools whose answers it shows; it is made from `web/src/views/<name>.tsx`. */
+export interface ViewOfTools {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly tools: readonly string[];
+}
+
+/** What clients with the extension MCP Apps show beside answers. Each tool has one view at most. */
+export const MCP_VIEWS: readonly ViewOfTools[] = [
+  {
+    name: 'effect',
+    title: 'Effect of a change',
+    description: 'What a change opens and closes, its risk, and where a person decides it',
+    tools: ['plan_network_change', 'apply_network_change', 'get_workflow'],
+  },
+  {
+    name: 'reachability',
+    title: 'Reachability',
+    description: 'Who may reach whom, why, and what would open it',
+    tools: ['check_connectivity', 'explain_denial'],
+  },
+  {
+    name: 'timeline',
+    title: 'Time line of a connection',
+    description: 'How a connection was over a range, or at a moment, and which change made it so',
+    tools: ['check_connectivity_at'],
+  },
+  {
+    name: 'findings',
+    title: 'Findings',
+    description: 'What broke or opened a connection, who changed it, and the plan that takes it back',
+    tools: ['find_cause'],
+  },
+];

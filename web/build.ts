@@ -5,8 +5,9 @@ import { build } from 'vite';
 import { CLIENTS, entryOf, groupOf, READINGS } from '../cli/mcp-entry.ts';
 import { openApiDocument } from '../rest/openapi.ts';
 import { operations } from '../tools/index.ts';
+import { buildViews } from './build-views.ts';
 
-/** Builds the dashboard into `web/dist/`, with the types of the API from its own OpenAPI document. */
+/** Builds the dashboard and the views of MCP clients into `web/dist/`, with the types of the API from its own OpenAPI document. */
 const WEB = import.meta.dirname;
 const SCHEMA = path.join(WEB, 'src', 'api', 'schema.d.ts');
 const MCP_CLIENTS = path.join(WEB, 'src', 'api', 'mcp-clients.json');
@@ -16,6 +17,7 @@ const types = astToString(await openapiTS(document, { alphabetize: true }));
 await writeChanged(SCHEMA, types);
 await writeChanged(MCP_CLIENTS, `${JSON.stringify(CLIENTS.map(mcpClient), null, 2)}\n`);
 await build({ root: WEB, configFile: path.join(WEB, 'vite.config.ts'), logLevel: 'warn' });
+await buildViews();
 
 /** The page asks for JSON alone: other forms of an answer are left out of its types. */
 function asJson(key: string, value: unknown): unknown {

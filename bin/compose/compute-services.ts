@@ -5,6 +5,7 @@ import { buildNetworkStates } from '../../core/state/states.ts';
 import { builtinPlanner } from '../../llm/grammar/builtin.ts';
 import { questionReader } from '../../llm/questions/reader.ts';
 import { serveCalls } from '../../plane/compute/serve.ts';
+import { headReader } from '../../storage/log-heads.ts';
 import { openStoreReader } from '../../storage/open.ts';
 import { heavyComputations, heavyOperations } from '../../tools/heavy.ts';
 import type { ComputeThreadData } from './compute.ts';
@@ -12,7 +13,8 @@ import type { ComputeThreadData } from './compute.ts';
 /** What goes wrong in a call is its answer, and logged where that is given. */
 
 /** Answers the calls of a port with the services of a computing thread. */
-export function serveOn(port: MessagePort, { storeUrl, settings, logKeys, logOriginPrefix }: ComputeThreadData): void {
+export function serveOn(port: MessagePort, data: ComputeThreadData): void {
+  const { storeUrl, settings, logKeys, logOriginPrefix, configDir } = data;
   serveCalls(port, (writes, clock) => {
     const store = openStoreReader(storeUrl, { log: silentLog, writes });
     const states = buildNetworkStates({ store });
@@ -27,7 +29,11 @@ export function serveOn(port: MessagePort, { storeUrl, settings, logKeys, logOri
       planner: builtinPlanner,
       questions: questionReader,
       liveness,
-      logs: { keys: logKeys, originOf: (workspace: string) => `${logOriginPrefix}${workspace}` },
+      logs: {
+        keys: logKeys,
+        originOf: (workspace: string) => `${logOriginPrefix}${workspace}`,
+        heads: headReader(configDir),
+      },
     };
     return { operations: heavyOperations, computations: heavyComputations, services, refresh: store.refresh };
   });

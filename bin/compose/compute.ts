@@ -13,6 +13,8 @@ export interface ComputeThreadData {
   /** Public keys of the audit logs, and what their origins begin with. */
   readonly logKeys: Services['logs']['keys'];
   readonly logOriginPrefix: string;
+  /** Where the newest checkpoints are kept beside the database. */
+  readonly configDir: string;
 }
 
 const ENTRY = new URL(`./compute-thread${path.extname(import.meta.url)}`, import.meta.url);
@@ -20,6 +22,7 @@ const ENTRY = new URL(`./compute-thread${path.extname(import.meta.url)}`, import
 /** The threads of a plane; the first one starts with the first heavy call. None where they could not open the store. */
 export function startCompute(
   storeUrl: string,
+  configDir: string,
   { clock, log, settings, logs }: Pick<Services, 'clock' | 'log' | 'settings' | 'logs'>,
 ): ComputePool | undefined {
   if (storeFile(storeUrl) === undefined) return undefined;
@@ -28,6 +31,7 @@ export function startCompute(
     settings,
     logKeys: logs.keys,
     logOriginPrefix: logs.originOf(''),
+    configDir,
   };
   return buildComputePool({
     startThread: () => startThread(ENTRY, { workerData, heapMb: THREAD_HEAP_MB }),

@@ -33,6 +33,7 @@ import { buildStoreCare, type StoreState } from './store-care.ts';
 import { storeUrl } from './store-url.ts';
 import { readTls } from './tls.ts';
 import { VERSION } from './version.ts';
+import { readViews } from './views.ts';
 import { type Listeners, startWire } from './wire.ts';
 import { orExplain } from './wire-parts.ts';
 
@@ -85,7 +86,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
     const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
     const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
-    const compute = startCompute(storeUrl(config), { clock, log, settings, logs: keys.logs });
+    const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
     const services = buildServices({ ...parts, settings, compute });
     const recentHeads = startRecentHeads(services);
     undo.push(() => recentHeads.stop());
@@ -127,7 +128,8 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     metrics.append(wire.metrics);
     if (compute) metrics.append(async () => computeMetrics(compute));
     const hosts = ownNames(config, tls);
-    const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log, hosts, observe: toolCalls(metrics) });
+    const views = readViews();
+    const mcp = buildMcp({ operations, tools: MCP_TOOLS, views, gate, log, hosts, observe: toolCalls(metrics) });
     undo.push(() => mcp.close());
     const rate = { perMinute: config.app.rateLimit };
     const app = buildApp({

@@ -5,6 +5,7 @@ import { serveMcpStdio } from '../../mcp/stdio.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
 import type { Plane } from './plane.ts';
+import { readViews } from './views.ts';
 
 const FIRST_WORKSPACE = { slug: 'main', namespace: 'main', displayName: 'Main', maxNodeCount: 250 };
 
@@ -12,7 +13,7 @@ const FIRST_WORKSPACE = { slug: 'main', namespace: 'main', displayName: 'Main', 
 export async function serveStdioPlane(plane: Plane, log: Log): Promise<void> {
   const workspace = await firstWorkspace(plane);
   const { gate } = plane;
-  await serveMcpStdio({ operations, tools: MCP_TOOLS, gate, log, workspace }).closed;
+  await serveMcpStdio({ operations, tools: MCP_TOOLS, views: readViews(), gate, log, workspace }).closed;
 }
 
 async function firstWorkspace({ services }: Plane): Promise<string> {

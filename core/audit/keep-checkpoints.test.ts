@@ -86,6 +86,19 @@ test('a log that was rewritten with its checkpoints taken out of the database is
   expect(await sizesKept(kit, workspace)).toEqual([]);
 });
 
+test('a log that was taken out of the database as a whole is missed', async () => {
+  const { kit, path } = await kitOnFile();
+  await using _ = kit;
+  const workspace = await kit.workspace();
+  await keepCheckpoints(kit.services);
+  const own = `(SELECT id FROM workspace WHERE name = '${workspace}')`;
+  const rows = ['checkpoint', 'audit', 'record'].map((table) => `DELETE FROM ${table} WHERE ws = ${own};`);
+  tamper(path, `${rows.join(' ')} DELETE FROM workspace WHERE name = '${workspace}'`);
+  await expect(keepCheckpoints(kit.services)).rejects.toThrow(
+    /kept apart from the database, has \d+ entries, the log 0/,
+  );
+});
+
 test('a checkpoint that was taken out of the database is put back where the log holds it', async () => {
   const { kit, path } = await kitOnFile();
   await using _ = kit;

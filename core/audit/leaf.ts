@@ -19,9 +19,16 @@ export function leafDataOf(entry: string): string {
   return JSON.stringify({ at, workspace, actor, type, revision, entry: { bytes: Buffer.byteLength(entry), sha256 } });
 }
 
+/** The hash of an entry in the tree. A text that only stands in the place of one has another than the entry. */
 export function hashOfEntry(entry: string): Uint8Array {
-  return leafHash(leafDataOf(entry));
+  return leafHash(LEAF_ALONE.test(entry) ? `no entry: ${entry}` : leafDataOf(entry));
 }
+
+/**
+ * What `leafDataOf` makes of a long entry, and no entry has. Hashed as it is, it could be put in the place of the entry: what
+ * that tells would be gone, and every root as it was.
+ */
+const LEAF_ALONE = /"entry":\{"bytes":\d+,"sha256":"[0-9a-f]{64}"\}\}$/;
 
 /** The digest of the entry in whose place a leaf stands; undefined for a leaf that is the entry itself. */
 export function digestInLeaf(leaf: { readonly entry?: unknown }): string | undefined {

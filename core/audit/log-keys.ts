@@ -21,8 +21,13 @@ export interface PublicLogKeys {
   readonly keys: readonly LogKey[];
 }
 
+/** What a log is held against by who does not sign it. */
+export interface KnownLogs extends PublicLogKeys {
+  readonly heads: Pick<LogHeads, 'newest'>;
+}
+
 /** The keys of all logs of an installation. Private ones stay behind it. */
-export interface LogKeys extends PublicLogKeys {
+export interface LogKeys extends KnownLogs {
   sign(checkpoint: Checkpoint): string;
   /** Signs a payload as DSSE does, by the key in use. */
   attest(payloadType: string, payload: Uint8Array): { readonly publicKey: Uint8Array; readonly signature: Uint8Array };
@@ -35,6 +40,8 @@ export interface LogHeads {
   newest(workspace: string): Promise<string | undefined>;
   /** Durable once it resolves. One of fewer entries than the one that is kept does not replace it. */
   keep(workspace: string, note: string): Promise<void>;
+  /** Of which one is kept. */
+  workspaces(): Promise<readonly string[]>;
 }
 
 /** A head as it is kept, and when it was. */
@@ -67,6 +74,7 @@ export function headsInMemory(): LogHeads {
   return {
     newest: async (workspace) => heads.get(workspace),
     keep: async (workspace, note) => void heads.set(workspace, note),
+    workspaces: async () => [...heads.keys()],
   };
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import type { HashId } from '../base/ports.ts';
 
 /** The Merkle tree of RFC 6962, 2.1 (RFC 9162, 2.1) over SHA-256. Sizes and indexes are safe integers. */
@@ -11,14 +11,19 @@ type Range = readonly [from: number, to: number];
 
 const LEAF_PREFIX = Uint8Array.of(0);
 const NODE_PREFIX = Uint8Array.of(1);
-const EMPTY_ROOT: Uint8Array = createHash('sha256').digest();
+const EMPTY_ROOT: Uint8Array = sha256('');
 
 export function leafHash(data: Uint8Array | string): Uint8Array {
-  return createHash('sha256').update(LEAF_PREFIX).update(data).digest();
+  return sha256(typeof data === 'string' ? `\0${data}` : Buffer.concat([LEAF_PREFIX, data]));
 }
 
 function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return createHash('sha256').update(NODE_PREFIX).update(left).update(right).digest();
+  return sha256(Buffer.concat([NODE_PREFIX, left, right]));
+}
+
+/** In one call, which costs half of what an object that is fed does: each commit makes some. */
+function sha256(data: Uint8Array | string): Uint8Array {
+  return digest('sha256', data, 'buffer');
 }
 
 export async function rootOf(size: number, read: ReadHashes): Promise<Uint8Array> {

@@ -80,7 +80,12 @@ const SECRET_NAME = /token|secret|password|credential|privatekey|joinlink|otp|au
 function shown(text: string): string {
   const begin = text.slice(0, READ).replaceAll(FIELDS, withoutSecret).replaceAll(TOKENS, SECRET);
   const isCut = text.length > READ || begin.length > TRACE_LIMITS.text;
-  return isCut ? `${begin.slice(0, TRACE_LIMITS.text - 1).toWellFormed()}…` : begin;
+  return copied(isCut ? `${begin.slice(0, TRACE_LIMITS.text - 1)}…` : begin);
+}
+
+/** A part of a text may hold the whole of it in memory, and what is called with is megabytes long. */
+function copied(text: string): string {
+  return Buffer.from(text.toWellFormed()).toString();
 }
 
 function withoutSecret(field: string, name: string): string {

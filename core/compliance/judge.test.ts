@@ -203,3 +203,28 @@ test('the audit log is verified from its entries, and what was changed in it is 
   const fact = await FACTS['verified-log']({ ...context, services: { ...services, store } });
   expect([fact.holds, fact.evidence]).toEqual([false, expect.stringMatching(/checkpoint of 2026.* has another root/)]);
 });
+
+test('a log that lacks what was signed of it last fails, although the checkpoints that are left in the database agree', async () => {
+  await using kit = await buildHistoryKit();
+  const { services, workspace } = kit;
+  const context = { services, workspace, at: kit.clock.time };
+  const { store } = services;
+  const write = (name: string) => kit.ask('create_policy', { name, spec: { action: 'DENY', peerSelector: {} } });
+  await write('base');
+  const first = await makeCheckpoint(services, workspace);
+  await write('more');
+  const { size } = await makeCheckpoint(services, workspace);
+  const then = { size: async () => first.size, checkpoints: async () => [first] };
+  const auditTree = (name: string) => ({ ...store.auditTree(name), ...then });
+  const judged = (logs = services.logs) =>
+    FACTS['verified-log']({ ...context, services: { ...services, logs, store: { ...store, auditTree } } });
+  expect(await judged()).toMatchObject({
+    holds: false,
+    evidence: expect.stringContaining(`has ${size} entries, the log ${first.size}: its end is missing`),
+  });
+  const newest = () => Promise.reject(new Error('permission denied'));
+  expect(await judged({ ...services.logs, heads: { newest } })).toMatchObject({
+    holds: false,
+    evidence: expect.stringContaining('could not be held against it: permission denied'),
+  });
+});

@@ -13,6 +13,7 @@ import { passingShare, type Span } from './timeline.ts';
 /** Failing intervals of which the cause is looked up, and told in evidence. */
 const MAX_LOOKED_UP = 10;
 const MAX_TOLD = 3;
+const NOTHING_KNOWN = 'Nothing is known of the network in the period.';
 
 /** @param last what is told of the end of the period */
 export async function judgeSpans(
@@ -28,7 +29,7 @@ export async function judgeSpans(
   const evidence = [
     ...(share === undefined ? [] : [`Held for ${percent(share)} of the time that is known.`]),
     ...(failing.length === 0 ? [] : [`Failed ${counted(failing.length, 'time')}: ${failingText(failing)}`]),
-    endText(spans.at(-1), last),
+    spans.length === 0 ? NOTHING_KNOWN : endText(spans.at(-1), last),
   ];
   const remedy = holds === false ? remedyOf(check) : { ...NO_REMEDY, text: nothingToJudge(last) };
   return { holds, evidence: joined(evidence), share, of: 'time', failing, remedy };
@@ -58,7 +59,7 @@ function begunText(begun: FailingInterval['begun_by']): string {
 function nothingToJudge(last: string): string {
   return last === ''
     ? 'An auditor assesses a period in which there was a network.'
-    : 'Nothing that the control is about was there: where it should have been, a network operator labels it, and the period is assessed again.';
+    : 'Nothing has to be done where that is right. Where something is there that the control is about, a network operator labels it, and an auditor assesses again.';
 }
 
 export function judgeChanges(
@@ -76,7 +77,7 @@ export function judgeChanges(
     meant.length === 0
       ? `0 ${noun}s in the period.`
       : `${passing} of ${counted(meant.length, noun)} in the period pass.`,
-    failing.length === 0 ? '' : `Not: ${listed(failing.map(changeText), MAX_TOLD)}.`,
+    failing.length === 0 ? '' : `Not: ${listed(failing.map(changeText), MAX_TOLD, '; ')}.`,
     meant.length > 0 && failing.length === 0
       ? `Revisions ${listed(meant.map(({ revision }) => String(revision)))}.`
       : '',

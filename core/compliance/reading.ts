@@ -12,10 +12,10 @@ export interface Reading {
 const LISTED = 5;
 
 /** Some of a list in words: `a, b and 3 more`. */
-export function listed(texts: readonly string[], shown = LISTED): string {
+export function listed(texts: readonly string[], shown = LISTED, separator = ', '): string {
   const left = texts.length - shown;
-  if (left <= 0) return texts.join(', ');
-  return `${texts.slice(0, shown).join(', ')} and ${left} more`;
+  if (left <= 0) return texts.join(separator);
+  return `${texts.slice(0, shown).join(separator)} and ${left} more`;
 }
 
 /** Records by name and id: both can be looked up, and a name may have been another's. */

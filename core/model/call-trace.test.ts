@@ -32,3 +32,13 @@ test('of more families than are kept the one that called longest ago is forgotte
   expect(trace.of(by('agent-1'))).toEqual([]);
   expect(trace.of(by('agent-0')).map(({ operation }) => operation)).toEqual(['get_peer', 'list_peers']);
 });
+
+test('once all workspaces together have too much, the one that has most forgets what called longest ago', () => {
+  const trace = new CallTrace({ allCharacters: 1_000 });
+  const of = (workspace: string, family: string) => ({ workspace, family, caller: family });
+  trace.keep(of('small', 'quiet'), call('get_peer', 100));
+  for (let at = 0; at < 9; at += 1) trace.keep(of('large', `agent-${at}`), call('list_peers', 98));
+  expect(trace.of(of('large', 'agent-0'))).toEqual([]);
+  expect(trace.of(of('small', 'quiet'))).toHaveLength(1);
+  expect(trace.of(of('large', 'agent-8'))).toHaveLength(1);
+});

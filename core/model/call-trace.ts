@@ -33,48 +33,82 @@ export const TRACE_LIMITS = {
   characters: 400_000,
   /** Root agents and API tokens of a workspace; the one that called longest ago is forgotten first. */
   families: 32,
+  /** Characters of inputs and results of all workspaces; the one that has most of them forgets first. */
+  allCharacters: 100_000_000,
   /** Characters of one input or one result. */
   text: 2_000,
 } as const;
+
+type TraceLimits = Readonly<Record<keyof typeof TRACE_LIMITS, number>>;
 
 interface Family {
   calls: { readonly caller: string; readonly call: TracedCall }[];
   characters: number;
 }
 
+interface Workspace {
+  /** The one that called last at the end. */
+  readonly families: Map<string, Family>;
+  characters: number;
+}
+
 /** What agents and programs called since this process started: in memory, the newest of each. */
 export class CallTrace {
-  /** By workspace, then by family, the one that called last at the end. */
-  readonly #workspaces = new Map<string, Map<string, Family>>();
+  readonly #workspaces = new Map<string, Workspace>();
+  readonly #limits: TraceLimits;
   #last = 0;
+  #characters = 0;
+
+  constructor(limits: Partial<TraceLimits> = {}) {
+    this.#limits = { ...TRACE_LIMITS, ...limits };
+  }
 
   keep({ workspace, caller, family: name }: TracedBy, call: Omit<TracedCall, 'seq'>): void {
-    const families = this.#workspaces.get(workspace) ?? new Map<string, Family>();
-    this.#workspaces.set(workspace, families);
-    const family = families.get(name) ?? { calls: [], characters: 0 };
-    families.delete(name);
-    families.set(name, family);
+    const { calls, characters, families: most, allCharacters } = this.#limits;
+    const own = this.#workspaces.get(workspace) ?? { families: new Map<string, Family>(), characters: 0 };
+    this.#workspaces.set(workspace, own);
+    const family = own.families.get(name) ?? { calls: [], characters: 0 };
+    own.families.delete(name);
+    own.families.set(name, family);
     this.#last += 1;
     family.calls.push({ caller, call: { ...call, seq: this.#last } });
-    family.characters += sizeOf(call);
-    while (family.calls.length > TRACE_LIMITS.calls || family.characters > TRACE_LIMITS.characters) {
+    this.#count(own, family, sizeOf(call));
+    while (family.calls.length > calls || family.characters > characters) {
       const gone = family.calls.shift();
       if (!gone) break;
-      family.characters -= sizeOf(gone.call);
+      this.#count(own, family, -sizeOf(gone.call));
     }
-    for (const oldest of families.keys()) {
-      if (families.size <= TRACE_LIMITS.families) break;
-      families.delete(oldest);
-    }
+    while (own.families.size > most) this.#forgetOldest(own);
+    while (this.#characters > allCharacters) this.#forgetOldest(this.#largest(own));
   }
 
   /** Newest first. */
   of({ workspace, caller, family }: TracedBy): readonly TracedCall[] {
-    const { calls = [] } = this.#workspaces.get(workspace)?.get(family) ?? {};
+    const { calls = [] } = this.#workspaces.get(workspace)?.families.get(family) ?? {};
     return calls
       .filter((kept) => kept.caller === caller)
       .map(({ call }) => call)
       .reverse();
+  }
+
+  #count(workspace: Workspace, family: Family, characters: number): void {
+    family.characters += characters;
+    workspace.characters += characters;
+    this.#characters += characters;
+  }
+
+  #forgetOldest(workspace: Workspace): void {
+    const [oldest] = workspace.families;
+    if (!oldest) return;
+    const [name, family] = oldest;
+    this.#count(workspace, family, -family.characters);
+    workspace.families.delete(name);
+  }
+
+  #largest(first: Workspace): Workspace {
+    let largest = first;
+    for (const one of this.#workspaces.values()) if (one.characters > largest.characters) largest = one;
+    return largest;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { LogKeys, PublicLogKeys } from '../audit/log-keys.ts';
+import type { KnownLogs, LogKeys } from '../audit/log-keys.ts';
 import type { Edition } from '../base/edition.ts';
 import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
 import type { Secret } from '../base/secret.ts';
@@ -15,8 +15,8 @@ export interface BaseServices {
   readonly log: Log;
   readonly edition: Edition;
   readonly keys: Keyring;
-  /** By which checkpoints of the audit logs verify. */
-  readonly logs: PublicLogKeys;
+  /** By which the audit logs and their checkpoints verify. */
+  readonly logs: KnownLogs;
   readonly settings: Settings;
   /** Last time each peer was heard of; transitions are committed as Presence. */
   readonly liveness: Liveness;

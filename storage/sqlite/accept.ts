@@ -1,4 +1,3 @@
-import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import { noteKeysOf, whyNotHeld } from '../../core/audit/keep-checkpoints.ts';
 import type { LastingHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
@@ -30,8 +29,8 @@ export interface AcceptedLog {
 
 /**
  * Has the logs of a database signed on as they are, where what was signed before contradicts them: after a backup was
- * restored, or keys were made anew. Each such log gets an entry that says what was given up and why; that of the
- * installation tells of logs that are not there at all. Nothing else changes, and whoever kept an earlier checkpoint finds the contradiction all the same. No control plane may run on it.
+ * restored, or keys were made anew. Each such log gets an entry that says what was given up and why. Nothing else changes,
+ * and whoever kept an earlier checkpoint finds the contradiction all the same. No control plane may run on it.
  *
  * @throws StoreError
  */
@@ -62,8 +61,11 @@ export async function acceptLogs({ path, logs, heads, reason, now }: AcceptOptio
       heads.forget(workspace.name);
       accepted.push({ workspace: workspace.name, entry: size, given });
     }
-    const missing = missingLog(database, heads, reason, now);
-    return missing ? [...accepted, missing] : accepted;
+    const there = new Set(workspaces.map(({ name }) => name));
+    for (const name of await heads.workspaces()) {
+      if (!there.has(name)) accepted.push(await acceptGone(database, name, { heads, reason, now }));
+    }
+    return accepted;
   } catch (error) {
     throw asStoreError(error);
   } finally {
@@ -71,27 +73,19 @@ export async function acceptLogs({ path, logs, heads, reason, now }: AcceptOptio
   }
 }
 
-/** What was signed of workspaces that the database does not know. */
-function missingLog(database: Database, heads: LastingHeads, reason: string, now: number): AcceptedLog | undefined {
-  const names = database.statement<{ name: string }>('SELECT name FROM workspace').all();
-  const present = new Set(names.map(({ name }) => name));
-  const missing = heads.all().filter(({ workspace }) => !present.has(workspace));
-  if (missing.length === 0) return undefined;
-  const given = missing.map(
-    ({ workspace, note }) => `the log of ${workspace}, of ${readCheckpoint(note)?.size ?? 0} entries, is not there`,
-  );
-  const signed = missing.map(({ note }) => note);
-  let entry = 0;
-  database.transaction(() => {
-    const installation = ensureWorkspace(database, SYSTEM_WORKSPACE);
-    entry = sizeOf(database, installation.id);
-    const at = nextInstant(installation, now);
-    const detail = { reason, size: entry, given: given.slice(0, MAX_TOLD), signed: signed.slice(0, MAX_TOLD) };
-    appendEvent(database, installation, at, { type: ACCEPTED, actor: 'system:operator', result: 'ok', detail });
-    advance(database, installation, installation.revision, at);
-  });
-  for (const { workspace } of missing) heads.forget(workspace);
-  return { workspace: SYSTEM_WORKSPACE, entry, given };
+/** A log of which nothing is there any more: the one of the installation says that it is given up. */
+async function acceptGone(
+  database: Database,
+  workspace: string,
+  { heads, reason, now }: Omit<AcceptOptions, 'path' | 'logs'>,
+): Promise<AcceptedLog> {
+  const system = ensureWorkspace(database, SYSTEM_WORKSPACE);
+  const entry = sizeOf(database, system.id);
+  const given = [`all of the log of ${workspace}, which is gone: the log of the installation says so`];
+  const detail = { reason, workspace, size: 0, given, signed: [(await heads.newest(workspace)) ?? ''] };
+  giveUp(database, system, [], nextInstant(system, now), detail);
+  heads.forget(workspace);
+  return { workspace, entry, given };
 }
 
 /** Of one log, in its entry. */

@@ -9,8 +9,9 @@ import { findWorkspace, type WorkspaceRow } from './workspaces.ts';
 type Entry = Omit<AuditEntry, 'seq'>;
 type Row = { readonly seq: number; readonly entry: string };
 
-/** Entries read between two turns of the event loop. */
+/** Entries looked at between two turns of the event loop, where all of them are read and where few have what is asked for. */
 const PAGE = 250;
+const SEARCHED = 1_000;
 
 /** @param digests of the bodies that the changes stored, in their order */
 export function appendCommit(
@@ -68,6 +69,14 @@ export function commitEntries(
     .flatMap(({ entry }) => (JSON.parse(entry) as Entry).commit ?? []);
 }
 
+let turn: Promise<unknown> = Promise.resolve();
+
+/** Once other work had its turn, and one page of each search that waits: however many there are, they hold up nobody else. */
+function nextTurn(): Promise<unknown> {
+  turn = turn.then(() => nextTick());
+  return turn;
+}
+
 /** Newest first. Filters are tried page by page, giving way to others in between. */
 export async function queryAudit(database: Database, name: string, query: AuditQuery): Promise<AuditEntry[]> {
   const workspace = findWorkspace(database, name);
@@ -76,20 +85,27 @@ export async function queryAudit(database: Database, name: string, query: AuditQ
   const first = query.from === undefined ? 0 : entriesBefore(database, workspace, query.from);
   const end =
     query.to === undefined ? sizeOf(database, workspace.id) : entriesBefore(database, workspace, query.to + 1);
-  let before = Math.min(end, query.before ?? end);
-  while (found.length < query.limit) {
+  const text = textOf(query);
+  const page = text === '' ? PAGE : SEARCHED;
+  for (let before = Math.min(end, query.before ?? end); before > first && query.limit > 0; before -= page) {
     const rows = database
-      .statement<Row>('SELECT seq, entry FROM audit WHERE ws = ? AND seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?')
-      .all(workspace.id, first, before, PAGE);
+      .statement<Row>(
+        'SELECT seq, entry FROM audit WHERE ws = ? AND seq >= ? AND seq < ? AND instr(entry, ?) > 0 ORDER BY seq DESC',
+      )
+      .all(workspace.id, Math.max(first, before - page), before, text);
     for (const row of rows) {
       const entry: AuditEntry = { seq: row.seq, ...(JSON.parse(row.entry) as Entry) };
-      if (found.length < query.limit && matches(entry, query)) found.push(entry);
+      if (matches(entry, query) && found.push(entry) === query.limit) return found;
     }
-    before = rows.at(-1)?.seq ?? 0;
-    if (rows.length < PAGE) break;
-    await nextTick();
+    if (before - page > first) await nextTurn();
   }
   return found;
+}
+
+/** What the text of an entry has in it that matches; empty where nothing is known of it. Others have it too. */
+function textOf({ actor, kind }: AuditQuery): string {
+  if (actor !== undefined) return `"actor":${JSON.stringify(actor)}`;
+  return kind === undefined ? '' : `"kind":${JSON.stringify(kind)}`;
 }
 
 /** How many entries are older than an instant: a binary search, as instants never fall from one entry to the next. */

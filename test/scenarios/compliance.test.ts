@@ -82,6 +82,29 @@ test('an agent assesses over MCP, and reads the result in the text', async () =>
   expect(answer).toMatchObject({ framework: 'pci-dss', evidence_id: expect.stringMatching(/^ev_/) });
 });
 
+test('an agent that watches drift over MCP is told once a control flips, and reads which', async () => {
+  const workspace = await workspaceOf('watched');
+  await using agent = await connectMcp(harness.url, token, undefined, workspace);
+  const uri = `mesh://workspaces/${workspace}/drift`;
+  const told = Promise.withResolvers<string>();
+  agent.client.setNotificationHandler('notifications/resources/updated', ({ params }) => told.resolve(params.uri));
+  await agent.client.subscribeResource({ uri });
+  const asked = { framework: 'pci-dss', period_start: started };
+  await agent.use('assess_compliance', asked);
+  const open = { name: 'open', spec: { action: 'ALLOW', peerSelector: {}, ingress: [{ from: ['*'] }] } };
+  await harness.api('POST', '/api/v1/policies', { token, workspace, body: open });
+  const { evidence_id: id } = await agent.use('assess_compliance', asked);
+  expect(await told.promise).toBe(uri);
+  const { contents } = await agent.client.readResource({ uri });
+  const [{ text = '' } = {}] = contents as { text?: string }[];
+  expect(JSON.parse(text).items).toMatchObject([
+    {
+      evidence_id: id,
+      controls: expect.arrayContaining([expect.objectContaining({ control: 'PCI-DSS-1.3', from: 'pass', to: 'fail' })]),
+    },
+  ]);
+});
+
 test('mesh compliance assesses, lists, shows and compares', async () => {
   const workspace = await workspaceOf('commands');
   const home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
@@ -91,6 +114,7 @@ test('mesh compliance assesses, lists, shows and compares', async () => {
     const first = await run('compliance', 'assess', 'pci-dss', '--from', started);
     expect([first.code, first.stderr]).toEqual([0, '']);
     expect(first.stdout).toMatch(/FAIL {2}PCI-DSS-1\.2 {2}Restrict inbound and outbound traffic\n {6}.*\n {6}To do: /);
+    expect(first.stdout).toContain('      Changes: create MeshPolicy deny-all. Opens nothing; closes ');
     const id = /Kept as (ev_[a-z2-7]+)\./.exec(first.stdout)?.[1] ?? '';
     const base = { name: 'base', spec: { action: 'DENY', peerSelector: {} } };
     await harness.api('POST', '/api/v1/policies', { token, workspace, body: base });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEvidence } from '../../cli/evidence-file.ts';
 import { readCheckpoint } from '../../core/audit/checkpoint.ts';
@@ -359,6 +360,76 @@ describe('a tampering is found and named', () => {
     ['it is empty', () => Buffer.alloc(0)],
   ])('%s', async (_what, cut) => {
     expect((await findingsOf(cut(storedZip(genuine)))).codes).toEqual(['damaged']);
+  });
+});
+
+/** An entry that only who unpacks from the beginning comes upon: another report than the one that was signed. */
+const hidden = () => {
+  const zip = storedZip([{ name: 'report.html', bytes: Buffer.from('<p>All controls pass.</p>') }]);
+  return zip.subarray(0, zip.length - 22 - 46 - 'report.html'.length);
+};
+
+function withEntry(name: string, change: (entry: ZipEntry) => Partial<ZipEntry>): ZipEntry[] {
+  return genuine.map((entry) => (entry.name === name ? { ...entry, ...change(entry) } : entry));
+}
+
+describe('what the directory of a ZIP does not tell of is found and named', () => {
+  const first = () => genuine[0]?.name ?? '';
+  test.each<[string, () => Buffer, RegExp]>([
+    [
+      'an entry before the first',
+      () => storedZip(withEntry(first(), () => ({ before: hidden() }))),
+      /bytes that belong to none of its entries, before the entry executive-summary\.md/,
+    ],
+    [
+      'an entry between two',
+      () => storedZip(withEntry('report.html', () => ({ before: hidden() }))),
+      /before the entry report\.html/,
+    ],
+    [
+      'an entry after the last',
+      () => {
+        const zip = storedZip([...genuine, { name: 'last', bytes: Buffer.alloc(0), before: hidden() }]);
+        // The last one is taken out of the directory again.
+        const end = Buffer.from(zip.subarray(-22));
+        end.writeUInt16LE(genuine.length, 8);
+        end.writeUInt16LE(genuine.length, 10);
+        end.writeUInt32LE(end.readUInt32LE(12) - 46 - 'last'.length, 12);
+        return Buffer.concat([zip.subarray(0, -22 - 46 - 'last'.length), end]);
+      },
+      /before its directory/,
+    ],
+    [
+      'an entry after the compressed data of another',
+      () => {
+        const bytes = (entry: ZipEntry) => Buffer.concat([deflateRawSync(entry.bytes), hidden()]);
+        return storedZip(withEntry('VERIFY.md', (entry) => ({ deflated: bytes(entry) })));
+      },
+      /VERIFY\.md cannot be read: it does not end where its header says/,
+    ],
+    [
+      'a size in the header of an entry that is not that of the directory',
+      () => storedZip(withEntry('VERIFY.md', () => ({ localSize: 1 }))),
+      /VERIFY\.md has another size or compression in its own header/,
+    ],
+    [
+      'a comment',
+      () => {
+        const zip = storedZip(genuine);
+        zip.writeUInt16LE(5, zip.length - 2);
+        return Buffer.concat([zip, Buffer.from('hello')]);
+      },
+      /after its directory/,
+    ],
+  ])('%s', async (_what, tampered, text) => {
+    const found = await findingsOf(tampered());
+    expect(found.codes).toEqual(['damaged']);
+    expect(found.text).toMatch(text);
+  });
+
+  test('an entry that is compressed and ends where its header says verifies', async () => {
+    const entries = withEntry('VERIFY.md', ({ bytes }) => ({ deflated: deflateRawSync(bytes) }));
+    expect(await findingsOf(storedZip(entries))).toEqual({ codes: [], text: '' });
   });
 });
 

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { StoreError } from '../../core/base/ports.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { buildGate } from '../../core/call/gate.ts';
 import { buildEvidence } from '../../rest/evidence.ts';
@@ -290,10 +291,40 @@ describe('mesh evidence', () => {
     }
     const held = await command('audit', 'verify', '--evidence', file, ...now);
     expect([held.code, held.stdout]).toEqual([0, expect.stringContaining(': verified')]);
+    expect(held.stdout).toContain(`is signed by ${oldKey}, as the control plane itself says`);
+    // A key that is given counts alone, whatever others the control plane names.
+    const newKey = JSON.parse(after.stdout).key_fingerprint;
+    const pinned = await command('audit', 'verify', '--evidence', file, '--key', newKey, ...now);
+    expect([pinned.code, pinned.stderr]).toEqual([
+      1,
+      expect.stringContaining(`is signed by ${oldKey}, which is not a key that is trusted`),
+    ]);
     const elsewhere = await openMachine('elsewhere', plane);
     const wrong = await command('audit', 'verify', '--evidence', file, ...elsewhere.target);
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/is of the log .*rotated|not the one that/)]);
   });
+});
+
+test('an archive is cut before its end where the control plane cannot record that it was handed out', async () => {
+  const { workspace, assess, evidence } = await openWorkspace('full-disk');
+  const { evidence_id: id } = await assess();
+  const { store } = harness.plane.services;
+  const record = store.record.bind(store);
+  const full = vi.spyOn(store, 'record').mockImplementation(async (of, events) => {
+    if (events.some(({ type }) => type === 'evidence.exported')) throw new StoreError('unavailable', 'disk full');
+    return record(of, events);
+  });
+  onTestFinished(() => full.mockRestore());
+  await expect(evidence({ evidence_id: id })).rejects.toThrow();
+  full.mockRestore();
+  const { status, bytes } = await evidence({ evidence_id: id });
+  expect([status, bytes.subarray(-22, -18).toString('hex')]).toEqual([200, '504b0506']);
+  const types = (await store.audit(workspace, { limit: 10 })).map(({ event }) => event?.type);
+  expect(types.filter((type) => type?.startsWith('evidence.'))).toEqual([
+    'evidence.exported',
+    'evidence.export_begun',
+    'evidence.export_begun',
+  ]);
 });
 
 describe('a client that takes nothing', () => {

@@ -9,7 +9,8 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectMcp, ERAS } from '../kits/http/agent-client.ts';
+import { MCP_VIEWS } from '../../tools/surfaces.ts';
+import { connectMcp, ERAS, SHOWS_VIEWS } from '../kits/http/agent-client.ts';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
 import { apiToken, webAndDatabase } from '../kits/http/network-setup.ts';
 import { launcher } from '../kits/process/run-command.ts';
@@ -50,6 +51,28 @@ test.each(ERAS)('a client (%j) is offered the tools of the contract in less than
   expect((await agent.client.listPrompts()).prompts.length).toBeGreaterThan(0);
   expect((await agent.client.listResourceTemplates()).resourceTemplates.length).toBeGreaterThan(0);
 });
+
+test.each(ERAS)(
+  'a client (%j) that shows views is offered one for each tool that has one, in as many bytes',
+  async (era) => {
+    await using agent = await connectMcp(harness.url, token, era, workspace, SHOWS_VIEWS);
+    const answer = await agent.client.listTools();
+    expect(Buffer.byteLength(JSON.stringify({ jsonrpc: '2.0', id: 1, result: answer }))).toBeLessThan(24_000);
+    const linked = MCP_VIEWS.flatMap(({ name, tools }) => tools.map((tool) => [tool, `ui://mesh/${name}`]));
+    const meta = (tool: { _meta?: unknown }) => (tool._meta as { ui?: { resourceUri?: string } } | undefined)?.ui;
+    const offered = answer.tools.flatMap((tool) => {
+      const { resourceUri } = meta(tool) ?? {};
+      return resourceUri ? [[tool.name, resourceUri]] : [];
+    });
+    expect(new Set(offered.map(String))).toEqual(new Set(linked.map(String)));
+    for (const [, uri = ''] of linked) {
+      const { contents } = await agent.client.readResource({ uri });
+      const [page] = contents;
+      expect(page && 'text' in page ? Buffer.byteLength(page.text) : 0).toBeGreaterThan(10_000);
+      expect(page && 'text' in page ? Buffer.byteLength(page.text) : 0).toBeLessThan(150_000);
+    }
+  },
+);
 
 test('a client on the v1 SDK plans, applies and reads a refusal whole', async () => {
   verifies('mcp-plan', 'mcp-apply');

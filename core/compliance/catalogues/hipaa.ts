@@ -49,6 +49,14 @@ export const hipaa: Catalogue = {
       references: ['45 CFR 164.312(b)'],
     },
     {
+      id: 'HIPAA-164.312(b)-log',
+      title: 'Records of activity are whole and unchanged',
+      check: 'verified-log',
+      strength: 'strong',
+      caveat: 'Read as it is now: no history of it is kept.',
+      references: ['45 CFR 164.312(b)'],
+    },
+    {
       id: 'HIPAA-164.312(c)(1)',
       title: 'Integrity: no unauthorised change',
       check: 'changes-authorised',
@@ -62,6 +70,31 @@ export const hipaa: Catalogue = {
       check: 'second-factor',
       strength: 'strong',
       caveat: 'Read as it is now: no history of it is kept.',
+      references: ['45 CFR 164.312(d)'],
+    },
+    {
+      id: 'HIPAA-164.312(d)-passwords',
+      title: 'Each person has a password that nobody else set',
+      check: 'first-password',
+      strength: 'strong',
+      caveat: 'Read as it is now: no history of it is kept.',
+      references: ['45 CFR 164.312(d)'],
+    },
+    {
+      id: 'HIPAA-164.312(d)-tokens',
+      title: 'Tokens end and are renewed',
+      check: 'token-ages',
+      strength: 'strong',
+      caveat:
+        'Join and API tokens; secrets outside of the product are not seen. Read as it is now: no history of it is kept.',
+      references: ['45 CFR 164.312(d)'],
+    },
+    {
+      id: 'HIPAA-164.312(d)-keys',
+      title: 'Keys of peers with health data are renewed',
+      check: 'key-ages',
+      strength: 'partial',
+      caveat: 'Keys of peers alone; certificates of hosts are not seen.',
       references: ['45 CFR 164.312(d)'],
     },
     {

@@ -57,11 +57,28 @@ export const soc2: Catalogue = {
       references: ['SOC 2 2017 TSC CC6.6'],
     },
     {
+      id: 'SOC2-CC6.6-bus',
+      title: 'Ports of the control plane are restricted',
+      check: 'bus-exposure',
+      strength: 'partial',
+      caveat:
+        'The bus is judged: API, relay and STUN serve who is outside. Read as it is now: no history of it is kept.',
+      references: ['SOC 2 2017 TSC CC6.6'],
+    },
+    {
       id: 'SOC2-CC6.7',
       title: 'Data in transit is encrypted',
       check: 'encrypted-paths',
       strength: 'strong',
       caveat: 'Policies of the overlay are judged; firewalls and routes of hosts outside of it are not seen.',
+      references: ['SOC 2 2017 TSC CC6.7'],
+    },
+    {
+      id: 'SOC2-CC6.7-outbound',
+      title: 'Outbound traffic is restricted',
+      check: 'explicit-outbound',
+      strength: 'partial',
+      caveat: 'Policies of the overlay are judged; what hosts send past it is not seen.',
       references: ['SOC 2 2017 TSC CC6.7'],
     },
     {

@@ -1,7 +1,7 @@
 import { openCheckpoint } from '../../audit/checkpoint.ts';
-import { noteKeysOf, rootAt } from '../../audit/keep-checkpoints.ts';
+import { noteKeysOf, rootAt, whyNotHeld } from '../../audit/keep-checkpoints.ts';
 import { hashOfEntry } from '../../audit/leaf.ts';
-import type { PublicLogKeys } from '../../audit/log-keys.ts';
+import type { KnownLogs, PublicLogKeys } from '../../audit/log-keys.ts';
 import { GrowingTree } from '../../audit/tree.ts';
 import type { AuditTree, KeptCheckpoint, Store } from '../../base/ports.ts';
 import { formatInstant } from '../../base/time.ts';
@@ -32,14 +32,15 @@ export async function verifiedLog({ services, workspace, from: begin, at }: Fact
   const tree = store.auditTree(workspace);
   const checkpoints = [...(await tree.checkpoints(MAX_CHECKPOINTS))].sort((a, b) => a.size - b.size);
   const newest = checkpoints.at(-1);
-  if (!newest)
-    return unknown('No checkpoint of the audit log was signed yet.', 'An auditor assesses again in a minute.');
   const done = progressOf(store, workspace, clock.now());
-  const fault = await recompute(tree, checkpoints, { logs, workspace, done });
+  const fault =
+    (await behindHead(tree, workspace, logs)) ?? (await recompute(tree, checkpoints, { logs, workspace, done }));
   if (fault !== undefined) {
     progress.get(store)?.delete(workspace);
     return { holds: false, evidence: `The audit log does not verify: ${fault}`, remedy: REMEDY };
   }
+  if (!newest)
+    return unknown('No checkpoint of the audit log was signed yet.', 'An auditor assesses again in a minute.');
   if (done.tree.size < newest.size) {
     const evidence = `Entries 0 to ${done.tree.size - 1} of ${newest.size} were recomputed and verify; the rest is not yet.`;
     return unknown(evidence, 'An auditor assesses again, which goes on from there, or runs mesh audit verify.');
@@ -66,6 +67,18 @@ function progressOf(store: Store, workspace: string, now: number): Progress {
   const begun = { tree: new GrowingTree(), begunAt: now };
   all.set(workspace, begun);
   return begun;
+}
+
+/** Who has the database takes its checkpoints out of it, not what was signed last. @returns what is wrong */
+async function behindHead(tree: AuditTree, workspace: string, logs: KnownLogs): Promise<string | undefined> {
+  const what = 'the newest signed checkpoint, kept apart from the database,';
+  try {
+    const head = await logs.heads.newest(workspace);
+    const why = head && (await whyNotHeld(head, tree, await tree.size(), noteKeysOf(logs, workspace)));
+    return why && `${what} ${why}`;
+  } catch (error) {
+    return `${what} could not be held against it: ${(error as Error).message}`;
+  }
 }
 
 /** @returns what is wrong */

@@ -16,7 +16,7 @@ export const SIGN_IN_FACTS = {
     const whom = `${counted(people, 'account')} of members and platform administrators`;
     if (without.length === 0) return holds(`Each of ${whom} has a second factor.`);
     return fails(
-      `Of ${whom}, ${without.length} sign in with a password alone: ${listed(without)}.`,
+      `Of ${whom}, ${without.length} ${without.length === 1 ? 'signs' : 'sign'} in with a password alone: ${listed(without)}.`,
       'These people enrol a second factor (mesh otp enroll); app.signIn.secondFactor: administrators makes it a must for who administers.',
     );
   },
@@ -52,7 +52,7 @@ export const SIGN_IN_FACTS = {
       return holds('Each member and platform administrator signs in with a second factor beside the password.');
     }
     return fails(
-      `Passwords may be older than ${ASKED.passwordDays} days, and ${counted(without.length, 'account')} of members and platform administrators has no second factor.`,
+      `Passwords may be older than ${ASKED.passwordDays} days, and ${counted(without.length, 'account')} of members and platform administrators ${without.length === 1 ? 'has' : 'have'} no second factor.`,
       `The host administrator sets app.signIn.passwordMaxAge to ${ASKED.passwordDays}d, or these people enrol a second factor (mesh otp enroll).`,
     );
   },

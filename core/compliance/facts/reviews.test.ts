@@ -68,6 +68,43 @@ test.each([
   expect((await kit.fact(kind)).holds).toBe(true);
 });
 
+test.each(['access', 'policies', 'activity'] as const)(
+  'a review of %s that was open for long is as old as its list',
+  async (kind) => {
+    await using kit = await buildFactKit();
+    const { id } = await kit.ask('start_review', { kind });
+    kit.clock.time += 185 * DAY_MS;
+    await kit.ask('decide_review_items', { id, confirm_rest: true });
+    await kit.ask('finish_review', { id });
+    expect(await kit.fact(kind)).toMatchObject({
+      holds: false,
+      evidence: expect.stringContaining('The next was due at'),
+    });
+  },
+);
+
+test('a review of a few entries fails while older ones are left, and none leaves out what is before it', async () => {
+  await using kit = await buildFactKit();
+  const size = await kit.services.store.auditTree(kit.workspace).size();
+  kit.clock.time += 100 * DAY_MS;
+  const reviewed = async (range: object) => {
+    const { id } = await kit.ask('start_review', { kind: 'activity', ...range });
+    await kit.ask('decide_review_items', { id, confirm_rest: true });
+    await kit.ask('finish_review', { id });
+  };
+  await expect(reviewed({ from_seq: size - 1 })).rejects.toThrow(`The entries 0 to ${size - 2} were not reviewed yet`);
+  await reviewed({ to_seq: 0 });
+  expect(await kit.fact('activity')).toMatchObject({
+    holds: false,
+    evidence: expect.stringMatching(/From entry 1 on, of .*, the log was not reviewed\./),
+  });
+  await reviewed({});
+  expect((await kit.fact('activity')).holds).toBe(true);
+  // Looked at again, which takes nothing back.
+  await reviewed({ from_seq: 0, to_seq: 0 });
+  expect((await kit.fact('activity')).holds).toBe(true);
+});
+
 test('what was found in the log does not fail the review of it', async () => {
   await using kit = await buildFactKit();
   const { id } = await kit.ask('start_review', { kind: 'activity' });

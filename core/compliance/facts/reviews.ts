@@ -1,7 +1,7 @@
 import { formatInstant } from '../../base/time.ts';
 import { workspaceById } from '../../model/workspaces.ts';
 import { counted, listed } from '../reading.ts';
-import { CADENCE_DAYS, cadenceOf, lastFinished, pagesOf } from '../reviews/find-reviews.ts';
+import { CADENCE_DAYS, cadenceOf, firstUnreviewed, lastFinished, pagesOf } from '../reviews/find-reviews.ts';
 import { isFlaggedInForce, nowOf } from '../reviews/in-force.ts';
 import type { ReviewKind, ReviewRecord } from '../reviews/review-record.ts';
 import { type Fact, type FactContext, type FactReader, fails, holds, unknown } from './fact.ts';
@@ -33,13 +33,15 @@ async function reviewFact(context: FactContext, kind: ReviewKind, maxAgeMs: numb
     return { ...unknown(`No review of ${kind} was finished up to ${when}.`, remedy), isOfPeriod };
   }
   const told = reviewText(last, last.spec.finished);
-  const dueAt = last.spec.finished.at + maxAgeMs;
+  const dueAt = last.spec.startedAt + maxAgeMs;
   if (dueAt < at) {
     return {
       ...fails(`${told} The next was due at ${formatInstant(dueAt)} and was not finished up to ${when}.`, remedy),
       isOfPeriod,
     };
   }
+  const unread = kind === 'activity' ? await oldUnreviewed(context, maxAgeMs) : undefined;
+  if (unread !== undefined) return { ...fails(`${told} ${unread}`, remedy), isOfPeriod };
   const inForce = await flaggedInForce(context, last);
   if (inForce.length === 0) return { ...holds(told), isOfPeriod };
   const evidence = `${told} Flagged and still in force: ${listed(inForce)}.`;
@@ -47,6 +49,14 @@ async function reviewFact(context: FactContext, kind: ReviewKind, maxAgeMs: numb
     ...fails(evidence, `Whoever may ends what was flagged (mesh compliance review show ${last.uid}).`),
     isOfPeriod,
   };
+}
+
+/** Entries that no review covers and that are older than it may be, in words. */
+async function oldUnreviewed({ services, workspace, at }: FactContext, maxAgeMs: number): Promise<string | undefined> {
+  const next = await firstUnreviewed(services, workspace, at);
+  const [entry] = await services.store.audit(workspace, { before: next + 1, limit: 1 });
+  if (entry?.seq !== next || entry.at + maxAgeMs >= at) return undefined;
+  return `From entry ${next} on, of ${formatInstant(entry.at)}, the log was not reviewed.`;
 }
 
 function reviewText({ uid, spec }: ReviewRecord, finished: NonNullable<ReviewRecord['spec']['finished']>): string {

@@ -36,6 +36,7 @@ export async function activityItems(
   const from = asked.from ?? next;
   const to = asked.to ?? Math.min(size, from + MAX_ENTRIES) - 1;
   requireRange(from, to, size);
+  requireNoGap(from, next);
   const found = new Map<string, Counted>();
   for (let before = to + 1; before > from; ) {
     const entries = await store.audit(workspace, { before, limit: Math.min(PAGE, before - from) });
@@ -63,6 +64,13 @@ function requireRange(from: number, to: number, size: number): void {
   if (to < from) refuse('to_seq', 'The range ends before it begins: swap from_seq and to_seq.');
   if (to - from >= MAX_ENTRIES)
     refuse('to_seq', `One review covers ${MAX_ENTRIES} entries at most: review the log in parts.`);
+}
+
+/** What was left out would never be asked for again: the next review begins after this one. */
+function requireNoGap(from: number, next: number): void {
+  if (from <= next) return;
+  const detail = `The entries ${next} to ${from - 1} were not reviewed yet: begin with ${next}, or before it.`;
+  throw invalidInput([{ pointer: '/from_seq', detail }], `/from_seq: ${detail}`);
 }
 
 function count(found: Map<string, Counted>, entry: AuditEntry): void {

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 /** Six months, of which the longest have 184 days, and three, of which these have 92. */
 export const CADENCE_DAYS: Readonly<Record<ReviewKind, number>> = { access: 184, policies: 184, activity: 92 };
 
-/** How long after one review the next is due, ms. */
+/** How long after the list of one review the next is due, ms: how long people took to look at it makes it no newer. */
 export function cadenceOf(settings: Pick<WorkspaceSettings, 'reviews'>, kind: ReviewKind): number {
   return (settings.reviews?.[kind] ?? CADENCE_DAYS[kind]) * DAY_MS;
 }
@@ -39,7 +39,7 @@ export async function dueReviews(services: StoreServices, workspace: string): Pr
     REVIEW_KINDS.map(async (kind) => {
       const last = await lastFinished(services, workspace, kind);
       const open = await openReview(services, workspace, kind);
-      const since = last?.spec.finished?.at ?? createdAt;
+      const since = last?.spec.startedAt ?? createdAt;
       const dueAt = since + cadenceOf(spec.settings, kind);
       return { kind, dueAt, last, open, isTold: spec.settings.reviews !== undefined || last !== undefined };
     }),
@@ -57,6 +57,24 @@ export async function lastFinished(
   return items
     .filter(({ spec }) => spec.review === kind && spec.finished !== undefined && spec.finished.at <= at)
     .reduce<ReviewRecord | undefined>((found, one) => (found && endOf(found) >= endOf(one) ? found : one), undefined);
+}
+
+/**
+ * The number of the first entry of the audit log that no finished review of activity covers, ranges that leave something out
+ * before them apart. Reviews are kept for a time, so what is before the oldest is not asked for.
+ */
+export async function firstUnreviewed(
+  { store }: StoreServices,
+  workspace: string,
+  at = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  const { items } = await store.list(workspace, 'Review');
+  const ranges = items.flatMap(({ spec: { range, finished } }) =>
+    range && finished && finished.at <= at ? range : [],
+  );
+  const [first, ...others] = ranges.toSorted((a, b) => a.from - b.from);
+  if (!first) return 0;
+  return others.reduce((next, { from, to }) => (from <= next ? Math.max(next, to + 1) : next), first.to + 1);
 }
 
 function endOf({ spec }: ReviewRecord): number {

@@ -6,7 +6,7 @@ import { requireSession } from '../../base/require-session.ts';
 import type { HistoryServices } from '../../state/services.ts';
 import { accessItems } from './access-items.ts';
 import { activityItems } from './activity-items.ts';
-import { lastFinished, openReview, pagesOf, reviewById } from './find-reviews.ts';
+import { firstUnreviewed, lastFinished, openReview, pagesOf, reviewById } from './find-reviews.ts';
 import { policyItems } from './policy-items.ts';
 import { MAX_ITEMS, type ReviewKind, type ReviewRecord, reviewDrafts } from './review-record.ts';
 
@@ -77,7 +77,7 @@ async function itemsOf(
       return policyItems(services, workspace, before);
     }
     case 'activity': {
-      const next = (previous?.spec.range?.to ?? -1) + 1;
+      const next = await firstUnreviewed(services, workspace);
       return { ...(await activityItems(services, workspace, { from, to }, next)), notes: [] };
     }
     default:

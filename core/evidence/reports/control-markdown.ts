@@ -105,7 +105,7 @@ function remediationSection({ remediation, changes, effect }: ControlResult): st
       ? []
       : [
           [
-            `Effect on the network as it was when it was assessed: ${text(effect.summary)}. It opens ${counted(effect.opened_pairs, 'pair')} and closes ${counted(effect.closed_pairs, 'pair')}. The control ${effect.holds_after ? 'holds' : 'does not hold yet'} after it.`,
+            `Effect on the network as it was when it was assessed: ${text(effect.summary)} It opens ${counted(effect.opened_pairs, 'pair')} and closes ${counted(effect.closed_pairs, 'pair')}. The control ${effect.holds_after ? 'holds' : 'does not hold yet'} after it.`,
           ],
         ]),
   ];

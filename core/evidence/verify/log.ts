@@ -60,8 +60,9 @@ export class LogLines {
     this.#tree.append(hashOfEntry(line));
     this.#noteRoot();
     this.count += 1;
-    const { at, commit } = JSON.parse(line) as Partial<Pick<AuditEntry, 'at' | 'commit'>>;
-    if (typeof at !== 'number') throw new SyntaxError('a line is no entry');
+    const entry = JSON.parse(line) as Partial<Pick<AuditEntry, 'at' | 'commit'>> | null;
+    if (typeof entry?.at !== 'number') throw new SyntaxError('a line is no entry');
+    const { at, commit } = entry;
     this.oldest ??= at;
     if (at < this.#newest) this.isOrdered = false;
     this.#newest = at;

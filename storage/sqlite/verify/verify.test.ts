@@ -174,6 +174,23 @@ test.each<[string, (database: DatabaseSync) => void, RegExp]>([
   ],
   ['a token taken out', sql('DELETE FROM unique_value'), /^lookup_changed/],
   [
+    'a trigger that undoes what is written',
+    sql(
+      `CREATE TRIGGER unseen AFTER INSERT ON audit WHEN instr(NEW.entry, 'user:eve') BEGIN DELETE FROM audit WHERE seq = NEW.seq; END`,
+    ),
+    /^damaged: The file has the trigger unseen, which no version of Mesh makes/,
+  ],
+  [
+    'a trigger of ours that does something else',
+    sql('CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit BEGIN SELECT 1; END'),
+    /^damaged: The file has the trigger audit_is_never_changed/,
+  ],
+  [
+    'a view in the place of the log',
+    sql('ALTER TABLE audit RENAME TO audit_kept; CREATE VIEW audit AS SELECT * FROM audit_kept'),
+    /^damaged: The file has the view audit,/,
+  ],
+  [
     'the text of an entry',
     sql(`UPDATE audit SET entry = replace(entry, 'user:ada', 'user:bob') WHERE ${entryOf(4)}`),
     /^entry_changed: .*Entry 4: its text/,
@@ -337,4 +354,18 @@ test('a version that is gone is explained by an entry alone, not by what the row
     database.exec("UPDATE workspace SET compacted = 8, keep = '[]'; DELETE FROM version WHERE until <= 8");
   });
   expect(findingsIn(file)[0]).toMatch(/^version_missing.*no entry says that it was dropped/);
+});
+
+test('a long entry whose text was taken out is found, although what is left is its leaf in the log', async () => {
+  const file = tampered(() => undefined);
+  const store = await openSqliteStore({ path: file, clock: testClock(START + 48 * HOUR_MS), log: silentLog });
+  const detail = { records: Array.from({ length: 2_000 }, (_, n) => `a record that is witnessed, ${n}`) };
+  await store.record(WS, [{ type: 'test.long', actor: 'system:test', result: 'ok', detail }]);
+  await store.close();
+  expect(findingsIn(file)).toEqual([]);
+  const database = new DatabaseSync(file);
+  const { entry } = database.prepare(`SELECT entry FROM audit WHERE ${entryOf(14)}`).get() as { entry: string };
+  database.prepare(`UPDATE audit SET entry = ? WHERE ${entryOf(14)}`).run(leafDataOf(entry));
+  database.close();
+  expect(findingsIn(file)).toEqual([expect.stringMatching(/^entry_changed: .*Entry 14: its text is not the one/)]);
 });

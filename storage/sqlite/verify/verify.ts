@@ -25,7 +25,7 @@ export function verifyDatabase(path: string, only?: string): LogReport[] {
       throw unavailable(`${path} has schema ${schema}, of an older version: start this version of meshd on it once`);
     }
     database.exec('BEGIN');
-    const damage = [...damageOf(database), ...strayFindings(database)];
+    const damage = [...damageOf(database), ...programFindings(database), ...strayFindings(database)];
     return database
       .statement<WorkspaceRow>('SELECT * FROM workspace ORDER BY name')
       .all()
@@ -70,6 +70,35 @@ function damageOf(database: Database): Finding[] {
   return rows
     .filter(({ integrity_check: said }) => said !== 'ok')
     .map(({ integrity_check: said }) => ({ code: 'damaged', message: `The database file is damaged: ${said}` }));
+}
+
+/** Triggers that every file has: the log is only appended to. */
+const OWN_TRIGGERS: ReadonlySet<string> = new Set(
+  [
+    ['audit_is_never_changed', 'UPDATE'],
+    ['audit_is_never_deleted', 'DELETE'],
+  ].map(
+    ([name, event]) =>
+      `CREATE TRIGGER ${name} BEFORE ${event} ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END`,
+  ),
+);
+
+/**
+ * What of the file itself acts when it is written or read: a trigger undoes what the control plane writes, and a view answers
+ * it otherwise than whoever only reads.
+ */
+function programFindings(database: Database): Finding[] {
+  const rows = database
+    .statement<{ type: string; name: string; sql: string }>(
+      "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' ORDER BY name",
+    )
+    .all();
+  return rows
+    .filter(({ sql }) => !OWN_TRIGGERS.has(sql.replaceAll(/\s+/g, ' ')))
+    .map(({ type, name }) => {
+      const message = `The file has the ${type} ${name.slice(0, 80)}, which no version of Mesh makes: what is written to it or read from it may be another.`;
+      return { code: 'damaged', message };
+    });
 }
 
 /** What belongs to no workspace that there is, or to another one than its record: nothing else would look at it. */

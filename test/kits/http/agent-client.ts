@@ -1,11 +1,22 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 export const ERAS = [['legacy'], [{ pin: '2026-07-28' }]] as const;
 export type Era = (typeof ERAS)[number][0];
 
+/** Of a client that shows views beside answers (MCP Apps). */
+export const SHOWS_VIEWS: ClientCapabilities = {
+  extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
+};
+
 /** The official client of either protocol era, connected over Streamable HTTP; closes with its scope. */
-export async function connectMcp(server: string, token: string, mode: Era = 'legacy', workspace?: string) {
-  const client = new Client({ name: 'scenario', version: '1' }, { versionNegotiation: { mode } });
+export async function connectMcp(
+  server: string,
+  token: string,
+  mode: Era = 'legacy',
+  workspace?: string,
+  capabilities: ClientCapabilities = {},
+) {
+  const client = new Client({ name: 'scenario', version: '1' }, { versionNegotiation: { mode }, capabilities });
   const headers = { authorization: `Bearer ${token}`, ...(workspace !== undefined && { 'x-workspace-id': workspace }) };
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', server), { requestInit: { headers } }));
   return {

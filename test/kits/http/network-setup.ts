@@ -36,7 +36,7 @@ export async function webAndDatabase(harness: Harness, slug = 'prod') {
 
 /** An API token as an MCP client gets one: read, plan and apply. */
 export async function apiToken(
-  harness: Harness,
+  harness: Pick<Harness, 'api'>,
   { token, workspace }: { readonly token: string; readonly workspace: string },
   scopes?: readonly string[],
 ): Promise<string> {

@@ -158,7 +158,12 @@ function failingResult(name: string, index: number) {
         spec: { peerSelector: { matchLabels: { pci: name } }, policyTypes: ['Ingress'], action: 'ALLOW', ingress: [] },
       } as unknown as ControlResult['changes'][number],
     ],
-    effect: { summary: `closes 4 pairs to ${name}`, opened_pairs: 0, closed_pairs: 4, holds_after: true },
+    effect: {
+      summary: `Opens nothing; closes everything from ${name}.`,
+      opened_pairs: 0,
+      closed_pairs: 4,
+      holds_after: true,
+    },
   } as const;
 }
 

@@ -6,7 +6,7 @@ import { me } from './session.ts';
 
 /**
  * Gives an address that names no workspace one: the first, and of a link to a workflow (`#/workflows/<id>`) the one that
- * has it. Never another workflow under an address that is not its own.
+ * has it. Never another workflow under an address that is not its own. One that names it by its id gets its slug.
  */
 export function completeAddress(): () => void {
   return effect(() => {
@@ -14,6 +14,8 @@ export function completeAddress(): () => void {
     const all = me.value?.workspaces ?? [];
     const [first] = all;
     const [id] = rest;
+    const byId = all.find(({ id: own }) => own === workspace);
+    if (byId) return replaceAddress(hrefOf({ workspace: byId.slug, page, rest, query }));
     if (workspace !== '' || !first) return;
     if (page !== WORKFLOWS || !id) return replaceAddress(hrefOf({ workspace: first.slug, page, rest, query }));
     void findWorkflow(id, all).then((slug) => {

@@ -1,9 +1,10 @@
 import { mayPutBack, putBackTarget } from '../../effect/put-back.ts';
+import { FindingSentence } from '../../reach/finding-sentence.tsx';
 import { linkTo } from '../../route/route.ts';
 import { ask } from '../../texts/ask.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { Sentence } from '../../ui/sentence.tsx';
-import { exactTime, Time } from '../../ui/time.tsx';
+import { exactTime } from '../../ui/time.tsx';
 import type { Asked, Finding, Lead } from './answering.ts';
 
 /** What is told of a question, as it comes: the answer first, then what it rests on. */
@@ -55,18 +56,11 @@ export function AnswerView({ asked }: { asked: Asked }) {
   );
 }
 
-/** `2026-01-31T12:00:00Z: ` stands before each sentence; the moment is told beside it. */
-const MOMENT = /^[\d-]+T[\d:.]+Z:\s*/;
-
-function FindingView({ finding: { at, sentence, change, restore, no_restore: why } }: { finding: Finding }) {
+function FindingView({ finding }: { finding: Finding }) {
+  const { at, change, restore, no_restore: why } = finding;
   return (
     <li class="finding stack-small">
-      <p class="break">
-        <strong>
-          <Time at={at} />
-        </strong>{' '}
-        <Sentence text={sentence.replace(MOMENT, '')} />
-      </p>
+      <FindingSentence finding={finding} />
       <div class="row">
         <a class="button" href={linkTo('time', [], { at })} aria-label={`${ask.at}, ${exactTime(at)}`}>
           {ask.at}

@@ -1,0 +1,34 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Caller } from '../base/caller.ts';
+import { CallTrace } from '../model/call-trace.ts';
+import { keepTrace } from './traced-call.ts';
+
+const operation = { name: 'apply_resources', output: z.strictObject({}) };
+const caller: Caller = {
+  kind: 'agent',
+  subject: 'agent:scout',
+  id: 'ag_1',
+  name: 'scout',
+  tokenId: 'tok_1',
+  interactive: false,
+  workspaces: ['w_1'],
+  scopesIn: () => new Set(),
+};
+
+test('of a call with megabytes of arguments the beginning is kept and nothing else of it', () => {
+  setFlagsFromString('--expose-gc');
+  const heapUsed = (): number => {
+    runInNewContext('gc')();
+    return process.memoryUsage().heapUsed;
+  };
+  const trace = new CallTrace();
+  const documents = Array.from({ length: 1_000_000 }, () => 1);
+  const call = { operation, caller, workspace: 'w_1', face: 'rest', requestId: 'r_1', raw: { documents } } as const;
+  const before = heapUsed();
+  for (let at = 0; at < 40; at += 1) keepTrace(trace, at, { ...call, end: { answer: {} } });
+  expect(trace.of({ workspace: 'w_1', caller: 'ag_1', family: 'ag_1' })).toHaveLength(40);
+  expect(heapUsed() - before).toBeLessThan(20_000_000);
+});

@@ -113,6 +113,11 @@ async function run({ start }: Meshd, part: string | undefined, options: MeshdOpt
   await failing(async () => {
     const running = await start(configDir, part, { acceptLoss });
     const { log } = running;
+    // Whatever state it left, nothing may be done in: the process ends, and its supervisor starts another.
+    process.on('uncaughtException', (err, origin) => {
+      log.error({ err, origin }, 'an error that nothing handled: the process ends');
+      process.exit(1);
+    });
     const end = (signal: NodeJS.Signals | 'stdin') => {
       log.info({ signal }, 'stopping');
       running.stop().then(

@@ -10,12 +10,15 @@ export function startSnapshots(services: Pick<Services, 'store' | 'states' | 'cl
   /** The last capture of each workspace: the next one begins after it, so that sizes and order are right. */
   const tails = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
+  const counts = { stored: 0, failed: 0 };
 
   async function capture({ workspace, ...asked }: DueCapture): Promise<void> {
     const context = { actor: 'system:snapshots', reason: `snapshot after ${asked.trigger}`, requestId: newId('r') };
     try {
       await takeSnapshot(services, workspace, asked, context);
+      counts.stored += 1;
     } catch (error) {
+      counts.failed += 1;
       log.error({ workspace, error: String(error) }, 'a snapshot could not be stored');
     }
   }
@@ -41,6 +44,8 @@ export function startSnapshots(services: Pick<Services, 'store' | 'states' | 'cl
 
   const unsubscribe = store.onCommit((commit) => keep(debouncer.handle(commit, clock.now())));
   return {
+    /** Snapshots after changes, since the start. */
+    counts,
     /** Stores what is due by the clock; resolves when it and all before it is stored. */
     async settle(): Promise<void> {
       flush();

@@ -4,12 +4,13 @@ import type { Caller } from '../core/base/caller.ts';
 import { invalidInput, MeshError, toProblem } from '../core/base/errors.ts';
 import { operationsFor, READ } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
-import { type Commit, type Log, StoreError } from '../core/base/ports.ts';
+import { type Clock, type Commit, type Log, StoreError } from '../core/base/ports.ts';
 import type { Kind } from '../core/base/record.ts';
 import type { Scope } from '../core/base/scope.ts';
 import { createShares, type Shares, shareKeysOf } from '../core/base/shares.ts';
-import { buildAccessWatch } from '../core/call/access-watch.ts';
+import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
 import { type Gate, invoke, requireStillAllowed } from '../core/call/invoke.ts';
+import { logFailure } from '../core/call/log-failure.ts';
 import { DRIFT_EVENT, driftView } from '../core/compliance/drift.ts';
 import { expiredToken } from '../core/model/token-record.ts';
 import type { Services } from '../core/workflow/services.ts';
@@ -25,6 +26,8 @@ export interface EventLimits {
 }
 
 export interface EventsOptions {
+  /** Aborted when the plane stops: readers are told to connect again. */
+  readonly stopping?: AbortSignal | undefined;
   readonly gate: Gate<Services>;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -75,12 +78,13 @@ function openingOf(streams: Shares) {
 }
 
 /** GET /api/v1/events: one event per revision, its id the revision, resumed by Last-Event-ID. */
-export function buildEvents({ gate, log, metrics, headers, limits = {} }: EventsOptions): RequestHandler {
+export function buildEvents({ gate, log, metrics, headers, limits = {}, stopping }: EventsOptions): RequestHandler {
   const { maxStreams = MAX_STREAMS } = limits;
   const { store, clock } = gate.services;
   const streams = createShares('event streams', maxStreams);
   const openEvents = openingOf(streams);
   const access = buildAccessWatch(gate);
+  stopping?.addEventListener('abort', () => access.endAll(goElsewhere()));
   metrics.gauge('mesh_event_streams', 'Event streams open now', () => streams.held);
 
   return async (request, response) => {
@@ -108,7 +112,7 @@ export function buildEvents({ gate, log, metrics, headers, limits = {} }: Events
         reader.caller = caller;
       };
       undo.push(access.add({ ...ongoing, check }), keepAlive(response));
-      undo.push(endWith(opened.caller, clock.now(), end));
+      undo.push(endWith(opened.caller, clock, end));
       await stream(response, store, from, reader).catch((error: unknown) => {
         if (!abort.signal.aborted) throw error;
       });
@@ -116,8 +120,8 @@ export function buildEvents({ gate, log, metrics, headers, limits = {} }: Events
       else response.end(ended && farewell(ended));
     } catch (thrown) {
       const error = fromHttpError(thrown);
-      if (!(error instanceof MeshError)) log.error({ err: error, requestId }, 'an event stream failed');
       const problem = toProblem(error, { instance: '/api/v1/events', requestId });
+      logFailure(log, error, problem, { operation: openEvents.name });
       sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
     } finally {
       for (const step of undo) step();
@@ -151,12 +155,20 @@ async function startOf(request: Request, store: Services['store'], workspace: st
   return revision;
 }
 
+/** A timer does not hear that the clock went another way: it looks so often. */
+const LOOK_MS = 10_000;
+
 /** Ends a stream with its token. */
-function endWith({ expiresAt }: Caller, now: number, end: (reason: MeshError) => void): () => void {
+function endWith({ expiresAt }: Caller, clock: Clock, end: (reason: MeshError) => void): () => void {
   if (expiresAt === undefined) return () => undefined;
-  const maxTimerMs = 2 ** 31 - 1;
-  const expiry = setTimeout(() => end(expiredToken()), Math.min(expiresAt - now, maxTimerMs));
-  return () => clearTimeout(expiry);
+  let timer: NodeJS.Timeout;
+  const look = () => {
+    const left = expiresAt - clock.now();
+    if (left <= 0) end(expiredToken());
+    else timer = setTimeout(look, Math.min(left, LOOK_MS));
+  };
+  look();
+  return () => clearTimeout(timer);
 }
 
 /** The last event of a stream whose reader may not go on. */

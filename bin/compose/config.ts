@@ -91,6 +91,15 @@ export const environment = z.object({
     .refine(STORE_URL.isKnown, STORE_URL.rule)
     .optional()
     .describe(`${STORE_URL.forms}; mesh.db in the configuration directory when unset`),
+  MESH_STORE_RESERVE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(64)
+    .describe(
+      'MB kept free on the disk of the store: below it new records are refused (storage_full), while deleting, revoking and login work',
+    ),
   MESH_TLS_CERT: filePath
     .optional()
     .describe('PEM file with the certificate chain; with MESH_TLS_KEY the API, the bus and the relay speak TLS'),

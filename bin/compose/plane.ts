@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
+import { GuardedClock } from '../../core/base/guarded-clock.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { buildGate, type ServiceGate } from '../../core/call/gate.ts';
@@ -15,21 +16,36 @@ import { buildSender } from '../../plane/webhooks/post.ts';
 import { startWebhooks } from '../../plane/webhooks/webhooks.ts';
 import { buildApp } from '../../rest/app.ts';
 import { type Listening, listen } from '../../rest/listen.ts';
-import { createMetrics, type Metrics } from '../../rest/metrics.ts';
+import { createMetrics } from '../../rest/metrics.ts';
+import { clockMarkIn } from '../../storage/clock-mark.ts';
 import { lockDirectory } from '../../storage/directory-lock.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
+import { storeFile } from '../../storage/open.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
 import { checkGivenAddresses } from './address-check.ts';
 import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
+import { diskOf } from './disk.ts';
 import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
+import { guardClock, systemClock } from './guard-clock.ts';
+import { networkMetrics } from './network-metrics.ts';
 import { openInstallation } from './open-installation.ts';
 import { ownNames } from './own-names.ts';
+import {
+  clockMetrics,
+  jobMetrics,
+  planeMetrics,
+  readinessMetrics,
+  snapshotMetrics,
+  toolCalls,
+} from './plane-metrics.ts';
 import { buildNarrator, buildPlanner } from './planner.ts';
+import { buildReadiness } from './readiness.ts';
 import { buildServices } from './services.ts';
 import { buildStoreCare, type StoreState } from './store-care.ts';
+import { diskMetrics, measured } from './store-metrics.ts';
 import { storeUrl } from './store-url.ts';
 import { readTls } from './tls.ts';
 import { VERSION } from './version.ts';
@@ -51,6 +67,7 @@ export interface Plane {
 
 export interface PlaneOptions {
   readonly log: Log;
+  /** The guarded clock of this host unless set; one that is no guarded clock is taken as it is. */
   readonly clock?: Clock;
   /** Go on where the database has less than the installation had. */
   readonly acceptLoss?: boolean;
@@ -58,6 +75,9 @@ export interface PlaneOptions {
 
 /** A last deadline for an orderly end: SIGTERM ends everything within 8 s. */
 const STOP_DEADLINE_MS = 7_000;
+/** Requests under way have so long to be answered; then what is computed ends, and after a moment every connection. */
+const DRAIN_MS = 3_000;
+const CUT_MS = 500;
 
 /**
  * Starts a control plane: store, bus, relay, STUN, jobs, then the API; stops in reverse.
@@ -65,7 +85,7 @@ const STOP_DEADLINE_MS = 7_000;
  * @throws Error naming what is wrong with the directory, the credentials or a listener.
  */
 export async function startPlane(config: Config, options: PlaneOptions): Promise<Plane> {
-  const { log, clock = { now: Date.now }, acceptLoss = false } = options;
+  const { log, clock = systemClock(), acceptLoss = false } = options;
   const { env, configDir } = config;
   const tls = readTls(env);
   mkdirSync(configDir, { recursive: true, mode: 0o700 });
@@ -76,13 +96,21 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
   try {
     const lock = lockDirectory(configDir);
     undo.push(lock.release);
+    const metrics = createMetrics();
+    undo.push(planeMetrics(metrics, env.MESH_EDITION));
     const opened = await openInstallation({ configDir, storeUrl: storeUrl(config), clock, log, acceptLoss });
-    const { store, credentials } = opened;
-    undo.push(() => store.close());
+    undo.push(() => opened.store.close());
+    const { credentials } = opened;
     const relayToken = env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken);
     const keys = buildKeyring(credentials, relayToken, opened.heads);
+    const store = measured(opened.store, metrics);
+    const disk = diskOf(storeFile(storeUrl(config)), env.MESH_STORE_RESERVE * 1_048_576);
+    diskMetrics(metrics, disk);
+    const guard =
+      clock instanceof GuardedClock ? await guardClock({ clock, mark: clockMarkIn(configDir), store, log }) : undefined;
+    undo.push(() => guard?.stop());
+    if (clock instanceof GuardedClock) clockMetrics(metrics, clock);
 
-    const metrics = createMetrics();
     const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
     const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
     const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
@@ -99,7 +127,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       await entrance.flushSessions({ isLast: true });
       entrance.close();
     });
-    const gate = { ...entrance, ...(compute && { compute }) };
+    const gate = { ...entrance, isDiskFull: disk.isFull, ...(compute && { compute }) };
     const wire = await startWire(env, tls, services);
     undo.push(wire.stop);
     await accounts;
@@ -108,7 +136,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     undo.push(() => snapshots.stop());
     const care = buildStoreCare({
       configDir,
-      upkeep: store.upkeep,
+      upkeep: opened.store.upkeep,
       heads: opened.heads,
       installation: keys.logs.originOf(''),
       backups: config.app.backups,
@@ -120,25 +148,33 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       const problem = recentHeads.problem();
       return problem === undefined ? state : { ...state, problems: [...state.problems, problem] };
     };
-    const jobs = startJobs([...buildJobs(services, gate), ...care.jobs()], services);
+    const observed = { ...services, observe: jobMetrics(metrics) };
+    const jobs = startJobs([...buildJobs(services, gate), ...care.jobs()], observed);
     undo.push(() => jobs.stop());
-    const webhooks = startWebhooks(services, buildSender({ allow: settings.webhookAllow }));
+    guard?.onStep(jobs.wakeAll);
+    const webhooks = startWebhooks(observed, buildSender({ allow: settings.webhookAllow }));
     undo.push(() => webhooks.stop());
 
+    networkMetrics(metrics, services);
+    snapshotMetrics(metrics, snapshots);
     metrics.append(wire.metrics);
     if (compute) metrics.append(async () => computeMetrics(compute));
     const hosts = ownNames(config, tls);
     const views = readViews();
     const mcp = buildMcp({ operations, tools: MCP_TOOLS, views, gate, log, hosts, observe: toolCalls(metrics) });
     undo.push(() => mcp.close());
+    metrics.gauge('mesh_mcp_sessions', 'Sessions of MCP clients of the 2025 revision', mcp.sessionCount);
+    const stopping = new AbortController();
+    const ready = buildReadiness({ isUp: () => isUp, store, disk, clock, wire, storeState });
+    readinessMetrics(metrics, ready);
     const rate = { perMinute: config.app.rateLimit };
     const app = buildApp({
       operations,
       gate,
       log,
       metrics,
-      ready: () => isUp && wire.isUp() && store.upkeep.problem() === undefined,
-      problems: () => [...wire.problems(), ...storeState().problems],
+      ready,
+      stopping: stopping.signal,
       mcp: (request, response) => void mcp.handle(request, response),
       dashboard: buildDashboard(),
       limits: { rate },
@@ -151,13 +187,16 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       env.MESH_LISTEN,
       listen(app, { ...env.MESH_LISTEN, ...(tls && { tls }) }),
     );
-    undo.push(() => api.stop());
+    undo.push(() => api.stop(CUT_MS));
     // Port 0 takes a free one, which links to the API name from here on.
     settings.apiUrl = apiUrl(config, api.port);
-    // Before the API: requests under way would wait for what is computed.
+    // Before what is left of the API: requests under way would wait for what is computed.
     undo.push(() => compute?.stop());
     undo.push(() => {
       isUp = false;
+      stopping.abort();
+      mcp.leave();
+      return api.drain(DRAIN_MS);
     });
     isUp = true;
     const addresses = checkGivenAddresses(env, log);
@@ -179,13 +218,6 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     await stop();
     throw error;
   }
-}
-
-function toolCalls(metrics: Metrics) {
-  return (tool: string, outcome: string, seconds: number) => {
-    metrics.count('mesh_mcp_calls_total', 'MCP tool calls by outcome', { tool, outcome });
-    metrics.observe('mesh_mcp_call_seconds', 'Time of MCP tool calls', { tool }, seconds);
-  };
 }
 
 function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: string } {

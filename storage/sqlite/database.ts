@@ -160,10 +160,15 @@ function prepare(connection: DatabaseSync, sql: string): Statement<unknown> {
   };
 }
 
-/** SQLite's own failures (disk full, locked, closed) become `unavailable`; everything else passes. */
+/** SQLITE_FULL. */
+const DISK_FULL = 13;
+
+/** SQLite's own failures (locked, closed, no disk) become `unavailable`, a full disk `full`; everything else passes. */
 export function asStoreError(error: unknown): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
-  const code = 'code' in error ? error.code : undefined;
+  const { code, errcode } = error as NodeJS.ErrnoException & { errcode?: number };
+  if (code === 'ERR_SQLITE_ERROR' && errcode === DISK_FULL)
+    return new StoreError('full', error.message, { cause: error });
   // The second is what a closed connection answers.
   if (code === 'ERR_SQLITE_ERROR' || code === 'ERR_INVALID_STATE')
     return unavailable(`the database: ${error.message}`, error);

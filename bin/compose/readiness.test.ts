@@ -46,7 +46,7 @@ test('little space on the disk is told of before writes are refused', async () =
   expect(await stateOf({ disk: disk(63) }, 'disk')).toBe('failed');
 });
 
-test('no backup, and one of more than two days, are degraded', async () => {
+test('what is wrong with the file of the store and its backups is told, and the age of the newest', async () => {
   expect(await stateOf({}, 'backup')).toBeUndefined();
   const well = {
     writable: true,

@@ -214,6 +214,7 @@ export const answers: Readonly<Record<string, string>> = {
   get_snapshot: 'the network as it was at one moment: over REST as it is read, over MCP in pages',
   groups: 'a page of groups, each with a bounded number of words; `next_cursor` goes on',
   controls: 'controls of one framework',
+  controls_standing: 'controls of the frameworks',
   notes: 'sentences about one review, one for each way to tell of the whole',
   facts: 'fields of one item of a review',
   told: 'fields of one item of a review',

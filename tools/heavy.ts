@@ -3,6 +3,7 @@ import type { AnyOperation } from '../core/base/operation.ts';
 import { assessFor } from '../core/compliance/scheduled.ts';
 import type { Computation } from '../core/compute/computation.ts';
 import { assessProposal } from '../core/intent/plan/assessed.ts';
+import { redrawProposal } from '../core/intent/plan/redrawn.ts';
 import type { ComputeServices } from '../core/intent/plan/services.ts';
 import { showWrites } from '../core/workflow/show-writes.ts';
 import { findCause } from './ai/find-cause.ts';
@@ -64,4 +65,5 @@ export const heavyComputations: readonly Computation<ComputeServices, never, unk
   assessFor,
   showWrites,
   assessProposal,
+  redrawProposal,
 ];

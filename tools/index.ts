@@ -56,6 +56,7 @@ import { deletePeer } from './peers/delete-peer.ts';
 import { getPathSummary } from './peers/get-path-summary.ts';
 import { getPeer } from './peers/get-peer.ts';
 import { getPeerPaths } from './peers/get-peer-paths.ts';
+import { listPathCounts } from './peers/list-path-counts.ts';
 import { listPeers } from './peers/list-peers.ts';
 import { revokePeer } from './peers/revoke-peer.ts';
 import { updatePeer } from './peers/update-peer.ts';
@@ -117,6 +118,7 @@ import { updateWebhook } from './webhooks/update-webhook.ts';
 import { approveWorkflow } from './workflows/approve-workflow.ts';
 import { getWorkflow } from './workflows/get-workflow.ts';
 import { listWorkflows } from './workflows/list-workflows.ts';
+import { redrawWorkflow } from './workflows/redraw-workflow.ts';
 import { rejectWorkflow } from './workflows/reject-workflow.ts';
 import { addWorkspace } from './workspaces/add-workspace.ts';
 import { deleteWorkspace } from './workspaces/delete-workspace.ts';
@@ -193,6 +195,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   getPeer,
   getPeerPaths,
   getPathSummary,
+  listPathCounts,
   updatePeer,
   adoptPeer,
   approvePeer,
@@ -246,6 +249,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   listWorkflows,
   approveWorkflow,
   rejectWorkflow,
+  redrawWorkflow,
   createWebhook,
   listWebhooks,
   getWebhook,

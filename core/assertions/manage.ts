@@ -16,7 +16,7 @@ import { checker, type Flaw } from './check.ts';
 type AssertionCall = CallContext<HistoryServices>;
 
 /** Every write of the network is held to all of them. */
-const MAX_ASSERTIONS = 1_000;
+export const MAX_ASSERTIONS = 1_000;
 
 /** The assertions of a workspace by name, now or as of a point of its history. */
 export async function assertionsOf(

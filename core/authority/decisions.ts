@@ -25,6 +25,7 @@ export function isWeaker(before: WorkspaceSettings, after: WorkspaceSettings): b
   return (
     (before.requireApproval && !after.requireApproval) ||
     (before.requirePeerApproval && !after.requirePeerApproval) ||
+    (before.approvalCode === true && after.approvalCode !== true) ||
     selfApprovalRank(after) > selfApprovalRank(before) ||
     autoApprovalRank(after) > autoApprovalRank(before)
   );

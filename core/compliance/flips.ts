@@ -9,7 +9,7 @@ import { listed, type Reading } from './reading.ts';
 import { type ScopeRule, scopeRule } from './scope.ts';
 import type { View } from './view.ts';
 
-/** A control that two states of a network are judged otherwise by. */
+/** How two states of a network are judged by a control; a flip where they are judged otherwise. */
 export interface ControlFlip {
   readonly framework: Framework;
   /** Its id, such as `PCI-DSS-1.3`. */
@@ -63,16 +63,15 @@ function hasData(framework: Framework, settings: Settings, devices: readonly Lab
 }
 
 /**
- * The controls that two states are judged otherwise by, each state by itself. Of the controls that rest on the state of the
- * network alone: not those about the age of keys, about approvals, and about what is no part of the network.
+ * How two states are judged by each control that rests on the state of the network alone, each state by itself: not by those
+ * about the age of keys, about approvals, and about what is no part of the network.
  */
-export function flippedControls(
+export function judgedControls(
   before: Side,
   after: Side,
   settings: Settings,
   frameworks: readonly Framework[] = frameworksInForce(settings, peersOf(before, after)),
 ): ControlFlip[] {
-  if (isSameNetwork(before, after)) return [];
   return frameworks.flatMap((framework) => {
     const catalogue = catalogueOf(framework);
     const [was, is] = [before, after].map((side) => judgeOf(viewOf(side, catalogue, settings)));
@@ -80,10 +79,20 @@ export function flippedControls(
       const [old, now] = [was?.(control.check), is?.(control.check)];
       if (!old || !now) return [];
       const [from, to] = [statusOf(control, old.holds, false), statusOf(control, now.holds, false)];
-      if (from === to) return [];
       return [{ framework, control: control.id, title: control.title, from, to, evidence: now.facts }];
     });
   });
+}
+
+/** Those that the two states are judged otherwise by. */
+export function flippedControls(
+  before: Side,
+  after: Side,
+  settings: Settings,
+  frameworks?: readonly Framework[],
+): ControlFlip[] {
+  if (isSameNetwork(before, after)) return [];
+  return judgedControls(before, after, settings, frameworks).filter(({ from, to }) => from !== to);
 }
 
 /**

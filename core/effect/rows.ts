@@ -14,6 +14,9 @@ export interface EffectText {
   readonly pairs: number;
   /** One of them. */
   readonly example: readonly [src: string, dst: string];
+  /** Everyone of both sides, unsorted. */
+  readonly src: readonly string[];
+  readonly dst: readonly string[];
 }
 
 export interface EffectTexts {
@@ -37,7 +40,7 @@ export function effectTexts(
   const rows = sorted.slice(0, limit).map(({ src, dst, ports, spans, pairs, addresses }): EffectText => {
     const from = addresses === 'src' ? listed(src) : describe(src, dst, state);
     const to = addresses === 'dst' ? listed(dst) : describe(dst, src, state);
-    return { from, to, ports, shortPorts: shortSpanText(spans), pairs, example: exampleOf(src, dst) };
+    return { from, to, ports, shortPorts: shortSpanText(spans), pairs, example: exampleOf(src, dst), src, dst };
   });
   const left = sorted.slice(limit);
   return { rows, omittedRows: left.length, omittedPairs: left.reduce((sum, { pairs }) => sum + pairs, 0) };

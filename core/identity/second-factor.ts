@@ -1,3 +1,4 @@
+import type { Caller } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
@@ -6,8 +7,9 @@ import { plainAddress } from '../base/origin.ts';
 import type { Op, SecurityEvent } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
+import type { LoginAttempt } from '../model/services.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { type AccountRecord, type AccountSpec, accountById } from './accounts.ts';
+import { type AccountRecord, type AccountSpec, accountById, type SecondFactor } from './accounts.ts';
 import { checkFactor } from './check-factor.ts';
 import { confirmPassword } from './confirm-password.ts';
 import { lockEvents } from './lock-events.ts';
@@ -115,6 +117,29 @@ export async function renewRecoveryCodes(proof: Proof, context: FactorContext): 
   return codes;
 }
 
+/** Whether the account of a person has one. */
+export async function hasSecondFactor(
+  services: Pick<NetworkServices, 'store'>,
+  { id }: Pick<Caller, 'id'>,
+): Promise<boolean> {
+  return (await accountById(services, id))?.spec.secondFactor !== undefined;
+}
+
+/**
+ * Asks a signed-in person for a code before something that a session alone does not allow. The code is spent by it.
+ *
+ * @throws MeshError `invalid_input` without one or with a wrong one, `rate_limited`
+ */
+export async function spendCode(otp: string | undefined, context: FactorContext): Promise<void> {
+  const account = await ownAccount(context);
+  const { secondFactor } = account.spec;
+  if (!secondFactor) throw new MeshError('conflict', 'This account has no second factor: mesh otp enroll.');
+  if (otp === undefined) throw wrong('/otp', 'A code of your second factor is asked for here: send it as otp.');
+  const attempt = context.services.logins.attempt(context.origin, account.name, account.spec.knownSources ?? []);
+  const factor = await proveCode(account, secondFactor, otp, { attempt, context });
+  await write(account, { ...account.spec, secondFactor: factor }, 'otp_shown', 'showed a second factor', context);
+}
+
 /**
  * Takes the second factor of somebody else away, who lost it and the recovery codes. Their sessions end. Not one's own: a
  * session that somebody got hold of would be enough for that.
@@ -141,7 +166,17 @@ async function prove(account: AccountRecord, { password, otp }: Proof, context: 
   const { secondFactor } = account.spec;
   if (!secondFactor) throw new MeshError('conflict', 'This account has no second factor: mesh otp enroll.');
   const attempt = await confirmPassword(account, password, '/password', context);
-  const used = checkFactor(context.services, account.uid, secondFactor, otp);
+  return proveCode(account, secondFactor, otp, { attempt, context });
+}
+
+/** @returns the factor as it is once the code is used */
+async function proveCode(
+  account: AccountRecord,
+  factor: SecondFactor,
+  otp: string,
+  { attempt, context }: { readonly attempt: LoginAttempt; readonly context: FactorContext },
+): Promise<SecondFactor> {
+  const used = checkFactor(context.services, account.uid, factor, otp);
   if (!used) {
     const { origin, requestId } = context;
     const refused = {

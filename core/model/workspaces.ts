@@ -93,6 +93,10 @@ export const settingsSchema = z.strictObject({
     .boolean()
     .optional()
     .describe('a person may approve their own request; unset: only while there is a single approver'),
+  approvalCode: z
+    .boolean()
+    .optional()
+    .describe('who approves shows a code of their second factor; unset: their session is enough'),
   autoApprove: z
     .strictObject({ maxRisk: z.enum(RISKS) })
     .optional()

@@ -1,5 +1,5 @@
 import { getOrInsertComputed } from '../base/get-or-insert.ts';
-import type { ReportedPaths } from '../model/reported-paths.ts';
+import type { PathReport, ReportedPaths } from '../model/reported-paths.ts';
 import type { PeerGroup } from '../state/label-groups.ts';
 import type { NetworkState } from '../state/state.ts';
 
@@ -33,9 +33,9 @@ export function pathCounts(
   }
   const pairs = new Map<number, { readonly a: number; readonly b: number; outcome: Outcome }>();
   for (const [uid, own] of places) {
-    for (const { peer, path, transport } of paths.of(workspace, uid)) {
-      const other = places.get(peer);
-      const outcome: Outcome | undefined = path ?? (transport === 'failed' ? 'failed' : undefined);
+    for (const report of paths.of(workspace, uid)) {
+      const other = places.get(report.peer);
+      const outcome = outcomeOf(report);
       if (!other || outcome === undefined || other.place === own.place) continue;
       const [low, high] = own.place < other.place ? [own, other] : [other, own];
       const [a, b] = [Math.min(own.group, other.group), Math.max(own.group, other.group)];
@@ -48,4 +48,19 @@ export function pathCounts(
     getOrInsertComputed(counts, `${a} ${b}`, () => ({ a, b, direct: 0, relayed: 0, failed: 0 }))[outcome] += 1;
   }
   return [...counts.values()];
+}
+
+/** Of one peer, as it said itself. */
+export function countsOfPeer(reports: readonly PathReport[]): Record<Outcome, number> {
+  const counts = { direct: 0, relayed: 0, failed: 0 };
+  for (const report of reports) {
+    const outcome = outcomeOf(report);
+    if (outcome !== undefined) counts[outcome] += 1;
+  }
+  return counts;
+}
+
+/** Undefined while it is not known. */
+function outcomeOf({ path, transport }: PathReport): Outcome | undefined {
+  return path ?? (transport === 'failed' ? 'failed' : undefined);
 }

@@ -15,6 +15,7 @@ import type { PlanRecord, WorkflowRecord } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { requireApprover } from './approvers.ts';
+import { drawnOf } from './drawn.ts';
 import { executeWorkflow } from './execute.ts';
 import type { Services } from './services.ts';
 import { WORKFLOW_TTL_MS, type WorkflowSpec, workflowDraft } from './workflow-record.ts';
@@ -83,7 +84,7 @@ export async function applyPlan(
   return auto ? executeWorkflow(services, workspace, id, context.requestId) : findWorkflow(services, workspace, id);
 }
 
-type Asked = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt' | 'questions'>;
+type Asked = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt'>;
 
 /** What a workflow asks for. */
 export function specOf(
@@ -97,6 +98,7 @@ export function specOf(
     expectedBy,
     said,
     notes,
+    questions,
     words = '',
     requestedBy,
     requesterId,
@@ -107,7 +109,7 @@ export function specOf(
   applier: Caller,
   now: number,
 ): WorkflowSpec {
-  const { shown, effect, digest, warnings, risk, basis, plannedBy, sentence } = assessment;
+  const { plannedBy, sentence, diffMarkdown } = assessment;
   const applierToken = apiTokenOf(applier);
   return {
     summary,
@@ -120,17 +122,9 @@ export function specOf(
     plannedBy,
     sentence,
     ...(notes && { notes }),
-    shown,
-    effect,
-    digest,
-    diffMarkdown: assessment.diffMarkdown + words,
-    verification: assessment.verification,
-    objections: assessment.objections,
-    warnings,
-    riskLevel: risk.level,
-    riskReasons: risk.reasons,
-    ...(assessment.failsControls.length > 0 && { failsControls: assessment.failsControls }),
-    baseRevision: basis.revision,
+    ...(questions && { questions }),
+    ...drawnOf(assessment),
+    diffMarkdown: diffMarkdown + words,
     requestedBy,
     requesterId,
     ...(requesterToken !== undefined && { requesterToken }),

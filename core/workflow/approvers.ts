@@ -49,7 +49,7 @@ async function isOnlyApprover(services: Pick<Services, 'store'>, workspace: stri
 }
 
 /** Names told in a refusal; the members of a workspace are a list of their own. */
-const MAX_NAMED = 10;
+export const MAX_NAMED = 10;
 
 /**
  * The user name of who may approve in the workspace, by user name or account id.
@@ -64,16 +64,33 @@ export async function requireApprover(
   const account = ACCOUNT_ID.test(asked) ? await accountById(services, asked) : undefined;
   const name = account?.name ?? normalizeUsername(asked);
   if (administrators.has(name) || members.has(name)) return name;
+  const told = toldTo({ caller, workspace }, { administrators, members });
+  const names = told.length === 0 ? '' : `, such as ${told.slice(0, MAX_NAMED).join(', ')}`;
+  const detail = `Name a person who may approve here, by user name or id: an operator or admin of the workspace, or a platform administrator${names}.`;
+  throw invalidInput([{ pointer: '/approved_by', detail }], `/approved_by: ${detail}`);
+}
+
+/** Others than the caller who may approve in the workspace, as far as the caller may list them. */
+export async function othersWhoApprove({
+  services,
+  workspace,
+  caller,
+}: CallContext<Pick<Services, 'store'>>): Promise<string[]> {
+  const told = toldTo({ caller, workspace }, await approvers(services, workspace));
+  return told.filter((name) => name !== caller?.name).slice(0, MAX_NAMED);
+}
+
+function toldTo(
+  { caller, workspace }: Pick<CallContext<unknown>, 'caller' | 'workspace'>,
+  { administrators, members }: Approvers,
+): string[] {
   const scopes = caller?.scopesIn(workspace);
-  const told = [
+  return [
     ...new Set([
       ...(scopes?.has('users:write') ? administrators : []),
       ...(scopes?.has('network:read') ? members : []),
     ]),
   ].toSorted();
-  const names = told.length === 0 ? '' : `, such as ${told.slice(0, MAX_NAMED).join(', ')}`;
-  const detail = `Name a person who may approve here, by user name or id: an operator or admin of the workspace, or a platform administrator${names}.`;
-  throw invalidInput([{ pointer: '/approved_by', detail }], `/approved_by: ${detail}`);
 }
 
 const ACCOUNT_ID = /^u_/;

@@ -5,39 +5,81 @@ import { isAgentId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { formatInstant } from '../base/time.ts';
 import { agentStanding } from '../identity/agent-standing.ts';
+import { hasSecondFactor, spendCode } from '../identity/second-factor.ts';
 import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
+import { workspaceById } from '../model/workspaces.ts';
 import { mayApproveOwn } from './approvers.ts';
 import { executeWorkflow } from './execute.ts';
 import { requireSameNames } from './named-peers.ts';
+import { asSeen } from './redraw.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
+
+export interface Approval {
+  readonly note?: string | undefined;
+  /** Of the drawing that was seen: what it does now is approved then, not what it did when it was put forward. */
+  readonly digest?: string | undefined;
+  /** A code of the reviewer's second factor, where the workspace asks for one. */
+  readonly otp?: string | undefined;
+}
 
 /**
  * Approves a pending workflow and carries it out.
  *
  * @throws MeshError `forbidden` for anyone but a signed-in person over REST, and for a person's own request where the
- * workspace asks for another; `conflict` when it is not pending any more, or names peers that have other names by now.
+ * workspace asks for another; `invalid_input` without the code that it asks for; `plan_stale` where it is not what was seen; `conflict` when it is not pending
+ * any more, or names peers that have other names by now.
  */
 export async function approveWorkflow(
   context: CallContext<Services>,
   id: string,
-  note: string | undefined,
+  { note, digest, otp }: Approval,
 ): Promise<WorkflowRecord> {
-  const reviewer = requirePerson(context);
   const { services, workspace } = context;
-  const workflow = await pending(context, id);
-  const own = await isOwnRequest(services, workflow, reviewer);
-  if (own && !(await mayApproveOwn(services, workspace, workflow.spec))) {
-    throw new MeshError(
-      'forbidden',
-      'You asked for this change, so another person has to approve it (selfApproval is not on and others may approve, or controls fail after it and the workspace has compliance.secondPerson).',
-    );
-  }
+  const reviewer = requirePerson(context);
+  const found = await pending(context, id);
+  const workflow = digest === undefined || found.spec.call ? found : await asSeen(context, found, digest);
+  const standing = await standingOf(context, workflow);
+  if (!standing.mayApprove) throw new MeshError('forbidden', standing.why ?? NO_PERSON);
   requireSameNames(workflow.spec.call?.named ?? {}, await services.states.current(workspace));
-  await review(context, workflow, reviewer, { state: 'approved', ...(own && { selfApproved: true }) }, note);
+  // A code is good once, so it is asked for last.
+  if (standing.needsCode) await spendCode(otp, context);
+  const approved = { state: 'approved', ...(standing.isOwn && { selfApproved: true }) } as const;
+  await review(context, workflow, reviewer, approved, note);
   return executeWorkflow(services, workspace, id, context.requestId);
 }
+
+/** How the caller stands to a workflow: whether they may approve it, and why not. */
+export interface Standing {
+  readonly mayApprove: boolean;
+  readonly why?: string;
+  /** Whether they are the person who asked for it. */
+  readonly isOwn: boolean;
+  /** Whether the workspace asks who approves for a code of their second factor. */
+  readonly needsCode: boolean;
+}
+
+export async function standingOf(context: CallContext<Services>, workflow: WorkflowRecord): Promise<Standing> {
+  const { services, workspace, caller } = context;
+  const needsCode = (await workspaceById(services, workspace)).spec.settings.approvalCode === true;
+  const refused = (why: string, isOwn: boolean): Standing => ({ mayApprove: false, why, isOwn, needsCode });
+  if (!caller || !isPerson(context)) return refused(NO_PERSON, false);
+  const isOwn = await isOwnRequest(services, workflow, caller);
+  if (!caller.scopesIn(workspace).has('workflows:approve')) return refused(NO_SCOPE, isOwn);
+  if (isOwn && !(await mayApproveOwn(services, workspace, workflow.spec))) return refused(OWN, isOwn);
+  if (needsCode && !(await hasSecondFactor(services, caller))) return refused(NO_FACTOR, isOwn);
+  return { mayApprove: true, isOwn, needsCode };
+}
+
+const NO_PERSON =
+  'Only a signed-in person may review a workflow, over REST or the dashboard; never an agent, a token or MCP.';
+const NO_SCOPE =
+  'You may read this, and not decide it: that needs workflows:approve, as operators and administrators have.';
+const OWN =
+  'You asked for this change, or answer for who did, so another person has to approve it (selfApproval is not on and others may approve, or controls fail after it and the workspace has compliance.secondPerson).';
+const NO_FACTOR =
+  'This workspace asks who approves for a code of their second factor (approvalCode), and your account has none: enrol one first (mesh otp enroll).';
 
 /** Rejects a pending workflow. @throws MeshError as {@link approveWorkflow} */
 export async function rejectWorkflow(
@@ -70,11 +112,12 @@ async function isOwnRequest(
 
 /** An MCP client can answer its own prompts, so nothing that comes over MCP counts as a person's decision. */
 function requirePerson({ caller, face }: CallContext<Services>): Caller {
-  if (caller?.kind === 'user' && caller.interactive && face === 'rest') return caller;
-  throw new MeshError(
-    'forbidden',
-    'Only a signed-in person may review a workflow, over REST or the dashboard; never an agent, a token or MCP.',
-  );
+  if (caller && isPerson({ caller, face })) return caller;
+  throw new MeshError('forbidden', NO_PERSON);
+}
+
+function isPerson({ caller, face }: Pick<CallContext<Services>, 'caller' | 'face'>): boolean {
+  return caller?.kind === 'user' && caller.interactive && face === 'rest';
 }
 
 async function pending({ services, workspace }: CallContext<Services>, id: string): Promise<WorkflowRecord> {

@@ -20,6 +20,7 @@ import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkState } from '../state/state.ts';
 import { specOf } from './apply.ts';
 import { needsAnotherPerson } from './approvers.ts';
+import { beyondReasons } from './drawn.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
 
@@ -131,8 +132,7 @@ async function askForApproval(
     ...(caller.person !== undefined && { person: caller.person }),
   };
   const spec = specOf(assessment, asked, caller, services.clock.now());
-  const beyond = (assessment.beyond?.reasons ?? []).map((why) => `needs a person: ${why}`);
-  const shown = { ...spec, riskReasons: [...spec.riskReasons, ...beyond] };
+  const shown = { ...spec, riskReasons: [...spec.riskReasons, ...beyondReasons(assessment)] };
   const record = workflowDraft(id, shown, { state: 'pending' });
   await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, `submit: ${reason}`));
   const byAnother = await needsAnotherPerson(context, spec);

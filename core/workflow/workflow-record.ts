@@ -51,6 +51,8 @@ export interface WorkflowSpec extends AskedWorkflowSpec {
   readonly expectedBy?: ExpectedBy;
   readonly said?: readonly NetworkChange[];
   readonly notes?: readonly string[];
+  /** Asked with the plan: who approves it answers. */
+  readonly questions?: readonly string[];
   readonly shown: readonly ShownChange[];
   readonly effect: EffectView;
   readonly digest: string;

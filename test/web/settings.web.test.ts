@@ -236,6 +236,7 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     const { page } = dashboard;
     await dashboard.go('spare/settings/workspace');
     await page.getByLabel('New devices wait for approval').check();
+    await page.getByLabel('Who approves shows a code').check();
     await page.getByLabel('Who asked may approve it themselves').selectOption('no');
     await page.getByLabel('Carry out without a person').selectOption('critical');
     await page.getByText('Agents change the network without anybody who looks.').waitFor();
@@ -256,6 +257,7 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
       requirePeerApproval: true,
       requireApproval: false,
       selfApproval: false,
+      approvalCode: true,
       autoApprove: { maxRisk: 'low' },
       compliance: { cde: ['zone=card', 'zone=vault'], frameworks: ['pci-dss'] },
       reviews: { access: 90 },

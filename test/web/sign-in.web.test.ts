@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
-import { enrolSecondFactor } from '../kits/http/second-factor.ts';
+import { codeOf, enrolSecondFactor } from '../kits/http/second-factor.ts';
 import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 
 const OWN_PASSWORD = 'a password of my own 42';
@@ -49,6 +49,30 @@ describe.skipIf(!hasBrowser)('signing in on the dashboard', () => {
     await field.fill(recoveryCodes[0] ?? '');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Home' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('sets up a second factor before anything else where administrators must have one', async () => {
+    const initAdmins = [{ username: 'admin', password: ADMIN_PASSWORD }];
+    await using harness = await startHarness({
+      config: { app: { initAdmins, signIn: { secondFactor: 'administrators' } } },
+    });
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.signIn('admin', ADMIN_PASSWORD);
+    await page.getByLabel('Current password').fill(ADMIN_PASSWORD);
+    await page.getByLabel('New password').fill(OWN_PASSWORD);
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByLabel('Your password').fill(OWN_PASSWORD);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    const secret = (await page.locator('.enrol code').textContent()) ?? '';
+    await page.getByLabel('Code of the app').fill(codeOf(secret));
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Recovery codes' }).waitFor();
+    await page.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByText('You are a member of no workspace').waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 

@@ -80,13 +80,18 @@ export async function planView(
     effect: effectView(effect),
     changes: [...shown],
     warnings: [...warnings],
-    questions: [...assessment.view.beyondNamed.map((text) => `Is it meant that ${text}?`), ...(spec.questions ?? [])],
+    questions: questionsOf(assessment.view.beyondNamed, spec.questions),
     diff_markdown: diffMarkdown + (spec.words ?? ''),
     base_revision: spec.baseRevision,
     expires_at: formatInstant(spec.expiresAt),
     dry_run: dryRun,
     ...((await needsAnotherPerson(context, assessment)) && { another_person: true as const }),
   };
+}
+
+/** What who approves a plan answers. */
+export function questionsOf(beyondNamed: readonly string[], asked: readonly string[] = []): string[] {
+  return [...beyondNamed.map((text) => `Is it meant that ${text}?`), ...asked];
 }
 
 /** Said in the Markdown, which is as short as they are long. */

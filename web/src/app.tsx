@@ -1,4 +1,6 @@
-import { isSignedIn, lastUser, mustChangePassword } from './api/session.ts';
+import { useSignal, useSignalEffect } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { isSignedIn, lastUser, mustChangePassword, mustEnrol } from './api/session.ts';
 import { ChoosePassword } from './pages/sign-in/choose-password.tsx';
 import { SignIn } from './pages/sign-in/sign-in.tsx';
 import { Shell } from './shell.tsx';
@@ -6,12 +8,13 @@ import { Messages } from './ui/message.tsx';
 
 /** A session that ended asks for the password above the page: what was typed below it stays until another person signs in. */
 export function App() {
-  const mayWork = isSignedIn.value && !mustChangePassword.value;
+  const mayWork = isSignedIn.value && !mustChangePassword.value && !mustEnrol.value;
   const user = lastUser.value;
   return (
     <>
       {!isSignedIn.value && <SignIn />}
       {isSignedIn.value && mustChangePassword.value && <ChoosePassword />}
+      {isSignedIn.value && !mustChangePassword.value && mustEnrol.value && <EnrolFactor />}
       {user !== undefined && (
         <div key={user} hidden={!mayWork}>
           <Shell />
@@ -20,4 +23,15 @@ export function App() {
       <Messages />
     </>
   );
+}
+
+/** Its script is read where somebody is asked for it. */
+function EnrolFactor() {
+  const Found = useSignal<ComponentType | undefined>(undefined);
+  useSignalEffect(() => {
+    void import('./pages/sign-in/enrol-factor.tsx').then(({ default: Page }) => {
+      Found.value = Page;
+    });
+  });
+  return Found.value ? <Found.value /> : null;
 }

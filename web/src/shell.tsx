@@ -13,6 +13,7 @@ import { texts } from './texts/texts.ts';
 import { TimeButton } from './time/time-button.tsx';
 import { Account } from './ui/account.tsx';
 import { Brand } from './ui/brand.tsx';
+import { KeysHelp } from './ui/keys-help.tsx';
 import { Page } from './ui/page.tsx';
 import { ProblemNotice } from './ui/problem.tsx';
 import { exactTime, shortTime } from './ui/time.tsx';
@@ -31,6 +32,7 @@ export function Shell() {
         <Content name={name} />
       </main>
       <PutBackHost />
+      <KeysHelp />
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { isAgentId } from '../../base/ids.ts';
 import type { Op } from '../../base/ports.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { quarantinedAddresses } from '../../changes/quarantine.ts';
-import { brokenControls } from '../../compliance/flips.ts';
+import { brokenControls, type ControlFlip } from '../../compliance/flips.ts';
 import { type Effect, effectOf } from '../../effect/effect.ts';
 import { effectTitle } from '../../effect/title.ts';
 import { workspaceById } from '../../model/workspaces.ts';
@@ -101,7 +101,9 @@ export interface Assessment {
   readonly findings: readonly Finding[];
   /** What exceeds the authority of the agent that asks; undefined for people. */
   readonly beyond: Beyond | undefined;
-  /** Controls of frameworks that fail after it and did not before. */
+  /** What it does to controls of frameworks, now and later. */
+  readonly controls: readonly ControlFlip[];
+  /** Those of them that fail after it and did not before. */
   readonly failsControls: readonly string[];
   /** Everything that keeps it from being proven, as sentences. */
   readonly objections: readonly string[];
@@ -251,6 +253,7 @@ export async function assess(
     broken,
     findings,
     beyond,
+    controls,
     failsControls: failing,
     objections: view.objections,
     view,

@@ -119,6 +119,22 @@ describe('a plan with a question that nobody has answered', () => {
     expect(plan).toMatchObject({ questions, verification, verified: verification === 'proven' });
   });
 
+  it('is told to whoever approves it, who answers', async () => {
+    await using on = await scene(asking(['Taken as a remark?']));
+    const record = memberDraft('ada', 'admin');
+    const commit = { actor: 'system:test', reason: 'members', requestId: 'r' };
+    await on.kit.services.store.commit(on.workspace, [{ op: 'create', record }], commit);
+    const { plan_id: id } = await on.plan({ intent: 'nobody but web gets 5432 of the database', dry_run: false });
+    const own = { as: on.as, workspace: on.workspace };
+    await on.kit.call('apply_network_change', { plan_id: id, approved_by: 'ada' }, own);
+    const [row] = (await on.kit.call('list_workflows', {}, own)).items;
+    const asked = { questions: ['Taken as a remark?'], verification: 'unproven' };
+    expect((await on.kit.call('redraw_workflow', { id: row.id }, own)).drawing).toMatchObject(asked);
+    const as = person('admin', on.workspace);
+    const done = await on.kit.call('approve_workflow', { id: row.id }, { as, workspace: on.workspace });
+    expect(done).toMatchObject({ status: 'executed' });
+  });
+
   it('is not proven where more opens than was named', async () => {
     await using on = await scene({
       name: 'wider',

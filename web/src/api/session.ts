@@ -16,6 +16,9 @@ export const me = signal<Me | undefined>(undefined);
 /** The account still has the password that it was made with, and may do nothing else. */
 export const mustChangePassword = signal(false);
 
+/** The account has to have a second factor, and may do nothing else before it has one. */
+export const mustEnrol = signal(false);
+
 export const isSignedIn = computed(() => session.value !== undefined);
 
 /** Whose pages are kept while a session is renewed; undefined once they signed out. */
@@ -41,6 +44,7 @@ export function rememberKept(isKept: boolean): void {
 export function forgetSession(): void {
   session.value = undefined;
   mustChangePassword.value = false;
+  mustEnrol.value = false;
 }
 
 /** Takes away what the page showed, too. */

@@ -7,6 +7,7 @@ import {
   lastUser,
   me,
   mustChangePassword,
+  mustEnrol,
   rememberKept,
   session,
 } from './session.ts';
@@ -27,7 +28,8 @@ export async function signIn({ username, password, otp, staySignedIn }: SignIn):
   session.value = { token: data.token, username };
   rememberKept(staySignedIn);
   mustChangePassword.value = data.passwordChangeRequired;
-  if (!data.passwordChangeRequired) await readMe();
+  mustEnrol.value = data.secondFactorRequired === true;
+  if (!mustChangePassword.value && !mustEnrol.value) await readMe();
 }
 
 /** Goes on with the session that this browser keeps, if there is one. */

@@ -1,6 +1,5 @@
-import type { Effect } from '../api/types.ts';
 import { texts } from '../texts/texts.ts';
-import { type EffectLine, groupedRows } from './grouped.ts';
+import type { EffectLine } from './grouped.ts';
 import './effect-graph.css';
 
 /** Arrows of one picture; the lines above it have all. */
@@ -21,8 +20,8 @@ interface Arrow {
 }
 
 /** What opens and closes as a picture: who on the left, whom on the right. Closed arrows are broken. */
-export function EffectGraph({ effect: { opened, closed } }: { effect: Effect }) {
-  const all = [...arrowsOf('opens', groupedRows(opened)), ...arrowsOf('closes', groupedRows(closed))];
+export function EffectGraph({ opens, closes }: { opens: readonly EffectLine[]; closes: readonly EffectLine[] }) {
+  const all = [...arrowsOf('opens', opens), ...arrowsOf('closes', closes)];
   const arrows = all.slice(0, MOST);
   const sources = placesOf(arrows.map(({ from }) => from));
   const targets = placesOf(arrows.map(({ to }) => to));

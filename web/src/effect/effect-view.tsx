@@ -39,14 +39,15 @@ function Side({ kind, lines, pairs, outside }: SideProps) {
       {lines.length === 0 && <p class="dim">{texts.effect.nothing}</p>}
       <ul>
         {lines.map((line) => (
-          <Line key={JSON.stringify(line)} line={line} />
+          <EffectLineItem key={JSON.stringify(line)} line={line} />
         ))}
       </ul>
     </section>
   );
 }
 
-function Line({ line: { sources, targets, traffic } }: { line: EffectLine }) {
+/** Who, whom, and on which ports. */
+export function EffectLineItem({ line: { sources, targets, traffic } }: { line: EffectLine }) {
   return (
     <li>
       <span>

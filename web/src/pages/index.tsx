@@ -22,7 +22,7 @@ interface PageEntry {
 /** The pages, in the order of the side bar. */
 export const PAGES: Partial<Record<PageName, PageEntry>> = {
   home: { load: () => import('./home/home.tsx') },
-  review: { load: () => import('./review/review.tsx'), scope: 'network:read', isWide: true },
+  review: { load: () => import('./review/review.tsx'), scope: 'network:read' },
   change: { load: () => import('./change/change.tsx'), scope: 'intents:plan' },
   peers: {
     load: () => import('./peers/peers.tsx'),

@@ -36,6 +36,7 @@ export const home = {
   by: (who: string) => `approved by ${who}`,
   compliance: 'Compliance',
   noAssessment: 'Nothing was assessed yet.',
+  assess: 'Assess it',
   score: (score: number) => `${score} of 100`,
   drift: (count: number) => `${count} ${count === 1 ? 'control' : 'controls'} changed`,
   frameworks: { 'pci-dss': 'PCI DSS', soc2: 'SOC 2', hipaa: 'HIPAA' },

@@ -13,4 +13,7 @@ export const signIn = {
   newPassword: 'New password',
   rule: '8 to 256 characters.',
   change: 'Change password',
+  enrol: 'Set up a second factor',
+  enrolWhy:
+    'Who administers this control plane signs in with a code of an app beside the password. Set it up to go on.',
 } as const;

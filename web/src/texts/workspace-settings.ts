@@ -18,6 +18,8 @@ export const workspaceSettings = {
   requireApprovalHint: 'Not only what agents ask for: every change by hand, by file and by token.',
   selfApproval: 'Who asked may approve it themselves',
   self: { '': 'only while there is a single approver', yes: 'yes', no: 'no, always another person' },
+  approvalCode: 'Who approves shows a code of their second factor',
+  approvalCodeHint: 'At every approval. Who has no second factor cannot approve here then.',
   auto: 'Carry out without a person',
   autoHint: 'Proven plans up to this risk, where their effect shows all they do.',
   autos: {

@@ -5,6 +5,7 @@ import { may } from '../../api/workspace.ts';
 import { ChangedResource } from '../../effect/changed-resource.tsx';
 import { EffectGraph } from '../../effect/effect-graph.tsx';
 import { EffectView } from '../../effect/effect-view.tsx';
+import { groupedRows } from '../../effect/grouped.ts';
 import { Risk } from '../../effect/risk.tsx';
 import { Verified } from '../../effect/verified.tsx';
 import { goTo, linkTo } from '../../route/route.ts';
@@ -49,7 +50,7 @@ export function PlanView({ planned: { plan }, again, planChanges }: PlanViewProp
         </section>
       )}
       <EffectView effect={effect} />
-      <EffectGraph effect={effect} />
+      <EffectGraph opens={groupedRows(effect.opened)} closes={groupedRows(effect.closed)} />
       {questions.length > 0 && (
         <section class="notice warn">
           <strong>{words.questions}</strong>

@@ -32,7 +32,7 @@ export function AgentsAtWork() {
             <span>
               {words.ends} <Time at={agent.expiresAt} />
             </span>
-            <span class="dim small break">{reachWords(agent).join(' ')}</span>
+            <span class="dim small break reach">{reachWords(agent).join(' ')}</span>
           </li>
         ))}
       </ul>

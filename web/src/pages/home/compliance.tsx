@@ -30,7 +30,11 @@ export function Compliance() {
     <section class="panel stack">
       <h2>{words.compliance}</h2>
       <ProblemNotice problem={problem} again={reload} />
-      {value && newest.length === 0 && <p class="dim">{words.noAssessment}</p>}
+      {value && newest.length === 0 && (
+        <p class="dim">
+          {words.noAssessment} <a href={linkTo('compliance')}>{words.assess}</a>
+        </p>
+      )}
       <ul class="stack-small">
         {newest.map(([framework, [last]]) => (
           <li key={framework} class="row">

@@ -56,7 +56,7 @@ function WarningLink({ code }: { code: Warning['code'] }) {
   return <a href={linkTo('settings', [code === 'first-password' ? 'people' : 'system'])}>{words.toWarning[code]}</a>;
 }
 
-function Network({ overview: { peers, paths, policies } }: { overview: Overview }) {
+function Network({ overview: { peers, agents, paths, policies } }: { overview: Overview }) {
   const reported = paths.direct + paths.relayed;
   const direct = Math.round((100 * paths.direct) / reported);
   return (
@@ -70,7 +70,9 @@ function Network({ overview: { peers, paths, policies } }: { overview: Overview 
         <a href={linkTo('policies')}>{words.policies(policies)}</a>
       </div>
       {peers.total === 0 ? (
-        <p class="dim">{words.noPeers}</p>
+        <p class="dim">
+          {words.noPeers} {agents.total > 0 && may('tokens:write') && <a href={linkTo('join')}>{words.addDevice}</a>}
+        </p>
       ) : reported === 0 ? (
         <p class="dim">{words.noPaths}</p>
       ) : (

@@ -15,6 +15,7 @@ import { TextField } from '../../ui/field.tsx';
 import { labelsOf, labelsText } from '../../ui/labels.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
+import { AdoptPeer } from './adopt-peer.tsx';
 import { PeerState } from './peer-state.tsx';
 
 /** One device: what it is, whom it talks to and how, and what can be done with it. */
@@ -101,7 +102,7 @@ function Paths({ id }: { id: string }) {
   );
 }
 
-type Asked = 'revoke' | 'delete' | undefined;
+type Asked = 'revoke' | 'delete' | 'adopt' | undefined;
 
 /** What the person may do: what would be refused is not there. */
 function Actions({ peer }: { peer: Peer }) {
@@ -124,6 +125,11 @@ function Actions({ peer }: { peer: Peer }) {
             {texts.peers.approve(peer.name)}
           </button>
         )}
+        {mayApprove && phase === 'ready' && peer.delegatedBy !== null && peer.agent === null && (
+          <button type="button" onClick={() => (asked.value = 'adopt')}>
+            {texts.peers.adopt}
+          </button>
+        )}
         {mayApprove && phase !== 'revoked' && (
           <button type="button" class="danger" onClick={() => (asked.value = 'revoke')}>
             {phase === 'pending' ? texts.peers.reject(peer.name) : texts.peers.revoke}
@@ -135,6 +141,7 @@ function Actions({ peer }: { peer: Peer }) {
           </button>
         )}
       </div>
+      {asked.value === 'adopt' && <AdoptPeer peer={peer} close={() => (asked.value = undefined)} />}
       {asked.value === 'revoke' && (
         <Confirm
           title={texts.peers.revokeTitle(peer.name)}

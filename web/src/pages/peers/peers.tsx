@@ -2,8 +2,9 @@ import { useComputed } from '@preact/signals';
 import { allPages } from '../../api/all-pages.ts';
 import { api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
+import type { components } from '../../api/schema.d.ts';
 import type { Peer } from '../../api/types.ts';
-import { workspaceId } from '../../api/workspace.ts';
+import { may, workspaceId } from '../../api/workspace.ts';
 import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { labelsText } from '../../ui/labels.ts';
@@ -14,7 +15,10 @@ import { Time } from '../../ui/time.tsx';
 import { PeerDetails } from './peer-details.tsx';
 import { PeerState } from './peer-state.tsx';
 
-const COLUMNS: readonly Column<Peer>[] = [
+type Counts = components['schemas']['ListPathCountsResponse']['items'][number];
+type Row = Peer & { readonly counts?: Counts | undefined };
+
+const COLUMNS: readonly Column<Row>[] = [
   {
     name: texts.peers.name,
     cell: ({ name }) => <a href={linkTo('peers', [name], keptQuery())}>{name}</a>,
@@ -38,9 +42,22 @@ const COLUMNS: readonly Column<Peer>[] = [
     isMinor: true,
   },
   {
+    name: texts.peers.path,
+    cell: ({ counts, status }) => status.online && counts && <PathCounts counts={counts} />,
+    order: ({ counts }) => (counts ? 1e6 * counts.failed + 1e3 * counts.relayed + counts.direct : -1),
+    isMinor: true,
+  },
+  {
+    name: texts.peers.keyAge,
+    cell: ({ status }) => <Time at={status.keySince} />,
+    order: ({ status }) => status.keySince,
+    isMinor: true,
+  },
+  {
     name: texts.peers.lastSeen,
     cell: ({ status }) => (status.online ? texts.common.now : <Time at={status.lastSeenAt} />),
     order: ({ status }) => (status.online ? '9' : (status.lastSeenAt ?? '')),
+    isMinor: true,
   },
 ];
 
@@ -55,16 +72,41 @@ export default function Peers() {
         }) as Promise<{ data?: { items: Peer[] } }>,
     );
   });
+  const counted = useLoaded(
+    async () => {
+      workspaceId.value;
+      if (route.value.query.has('at')) return new Map<string, Counts>();
+      const counts = await allPages((cursor) =>
+        api.GET('/api/v1/paths/peers', { params: { query: { limit: 200, ...(cursor && { cursor }) } } }),
+      );
+      return new Map(counts.map((one) => [one.id, one]));
+    },
+    { live: false },
+  );
   const rows = useComputed(() => {
     const search = route.value.query.get('q') ?? '';
-    return (loaded.value.value ?? []).filter(({ name, status, labels, platform }) =>
+    const counts = counted.value.value;
+    const all = (loaded.value.value ?? []).map((peer): Row => ({ ...peer, counts: counts?.get(peer.id) }));
+    return all.filter(({ name, status, labels, platform }) =>
       matches(search, [name, status.address ?? '', status.phase, platform, labelsText(labels)]),
     );
   });
   const { problem, reload, isLoading } = loaded.value;
   const chosen = route.value.rest[0];
   return (
-    <Page title={texts.peers.title} actions={<SearchBox label={texts.peers.search} />}>
+    <Page
+      title={texts.peers.title}
+      actions={
+        <>
+          <SearchBox label={texts.peers.search} />
+          {may('tokens:write') && (
+            <a class="button" href={linkTo('join')}>
+              {texts.peers.add}
+            </a>
+          )}
+        </>
+      }
+    >
       <ProblemNotice problem={problem} again={reload} />
       <div class={`beside ${chosen ? 'chosen' : ''}`}>
         <Table
@@ -76,13 +118,35 @@ export default function Peers() {
           open={({ name }) => goTo(linkTo('peers', [name], keptQuery()))}
           empty={
             <Empty>
-              {isLoading ? texts.common.loading : route.value.query.has('q') ? texts.common.noMatch : texts.peers.empty}
+              {isLoading ? texts.common.loading : route.value.query.has('q') ? texts.common.noMatch : texts.peers.empty}{' '}
+              {!isLoading && !route.value.query.has('q') && may('tokens:write') && (
+                <a href={linkTo('join')}>{texts.peers.add}</a>
+              )}
             </Empty>
           }
         />
         {chosen && <PeerDetails key={chosen} name={chosen} />}
       </div>
     </Page>
+  );
+}
+
+/** As they reach others: word, shape and colour. */
+function PathCounts({ counts: { direct, relayed, failed } }: { counts: Counts }) {
+  const parts = [
+    [direct, 'ok', texts.peers.direct] as const,
+    [relayed, 'warn', texts.peers.relayed] as const,
+    [failed, 'danger', texts.peers.failed] as const,
+  ].filter(([count]) => count > 0);
+  if (parts.length === 0) return <span class="dim">{texts.peers.noPath}</span>;
+  return (
+    <>
+      {parts.map(([count, tone, text]) => (
+        <span key={tone} class={`tag ${tone}`}>
+          {text(count)}
+        </span>
+      ))}
+    </>
   );
 }
 

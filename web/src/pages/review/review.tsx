@@ -5,11 +5,12 @@ import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Peer, Workflow } from '../../api/types.ts';
 import { waiting } from '../../api/waiting.ts';
-import { workspaceId } from '../../api/workspace.ts';
+import { holds, workspaceId } from '../../api/workspace.ts';
 import { Risk } from '../../effect/risk.tsx';
 import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { isTyping } from '../../ui/keys.ts';
+import { KeysButton } from '../../ui/keys-help.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -29,11 +30,23 @@ export default function Review() {
   useQueueKeys(links);
   const isEmpty = waiting.value !== undefined && links.length === 0;
   return (
-    <Page title={texts.review.title}>
+    <Page
+      title={texts.review.title}
+      actions={
+        <>
+          {links.length > 0 && <span class="tag accent">{texts.review.waiting(links.length)}</span>}
+          <KeysButton />
+        </>
+      }
+    >
       <div class={`queue ${first ? 'chosen' : ''}`}>
         <div class="stack list">
           <nav class="panel" aria-label={texts.review.queue}>
-            {isEmpty && <Empty>{texts.review.empty}</Empty>}
+            {isEmpty && (
+              <Empty>
+                {texts.review.empty} {holds('intents:plan') && <a href={linkTo('change')}>{texts.review.plan}</a>}
+              </Empty>
+            )}
             <ul>
               {workflows.map((workflow) => (
                 <WorkflowLink key={workflow.id} workflow={workflow} isChosen={workflow.id === id} />
@@ -49,7 +62,6 @@ export default function Review() {
         {peer && <PeerDetails key={peer} name={peer} closeTo="review" />}
         {!first && links.length > 0 && <p class="dim">{texts.review.pick}</p>}
       </div>
-      <p class="dim small">{texts.review.keys}</p>
     </Page>
   );
 }

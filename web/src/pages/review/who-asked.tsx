@@ -1,11 +1,11 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
-import { me } from '../../api/session.ts';
 import type { Agent } from '../../api/types.ts';
 import { linkTo } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { Time } from '../../ui/time.tsx';
+import { reachWords } from '../agents/words.ts';
 
 const AGENT = 'agent:';
 /** Agents above one another; the control plane allows fewer. */
@@ -13,17 +13,20 @@ const MOST_ANCESTORS = 16;
 
 /** Who asked; of an agent also those who made it, up to the person, and how long it has left. */
 export function WhoAsked({ actor, at }: { actor: string; at: string }) {
-  const isMine = actor === `user:${me.value?.username}`;
   return (
     <>
-      {actor.startsWith(AGENT) ? <AgentLine name={actor.slice(AGENT.length)} /> : <span class="break">{actor}</span>},{' '}
-      <Time at={at} />
-      {isMine && <p class="notice warn">{texts.review.ownChange}</p>}
+      {actor.startsWith(AGENT) ? (
+        <AgentLine name={actor.slice(AGENT.length)} at={at} />
+      ) : (
+        <span class="break">
+          {actor}, <Time at={at} />
+        </span>
+      )}
     </>
   );
 }
 
-function AgentLine({ name }: { name: string }) {
+function AgentLine({ name, at }: { name: string; at: string }) {
   const loaded = useLoaded(() => lineOf(name));
   const line = loaded.value.value ?? [];
   const [agent] = line;
@@ -49,6 +52,12 @@ function AgentLine({ name }: { name: string }) {
           {' '}
           ({agent.phase === 'Active' ? texts.review.ends : texts.review.agentIs(agent.phase)}{' '}
           <Time at={agent.expiresAt} />)
+        </span>
+      )}
+      , <Time at={at} />
+      {agent && (
+        <span class="bound small">
+          {texts.review.bound}: {reachWords(agent).join('; ')}
         </span>
       )}
     </>

@@ -19,7 +19,7 @@ interface Begun {
 }
 
 /** The password first, then a key for the app, then a code of it. */
-export function Enrol({ done }: { done: (codes: readonly string[]) => void }) {
+export function Enrol({ isOpen, done }: { isOpen?: boolean; done: (codes: readonly string[]) => void }) {
   const begun = useSignal<Begun | undefined>(undefined);
   const password = useSignal('');
   const { isActing, problem, act } = useAct();
@@ -33,7 +33,7 @@ export function Enrol({ done }: { done: (codes: readonly string[]) => void }) {
   };
   if (begun.value) return <Confirm begun={begun.value} done={done} cancel={() => (begun.value = undefined)} />;
   return (
-    <details>
+    <details open={isOpen}>
       <summary>{words.enrol}</summary>
       <form class="panel stack narrow" method="post" onSubmit={begin}>
         <p>{words.enrolWhy}</p>

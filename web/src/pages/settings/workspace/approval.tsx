@@ -35,6 +35,7 @@ export function Approval({ settings, id }: Props) {
             [words.requirePeer, settings.requirePeerApproval ? texts.common.yes : texts.common.no],
             [words.requireApproval, settings.requireApproval ? texts.common.yes : texts.common.no],
             [words.selfApproval, words.self[selfOf(settings)]],
+            [words.approvalCode, settings.approvalCode ? texts.common.yes : texts.common.no],
             [words.auto, words.autos[autoOf(settings)]],
           ]}
         />
@@ -46,12 +47,14 @@ export function Approval({ settings, id }: Props) {
 function ApprovalForm({ settings, id }: Props) {
   const requirePeer = useSignal(settings.requirePeerApproval);
   const requireApproval = useSignal(settings.requireApproval);
+  const approvalCode = useSignal(settings.approvalCode ?? false);
   const self = useSignal<string>(selfOf(settings));
   const auto = useSignal<string>(autoOf(settings));
   const { isActing, problem, act } = useAct();
   const patch = (): SettingsPatch => ({
     ...(requirePeer.value !== settings.requirePeerApproval && { requirePeerApproval: requirePeer.value }),
     ...(requireApproval.value !== settings.requireApproval && { requireApproval: requireApproval.value }),
+    ...(approvalCode.value !== (settings.approvalCode ?? false) && { approvalCode: approvalCode.value }),
     ...(self.value !== selfOf(settings) && { selfApproval: self.value === '' ? null : self.value === 'yes' }),
     ...(auto.value !== autoOf(settings) && {
       autoApprove: auto.value === '' ? null : { maxRisk: auto.value as Exclude<Auto, ''> },
@@ -67,6 +70,7 @@ function ApprovalForm({ settings, id }: Props) {
       <div>
         <CheckField label={words.requirePeer} hint={words.requirePeerHint} value={requirePeer} />
         <CheckField label={words.requireApproval} hint={words.requireApprovalHint} value={requireApproval} />
+        <CheckField label={words.approvalCode} hint={words.approvalCodeHint} value={approvalCode} />
       </div>
       <SelectField label={words.selfApproval} value={self} options={Object.entries(words.self)} />
       <SelectField label={words.auto} hint={words.autoHint} value={auto} options={Object.entries(words.autos)} />

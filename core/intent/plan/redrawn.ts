@@ -1,0 +1,144 @@
+import { assertionText } from '../../assertions/assertion.ts';
+import { checker } from '../../assertions/check.ts';
+import { basisOf } from '../../authority/judgements.ts';
+import { type ControlFlip, judgedControls } from '../../compliance/flips.ts';
+import type { Computation } from '../../compute/computation.ts';
+import type { Effect } from '../../effect/effect.ts';
+import { effectView } from '../../effect/effect-view.ts';
+import { effectTexts } from '../../effect/rows.ts';
+import type { NetworkState } from '../../state/state.ts';
+import { namesOf } from '../../state/terms.ts';
+import type { Requester } from '../verify/findings.ts';
+import { assess, type Proposal } from './assess.ts';
+import type { Assessed } from './assessed.ts';
+import type { PlanServices } from './services.ts';
+
+/** Kinds of peers told of each side; the pairs are told whole beside them. */
+export const MAX_KINDS = 50;
+
+/** Names told of one side of a kind; how many there are stands beside them. */
+export const MAX_KIND_NAMES = 200;
+
+/** Connections that open or close alike, by kinds of peers. */
+export interface EffectKind {
+  readonly from: string;
+  readonly to: string;
+  readonly ports: string;
+  readonly pairs: number;
+  readonly src: readonly string[];
+  readonly dst: readonly string[];
+  readonly srcTotal: number;
+  readonly dstTotal: number;
+}
+
+export interface EffectKinds {
+  /** The largest first; before them what comes in from addresses outside. */
+  readonly rows: readonly EffectKind[];
+  readonly omittedRows: number;
+  readonly omittedPairs: number;
+}
+
+/** What an assertion says, and whether it holds before and after a change. */
+export interface JudgedAssertion {
+  readonly name: string;
+  readonly text: string;
+  readonly held: boolean;
+  readonly holds: boolean;
+  /** Why it does not hold after the change. */
+  readonly detail?: string;
+  /** Whether the change opens or closes something that it is about. */
+  readonly isTouched: boolean;
+}
+
+/** A change drawn on the network as it is now, for the person who decides about it. */
+export interface Redrawn extends Assessed {
+  readonly kinds: Readonly<Record<'opened' | 'closed', EffectKinds>>;
+  /** What it opens beyond what was named, as sentences without a subject. */
+  readonly beyondNamed: readonly string[];
+  readonly assertions: readonly JudgedAssertion[];
+  /** Controls that pass before it and after it. */
+  readonly standing: readonly Pick<ControlFlip, 'framework' | 'control' | 'title'>[];
+}
+
+/** As `assessProposal`, with all that it takes to decide. */
+export const redrawProposal: Computation<
+  Pick<PlanServices, 'store' | 'states' | 'clock' | 'settings'>,
+  { readonly proposal: Proposal; readonly requester: Requester | undefined },
+  Redrawn
+> = {
+  name: 'redraw_proposal',
+  async run(services, workspace, { proposal, requester }) {
+    const { states, store, clock } = services;
+    const assessment = await assess(services, workspace, proposal, requester);
+    const { state, effect, view, unmetRecords: _records, ...rest } = assessment;
+    const { after, settings, plannedBy, sentence } = view;
+    const now = clock.now();
+    const { items } = await store.list(workspace, 'PolicyAssertion');
+    const [was, is] = [state, after].map((one) => checker(one, states.reachability(one, now)));
+    const touches = toucher(effect, after);
+    const assertions = items.map(({ name, spec }): JudgedAssertion => {
+      const flaw = is?.(spec);
+      return {
+        name,
+        text: assertionText(spec),
+        held: was?.(spec) === undefined,
+        holds: flaw === undefined,
+        ...(flaw && { detail: flaw.detail }),
+        isTouched: touches(spec.src, spec.dst),
+      };
+    });
+    const [old, next] = [state, after].map((one) => ({
+      state: one,
+      at: now,
+      reach: () => states.reachability(one, now),
+    }));
+    const judged = old && next ? judgedControls(old, next, settings) : [];
+    // One that passes now and fails later is told with those that the change touches.
+    const flipped = new Set(assessment.controls.map(({ control }) => control));
+    return {
+      ...rest,
+      plannedBy,
+      sentence,
+      basis: basisOf(state),
+      effect: effectView(effect),
+      kinds: { opened: kindsOf(effect, 'opened', after), closed: kindsOf(effect, 'closed', after) },
+      beyondNamed: view.beyondNamed,
+      assertions,
+      standing: judged.flatMap(({ framework, control, title, from, to }) =>
+        from === 'pass' && to === 'pass' && !flipped.has(control) ? [{ framework, control, title }] : [],
+      ),
+    };
+  },
+};
+
+function kindsOf(effect: Effect, side: 'opened' | 'closed', state: NetworkState): EffectKinds {
+  const { rows, omittedRows, omittedPairs } = effectTexts(effect, side, state, MAX_KINDS, 'let in first');
+  const told = (names: readonly string[]) => names.toSorted().slice(0, MAX_KIND_NAMES);
+  return {
+    rows: rows.map(({ from, to, shortPorts, pairs, src, dst }) => ({
+      ...{ from, to, ports: shortPorts, pairs },
+      ...{ src: told(src), dst: told(dst), srcTotal: src.length, dstTotal: dst.length },
+    })),
+    omittedRows,
+    omittedPairs,
+  };
+}
+
+/** Says of two terms whether the effect has a connection from one to the other. */
+function toucher({ groups }: Pick<Effect, 'groups'>, state: NetworkState): (src: string, dst: string) => boolean {
+  const known = new Map<string, ReadonlySet<string>>();
+  const membersOf = (term: string) => {
+    const members = known.get(term) ?? new Set(namesOf(term, state));
+    known.set(term, members);
+    return members;
+  };
+  return (src, dst) => {
+    const [from, to] = [membersOf(src), membersOf(dst)];
+    return groups.some(
+      (group) =>
+        group.opened.length + group.closed.length > 0 &&
+        group.src.some((name) => from.has(name)) &&
+        group.dst.some((name) => to.has(name)),
+    );
+  };
+}

@@ -1,0 +1,137 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startHarness } from '../kits/http/harness.ts';
+import { joinDevice } from '../kits/http/network-setup.ts';
+import { freshKey } from '../kits/plane/devices.ts';
+import { type AgentsNetwork, startAgentsNetwork } from '../kits/web/agents-network.ts';
+import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+import { ownPassword, PASSWORD } from '../kits/web/page-people.ts';
+import { tabTo } from '../kits/web/tab-to.ts';
+
+describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
+  let browser: Browser;
+  let network: AgentsNetwork;
+  beforeAll(async () => {
+    [browser, network] = await Promise.all([launchBrowser(), startAgentsNetwork()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await network[Symbol.asyncDispose]();
+  });
+  const openAs = async (name: string, address: string, options = {}) => {
+    const dashboard = await openDashboard(browser, network, options);
+    await dashboard.go(address);
+    await dashboard.signIn(name, PASSWORD);
+    return dashboard;
+  };
+
+  test('the list says who is there, by which paths and how old the keys are; search and order stay in the address', async () => {
+    await using dashboard = await openAs('admin', 'prod/peers');
+    const { page } = dashboard;
+    const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+    await row('build-7').getByText('1 relayed').waitFor();
+    await row('web-1').getByText('1 direct').waitFor();
+    await row('web-1').getByText('10.96.0.1').waitFor();
+    await page.getByRole('button', { name: 'Key since' }).waitFor();
+    await page.getByRole('button', { name: 'Name' }).click();
+    await page.getByRole('button', { name: 'Name' }).click();
+    const names = async () => page.getByRole('row').getByRole('link').allTextContents();
+    await expect.poll(async () => (await names())[0]).toBe('web-2');
+    await page.getByLabel('Search peers').fill('role=web');
+    await expect.poll(names).toEqual(['web-2', 'web-1']);
+    await page.getByRole('link', { name: 'web-1' }).click();
+    await page.getByRole('article', { name: 'web-1' }).getByText('direct').waitFor();
+    await page.goBack();
+    await expect.poll(names).toEqual(['web-2', 'web-1']);
+    expect(page.url()).toContain('q=role%3Dweb');
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('by keyboard alone a peer is named and labelled, revoked, and deleted once its name is typed', async () => {
+    await joinDevice(network, network.own, 'old-box', { role: 'old' });
+    await using dashboard = await openAs('admin', 'prod/peers/old-box');
+    const { page } = dashboard;
+    const card = page.getByRole('article', { name: 'old-box' });
+    await card.waitFor();
+    await tabTo(page, card.getByText('Name and labels'));
+    await page.keyboard.press('Enter');
+    await tabTo(page, card.getByLabel('Name', { exact: true }));
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type('new-box');
+    await tabTo(page, card.getByLabel('Labels'));
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type('role=new tier=gold');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').filter({ hasText: 'new-box is saved.' }).waitFor();
+    const renamed = page.getByRole('article', { name: 'new-box' });
+    await renamed.getByText('role=new tier=gold').waitFor();
+
+    await tabTo(page, renamed.getByRole('button', { name: 'Revoke' }));
+    await page.keyboard.press('Enter');
+    await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Revoke' }));
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').filter({ hasText: 'new-box is revoked.' }).waitFor();
+
+    await tabTo(page, renamed.getByRole('button', { name: 'Delete' }));
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
+    await tabTo(page, dialog.getByRole('textbox'));
+    await page.keyboard.type('new-box');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').filter({ hasText: 'new-box is deleted.' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a peer that came with an agent is adopted after what that opens was shown', async () => {
+    const { api, own } = network;
+    const made = { name: 'fleet', ttl: '8h', scopes: ['network:read', 'tokens:write'] };
+    const { body: agent } = await api('POST', '/api/v1/agents', { ...own, body: made });
+    const asked = { token: agent.token, workspace: own.workspace, body: { name: 'of fleet', expiry: '1h' } };
+    const { body: join } = await api('POST', '/api/v1/token/generate', asked);
+    const device = { token: join.token, name: 'fleet-1', publicKey: freshKey().publicKey };
+    expect((await api('POST', '/api/v1/devices/register', { body: device })).status).toBeLessThan(300);
+    await using dashboard = await openAs('admin', 'prod/peers/fleet-1');
+    const { page } = dashboard;
+    const card = page.getByRole('article', { name: 'fleet-1' });
+    await card.getByRole('button', { name: 'Adopt' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Adopt fleet-1?' });
+    await dialog.getByText('It came with a join token of the agent fleet').waitFor();
+    await dialog.getByRole('region', { name: 'Opens' }).waitFor();
+    await dialog.getByRole('button', { name: 'Adopt' }).click();
+    await page.getByRole('status').filter({ hasText: 'fleet-1 is adopted.' }).waitFor();
+    await card.getByRole('button', { name: 'Adopt' }).waitFor({ state: 'detached' });
+    const { body } = await api('GET', '/api/v1/peers/fleet-1', own);
+    expect(body.delegatedBy).toBeNull();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a viewer reads all of it and finds nothing to change it with; an empty list says the next step', async () => {
+    await using dashboard = await openAs('vera', 'prod/peers/web-1');
+    const card = dashboard.page.getByRole('article', { name: 'web-1' });
+    await card.getByText('Public key').waitFor();
+    expect(await card.getByRole('button', { name: /Approve|Adopt|Revoke|Delete|Save/ }).count()).toBe(0);
+    expect(await dashboard.page.getByRole('link', { name: 'Add a device' }).count()).toBe(0);
+    expect(dashboard.complaints).toEqual([]);
+
+    await using fresh = await startHarness();
+    await fresh.workspace();
+    await ownPassword(fresh);
+    await using empty = await openDashboard(browser, fresh);
+    await empty.go('prod/peers');
+    await empty.signIn('admin', PASSWORD);
+    await empty.page.getByText('No devices yet.').getByRole('link', { name: 'Add a device' }).click();
+    await empty.page.getByRole('button', { name: 'Make the join token' }).waitFor();
+    expect(empty.complaints).toEqual([]);
+  });
+
+  test.each([
+    ['light', 390],
+    ['dark', 1280],
+    ['light', 2560],
+  ] as const)('axe finds no fault in %s at %i pixels', async (theme, width) => {
+    await using dashboard = await openAs('admin', 'prod/peers/web-1', { theme, width });
+    await dashboard.page.getByRole('article', { name: 'web-1' }).waitFor();
+    expect(await accessibilityFaults(dashboard.page)).toEqual([]);
+  });
+});

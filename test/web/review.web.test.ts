@@ -1,0 +1,271 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from '../kits/http/harness.ts';
+import { joinDevice } from '../kits/http/network-setup.ts';
+import { enrolSecondFactor } from '../kits/http/second-factor.ts';
+import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+import { member, ownPassword, PASSWORD } from '../kits/web/page-people.ts';
+import { tabTo } from '../kits/web/tab-to.ts';
+
+const BASE = { action: 'ALLOW', peerSelector: {}, ingress: [] };
+const INTENT = 'let role=web reach role=db on port 5432';
+const CARD = { role: 'db', 'compliance.scope': 'cde' };
+
+/** Two web servers and a database with cardholder data; what an agent and an operator ask for waits. */
+async function startScene() {
+  const harness = await startHarness();
+  const { workspace, token: first } = await harness.workspace();
+  const devices = [
+    ['web-1', { role: 'web' }],
+    ['web-2', { role: 'web' }],
+    ['orders-db', CARD],
+    ['build-7', { role: 'ci' }],
+  ] as const;
+  for (const [name, labels] of devices) await joinDevice(harness, { token: first, workspace }, name, labels);
+  const own = { token: await ownPassword(harness), workspace };
+  const post = async (session: { token: string }, route: string, body: object) =>
+    (await harness.api('POST', route, { ...session, workspace, body })).body;
+  await post(own, '/api/v1/policies', { name: 'base', spec: BASE });
+  const guard = { name: 'db-never-to-web', src: 'role=db', dst: 'role=web', expect: 'unreachable' };
+  await post(own, '/api/v1/assertions', guard);
+  const ssh = { name: 'no-ssh', src: 'role=web', dst: 'role=db', port: 22, expect: 'unreachable' };
+  await post(own, '/api/v1/assertions', ssh);
+  for (const [name, role] of [
+    ['olga', 'operator'],
+    ['vera', 'viewer'],
+  ] as const)
+    await member(harness, own, name, role);
+  const toWeb = { to: [{ peerSelector: { matchLabels: { role: 'web' } } }], ports: [{ protocol: 'TCP', port: 443 }] };
+  const scopes = ['network:read', 'intents:plan', 'intents:apply'];
+  const agent = await post(own, '/api/v1/agents', { name: 'ops-agent', ttl: '8h', scopes, reach: [toWeb] });
+  const ask = async (session: { token: string }, intent = INTENT): Promise<string> => {
+    const plan = await post(session, '/api/v1/ai/intent/plan', { workspace_id: workspace, intent, dry_run: false });
+    const done = await post(session, '/api/v1/ai/intent/apply', { plan_id: plan.plan_id, approved_by: 'olga' });
+    return done.workflow_id;
+  };
+  return {
+    harness,
+    own,
+    ask,
+    post,
+    agent: { token: agent.token as string },
+    login: async (name: string) => ({ token: await harness.login(name, PASSWORD), workspace }),
+    join: (name: string) => joinDevice(harness, own, name, { role: 'web' }),
+    workflow: async (id: string) => (await harness.api('GET', `/api/v1/workflows/${id}`, own)).body,
+  };
+}
+
+describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
+  let browser: Browser;
+  let scene: Awaited<ReturnType<typeof startScene>>;
+  beforeAll(async () => {
+    [browser, scene] = await Promise.all([launchBrowser(), startScene()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await scene.harness[Symbol.asyncDispose]();
+  });
+  const openAs = async (name: string, address: string, on: Pick<Harness, 'url'> = scene.harness) => {
+    const dashboard = await openDashboard(browser, on);
+    await dashboard.go(address);
+    await dashboard.signIn(name, PASSWORD);
+    return { ...dashboard, change: dashboard.page.getByRole('article') };
+  };
+
+  test('one screen says who asked within which bound, what opens by kinds and in pairs, and which assertions and controls it touches', async () => {
+    const id = await scene.ask(scene.agent);
+    await using dashboard = await openAs('olga', `prod/review/${id}`);
+    const { page, change } = dashboard;
+    await change.getByText('Reaches at most: role=web on tcp/443').waitFor();
+    await change.getByText('for whom answers admin').waitFor();
+    const opens = change.getByRole('region', { name: 'Opens' });
+    await opens.getByText('role=web (2 peers)').click();
+    await opens.getByText(/web-2 →\s*to orders-db/).waitFor();
+    const checks = change.getByRole('region', { name: 'Checks' });
+    await checks.getByText('2 of 2 assertions hold after it').waitFor();
+    await checks.getByRole('link', { name: 'no-ssh' }).waitFor();
+    expect(await checks.getByRole('link', { name: 'db-never-to-web' }).count()).toBe(0);
+    await checks.getByText('PCI 1.2.5').first().waitFor();
+    await checks.getByText(/PCI DSS: \d+ controls still pass/).waitFor();
+    await change.getByText('You did not ask for it').waitFor();
+    await change.getByText('As a picture').click();
+    await change.getByRole('img', { name: /^Opens: role=web \(2 peers\) to orders-db, TCP 5432\./ }).waitFor();
+    await change.getByRole('link', { name: 'History of orders-db' }).click();
+    await page.getByRole('heading', { name: 'Time' }).waitFor();
+    expect(page.url()).toContain('name=orders-db');
+    expect(dashboard.complaints).toEqual([]);
+    await scene.harness.api('POST', `/api/v1/workflows/${id}/reject`, { ...scene.own, body: {} });
+  });
+
+  test('where the network has changed since, the effect is drawn again with what differs, and approving means the new one', async () => {
+    const id = await scene.ask(scene.agent);
+    await scene.join('web-3');
+    await using dashboard = await openAs('olga', `prod/review/${id}`);
+    const { page, change } = dashboard;
+    await change.getByText('The network has changed since this was put forward.').waitFor();
+    await change
+      .getByText(/web-3 →\s*to orders-db/)
+      .first()
+      .waitFor();
+    await change.getByText('Then 2 pairs opened, 0 pairs closed; now 3 pairs opened, 0 pairs closed.').waitFor();
+    await change.getByText('1 change of the network since this was put forward').click();
+    await change.getByRole('link', { name: 'All of them in Time' }).waitFor();
+
+    // It changes again while the person looks at it.
+    await scene.join('web-4');
+    await change.getByText('The network has just changed.').waitFor();
+    const approve = page.getByRole('button', { name: 'Approve: role=web (3 peers) → orders-db on TCP 5432' });
+    expect(await approve.isDisabled()).toBe(true);
+    await change.getByRole('button', { name: 'Draw it again' }).click();
+    await page.getByRole('button', { name: 'Approve: role=web (4 peers) → orders-db on TCP 5432' }).click();
+    await page.getByRole('status').filter({ hasText: 'The change is executed.' }).waitFor();
+    expect(await scene.workflow(id)).toMatchObject({ status: 'executed', effect: { opened_pairs: 4 } });
+
+    // Undone as a plan, which waits for somebody else in its turn.
+    await change.getByRole('button', { name: 'Undo' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Put it back' });
+    await dialog.getByRole('button', { name: /^Put it back: / }).click();
+    await page.getByRole('status').filter({ hasText: 'It waits for approval.' }).waitFor();
+    await change.getByText('so another person has to approve it').waitFor();
+    await change.getByText('Others who may: ').waitFor();
+    await page.waitForURL(/\/review\/wf_/);
+    const undoing = new URL(page.url()).hash.split('/').at(-1) ?? '';
+    const done = await scene.harness.api('POST', `/api/v1/workflows/${undoing}/approve`, { ...scene.own, body: {} });
+    expect(done.body.status).toBe('executed');
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('what would break an assertion by now cannot be approved, and says why and how to go on', async () => {
+    const id = await scene.ask(scene.agent);
+    const shut = { name: 'shut', src: 'role=web', dst: 'role=db', expect: 'unreachable' };
+    await scene.post(scene.own, '/api/v1/assertions', shut);
+    await using dashboard = await openAs('olga', `prod/review/${id}`);
+    const { page, change } = dashboard;
+    await change.getByText('It cannot be approved as it would be now').waitFor();
+    await change.getByText('The change would break the assertion shut').waitFor();
+    await change.getByRole('region', { name: 'Checks' }).getByText('2 of 3 assertions hold after it').waitFor();
+    expect(await page.getByRole('button', { name: /^Approve: / }).isDisabled()).toBe(true);
+    await change.getByRole('link', { name: 'Plan it again' }).click();
+    await page.getByRole('heading', { name: 'Change by intent' }).waitFor();
+    expect(await page.getByLabel('What should be so?').inputValue()).toBe(INTENT);
+    expect(dashboard.complaints).toEqual([]);
+    await scene.harness.api('DELETE', '/api/v1/assertions/shut', scene.own);
+    await scene.harness.api('POST', `/api/v1/workflows/${id}/reject`, { ...scene.own, body: {} });
+  });
+
+  test('by keyboard alone: through the queue, the keys, a question back, and an approval that no Enter elsewhere gives', async () => {
+    const [first, second] = [
+      await scene.ask(scene.agent),
+      await scene.ask(scene.agent, 'let web-1 reach orders-db on port 80'),
+    ];
+    await using dashboard = await openAs('olga', 'prod/review');
+    const { page, change } = dashboard;
+    await page.getByText('Pick a change on the left').waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('to the button that asks back').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('j');
+    await page.getByRole('button', { name: /^Approve: / }).waitFor();
+    const shown = async () => new URL(page.url()).hash.split('/').at(-1);
+    const before = await shown();
+    await page.keyboard.press('j');
+    await expect.poll(shown).not.toBe(before);
+    await page.keyboard.press('k');
+    await expect.poll(shown).toBe(before);
+
+    const approve = page.getByRole('button', { name: /^Approve: .+ on TCP \d+$/ });
+    await expect.poll(() => approve.isDisabled()).toBe(false);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('n');
+    await page.keyboard.type('Which port do you need?');
+    await page.keyboard.press('Enter');
+    expect((await scene.workflow(before ?? '')).status).toBe('pending');
+    await page.keyboard.press('Tab');
+    await tabTo(page, page.getByRole('button', { name: 'Ask back' }));
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').filter({ hasText: 'It is sent back with your question.' }).waitFor();
+    expect(await scene.workflow(before ?? '')).toMatchObject({
+      ...{ status: 'rejected', reviewedBy: 'user:olga' },
+      note: expect.stringContaining('Which port do you need?'),
+    });
+
+    const other = before === first ? second : first;
+    await dashboard.go(`prod/review/${other}`);
+    await expect.poll(() => approve.isDisabled()).toBe(false);
+    await page.getByRole('heading', { name: 'Review' }).focus();
+    await page.keyboard.press('q');
+    await page.keyboard.press('Enter');
+    await change.getByText('Write your question in the note').waitFor();
+    await page.getByRole('heading', { name: 'Review' }).focus();
+    await page.keyboard.press('a');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').filter({ hasText: 'The change is executed.' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a workspace that asks for a code has it asked for above the button, and a wrong one keeps what was typed', async () => {
+    await using harness = await startHarness();
+    const { workspace } = await harness.workspace();
+    const own = { token: await ownPassword(harness), workspace };
+    await member(harness, own, 'olga', 'operator');
+    const settings = { requireApproval: true, approvalCode: true, selfApproval: true };
+    await harness.api('PATCH', `/api/v1/workspaces/${workspace}`, { ...own, body: { settings } });
+    const olga = { token: await harness.login('olga', PASSWORD), workspace };
+    const body = { name: 'base', spec: BASE };
+    const { body: held } = await harness.api('POST', '/api/v1/policies', { ...olga, body });
+
+    {
+      await using without = await openAs('olga', `prod/review/${held.workflow_id}`, harness);
+      await without.change.getByText('and your account has none: enrol one first').waitFor();
+      expect(await without.page.getByRole('button', { name: /^Approve: / }).isDisabled()).toBe(true);
+    }
+    const { recoveryCodes } = await enrolSecondFactor(harness, own.token, PASSWORD);
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go(`prod/review/${held.workflow_id}`);
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByLabel('Code of your second factor, or a recovery code').fill(recoveryCodes[0] ?? '');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    const approve = page.getByRole('button', { name: /^Approve: / });
+    await approve.waitFor();
+    expect(await approve.isDisabled()).toBe(true);
+    await page.getByLabel('Note').fill('seen');
+    await page.getByLabel('Code of your second factor').fill('000000');
+    await approve.click();
+    await page.getByRole('alert').filter({ hasText: 'wrong or was used before' }).waitFor();
+    expect(await page.getByLabel('Note').inputValue()).toBe('seen');
+    await page.getByLabel('Code of your second factor').fill(recoveryCodes[1] ?? '');
+    await approve.click();
+    await page.getByRole('status').filter({ hasText: 'The change is executed.' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a viewer reads all of it and is told why they decide nothing', async () => {
+    const id = await scene.ask(scene.agent, 'let web-1 reach orders-db on port 81');
+    await using dashboard = await openAs('vera', `prod/review/${id}`);
+    const { page, change } = dashboard;
+    await change.getByText('that needs workflows:approve').waitFor();
+    await change.getByRole('region', { name: 'Checks' }).waitFor();
+    expect(await page.getByRole('button', { name: /^Approve|Reject|Ask back/ }).count()).toBe(0);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test.each([
+    ['light', 390],
+    ['dark', 1280],
+    ['light', 2560],
+  ] as const)('axe finds no fault in %s at %i pixels, with everything opened', async (theme, width) => {
+    const id = await scene.ask(scene.agent, `let web-1 reach orders-db on port ${width}`);
+    await scene.join(`late-${width}`);
+    await using dashboard = await openDashboard(browser, scene.harness, { theme, width });
+    await dashboard.go(`prod/review/${id}`);
+    await dashboard.signIn('olga', PASSWORD);
+    const { page } = dashboard;
+    await page.getByRole('region', { name: 'Checks' }).waitFor();
+    await page.evaluate(`for (const each of document.querySelectorAll('article details')) each.open = true`);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const isCut = `document.documentElement.scrollWidth > document.documentElement.clientWidth`;
+    expect(await page.evaluate(isCut)).toBe(false);
+    expect(dashboard.complaints).toEqual([]);
+  });
+});

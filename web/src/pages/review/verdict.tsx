@@ -1,0 +1,152 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { answer, api } from '../../api/client.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Redrawn, WorkflowDetail } from '../../api/types.ts';
+import { may } from '../../api/workspace.ts';
+import { undoOf } from '../../effect/put-back.ts';
+import { goTo, linkTo, route } from '../../route/route.ts';
+import { review as words } from '../../texts/review.ts';
+import { useAct } from '../../ui/act.ts';
+import { isTyping } from '../../ui/keys.ts';
+import { say } from '../../ui/message.tsx';
+import { ProblemNotice } from '../../ui/problem.tsx';
+import { FourEyes } from './four-eyes.tsx';
+import { isToRepeat } from './repeat.ts';
+import { sentenceOf } from './sentence.ts';
+
+interface VerdictProps {
+  readonly workflow: WorkflowDetail;
+  /** What the person looks at; nothing is approved before there is one. */
+  readonly redrawn: Redrawn | undefined;
+  /** Whether it is not what would happen any more. */
+  readonly isOutdated: boolean;
+  readonly reload: () => void;
+}
+
+const FOCUS: Readonly<Record<string, string>> = { a: 'verdict-a', r: 'verdict-r', q: 'verdict-q', n: 'verdict-note' };
+
+/** The decision. The button says what it approves; no key but its own presses it. */
+export function Verdict({ workflow, redrawn, isOutdated, reload }: VerdictProps) {
+  const [note, code] = [useSignal(''), useSignal('')];
+  const isAskedForNote = useSignal(false);
+  const { isActing, problem, act } = useAct();
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (isTyping(event)) return;
+      const target = FOCUS[event.key];
+      // A decision takes the button: the key leads to it.
+      if (target !== undefined) {
+        event.preventDefault();
+        document.getElementById(target)?.focus();
+      }
+      if (event.key === 'Escape') goTo(linkTo('review'));
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  if (route.value.query.has('at')) return <p class="dim">{words.inPast}</p>;
+  if (!redrawn || !may('workflows:approve')) return redrawn ? <FourEyes decision={redrawn.decision} /> : null;
+
+  const { drawing, decision } = redrawn;
+  const needsCode = decision.code_required && decision.may_approve;
+  const isDrawn = workflow.call !== null || drawing?.refusal === null;
+  const mayApprove = isDrawn && !isOutdated && decision.may_approve && (!needsCode || code.value.trim() !== '');
+  const params = { path: { id: workflow.id } };
+  const said = () => (note.value.trim() === '' ? {} : { note: note.value.trim() });
+  const approve = () =>
+    act(async () => {
+      const body = {
+        ...said(),
+        ...(drawing && { digest: drawing.digest }),
+        ...(needsCode && { otp: code.value.trim() }),
+      };
+      // A code is good once.
+      code.value = '';
+      try {
+        const done = await answer(api.POST('/api/v1/workflows/{id}/approve', { params, body }));
+        if (!('error' in done)) return say(done.message);
+        if (done.error) throw new Problem({ title: words.failed, detail: done.error });
+        const undo = done.status === 'executed' && !done.call ? undoOf(done.id) : undefined;
+        say(`${words.approved(done.status)} ${isToRepeat(done) ? words.repeat : ''}`, undo);
+      } finally {
+        // Somebody else may have decided, or it expired: shown as it is now.
+        reload();
+      }
+    });
+  const reject = (done: string) =>
+    act(async () => {
+      try {
+        const body = said();
+        const rejected = await answer(api.POST('/api/v1/workflows/{id}/reject', { params, body }));
+        say('error' in rejected ? done : rejected.message);
+      } finally {
+        reload();
+      }
+    });
+  const ask = () => {
+    isAskedForNote.value = note.value.trim() === '';
+    if (isAskedForNote.value) document.getElementById('verdict-note')?.focus();
+    else void reject(words.asked);
+  };
+  const what = drawing ? sentenceOf(drawing) : workflow.summary;
+  return (
+    <form class="verdict stack" onSubmit={(event) => event.preventDefault()}>
+      <FourEyes decision={decision} />
+      <label class="field">
+        {words.note}
+        <textarea
+          id="verdict-note"
+          rows={2}
+          maxLength={1000}
+          value={note.value}
+          onInput={({ currentTarget }) => {
+            note.value = currentTarget.value;
+          }}
+        />
+        <span class={isAskedForNote.value && note.value.trim() === '' ? 'fault' : 'hint dim'}>
+          {isAskedForNote.value && note.value.trim() === '' ? words.askNeedsNote : words.noteHint}
+        </span>
+      </label>
+      {needsCode && (
+        <label class="field narrow">
+          {words.code}
+          <input
+            autocomplete="one-time-code"
+            spellcheck={false}
+            maxLength={64}
+            value={code.value}
+            onInput={({ currentTarget }) => {
+              code.value = currentTarget.value;
+            }}
+          />
+          <span class="hint dim">{words.codeHint}</span>
+        </label>
+      )}
+      <ProblemNotice problem={problem.value} />
+      <div class="row">
+        <button
+          id="verdict-a"
+          type="button"
+          class="primary"
+          disabled={isActing.value || !mayApprove}
+          onClick={() => approve()}
+        >
+          <span class="break">{words.approve(what)}</span>
+        </button>
+        <button
+          id="verdict-r"
+          type="button"
+          class="danger"
+          disabled={isActing.value}
+          onClick={() => reject(words.approved('rejected'))}
+        >
+          {words.reject}
+        </button>
+        <button id="verdict-q" type="button" title={words.askHint} disabled={isActing.value} onClick={ask}>
+          {words.ask}
+        </button>
+      </div>
+    </form>
+  );
+}

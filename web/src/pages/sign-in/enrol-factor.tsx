@@ -1,0 +1,41 @@
+import { useSignal } from '@preact/signals';
+import { mustEnrol } from '../../api/session.ts';
+import { readMe, signOut } from '../../api/sign-in.ts';
+import { texts } from '../../texts/texts.ts';
+import { useAct } from '../../ui/act.ts';
+import { Brand } from '../../ui/brand.tsx';
+import { ProblemNotice } from '../../ui/problem.tsx';
+import { Enrol } from '../settings/account/enrol.tsx';
+import { RecoveryCodes } from '../settings/account/recovery-codes.tsx';
+import '../settings/settings.css';
+
+/** Where the control plane asks administrators for a second factor: nothing else can be done before there is one. */
+export default function EnrolFactor() {
+  const codes = useSignal<readonly string[] | undefined>(undefined);
+  const { isActing, problem, act } = useAct();
+  const goOn = () =>
+    act(async () => {
+      await readMe();
+      mustEnrol.value = false;
+    });
+  return (
+    <main class="alone wider">
+      <Brand />
+      <h1>{texts.signIn.enrol}</h1>
+      <p>{texts.signIn.enrolWhy}</p>
+      {codes.value ? (
+        <RecoveryCodes codes={codes.value} done={goOn} />
+      ) : (
+        <Enrol isOpen done={(shown) => (codes.value = shown)} />
+      )}
+      <ProblemNotice problem={problem.value} />
+      {!codes.value && (
+        <div class="row">
+          <button type="button" class="quiet" disabled={isActing.value} onClick={signOut}>
+            {texts.signIn.out}
+          </button>
+        </div>
+      )}
+    </main>
+  );
+}

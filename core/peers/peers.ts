@@ -1,6 +1,6 @@
 import { requireAssertionsAfter } from '../assertions/guard.ts';
 import { commitContext } from '../base/commit-context.ts';
-import { invalidInput, MeshError } from '../base/errors.ts';
+import { MeshError } from '../base/errors.ts';
 import { permitFirst } from '../base/permit-first.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type RecordDraft } from '../base/record.ts';

@@ -9,6 +9,7 @@ import { tabTo } from '../kits/web/tab-to.ts';
 
 const BASE = { action: 'ALLOW', peerSelector: {}, ingress: [] };
 const INTENT = 'let role=web reach role=db on port 5432';
+const MANY = { slug: 'many', namespace: 'many', displayName: 'Many', maxNodeCount: 100 };
 const CARD = { role: 'db', 'compliance.scope': 'cde' };
 
 /** Two web servers and a database with cardholder data; what an agent and an operator ask for waits. */
@@ -132,6 +133,37 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     const undoing = new URL(page.url()).hash.split('/').at(-1) ?? '';
     const done = await scene.harness.api('POST', `/api/v1/workflows/${undoing}/approve`, { ...scene.own, body: {} });
     expect(done.body.status).toBe('executed');
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('kinds that are too many for one screen are said to be missing, and shown on demand', async () => {
+    const { harness, own, post } = scene;
+    const { id: workspace } = await post(own, '/api/v1/workspaces', MANY);
+    const many = { ...own, workspace };
+    const send = async (route: string, body: object) => (await harness.api('POST', route, { ...many, body })).body;
+    const names = Array.from({ length: 9 }, (_, index) => `n${index}`);
+    for (const name of names) await joinDevice(harness, many, name, { own: name });
+    const labelled = (name: string) => ({ peerSelector: { matchLabels: { own: name } } });
+    await send('/api/v1/policies', { name: 'base', spec: BASE });
+    const rules = (to: number) =>
+      names.flatMap((from, index) =>
+        index === to ? [] : [{ from: [labelled(from)], ports: [{ port: 9_000 + to * 10 + index }] }],
+      );
+    const changes = names.map((name, to) => ({
+      ...{ action: 'create', resource: 'MeshPolicy', name: `to-${name}` },
+      spec: { action: 'ALLOW', ...labelled(name), ingress: rules(to) },
+    }));
+    const plan = await send('/api/v1/ai/intent/plan', { intent: 'let each reach each', changes });
+    const { workflow_id: id } = await send('/api/v1/ai/intent/apply', { plan_id: plan.plan_id, approved_by: 'admin' });
+    await using dashboard = await openDashboard(browser, harness);
+    await dashboard.go(`many/review/${id}`);
+    await dashboard.signIn('admin', PASSWORD);
+    const opens = dashboard.page.getByRole('region', { name: 'Opens' });
+    await opens.getByText('22 more kinds with 22 pairs not shown yet.').waitFor();
+    expect(await opens.locator('.kind').count()).toBe(50);
+    await opens.getByRole('button', { name: 'Show more' }).click();
+    await opens.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' });
+    expect(await opens.locator('.kind').count()).toBe(72);
     expect(dashboard.complaints).toEqual([]);
   });
 

@@ -9,7 +9,6 @@ import { tabTo } from '../kits/web/tab-to.ts';
 
 const BASE = { action: 'ALLOW', peerSelector: {}, ingress: [] };
 const INTENT = 'let role=web reach role=db on port 5432';
-const MANY = { slug: 'many', namespace: 'many', displayName: 'Many', maxNodeCount: 100 };
 const CARD = { role: 'db', 'compliance.scope': 'cde' };
 
 /** Two web servers and a database with cardholder data; what an agent and an operator ask for waits. */
@@ -137,14 +136,11 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
   });
 
   test('kinds that are too many for one screen are said to be missing, and shown on demand', async () => {
-    const { harness, own, post } = scene;
-    const { id: workspace } = await post(own, '/api/v1/workspaces', MANY);
-    const many = { ...own, workspace };
-    const send = async (route: string, body: object) => (await harness.api('POST', route, { ...many, body })).body;
+    const { harness, own, post } = await startScene();
+    await using _ended = harness;
     const names = Array.from({ length: 9 }, (_, index) => `n${index}`);
-    for (const name of names) await joinDevice(harness, many, name, { own: name });
+    for (const name of names) await joinDevice(harness, own, name, { own: name });
     const labelled = (name: string) => ({ peerSelector: { matchLabels: { own: name } } });
-    await send('/api/v1/policies', { name: 'base', spec: BASE });
     const rules = (to: number) =>
       names.flatMap((from, index) =>
         index === to ? [] : [{ from: [labelled(from)], ports: [{ port: 9_000 + to * 10 + index }] }],
@@ -153,10 +149,11 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
       ...{ action: 'create', resource: 'MeshPolicy', name: `to-${name}` },
       spec: { action: 'ALLOW', ...labelled(name), ingress: rules(to) },
     }));
-    const plan = await send('/api/v1/ai/intent/plan', { intent: 'let each reach each', changes });
-    const { workflow_id: id } = await send('/api/v1/ai/intent/apply', { plan_id: plan.plan_id, approved_by: 'admin' });
+    const plan = await post(own, '/api/v1/ai/intent/plan', { intent: 'let each reach each', changes });
+    const asked = { plan_id: plan.plan_id, approved_by: 'admin' };
+    const { workflow_id: id } = await post(own, '/api/v1/ai/intent/apply', asked);
     await using dashboard = await openDashboard(browser, harness);
-    await dashboard.go(`many/review/${id}`);
+    await dashboard.go(`prod/review/${id}`);
     await dashboard.signIn('admin', PASSWORD);
     const opens = dashboard.page.getByRole('region', { name: 'Opens' });
     await opens.getByText('22 more kinds with 22 pairs not shown yet.').waitFor();

@@ -165,7 +165,8 @@ function drawingView(workflow: WorkflowRecord, drawn: Redrawn): z.input<typeof d
     closes: kindsView(by.closed),
     risk_level: risk.level,
     risk_reasons: [...risk.reasons],
-    warnings: [...warnings],
+    // What is asked is not told a second time.
+    warnings: warnings.filter((text) => !drawn.beyondNamed.includes(text)),
     verification,
     objections: [...objections],
     questions: questionsOf(drawn.beyondNamed, workflow.spec.questions),

@@ -13,10 +13,8 @@ import { useKinds } from './use-kinds.ts';
 
 /** What a change does to the network as it is now, from the sentence to the pairs and the YAML. */
 export function DrawingView({ workflow, drawing }: { workflow: WorkflowDetail; drawing: Drawing }) {
-  const { effect, questions, changes } = drawing;
+  const { effect, warnings, questions, changes } = drawing;
   const [opens, closes] = [useKinds(workflow.id, drawing, 'opens'), useKinds(workflow.id, drawing, 'closes')];
-  // What is asked is not told a second time.
-  const warnings = drawing.warnings.filter((text) => !questions.some((question) => question.includes(text)));
   const difference = differenceOf(workflow.effect, effect);
   return (
     <>

@@ -6,7 +6,7 @@ import { NAME_PATTERN, normalizeName } from './resources.ts';
 /** How people name what is no peer's. */
 export const OUTSIDE_WORDS: ReadonlySet<string> = new Set([OUTSIDE, 'internet', 'the-internet', 'world', 'public']);
 
-const FORM = 'A name is 1 to 63 letters, digits, spaces, ".", "_" or "-".';
+const FORM = 'A name is 1 to 63 letters, digits, spaces, ".", "_" or "-", and not "." or "..".';
 const TAKEN =
   'A name that reads as an address, or as a word for all that is outside of the network, would stand for another: choose another name.';
 

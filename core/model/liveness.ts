@@ -18,6 +18,11 @@ export function buildLiveness(): Liveness {
       return last === undefined || at - last >= ONLINE_MS;
     },
     lastSeen: (workspace, peerUid) => byWorkspace.get(workspace)?.get(peerUid),
+    countSince(instant) {
+      let count = 0;
+      for (const heard of byWorkspace.values()) for (const at of heard.values()) if (at > instant) count += 1;
+      return count;
+    },
     forget(workspace, peerUid) {
       const heard = byWorkspace.get(workspace);
       heard?.delete(peerUid);

@@ -97,6 +97,8 @@ export interface Liveness {
   heard(workspace: string, peerUid: string, at: number): boolean;
   lastSeen(workspace: string, peerUid: string): number | undefined;
   forget(workspace: string, peerUid: string): void;
+  /** Peers of all workspaces heard of since an instant. */
+  countSince(instant: number): number;
 }
 
 /** Bounds how often passwords and one-time codes are guessed. Logins that succeed do not count. */

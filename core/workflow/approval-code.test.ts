@@ -39,6 +39,7 @@ test('who has no second factor may not approve there, and rejecting takes no cod
   await using kit = await scene();
   const { id } = kit;
   expect((await kit.ada('redraw_workflow', { id })).decision).toMatchObject({
+    others: ['bob'],
     may_approve: false,
     why: expect.stringContaining('enrol one'),
   });
@@ -52,4 +53,14 @@ test('to ask for no code any more is a weaker setting, which waits for a person 
   await using kit = await scene();
   const { status } = await kit.ada('update_workspace', { settings: { approvalCode: false } });
   expect(status).toBe('pending_approval');
+});
+
+test('who asked is not told as one who may approve it, where that takes another person', async () => {
+  await using kit = await scene();
+  const { id } = kit;
+  const others = async () => (await kit.root('redraw_workflow', { id })).decision.others;
+  expect(await others()).toEqual(['ada', 'bob']);
+  const { workflow_id: weaker } = await kit.ada('update_workspace', { settings: { selfApproval: false } });
+  if (weaker) await kit.root('approve_workflow', { id: weaker, otp: kit.code() });
+  expect(await others()).toEqual(['ada']);
 });

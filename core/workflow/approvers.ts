@@ -70,14 +70,17 @@ export async function requireApprover(
   throw invalidInput([{ pointer: '/approved_by', detail }], `/approved_by: ${detail}`);
 }
 
-/** Others than the caller who may approve in the workspace, as far as the caller may list them. */
-export async function othersWhoApprove({
-  services,
-  workspace,
-  caller,
-}: CallContext<Pick<Services, 'store'>>): Promise<string[]> {
+/** Others than the caller who may approve a workflow, as far as the caller may list them. */
+export async function othersWhoApprove(
+  { services, workspace, caller }: CallContext<Pick<Services, 'store'>>,
+  spec: Judged & { readonly persons?: readonly string[] },
+): Promise<string[]> {
   const told = toldTo({ caller, workspace }, await approvers(services, workspace));
-  return told.filter((name) => name !== caller?.name).slice(0, MAX_NAMED);
+  const { persons = [] } = spec;
+  const mayOwn = await mayApproveOwn(services, workspace, spec);
+  const own = mayOwn ? [] : await Promise.all(persons.map((id) => accountById(services, id)));
+  const out = new Set([caller?.name, ...own.map((account) => account?.name)]);
+  return told.filter((name) => !out.has(name)).slice(0, MAX_NAMED);
 }
 
 function toldTo(

@@ -108,7 +108,7 @@ export const redrawWorkflow = defineOperation({
       why: z.string().nullable().describe('Why you may not'),
       own: z.boolean().describe('Whether you are the person who asked for it'),
       code_required: z.boolean().describe('Whether approving takes a code of your second factor'),
-      others: z.array(z.string()).max(MAX_NAMED).describe('Others who may approve, as far as you may list them'),
+      others: z.array(z.string()).max(MAX_NAMED).describe('Others who may approve it, as far as you may list them'),
     }),
   }),
   access: 'network:read',
@@ -127,7 +127,8 @@ export const redrawWorkflow = defineOperation({
       );
     }
     const { drawn, problem } = workflow.spec.call ? {} : await drawnOrNot(() => redraw(context, workflow, skip));
-    const standing = await standingOf(context, drawn ? withDrawing(workflow, drawn) : workflow);
+    const asDrawn = drawn ? withDrawing(workflow, drawn) : workflow;
+    const standing = await standingOf(context, asDrawn);
     return {
       base_revision: workflow.spec.baseRevision,
       revision: drawn?.basis.revision ?? (await services.states.current(workspace)).revision,
@@ -138,7 +139,7 @@ export const redrawWorkflow = defineOperation({
         why: standing.why ?? null,
         own: standing.isOwn,
         code_required: standing.needsCode,
-        others: await othersWhoApprove(context),
+        others: await othersWhoApprove(context, asDrawn.spec),
       },
     };
   },

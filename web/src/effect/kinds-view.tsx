@@ -87,6 +87,7 @@ function Kind({ row, differing }: { row: EffectKind; differing: readonly Pair[] 
           <li key={key} class="break">
             {pair.src} <span aria-hidden="true">→</span>
             <span class="visually-hidden">{texts.effect.to}</span> {pair.dst}
+            {marked.has(key) && ' '}
             {marked.has(key) && <span class="tag warn">▲ {texts.review.differsMark}</span>}
           </li>
         ))}

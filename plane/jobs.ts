@@ -13,6 +13,25 @@ export interface Job {
 const MAX_SLEEP_MS = 60_000;
 const RETRY_FIRST_MS = 1_000;
 
+/** Work that is done each so many milliseconds, for the first time after others. */
+export function later(
+  name: string,
+  clock: Clock,
+  { first, every }: { readonly first: number; readonly every: number },
+  work: () => Promise<unknown>,
+): Job {
+  let due = clock.now() + first;
+  return {
+    name,
+    async run() {
+      if (clock.now() < due) return due;
+      await work();
+      due = clock.now() + every;
+      return due;
+    },
+  };
+}
+
 /** Told of each run of a job. */
 export type ObserveJob = (job: string, outcome: 'ok' | 'failed', seconds: number) => void;
 

@@ -166,6 +166,20 @@ function durationBetween(least: string, most: string) {
   return duration.refine((ms) => ms >= min && ms <= max, `must be from ${least} to ${most}`);
 }
 
+const MAX_BACKUPS = 365;
+
+/** How often the database is backed up, and how many backups are kept. */
+const backups = z.union(
+  [
+    z.literal('off'),
+    z.strictObject({
+      every: durationBetween('1h', '30d').prefault('24h'),
+      keep: z.int().min(1).max(MAX_BACKUPS).default(7),
+    }),
+  ],
+  { error: 'must be off, or { every: <duration from 1h to 30d>, keep: <1 to 365> }' },
+);
+
 /** How people sign in. */
 const signIn = z
   .strictObject({
@@ -214,6 +228,8 @@ export const file = z.strictObject({
       metrics: metricsAccess.default('open'),
       /** How people sign in (docs/accounts-and-tokens.md#rules-for-signing-in). */
       signIn: signIn.prefault({}),
+      /** Backups that the control plane makes by itself (docs/reliability.md#backups). */
+      backups: backups.prefault({}),
       webhooks: z
         .strictObject({
           /** Hosts, addresses and CIDRs that are not on the internet and webhooks may be sent to all the same. */

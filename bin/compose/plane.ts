@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { GuardedClock } from '../../core/base/guarded-clock.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
@@ -11,6 +10,7 @@ import type { Services } from '../../core/workflow/services.ts';
 import { buildMcp } from '../../mcp/http.ts';
 import { startJobs } from '../../plane/jobs.ts';
 import { buildJobs } from '../../plane/periodic.ts';
+import { startRecentHeads } from '../../plane/recent-heads.ts';
 import { startSnapshots } from '../../plane/snapshots.ts';
 import { buildSender } from '../../plane/webhooks/post.ts';
 import { startWebhooks } from '../../plane/webhooks/webhooks.ts';
@@ -18,11 +18,9 @@ import { buildApp } from '../../rest/app.ts';
 import { type Listening, listen } from '../../rest/listen.ts';
 import { createMetrics } from '../../rest/metrics.ts';
 import { clockMarkIn } from '../../storage/clock-mark.ts';
-import { loadCredentials } from '../../storage/credentials.ts';
 import { lockDirectory } from '../../storage/directory-lock.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
-import { headsIn } from '../../storage/log-heads.ts';
-import { openStore, storeFile } from '../../storage/open.ts';
+import { storeFile } from '../../storage/open.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
 import { checkGivenAddresses } from './address-check.ts';
@@ -33,6 +31,7 @@ import { diskOf } from './disk.ts';
 import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
 import { guardClock, systemClock } from './guard-clock.ts';
 import { networkMetrics } from './network-metrics.ts';
+import { openInstallation } from './open-installation.ts';
 import { ownNames } from './own-names.ts';
 import {
   clockMetrics,
@@ -45,7 +44,9 @@ import {
 import { buildNarrator, buildPlanner } from './planner.ts';
 import { buildReadiness } from './readiness.ts';
 import { buildServices } from './services.ts';
+import { buildStoreCare, type StoreState } from './store-care.ts';
 import { diskMetrics, measured } from './store-metrics.ts';
+import { storeUrl } from './store-url.ts';
 import { readTls } from './tls.ts';
 import { VERSION } from './version.ts';
 import { readViews } from './views.ts';
@@ -58,6 +59,8 @@ export interface Plane {
   readonly listeners: Listeners;
   readonly services: Services;
   readonly gate: ServiceGate;
+  /** How the database is. */
+  readonly storeState: () => StoreState;
   /** Idempotent; everything acknowledged is on disk when it resolves. */
   stop(): Promise<void>;
 }
@@ -66,6 +69,8 @@ export interface PlaneOptions {
   readonly log: Log;
   /** The guarded clock of this host unless set; one that is no guarded clock is taken as it is. */
   readonly clock?: Clock;
+  /** Go on where the database has less than the installation had. */
+  readonly acceptLoss?: boolean;
 }
 
 /** A last deadline for an orderly end: SIGTERM ends everything within 8 s. */
@@ -79,7 +84,8 @@ const CUT_MS = 500;
  *
  * @throws Error naming what is wrong with the directory, the credentials or a listener.
  */
-export async function startPlane(config: Config, { log, clock = systemClock() }: PlaneOptions): Promise<Plane> {
+export async function startPlane(config: Config, options: PlaneOptions): Promise<Plane> {
+  const { log, clock = systemClock(), acceptLoss = false } = options;
   const { env, configDir } = config;
   const tls = readTls(env);
   mkdirSync(configDir, { recursive: true, mode: 0o700 });
@@ -90,14 +96,14 @@ export async function startPlane(config: Config, { log, clock = systemClock() }:
   try {
     const lock = lockDirectory(configDir);
     undo.push(lock.release);
-    const credentials = loadCredentials(configDir);
-    const relayToken = env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken);
-    const keys = buildKeyring(credentials, relayToken, headsIn(configDir));
     const metrics = createMetrics();
     undo.push(planeMetrics(metrics, env.MESH_EDITION));
-    const opened = await openStore(storeUrl(config), { clock, log });
-    undo.push(() => opened.close());
-    const store = measured(opened, metrics);
+    const opened = await openInstallation({ configDir, storeUrl: storeUrl(config), clock, log, acceptLoss });
+    undo.push(() => opened.store.close());
+    const { credentials } = opened;
+    const relayToken = env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken);
+    const keys = buildKeyring(credentials, relayToken, opened.heads);
+    const store = measured(opened.store, metrics);
     const disk = diskOf(storeFile(storeUrl(config)), env.MESH_STORE_RESERVE * 1_048_576);
     diskMetrics(metrics, disk);
     const guard =
@@ -110,6 +116,8 @@ export async function startPlane(config: Config, { log, clock = systemClock() }:
     const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
     const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
     const services = buildServices({ ...parts, settings, compute });
+    const recentHeads = startRecentHeads(services);
+    undo.push(() => recentHeads.stop());
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
     const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
     accounts.catch(() => undefined);
@@ -126,8 +134,22 @@ export async function startPlane(config: Config, { log, clock = systemClock() }:
     let isUp = false;
     const snapshots = startSnapshots(services);
     undo.push(() => snapshots.stop());
+    const care = buildStoreCare({
+      configDir,
+      upkeep: opened.store.upkeep,
+      heads: opened.heads,
+      installation: keys.logs.originOf(''),
+      backups: config.app.backups,
+      clock,
+      log,
+    });
+    const storeState = (): StoreState => {
+      const state = care.state();
+      const problem = recentHeads.problem();
+      return problem === undefined ? state : { ...state, problems: [...state.problems, problem] };
+    };
     const observed = { ...services, observe: jobMetrics(metrics) };
-    const jobs = startJobs(buildJobs(services, gate), observed);
+    const jobs = startJobs([...buildJobs(services, gate), ...care.jobs()], observed);
     undo.push(() => jobs.stop());
     guard?.onStep(jobs.wakeAll);
     const webhooks = startWebhooks(observed, buildSender({ allow: settings.webhookAllow }));
@@ -143,7 +165,7 @@ export async function startPlane(config: Config, { log, clock = systemClock() }:
     undo.push(() => mcp.close());
     metrics.gauge('mesh_mcp_sessions', 'Sessions of MCP clients of the 2025 revision', mcp.sessionCount);
     const stopping = new AbortController();
-    const ready = buildReadiness({ isUp: () => isUp, store, disk, clock, wire });
+    const ready = buildReadiness({ isUp: () => isUp, store, disk, clock, wire, storeState });
     readinessMetrics(metrics, ready);
     const rate = { perMinute: config.app.rateLimit };
     const app = buildApp({
@@ -186,6 +208,7 @@ export async function startPlane(config: Config, { log, clock = systemClock() }:
       listeners: wire.listeners,
       services,
       gate,
+      storeState,
       stop() {
         stopped ??= Promise.race([stop(), after(STOP_DEADLINE_MS, undefined, { ref: false })]);
         return stopped;
@@ -195,10 +218,6 @@ export async function startPlane(config: Config, { log, clock = systemClock() }:
     await stop();
     throw error;
   }
-}
-
-function storeUrl({ env, configDir }: Config): string {
-  return env.MESH_STORE_URL ?? path.resolve(configDir, 'mesh.db');
 }
 
 function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: string } {

@@ -46,11 +46,20 @@ test('little space on the disk is told of before writes are refused', async () =
   expect(await stateOf({ disk: disk(63) }, 'disk')).toBe('failed');
 });
 
-test('no backup, and one of more than two days, are degraded', async () => {
+test('what is wrong with the file of the store and its backups is told, and the age of the newest', async () => {
   expect(await stateOf({}, 'backup')).toBeUndefined();
-  expect(await stateOf({ newestBackupAt: () => undefined }, 'backup')).toBe('degraded');
-  expect(await stateOf({ newestBackupAt: () => NOON - 47 * HOUR }, 'backup')).toBe('ok');
-  expect(await stateOf({ newestBackupAt: () => NOON - 49 * HOUR }, 'backup')).toBe('degraded');
+  const well = {
+    writable: true,
+    bytes: { file: 1, log: 0 },
+    backup: { at: NOON - HOUR, ageMs: HOUR, bytes: 1 },
+    problems: [],
+  };
+  expect(await stateOf({ storeState: () => well }, 'database')).toBe('ok');
+  expect(await stateOf({ storeState: () => ({ ...well, backup: undefined }) }, 'database')).toBeUndefined();
+  expect(await stateOf({ storeState: () => ({ ...well, problems: ['late'] }) }, 'database')).toBe('degraded');
+  expect(await stateOf({ storeState: () => ({ ...well, writable: false, problems: ['gone'] }) }, 'database')).toBe(
+    'failed',
+  );
 });
 
 test('who asks again at once is answered without a further write', async () => {

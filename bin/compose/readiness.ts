@@ -3,6 +3,7 @@ import { newId } from '../../core/base/ids.ts';
 import type { Clock, Store } from '../../core/base/ports.ts';
 import type { ReadyCheck } from '../../rest/readiness.ts';
 import type { Disk } from './disk.ts';
+import type { StoreState } from './store-care.ts';
 import type { Wire } from './wire.ts';
 
 export interface ReadinessParts {
@@ -12,8 +13,8 @@ export interface ReadinessParts {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly wire: Pick<Wire, 'checks'>;
-  /** Instant of the newest backup that was read back whole, ms; undefined where there is none. */
-  readonly newestBackupAt?: () => number | undefined;
+  /** How the file of the store is, and its backups. */
+  readonly storeState?: () => StoreState;
 }
 
 /** A part that does not answer by then is down. */
@@ -22,7 +23,6 @@ const ANSWER_MS = 2_000;
 const KEPT_MS = 1_000;
 /** A reserve that is still so many times over is told of before it is reached. */
 const LOW_SPACE = 4;
-const BACKUP_AGE_MS = 2 * 24 * 3_600_000;
 
 /** What /readyz tests, each time it is asked. */
 export function buildReadiness({
@@ -31,7 +31,7 @@ export function buildReadiness({
   disk,
   clock,
   wire,
-  newestBackupAt,
+  storeState,
 }: ReadinessParts): () => Promise<readonly ReadyCheck[]> {
   let last: { readonly at: number; readonly check: Promise<ReadyCheck> } | undefined;
   const probeStore = () => {
@@ -48,7 +48,7 @@ export function buildReadiness({
       checkDisk(disk),
       ...listeners,
       ...(clock instanceof GuardedClock ? [checkClock(clock)] : []),
-      ...(newestBackupAt ? [checkBackup(newestBackupAt(), clock.now())] : []),
+      ...(storeState ? checkFile(storeState()) : []),
     ];
   };
 }
@@ -92,12 +92,13 @@ function checkClock(clock: GuardedClock): ReadyCheck {
   return { name, state: 'degraded', detail };
 }
 
-function checkBackup(newestAt: number | undefined, now: number): ReadyCheck {
-  const name = 'backup';
-  if (newestAt === undefined) return { name, state: 'degraded', detail: 'There is no backup: run meshd backup.' };
-  const hours = Math.round((now - newestAt) / 3_600_000);
-  const isOld = now - newestAt > BACKUP_AGE_MS;
-  return { name, state: isOld ? 'degraded' : 'ok', detail: `The newest backup is ${hours} h old${isOld ? '.' : ''}` };
+/** Nothing where all is well and no backup was made yet. */
+function checkFile({ writable, problems, backup }: StoreState): ReadyCheck[] {
+  const name = 'database';
+  const found = problems.map((detail) => ({ name, state: writable ? 'degraded' : 'failed', detail }) as const);
+  if (found.length > 0 || backup === undefined) return found;
+  const hours = Math.round(backup.ageMs / 3_600_000);
+  return [{ name, state: 'ok', detail: `its newest backup is ${hours} h old` }];
 }
 
 async function inTime({ name, check }: ReturnType<Wire['checks']>[number]): Promise<ReadyCheck> {

@@ -1,4 +1,5 @@
-import type { Log } from '../../core/base/ports.ts';
+import { MeshError } from '../../core/base/errors.ts';
+import { type Log, StoreError } from '../../core/base/ports.ts';
 import { formatHostPort, type HostPort } from '../../net/host-port.ts';
 import { type BusChange, EmbeddedBus } from '../../net/nats/bus.ts';
 import type { ListenerOptions } from '../../net/nats/listener.ts';
@@ -122,7 +123,8 @@ export async function orExplain<T>(variable: string, { host, port }: HostPort, s
     return await starting;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
+    // A store that fails meanwhile has a code too, and nothing to do with the address.
+    if (code === undefined || error instanceof StoreError || error instanceof MeshError) throw error;
     const off = variable === 'MESH_LISTEN' ? '' : `, or set ${variable}=off to run without it`;
     const where = formatHostPort(host, port);
     throw new Error(

@@ -240,11 +240,8 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     await effect(page).getByText('waits for approval').waitFor();
     // However long the effect below it: the YAML is not squeezed.
     await page.setViewportSize({ width: 1280, height: 480 });
-    const heights = ['.yaml', '.cm-editor'].map((part) =>
-      page.locator(part).evaluate('element => element.clientHeight'),
-    );
-    const [frame, editor] = (await Promise.all(heights)) as number[];
-    expect(frame).toBeGreaterThanOrEqual(editor ?? Number.POSITIVE_INFINITY);
+    const [frame, editor] = await Promise.all(['.yaml', '.cm-editor'].map((part) => page.locator(part).boundingBox()));
+    expect(frame?.height).toBeGreaterThanOrEqual(editor?.height ?? Number.POSITIVE_INFINITY);
     await page.getByRole('button', { name: 'Send all-in for approval' }).click();
     await page
       .getByRole('article')

@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('the audit log on the dashboard', () => {
     await page.getByLabel('Kind').selectOption('MeshPolicy');
     await page.getByLabel('Name of what changed').fill('second');
     await page.keyboard.press('Enter');
-    await page.getByText('1 entries shown.').waitFor();
+    await page.getByText('1 entry shown.').waitFor();
     expect(page.url()).toContain('kind=MeshPolicy');
     const shared = new URL(page.url()).hash.slice(2);
     await page.getByRole('link', { name: /created MeshPolicy second/ }).focus();
@@ -58,11 +58,11 @@ describe.skipIf(!hasBrowser)('the audit log on the dashboard', () => {
     await entry.getByText('The whole entry').click();
     expect(JSON.parse((await entry.locator('pre').textContent()) ?? '')).toMatchObject({ actor: 'user:admin' });
     await entry.getByRole('link', { name: 'Close' }).click();
-    await page.getByText('1 entries shown.').waitFor();
+    await page.getByText('1 entry shown.').waitFor();
     await page.getByRole('button', { name: 'Clear the filters' }).click();
     await page.getByText(HOSTILE).first().waitFor();
     await using other = await open(shared);
-    await other.page.getByText('1 entries shown.').waitFor();
+    await other.page.getByText('1 entry shown.').waitFor();
     expect(await other.page.getByLabel('Name of what changed').inputValue()).toBe('second');
     expect([...dashboard.complaints, ...other.complaints]).toEqual([]);
   });

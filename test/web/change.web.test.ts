@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     const { page } = dashboard;
     await dashboard.go('prod/change');
     await dashboard.signIn('vera', PASSWORD);
-    await page.getByRole('heading', { name: 'No such page' }).waitFor();
+    await page.getByRole('heading', { name: 'Not shown to your role' }).waitFor();
     expect(await page.getByRole('link', { name: 'Change by intent' }).count()).toBe(0);
 
     await using other = await openDashboard(browser, harness);

@@ -183,7 +183,7 @@ describe.skipIf(!hasBrowser)('compliance on the dashboard', () => {
     await using dashboard = await openDashboard(browser, harness);
     await dashboard.go('prod/compliance');
     await dashboard.signIn(username, OWN_PASSWORD);
-    await dashboard.page.getByRole('heading', { name: 'No such page' }).waitFor();
+    await dashboard.page.getByRole('heading', { name: 'Not shown to your role' }).waitFor();
     expect(await dashboard.page.getByRole('link', { name: /Compliance|Audit/ }).count()).toBe(0);
     expect(dashboard.complaints).toEqual([]);
   });

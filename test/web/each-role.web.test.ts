@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)('each role on every page', () => {
       const shown = new Set<string>();
       for await (const { address } of walk(dashboard, { ...walked, skipsSorting: true })) {
         for (const href of await page.evaluate<string[]>(LINKS)) linked.add(pageOf(href.replace(/^#\/prod\//, '')));
-        const isNone = (await page.getByRole('heading', { name: 'No such page' }).count()) > 0;
+        const isNone = (await page.getByRole('heading', { name: 'Not shown to your role' }).count()) > 0;
         (isNone ? withoutPage : shown).add(pageOf(address));
       }
       expect([...complaints, ...refused]).toEqual([]);

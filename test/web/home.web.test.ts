@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startHarness } from '../kits/http/harness.ts';
 import { type AgentsNetwork, startAgentsNetwork } from '../kits/web/agents-network.ts';
-import { hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 import { ownPassword, PASSWORD } from '../kits/web/page-people.ts';
 import { tabTo } from '../kits/web/tab-to.ts';
 
@@ -72,6 +72,42 @@ describe.skipIf(!hasBrowser)('Home on the dashboard', () => {
     await main.getByRole('heading', { name: 'Next steps' }).waitFor({ state: 'detached' });
     await main.getByRole('link', { name: 'first' }).waitFor();
     expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('the administrator of a new installation makes the first workspace, and who is in none is told whom to ask', async () => {
+    await using fresh = await startHarness();
+    const token = await ownPassword(fresh);
+    await using dashboard = await openDashboard(browser, fresh);
+    const { page } = dashboard;
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByRole('heading', { name: 'Make the first workspace' }).waitFor();
+    expect(await page.getByRole('navigation').getByRole('link').count()).toBe(0);
+    expect(await page.getByText('connecting').count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const name = page.getByLabel('Name of the workspace');
+    await name.fill('Not A Slug');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'begin and end with a letter or digit' }).waitFor();
+    await name.fill('office');
+    await tabTo(page, page.getByRole('button', { name: 'Make the workspace' }));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Next steps' }).waitFor();
+    expect(new URL(page.url()).hash).toBe('#/office');
+    await dashboard.go('elsewhere/peers');
+    await page.getByText('You are a member of no workspace elsewhere.').waitFor();
+    await page.getByRole('link', { name: 'Back to Home' }).click();
+    await page.getByRole('heading', { name: 'Next steps' }).waitFor();
+
+    await fresh.api('POST', '/api/v1/users', { token, body: { username: 'nora', password: PASSWORD } });
+    const nora = await fresh.login('nora', PASSWORD);
+    const own = `${PASSWORD} anew`;
+    const body = { oldPassword: PASSWORD, newPassword: own };
+    await fresh.api('PUT', '/api/v1/users/me/password', { token: nora, body });
+    await using other = await openDashboard(browser, fresh);
+    await other.signIn('nora', own);
+    await other.page.getByText('Ask an administrator to add you.').waitFor();
+    expect(await other.page.getByRole('button', { name: 'Make the workspace' }).count()).toBe(0);
+    expect([...dashboard.complaints, ...other.complaints]).toEqual([]);
   });
 
   test('a viewer is led nowhere that would be refused', async () => {

@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)('adding a device on the dashboard', () => {
     await using other = await openDashboard(browser, harness);
     await other.go('prod/join');
     await other.signIn('vera', PASSWORD);
-    await other.page.getByRole('heading', { name: 'No such page' }).waitFor();
+    await other.page.getByRole('heading', { name: 'Not shown to your role' }).waitFor();
     expect(await other.page.getByRole('link', { name: 'Add a device' }).count()).toBe(0);
     expect([...dashboard.complaints, ...other.complaints]).toEqual([]);
   });

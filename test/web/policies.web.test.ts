@@ -238,6 +238,10 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     expect(await page.getByRole('button', { name: 'Save all-in' }).isDisabled()).toBe(true);
     await page.getByLabel('Labels').fill('role=db');
     await effect(page).getByText('waits for approval').waitFor();
+    // However long the effect below it: the YAML is not squeezed.
+    await page.setViewportSize({ width: 1280, height: 480 });
+    const [frame, editor] = await Promise.all(['.yaml', '.cm-editor'].map((part) => page.locator(part).boundingBox()));
+    expect(frame?.height).toBeGreaterThanOrEqual(editor?.height ?? Number.POSITIVE_INFINITY);
     await page.getByRole('button', { name: 'Send all-in for approval' }).click();
     await page
       .getByRole('article')

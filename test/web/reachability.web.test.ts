@@ -52,6 +52,12 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     await answer.getByRole('link', { name: 'Other direction' }).click();
     await answer.getByText('Policy web-in isolates web-1').waitFor();
     await answer.getByText('A change of policies, which opens 1 pair').waitFor();
+    await answer.getByRole('button', { name: 'Plan this change' }).click();
+    await page.getByRole('heading', { name: 'Change by intent' }).waitFor();
+    await page.getByText('proven', { exact: true }).waitFor();
+    await page
+      .getByRole('button', { name: /^Send for approval: Opens TCP 8080 from api-1 to web-1; closes nothing/ })
+      .waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 

@@ -1,11 +1,13 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { ComponentType } from 'preact';
+import { askEdition, edition } from './api/edition.ts';
 import { liveState } from './api/live.ts';
 import { Problem } from './api/problem.ts';
 import { me } from './api/session.ts';
 import { holds, workspace } from './api/workspace.ts';
 import { PutBackHost } from './effect/put-back-host.tsx';
-import { pageOf } from './pages/index.tsx';
+import { NoWorkspace } from './no-workspace.tsx';
+import { pageOf, titleOf } from './pages/index.tsx';
 import { PaletteButton } from './palette/palette.tsx';
 import { goTo, hrefOf, linkTo, route, setQuery } from './route/route.ts';
 import { Side } from './side.tsx';
@@ -82,9 +84,11 @@ function Top() {
       )}
       <span class="row push">
         {holds('snapshots:read') && <TimeButton />}
-        <span class={`live ${liveState.value}`} role="status">
-          {texts.live[liveState.value]}
-        </span>
+        {workspace.value && (
+          <span class={`live ${liveState.value}`} role="status">
+            {texts.live[liveState.value]}
+          </span>
+        )}
         <span class="row wide-only">
           <Account />
         </span>
@@ -94,7 +98,6 @@ function Top() {
 }
 
 function Content({ name }: { name: string }) {
-  const { workspace: slug } = route.value;
   const entry = pageOf(name);
   const page = useSignal<{ readonly name: string; readonly Body: ComponentType } | undefined>(undefined);
   const problem = useSignal<Problem | undefined>(undefined);
@@ -118,26 +121,31 @@ function Content({ name }: { name: string }) {
       isWanted = false;
     };
   });
+  useSignalEffect(() => askEdition(pageOf(route.value.page)?.isPro === true));
   const reload = () => {
     again.value += 1;
   };
-  if (!workspace.value) {
-    const why = slug === '' ? texts.shell.noWorkspace : texts.shell.wrongWorkspace(slug);
-    const isKnown = me.value && (slug !== '' || me.value.workspaces.length === 0);
-    return <Page title={texts.shell.pages.home}>{isKnown && <p>{why}</p>}</Page>;
+  if (!workspace.value) return <NoWorkspace />;
+  if (!entry) return <Instead title={texts.shell.unknownPage} why={texts.shell.unknownPageWhy} />;
+  const title = titleOf(name);
+  if (entry.scope && !holds(entry.scope)) {
+    return <Instead title={texts.shell.notYours} why={texts.shell.notYoursWhy(title, entry.scope)} />;
   }
-  if (!entry || (entry.scope && !holds(entry.scope))) {
-    return (
-      <Page title={texts.shell.unknownPage}>
-        <p>{texts.shell.unknownPageWhy}</p>
-        <p>
-          <a href={linkTo('')}>{texts.shell.home}</a>
-        </p>
-      </Page>
-    );
-  }
+  if (entry.isPro && edition.value === 'community') return <Instead title={title} why={texts.shell.proOnly} />;
   if (problem.value) return <ProblemNotice problem={problem.value} again={reload} />;
   if (page.value?.name !== name) return null;
   const { Body } = page.value;
   return <Body key={`${workspace.value.id} ${name}`} />;
+}
+
+/** What is said where a page is not shown. */
+function Instead({ title, why }: { title: string; why: string }) {
+  return (
+    <Page title={title}>
+      <p class="break">{why}</p>
+      <p>
+        <a href={linkTo('')}>{texts.shell.home}</a>
+      </p>
+    </Page>
+  );
 }

@@ -1,7 +1,7 @@
 import { computed, signal, useSignal } from '@preact/signals';
 import { Fragment } from 'preact';
 import { waitingCount } from './api/waiting.ts';
-import { holds } from './api/workspace.ts';
+import { holds, workspace } from './api/workspace.ts';
 import { PAGES, titleOf } from './pages/index.tsx';
 import { linkTo } from './route/route.ts';
 import { texts } from './texts/texts.ts';
@@ -17,8 +17,11 @@ narrow.addEventListener('change', ({ matches }) => {
 /** Those of the bar at the foot of a narrow window; the others are one step further. */
 const FIRST: readonly string[] = ['home', 'review', 'peers', 'time'];
 
+/** Every page is one of a workspace. */
 const offered = computed(() =>
-  Object.entries(PAGES).filter(([, { scope, isHidden }]) => !isHidden && (!scope || holds(scope))),
+  workspace.value
+    ? Object.entries(PAGES).filter(([, { scope, isHidden }]) => !isHidden && (!scope || holds(scope)))
+    : [],
 );
 
 /** The pages that the person may see: beside the content, or at the foot of a narrow window. */

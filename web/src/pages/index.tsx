@@ -13,6 +13,8 @@ interface PageEntry {
   readonly group?: string;
   /** Reached from other pages, not from the side bar. */
   readonly isHidden?: boolean;
+  /** Shows nothing in the Community edition. */
+  readonly isPro?: boolean;
   /** Shows the network as it was at the time that is looked at (`?at=`). */
   readonly hasPast?: boolean;
   /** Tables and graphs that use the whole width. */
@@ -23,7 +25,7 @@ interface PageEntry {
 export const PAGES: Partial<Record<PageName, PageEntry>> = {
   home: { load: () => import('./home/home.tsx') },
   review: { load: () => import('./review/review.tsx'), scope: 'network:read' },
-  change: { load: () => import('./change/change.tsx'), scope: 'intents:plan' },
+  change: { load: () => import('./change/change.tsx'), scope: 'intents:plan', isPro: true },
   peers: {
     load: () => import('./peers/peers.tsx'),
     scope: 'network:read',
@@ -41,8 +43,8 @@ export const PAGES: Partial<Record<PageName, PageEntry>> = {
   networks: { load: () => import('./networks/networks.tsx'), scope: 'network:read', isWide: true, hasPast: true },
   policies: { load: () => import('./policies/policies.tsx'), scope: 'network:read', isWide: true, hasPast: true },
   join: { load: () => import('./join/join.tsx'), scope: 'tokens:write' },
-  time: { load: () => import('./time/time.tsx'), scope: 'snapshots:read', group: 'Past', hasPast: true },
-  ask: { load: () => import('./ask/ask.tsx'), scope: 'snapshots:read' },
+  time: { load: () => import('./time/time.tsx'), scope: 'snapshots:read', group: 'Past', hasPast: true, isPro: true },
+  ask: { load: () => import('./ask/ask.tsx'), scope: 'snapshots:read', isPro: true },
   agents: {
     load: () => import('./agents/agents.tsx'),
     scope: 'network:read',
@@ -50,7 +52,12 @@ export const PAGES: Partial<Record<PageName, PageEntry>> = {
     isWide: true,
   },
   connect: { load: () => import('./connect/connect.tsx'), scope: 'network:read', isHidden: true },
-  compliance: { load: () => import('./compliance/compliance.tsx'), scope: 'compliance:assess', group: 'Evidence' },
+  compliance: {
+    load: () => import('./compliance/compliance.tsx'),
+    scope: 'compliance:assess',
+    group: 'Evidence',
+    isPro: true,
+  },
   audit: { load: () => import('./audit/audit.tsx'), scope: 'audit:read', isWide: true },
   settings: { load: () => import('./settings/settings.tsx'), group: 'Administration' },
 };

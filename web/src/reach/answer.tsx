@@ -4,8 +4,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import { answer, api } from '../api/client.ts';
 import { useLoaded } from '../api/load.ts';
 import { Problem } from '../api/problem.ts';
+import type { TypedChange } from '../api/types.ts';
 import { may } from '../api/workspace.ts';
-import { linkTo } from '../route/route.ts';
+import { handedChanges } from '../effect/handed-changes.ts';
+import { goTo, linkTo } from '../route/route.ts';
 import { reachability as words } from '../texts/reachability.ts';
 import { texts } from '../texts/texts.ts';
 import { Facts } from '../ui/facts.tsx';
@@ -88,7 +90,16 @@ async function ask({ src, dst, protocol, port, at }: Asked, signal: AbortSignal)
 }
 
 function PairAnswer({ pair, asked }: { pair: PairWithSentence; asked: Asked }) {
-  const { at } = asked;
+  const { at, src, dst, protocol, port } = asked;
+  const plan = (changes: readonly TypedChange[]) => {
+    const on = { ...(protocol && { protocol: protocol as 'TCP' }), ...(port && { port: Number(port) }) };
+    handedChanges.value = {
+      intent: words.fixIntent(src, dst, [protocol, port].join(' ').trim()),
+      changes: [...changes],
+      expectations: [{ src, dst, ...on, expect: 'allow' }],
+    };
+    goTo(linkTo('change'));
+  };
   return (
     <>
       <p class="break">{pair.sentence}</p>
@@ -102,7 +113,7 @@ function PairAnswer({ pair, asked }: { pair: PairWithSentence; asked: Asked }) {
         ]}
       />
       <Steps steps={pair.steps} hrefOf={(policy) => linkTo('policies', [policy])} />
-      <Fixes fixes={pair.would_fix} />
+      <Fixes fixes={pair.would_fix} plan={at === null && may('intents:plan') ? plan : undefined} />
     </>
   );
 }

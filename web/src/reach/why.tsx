@@ -1,4 +1,5 @@
 import type { components } from '../api/schema.d.ts';
+import type { TypedChange } from '../api/types.ts';
 import { Names } from '../effect/names.tsx';
 import { reachability as words } from '../texts/reachability.ts';
 import { texts } from '../texts/texts.ts';
@@ -84,21 +85,33 @@ function PolicyName({ name, rule, href }: { name: string; rule: number | null; h
 
 interface Fix {
   readonly change: string;
+  readonly changes?: readonly TypedChange[];
   readonly detail?: string;
   readonly opens_pairs?: number;
   readonly closes_pairs?: number;
 }
 
-export function Fixes({ fixes }: { fixes: Pair['would_fix'] }) {
+interface FixesProps {
+  readonly fixes: Pair['would_fix'];
+  /** Where what is computed can be planned. */
+  readonly plan?: ((changes: readonly TypedChange[]) => void) | undefined;
+}
+
+export function Fixes({ fixes, plan }: FixesProps) {
   if (fixes.length === 0) return null;
   return (
     <section class="stack-small">
       <h3>{words.fix}</h3>
       <ul class="stack-small">
         {(fixes as unknown as readonly Fix[]).map(
-          ({ change, detail, opens_pairs: opens = 0, closes_pairs: closes = 0 }) => (
+          ({ change, changes, detail, opens_pairs: opens = 0, closes_pairs: closes = 0 }) => (
             <li key={`${change} ${detail}`} class="break">
-              {detail ?? words.fixWrites(opens, closes)}
+              {detail ?? words.fixWrites(opens, closes)}{' '}
+              {plan && changes && (
+                <button type="button" class="link" onClick={() => plan(changes)}>
+                  {words.planFix}
+                </button>
+              )}
             </li>
           ),
         )}

@@ -1,3 +1,5 @@
+const entries = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'entry' : 'entries'}`;
+
 export const audit = {
   title: 'Audit',
   why: 'Every change and every security event, newest first: who, why, when, and who approved it.',
@@ -23,15 +25,15 @@ export const audit = {
   empty: 'Nothing was recorded with these filters. Clear them to see all.',
   direct: 'direct',
   directWhy: 'Written by an operator without an approval workflow',
-  approved: (by: string) => (by === '' ? 'approved by itself' : `approved by ${by}`),
+  approved: (by: string) => (by === '' ? 'approved by itself' : `reviewed by ${by}`),
   refused: 'refused',
-  shown: (count: number) => `${count} entries shown.`,
+  shown: (count: number) => `${entries(count)} shown.`,
   download: 'Download as JSON lines',
   downloadMost: (most: number) =>
     `Up to ${most.toLocaleString('en')} entries with these filters. The whole log is in the evidence of an assessment, and in mesh audit verify.`,
-  reading: (count: number) => `${count.toLocaleString('en')} entries read…`,
+  reading: (count: number) => `${entries(count)} read…`,
   cut: (most: number) => `Only the newest ${most.toLocaleString('en')} were taken: narrow the time.`,
-  downloaded: (count: number) => `${count.toLocaleString('en')} entries are downloaded.`,
+  downloaded: (count: number) => `${entries(count)} downloaded.`,
   entry: (seq: number) => `Entry ${seq}`,
   reason: 'Why',
   revision: 'Revision',
@@ -47,14 +49,14 @@ export const audit = {
   digest: 'Digest',
   notThere: (seq: string) => `There is no entry ${seq}.`,
   proof: 'Proof',
-  proven: (size: number) => `It is in the log of ${size.toLocaleString('en')} entries, which is signed.`,
+  proven: (size: number) => `It is in the log of ${entries(size)}, which is signed.`,
   hashes: (count: number) => `${count} hashes lead from it to the root.`,
   whole: 'The whole entry',
   verified: 'What is verified',
   upTo: (size: number) => `Signed up to entry ${(size - 1).toLocaleString('en')}`,
-  signed: (size: number) => `${size.toLocaleString('en')} entries are in the newest checkpoint, signed`,
+  signed: (size: number) => `${entries(size)} ${size === 1 ? 'is' : 'are'} in the newest checkpoint, signed`,
   witnessed: (witnesses: number, nodes: number, size: number) =>
-    `${witnesses} of ${nodes} devices verified the log themselves, each of at least ${size.toLocaleString('en')} entries,`,
+    `${witnesses} of ${nodes} devices verified the log themselves, each of at least ${entries(size)},`,
   noWitness: 'No device has told yet that it verified the log.',
   how: 'How to verify it',
   command: 'On another machine',

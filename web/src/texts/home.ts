@@ -32,7 +32,7 @@ export const home = {
   noAgents: 'No agent is at work.',
   ends: 'ends',
   changes: 'Changes of the last day',
-  noChanges: 'Nothing was put forward since yesterday.',
+  noChanges: 'No change was decided since yesterday.',
   by: (isRejected: boolean, who: string) => `${isRejected ? 'rejected' : 'approved'} by ${who}`,
   compliance: 'Compliance',
   noAssessment: 'Nothing was assessed yet.',

@@ -44,6 +44,8 @@ export const reachability = {
   rule: (policy: string, index: number) => `${policy}, rule ${index}`,
   byDefault: 'by default',
   fix: 'What would open it',
+  planFix: 'Plan this change',
+  fixIntent: (src: string, dst: string, on: string) => `let ${src} reach ${dst}${on === '' ? '' : ` on ${on}`}`,
   fixWrites: (opens: number, closes: number) =>
     `A change of policies, which opens ${opens} ${opens === 1 ? 'pair' : 'pairs'}${closes > 0 ? ` and closes ${closes}` : ''}.`,
   policy: (name: string) => `Policy ${name}`,
@@ -54,7 +56,7 @@ export const reachability = {
   by: 'Group by',
   chosenKey: (key: string, values: number) => `${key} (${values} ${values === 1 ? 'value' : 'values'})`,
   filter: 'Only peers with',
-  filterHint: 'key=value, several apart by commas',
+  filterHint: 'such as role=db, env=prod',
   summary: (groups: number, open: string, pairs: string) =>
     `${groups} ${groups === 1 ? 'group' : 'groups'}: ${open} of ${pairs} ordered pairs of peers may talk.`,
   expand: (name: string) => `Show the peers of ${name}`,

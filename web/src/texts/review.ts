@@ -84,7 +84,7 @@ export const review = {
   shortControl: (name: string) => name.replace('PCI-DSS-', 'PCI '),
   links: 'See also',
   history: (name: string) => `History of ${name}`,
-  own: 'You asked for this yourself, and may approve it here. Have somebody else look at it where you can.',
+  own: 'It was asked for by you or in your name, and you may approve it here. Have somebody else look at it where you can.',
   another: 'You did not ask for it, so you may be the second person.',
   others: (names: string) => `Others who may: ${names}.`,
   nobodyElse: 'Nobody else may here.',

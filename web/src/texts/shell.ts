@@ -4,9 +4,21 @@ export const shell = {
   more: 'More',
   workspace: 'Workspace',
   noWorkspace: 'You are a member of no workspace. Ask an administrator to add you.',
-  wrongWorkspace: (slug: string) => `You are in no workspace ${slug}.`,
+  unknownWorkspace: 'No such workspace',
+  wrongWorkspace: (slug: string) => `You are a member of no workspace ${slug}. Perhaps it has another name by now.`,
+  firstWorkspace: 'Make the first workspace',
+  firstWorkspaceWhy:
+    'A workspace is one private network, with its peers, policies, agents and the people who decide. This installation has none yet.',
+  workspaceName: 'Name of the workspace',
+  workspaceNameHint: 'It stands in addresses and commands: small letters, digits and hyphens.',
+  makeWorkspace: 'Make the workspace',
   unknownPage: 'No such page',
   unknownPageWhy: 'There is nothing at this address. Perhaps the link was cut off.',
+  notYours: 'Not shown to your role',
+  notYoursWhy: (page: string, scope: string) =>
+    `${page} needs ${scope}, which your role in this workspace does not hold. An administrator of the workspace can give you a role that does.`,
+  proOnly:
+    'This page is part of the Pro edition, and this control plane runs the Community edition. Whoever runs it can start it with MESH_EDITION=pro.',
   home: 'Back to Home',
   asOf: (time: string) => `As of ${time}.`,
   unchangeable: 'Nothing can be changed here.',

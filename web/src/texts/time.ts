@@ -47,7 +47,7 @@ export const time = {
   noEffect: 'Opens and closes nothing.',
   unknownEffect: 'What it opened and closed is not known.',
   outsideUnknown: 'Addresses outside were too many to compare.',
-  omitted: (rows: number) => `and ${rows} more kinds of connections`,
+  omitted: (rows: number) => `and ${rows} more ${rows === 1 ? 'kind' : 'kinds'} of connections`,
   at: 'As of then',
   before: 'Just before',
   onlyBy: (name: string) => `Only changes by ${name}`,

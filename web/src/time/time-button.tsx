@@ -4,7 +4,8 @@ import { useEffect } from 'preact/hooks';
 import { route } from '../route/route.ts';
 import { texts } from '../texts/texts.ts';
 import { Popover } from '../ui/popover.tsx';
-import { exactTime, relativeTime } from '../ui/time.tsx';
+import { exactTime } from '../ui/time.tsx';
+import { relativeTime } from './relative.ts';
 
 /** The time that every page looks at. */
 export function TimeButton() {

@@ -1,34 +1,7 @@
-import { signal } from '@preact/signals';
+import { relativeTime } from '../time/relative.ts';
 
-/** Steps once a half minute, so that ages stay true. */
-const clock = signal(Date.now());
-setInterval(() => {
-  clock.value = Date.now();
-}, 30_000);
-
-const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
-  ['year', 31_557_600_000],
-  ['month', 2_629_800_000],
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1_000],
-];
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const short = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
-
-/** As "3 minutes ago" or "in 2 days". */
-export function relativeTo(at: number, now: number): string {
-  const distance = at - now;
-  const [unit, length] = STEPS.find(([, ms]) => Math.abs(distance) >= ms) ?? ['second', 1_000];
-  return relative.format(Math.trunc(distance / length), unit);
-}
-
-/** The same of an instant, from now; it stays true while the page is open. */
-export function relativeTime(at: string): string {
-  return relativeTo(Date.parse(at), clock.value);
-}
 
 /** In the viewer's zone, and in UTC. */
 export function exactTime(at: string): string {

@@ -1,6 +1,7 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { TypedChange } from '../../api/types.ts';
+import { handedChanges } from '../../effect/handed-changes.ts';
 import { route, setQuery } from '../../route/route.ts';
 import { change as words } from '../../texts/change.ts';
 import { Empty, Page } from '../../ui/page.tsx';
@@ -40,6 +41,14 @@ export default function Change() {
       ...(changes && { changes: [...changes] }),
     });
   };
+  useEffect(() => {
+    const handed = handedChanges.peek();
+    handedChanges.value = undefined;
+    if (!handed || isPast) return;
+    intent.value = handed.intent;
+    setQuery({ intent: handed.intent });
+    void planning.ask(handed);
+  }, []);
   const startOver = () => {
     planning.clear();
     history.value = [];
@@ -47,7 +56,11 @@ export default function Change() {
     setQuery({ intent: undefined });
     field.current?.focus();
   };
-  const again = () => plan(planned.value?.asked.intent ?? intent.value, planned.value?.asked.changes);
+  const again = () => {
+    const asked = planned.value?.asked;
+    if (asked) void planning.ask(asked);
+    else plan(intent.value);
+  };
   return (
     <Page title={words.title}>
       <p class="dim">{words.why}</p>

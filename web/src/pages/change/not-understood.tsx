@@ -3,6 +3,7 @@ import type { Problem } from '../../api/problem.ts';
 import type { TypedChange } from '../../api/types.ts';
 import { change as words } from '../../texts/change.ts';
 import { texts } from '../../texts/texts.ts';
+import { CopyButton } from '../../ui/copy.tsx';
 import { Lines } from '../../ui/lines.tsx';
 import { EditChanges } from './edit-changes.tsx';
 
@@ -61,7 +62,7 @@ export function NotUnderstood({ problem, plan }: NotUnderstoodProps) {
       {isEditing.value && <EditChanges changes={changes} plan={(edited) => plan(undefined, edited)} />}
       {requestId && (
         <p class="small dim">
-          {texts.problem.request} <code>{requestId}</code>
+          {texts.problem.request} <code>{requestId}</code> <CopyButton text={requestId} />
         </p>
       )}
     </section>

@@ -6,6 +6,8 @@ import { ago, DAY_MS } from '../../time/moment.ts';
 
 const MOST = 6;
 const KINDS: ReadonlySet<string> = new Set(['MeshPeer', 'MeshPolicy', 'MeshNetwork']);
+/** As the effect of a change names every address that is no peer's: it has no past. */
+const OUTSIDE = 'outside';
 const SPAN_MS = 30 * DAY_MS;
 
 /** The past of what changes, and of single peers that it is about. */
@@ -17,8 +19,8 @@ export function SeeAlso({ workflow: { changes }, drawing }: { workflow: Workflow
   );
   const rows = [...(drawing?.opens.rows ?? []), ...(drawing?.closes.rows ?? [])];
   const peers = rows.flatMap(({ src, dst, from, to }) => [
-    ...(src.length === 1 && src[0] === from ? [['MeshPeer', from] as const] : []),
-    ...(dst.length === 1 && dst[0] === to ? [['MeshPeer', to] as const] : []),
+    ...(src.length === 1 && src[0] === from && from !== OUTSIDE ? [['MeshPeer', from] as const] : []),
+    ...(dst.length === 1 && dst[0] === to && to !== OUTSIDE ? [['MeshPeer', to] as const] : []),
   ]);
   const all = [...new Map([...written, ...peers].map((one) => [one.join(' '), one])).values()].slice(0, MOST);
   if (all.length === 0) return null;

@@ -15,7 +15,7 @@ const LASTS = [7, 30, 90, 365];
 const DEFAULT_DAYS = 30;
 
 /** Assesses a period; what takes long can be given up. */
-export function AssessForm({ framework }: { framework: Framework }) {
+export function AssessForm({ framework, isOpen }: { framework: Framework; isOpen: boolean }) {
   const from = useSignal(daysAgo(DEFAULT_DAYS));
   const to = useSignal('');
   const abort = useRef<AbortController | undefined>(undefined);
@@ -42,7 +42,7 @@ export function AssessForm({ framework }: { framework: Framework }) {
   };
   if (route.value.query.has('at')) return null;
   return (
-    <details>
+    <details open={isOpen}>
       <summary>{words.assess}</summary>
       <form class="panel stack" onSubmit={submit}>
         <p class="dim">{words.assessWhy}</p>

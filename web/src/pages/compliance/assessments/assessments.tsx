@@ -69,7 +69,7 @@ export function Assessments() {
           ))}
         </select>
       </label>
-      <AssessForm framework={framework} />
+      <AssessForm framework={framework} isOpen={value !== undefined && rows.value.length === 0} />
       <Trend framework={framework} />
       <section class="stack">
         <h2>{words.kept}</h2>

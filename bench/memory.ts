@@ -28,7 +28,7 @@ const app = buildApp({
   gate,
   log: silent,
   metrics: createMetrics(),
-  ready: () => true,
+  ready: async () => [],
   mcp: mcp.handle,
   limits,
 });

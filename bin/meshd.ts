@@ -4,4 +4,10 @@ import { DEFAULT_CONFIG_DIR } from './compose/config.ts';
 import { startMeshd } from './compose/meshd.ts';
 import { VERSION } from './compose/version.ts';
 
-await runMeshd({ version: VERSION, parts: PARTS, defaultConfigDir: DEFAULT_CONFIG_DIR, start: startMeshd });
+await runMeshd({
+  version: VERSION,
+  parts: PARTS,
+  defaultConfigDir: DEFAULT_CONFIG_DIR,
+  start: startMeshd,
+  loadStoreFiles: async () => (await import('./compose/store-files.ts')).storeFiles,
+});

@@ -39,6 +39,7 @@ const BY_CODE: Readonly<Record<ProblemCode, number>> = {
   rate_limited: EXIT.unavailable,
   internal: EXIT.unavailable,
   unavailable: EXIT.unavailable,
+  storage_full: EXIT.unavailable,
 };
 
 /** A failure of the command line itself or of the server: one line for the user and the exit code of its class. */

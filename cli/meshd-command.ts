@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import type { Log } from '../core/base/ports.ts';
+import { type Log, StoreError } from '../core/base/ports.ts';
 import { called } from './own-command.ts';
 
 /** What the command starts. */
@@ -9,7 +9,20 @@ interface Meshd {
   readonly parts: readonly string[];
   readonly defaultConfigDir: string;
   /** @throws Error that says what to change */
-  start(configDir: string, part: string | undefined): Promise<Running>;
+  start(configDir: string, part: string | undefined, options: { readonly acceptLoss: boolean }): Promise<Running>;
+  /** Loads what works on the file of the store. */
+  loadStoreFiles(): Promise<StoreFiles>;
+}
+
+/** Each answers what it did, for people. @throws Error that says what to change */
+export interface StoreFiles {
+  backup(options: {
+    readonly configDir: string;
+    readonly file: string;
+    readonly withCredentials: boolean;
+  }): Promise<string>;
+  restore(options: { readonly configDir: string; readonly file: string }): Promise<string>;
+  compact(options: { readonly configDir: string }): Promise<string>;
 }
 
 interface Running {
@@ -24,35 +37,87 @@ interface Running {
 interface MeshdOptions {
   readonly standalone?: boolean;
   readonly stdio?: boolean;
+  readonly acceptLoss?: boolean;
   readonly configDir: string;
 }
 
-/** `meshd`: runs a control plane, or one part of it, until it is asked to end. */
-export async function runMeshd({ version, parts, defaultConfigDir, start }: Meshd): Promise<void> {
+/** `meshd`: runs a control plane, or one part of it, until it is asked to end; or does something with its database. */
+export async function runMeshd(meshd: Meshd): Promise<void> {
+  const { version, parts, defaultConfigDir } = meshd;
   const program = new Command('meshd')
     .description('The Mesh control plane')
     .version(version)
     .option('--standalone', 'run on the embedded store, everything in this process')
     .option('--stdio', 'serve one MCP client on standard input and output as well')
+    .option('--accept-loss', 'start although the database has less than the installation had')
     .option(
       '--config-dir <dir>',
       'configuration, credentials and data',
       process.env['MESH_CONFIG_DIR'] ?? defaultConfigDir,
     )
     .addArgument(new Argument('[part]', 'run one part alone, without a control plane').choices(parts))
-    .showHelpAfterError();
+    .showHelpAfterError()
+    .action((part: string | undefined, options: MeshdOptions) => run(meshd, part, options));
+  addFileCommands(program, meshd);
+  await program.parseAsync();
+}
 
+function addFileCommands(program: Command, { loadStoreFiles }: Meshd): void {
+  const doing = (work: (files: StoreFiles, configDir: string) => Promise<string>) =>
+    failing(async () => {
+      const text = await work(await loadStoreFiles(), program.opts<MeshdOptions>().configDir);
+      const { print } = await import('./answer.ts');
+      await print({ value: text, text: called(text) }, 'table');
+    });
+  program
+    .command('backup')
+    .description('write all of the database to one file and read it back; meshd may run')
+    .argument('<file>', 'replaced where it is there')
+    .option('--with-credentials', 'the keys of the installation too: the file is as secret as they are')
+    .action((file: string, { withCredentials = false }: { withCredentials?: boolean }) =>
+      doing((files, configDir) => files.backup({ configDir, file, withCredentials })),
+    );
+  program
+    .command('restore')
+    .description('put a backup in the place of the database, which is kept beside it; meshd must not run')
+    .argument('<file>', 'what meshd backup wrote')
+    .action((file: string) => doing((files, configDir) => files.restore({ configDir, file })));
+  program
+    .command('compact')
+    .description('rewrite the database without the space that nothing uses; meshd must not run')
+    .action(() => doing((files, configDir) => files.compact({ configDir })));
+}
+
+async function failing(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    process.stderr.write(`meshd: ${whatIsWrong(error)}\n`);
+    process.exit(1);
+  }
+}
+
+function whatIsWrong(error: unknown): string {
+  if (error instanceof StoreError && error.code === 'unavailable') return error.subject;
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function run({ start }: Meshd, part: string | undefined, options: MeshdOptions): Promise<void> {
   const started = performance.now();
-  const { standalone, stdio = false, configDir } = program.parse().opts<MeshdOptions>();
-  const [part] = program.args;
+  const { standalone, stdio = false, acceptLoss = false, configDir } = options;
   if (!standalone && part === undefined) {
     process.stderr.write('meshd runs with --standalone: this version has no distributed store yet.\n');
     process.exit(2);
   }
 
-  try {
-    const running = await start(configDir, part);
+  await failing(async () => {
+    const running = await start(configDir, part, { acceptLoss });
     const { log } = running;
+    // Whatever state it left, nothing may be done in: the process ends, and its supervisor starts another.
+    process.on('uncaughtException', (err, origin) => {
+      log.error({ err, origin }, 'an error that nothing handled: the process ends');
+      process.exit(1);
+    });
     const end = (signal: NodeJS.Signals | 'stdin') => {
       log.info({ signal }, 'stopping');
       running.stop().then(
@@ -76,8 +141,5 @@ export async function runMeshd({ version, parts, defaultConfigDir, start }: Mesh
       const gone = () => end('stdin');
       running.serveStdio?.().then(gone, gone);
     }
-  } catch (error) {
-    process.stderr.write(`meshd: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
-  }
+  });
 }

@@ -13,6 +13,7 @@ import { MeshError, toProblem } from '../core/base/errors.ts';
 import { newId } from '../core/base/ids.ts';
 import { jsonPointer } from '../core/base/json-pointer.ts';
 import type { Log } from '../core/base/ports.ts';
+import { logFailure } from '../core/call/log-failure.ts';
 import { failure } from './tools.ts';
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
@@ -88,7 +89,7 @@ function protocolErrorOf(error: unknown, method: string, log: Log): unknown {
   if (error instanceof ProtocolError) return error;
   const requestId = newId('r');
   const problem = toProblem(error, { requestId });
-  if (!(error instanceof MeshError)) log.error({ err: error, requestId, method }, 'an MCP request failed');
+  logFailure(log, error, problem, { method });
   const code = error instanceof MeshError ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
   return new ProtocolError(code, lineText(`${problem.title}: ${problem.detail}`), { problem });
 }

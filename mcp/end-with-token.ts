@@ -1,19 +1,26 @@
 import type { ServerResponse } from 'node:http';
 import type { Caller } from '../core/base/caller.ts';
 import type { MeshError } from '../core/base/errors.ts';
+import type { Clock } from '../core/base/ports.ts';
 import { expiredToken } from '../core/model/token-record.ts';
 
-/** The longest delay that a timer takes. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** A timer does not hear that the clock went another way: it looks so often. */
+const LOOK_MS = 10_000;
 
 /** Ends a stream with the token that opened it. */
 export function endWithToken(
   response: ServerResponse,
   { expiresAt }: Caller,
-  now: number,
+  clock: Clock,
   end: (reason: MeshError) => void,
 ): void {
   if (expiresAt === undefined) return;
-  const expiry = setTimeout(() => end(expiredToken()), Math.min(expiresAt - now, MAX_TIMER_MS));
-  response.once('close', () => clearTimeout(expiry));
+  let timer: NodeJS.Timeout;
+  const look = () => {
+    const left = expiresAt - clock.now();
+    if (left <= 0) end(expiredToken());
+    else timer = setTimeout(look, Math.min(left, LOOK_MS));
+  };
+  look();
+  response.once('close', () => clearTimeout(timer));
 }

@@ -13,7 +13,8 @@ import { refuseForeignHost } from '../core/base/host-check.ts';
 import { newId } from '../core/base/ids.ts';
 import { originOf } from '../core/base/origin.ts';
 import { createShares, shareKeysOf } from '../core/base/shares.ts';
-import { buildAccessWatch } from '../core/call/access-watch.ts';
+import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
+import { logFailure } from '../core/call/log-failure.ts';
 import { readMessage } from './body.ts';
 import { endWithToken } from './end-with-token.ts';
 import { sendRpcError, sendUnauthenticated } from './refusal.ts';
@@ -40,6 +41,8 @@ export interface McpEndpoint {
   readonly sessionCount: () => number;
   /** Ends every session of the 2025 era; their clients open new ones. */
   endSessions(): void;
+  /** Ends streams and sessions, and tells their clients to open new ones; calls under way are answered before. */
+  leave(): void;
   close(): Promise<void>;
 }
 
@@ -52,6 +55,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
   const factory = buildServerFactory(options);
   const sessions = createSessions(limits, () => gate.services.clock.now());
   const access = buildAccessWatch(gate);
+  let leaving: MeshError | undefined;
   const onerror = (error: Error) => log.debug({ reason: error.message }, 'an MCP request was refused');
   const modern = createMcpHandler(({ era }) => factory.build(era, principalOf), {
     legacy: 'reject',
@@ -97,13 +101,17 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
       return;
     }
     const session = known ?? (await openSession(request, principal));
+    const isCall = request.method === 'POST';
     session.active++;
+    if (isCall) session.calls++;
     response.once('close', () => {
       session.active--;
+      if (isCall) session.calls--;
       if (!known) sessions.endUnlisted(session);
+      if (leaving && session.calls === 0) sessions.end(session, leaving);
     });
-    if (request.method !== 'POST') {
-      endWithToken(response, principal.caller, clock.now(), (reason) => sessions.end(session, reason));
+    if (!isCall) {
+      endWithToken(response, principal.caller, clock, (reason) => sessions.end(session, reason));
     }
     await session.transport.handleRequest(request, response, body);
   }
@@ -122,7 +130,9 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
         if (!(await resources.mayWatch(uri, { ...principal, caller: now }))) session.watched.delete(uri);
       }
     };
-    const end = (reason: MeshError) => sessions.end(session, reason);
+    const end = (reason: MeshError) => {
+      if (!leaving || session.calls === 0) sessions.end(session, reason);
+    };
     session.holds.defer(access.add({ bearer: request.auth?.token ?? '', origin, check, end }));
     return session;
   }
@@ -152,7 +162,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
   function refuse(error: unknown, request: IncomingMessage, response: ServerResponse, origin: string): void {
     const requestId = newId('r');
     const problem = toProblem(error, { instance: '/mcp', requestId });
-    if (!(error instanceof MeshError)) log.error({ err: error, requestId }, 'an MCP request failed');
+    logFailure(log, error, problem, { face: 'mcp' });
     if (error instanceof MeshError && error.code === 'unauthenticated') {
       const call = { raw: {}, bearer: undefined, workspaceHints: [], face: 'mcp' as const, origin, requestId };
       gate.refused('mcp', error, { ...call, signal: AbortSignal.timeout(1_000) }, null);
@@ -168,6 +178,10 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     notify: modern.notify,
     sessionCount: () => sessions.size,
     endSessions: sessions.endAll,
+    leave() {
+      leaving = goElsewhere();
+      access.endAll(leaving);
+    },
     async close() {
       stopListening();
       access.close();

@@ -12,6 +12,7 @@ import type { AnyOperation } from '../core/base/operation.ts';
 import type { Commit } from '../core/base/ports.ts';
 import { mayAccess } from '../core/call/access.ts';
 import { type CallRequest, invoke } from '../core/call/invoke.ts';
+import { logFailure } from '../core/call/log-failure.ts';
 import { mergedText, pagesOf } from '../core/call/merged-pages.ts';
 import { answerTooLarge } from '../core/compute/answer-size.ts';
 import type { Services } from '../core/workflow/services.ts';
@@ -90,7 +91,7 @@ export function buildResources({ operations, gate, log, extension }: McpOptions)
       return [{ uri, mimeType: MIME, text: jsonText(value) }];
     } catch (error) {
       const problem = toProblem(error, { requestId });
-      if (!(error instanceof MeshError)) log.error({ err: error, requestId, uri }, 'a resource failed');
+      logFailure(log, error, problem, { uri });
       if (problem.code === 'not_found') throw new ResourceNotFoundError(uri, lineText(problem.detail));
       const code = error instanceof MeshError ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
       throw new ProtocolError(code, lineText(`${problem.title}: ${problem.detail}`), { problem });

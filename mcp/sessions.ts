@@ -26,6 +26,8 @@ export interface Session {
   usedAt: number;
   /** Requests and streams under way; such a session is not idle. */
   active: number;
+  /** Calls among them, which are answered before a stop ends the session. */
+  calls: number;
   /** Given back when the session ends. */
   readonly holds: DisposableStack;
 }
@@ -112,7 +114,7 @@ export function createSessions(
         onsessioninitialized: (id) => void sessions.set(id, session),
         onsessionclosed: () => end(session),
       });
-      const session: Session = { transport, server, tokenId, watched, usedAt: now(), active: 0, holds };
+      const session: Session = { transport, server, tokenId, watched, usedAt: now(), active: 0, calls: 0, holds };
       keysOf.set(session, keys);
       await server.connect(transport);
       return session;

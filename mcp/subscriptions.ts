@@ -72,7 +72,7 @@ export function buildSubscriptions({ clock, handler, resources, access, shares, 
     };
     const bearer = request.auth?.token ?? '';
     response.once('close', access.add({ bearer, origin: principal.origin, check, end }));
-    endWithToken(response, principal.caller, clock.now(), end);
+    endWithToken(response, principal.caller, clock, end);
     const fetch: typeof handler.fetch = async (...call) => {
       const answer = await handler.fetch(...call);
       if (!answer.body) return answer;

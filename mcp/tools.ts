@@ -1,10 +1,11 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { jsonText, lineText } from '../core/base/as-data.ts';
-import { MeshError, type Problem, toProblem } from '../core/base/errors.ts';
+import { type Problem, toProblem } from '../core/base/errors.ts';
 import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { type AnyOperation, isPending } from '../core/base/operation.ts';
 import { mayCall } from '../core/call/access.ts';
 import { invoke } from '../core/call/invoke.ts';
+import { logFailure } from '../core/call/log-failure.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { answerText } from './answer-text.ts';
 import { type Described, describeTool } from './schemas.ts';
@@ -50,7 +51,7 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
     } catch (error) {
       const problem = toProblem(error, { requestId });
       outcome = problem.code;
-      if (!(error instanceof MeshError)) log.error({ err: error, requestId, tool: operation.name }, 'a tool failed');
+      logFailure(log, error, problem, { tool: operation.name });
       return failure(problem);
     } finally {
       const seconds = (performance.now() - startedAt) / 1_000;

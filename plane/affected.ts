@@ -1,4 +1,4 @@
-import { endsAhead, horizonOf } from '../core/graph/graph-for.ts';
+import { endsAhead, horizonOf } from '../core/graph/ends.ts';
 import { RecordMap } from '../core/model/record-map.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import type { Reachability } from '../core/reachability/reachability.ts';

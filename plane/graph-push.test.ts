@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { Reachability } from '../core/reachability/reachability.ts';
 import { buildWorkspaceKit } from '../test/kits/plane/workspace-kit.ts';
 import { GraphPush } from './graph-push.ts';
 
@@ -23,6 +24,60 @@ test('a peer that joins while the first graphs are being made is pushed as well'
     const { id } = await kit.join('late');
     mayRead.resolve();
     await expect.poll(() => published).toContain(`mesh.${workspace}.${id}.graph`);
+  } finally {
+    await push.stop();
+  }
+});
+
+test('who asks while changes gather is served along with them, so that a storm of joins is one push', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { services, workspace } = kit;
+  const told = new Map<string, number>();
+  const push = new GraphPush(services, {
+    publish: (subject) => void told.set(subject, (told.get(subject) ?? 0) + 1),
+  });
+  const built = vi.spyOn(Reachability.prototype, 'neighbours');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const joined: string[] = [];
+    for (let count = 0; count < 12; count += 1) {
+      const { id } = await kit.join(`n${count}`);
+      joined.push(`mesh.${workspace}.${id}.graph`);
+      push.request(workspace, id);
+    }
+    // The gathering ends when the test says so, however long the joins take.
+    vi.runAllTimers();
+    vi.useRealTimers();
+    await expect.poll(() => [...told.keys()].sort()).toEqual(joined.sort());
+    expect([[...told.values()].every((count) => count === 1), built.mock.calls.length]).toEqual([true, 1]);
+  } finally {
+    vi.useRealTimers();
+    built.mockRestore();
+    await push.stop();
+  }
+});
+
+test('what changes in the pause after a push goes out when it ends', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { services, workspace } = kit;
+  // Each look at the clock takes a while, so that each push took long.
+  let time = services.clock.now();
+  const clock = { now: () => (time += 5) };
+  const [told, first] = [new Set<string>(), Promise.withResolvers<void>()];
+  const push = new GraphPush(
+    { ...services, clock },
+    {
+      publish(subject) {
+        told.add(subject);
+        first.resolve();
+      },
+    },
+  );
+  try {
+    await kit.join('a');
+    await first.promise;
+    const { id } = await kit.join('b');
+    await expect.poll(() => [...told]).toContain(`mesh.${workspace}.${id}.graph`);
   } finally {
     await push.stop();
   }

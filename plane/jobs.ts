@@ -13,12 +13,41 @@ export interface Job {
 const MAX_SLEEP_MS = 60_000;
 const RETRY_FIRST_MS = 1_000;
 
+/** Work that is done each so many milliseconds, for the first time after others. */
+export function later(
+  name: string,
+  clock: Clock,
+  { first, every }: { readonly first: number; readonly every: number },
+  work: () => Promise<unknown>,
+): Job {
+  let due = clock.now() + first;
+  return {
+    name,
+    async run() {
+      if (clock.now() < due) return due;
+      await work();
+      due = clock.now() + every;
+      return due;
+    },
+  };
+}
+
+/** Told of each run of a job. */
+export type ObserveJob = (job: string, outcome: 'ok' | 'failed', seconds: number) => void;
+
+interface JobParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly observe?: ObserveJob;
+}
+
 /**
  * Runs each job at its instants, one run of a job at a time. A failing job is logged and tried again with back-off;
  * it never stops the others.
  */
-export function startJobs(jobs: readonly Job[], { store, clock, log }: { store: Store; clock: Clock; log: Log }) {
-  const runners = jobs.map((job) => startJob(job, clock, log));
+export function startJobs(jobs: readonly Job[], { store, ...parts }: JobParts) {
+  const runners = jobs.map((job) => startJob(job, parts));
   const unsubscribe = store.onCommit((commit) => {
     for (const runner of runners) if (runner.job.wakeOn?.(commit)) runner.wake();
   });
@@ -27,6 +56,10 @@ export function startJobs(jobs: readonly Job[], { store, clock, log }: { store: 
     wake(name: string): void {
       for (const runner of runners) if (runner.job.name === name) runner.wake();
     },
+    /** Has every job look at the clock, which went another way than was expected. */
+    wakeAll(): void {
+      for (const runner of runners) runner.wake();
+    },
     async stop(): Promise<void> {
       unsubscribe();
       await Promise.all(runners.map((runner) => runner.stop()));
@@ -34,7 +67,7 @@ export function startJobs(jobs: readonly Job[], { store, clock, log }: { store: 
   };
 }
 
-function startJob(job: Job, clock: Clock, log: Log) {
+function startJob(job: Job, { clock, log, observe = () => undefined }: Omit<JobParts, 'store'>) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let again = false;
@@ -46,13 +79,17 @@ function startJob(job: Job, clock: Clock, log: Log) {
     if (!stopped) timer = setTimeout(wake, Math.max(0, Math.min(delay, MAX_SLEEP_MS)));
   };
   const once = async () => {
+    const startedAt = performance.now();
+    const tell = (outcome: 'ok' | 'failed') => observe(job.name, outcome, (performance.now() - startedAt) / 1_000);
     try {
       const next = await job.run();
+      tell('ok');
       failures = 0;
       schedule(next === undefined ? MAX_SLEEP_MS : next - clock.now());
     } catch (error) {
       const delay = Math.min(RETRY_FIRST_MS * 2 ** failures, MAX_SLEEP_MS);
       failures += 1;
+      tell('failed');
       log.error({ job: job.name, error: String(error), retryMs: delay }, 'a job failed');
       schedule(delay);
     }

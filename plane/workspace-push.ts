@@ -1,16 +1,19 @@
 import { lazily } from '../core/base/lazily.ts';
-import { type Ahead, endsAhead, graphFor } from '../core/graph/graph-for.ts';
+import { endsAhead } from '../core/graph/ends.ts';
+import { deltaFor, type GraphSettings, graphFor, type Told } from '../core/graph/graph-for.ts';
 import { isHeavy, prepareInTurns } from '../core/graph/prepared.ts';
+import { ViewDeltas } from '../core/graph/view-delta.ts';
+import { type GraphViews, viewsOf } from '../core/graph/views.ts';
 import { lookUpById } from '../core/model/find.ts';
-import { type DeltaGraph, deltaOf, type FullGraph, type RelayGrant } from '../core/model/graph.ts';
+import type { DeltaGraph, FullGraph } from '../core/model/graph.ts';
 import { ONLINE_MS } from '../core/model/liveness.ts';
 import { RecordMap } from '../core/model/record-map.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import { newestCheckpoint } from '../core/peers/witnessed.ts';
-import type { Reachability } from '../core/reachability/reachability.ts';
+import { decidingOf, type NetworkState } from '../core/state/state.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { affectedBy, type Sight } from './affected.ts';
-import { Coalescer } from './coalescer.ts';
+import { CAP_MS, Coalescer } from './coalescer.ts';
 
 export type PushServices = Pick<
   Services,
@@ -46,6 +49,7 @@ export class WorkspacePush {
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
   #isStopped = false;
+  #endPause = () => {};
 
   constructor(workspace: string, services: PushServices, send: (peer: PeerRecord, graph: Graph) => void) {
     this.#workspace = workspace;
@@ -75,23 +79,28 @@ export class WorkspacePush {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
+    this.#endPause();
     await this.#flushing;
   }
 
   #schedule(delay = this.#delay()): void {
-    clearTimeout(this.#timer);
+    // The timer of a flush is the pause after it.
     if (this.#isStopped || this.#flushing !== undefined || delay === undefined) return;
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#run(), delay);
   }
 
+  /** Who asks while changes gather is served along with them: a storm of joins would else end the gathering at each. */
   #delay(): number | undefined {
-    if (this.#wanted.size > 0) return 0;
     const { dueAt } = this.#coalescer;
-    return dueAt === undefined ? undefined : Math.max(0, dueAt - this.#services.clock.now());
+    if (dueAt !== undefined) return Math.max(0, dueAt - this.#services.clock.now());
+    return this.#wanted.size > 0 ? 0 : undefined;
   }
 
   #run(): void {
     let retryMs: number | undefined;
+    const { clock } = this.#services;
+    const begun = clock.now();
     this.#flushing = this.#flush()
       .catch((error: unknown) => {
         // Who was served is not known any more: each gets the whole graph next time.
@@ -100,10 +109,20 @@ export class WorkspacePush {
         retryMs = RETRY_MS;
         this.#services.log.error({ workspace: this.#workspace, error: String(error) }, 'graphs were not pushed');
       })
+      // What comes while graphs are made gathers for as long again, so that a storm leaves others half of the processor.
+      .then(() => this.#pause(Math.min(clock.now() - begun, CAP_MS)))
       .finally(() => {
         this.#flushing = undefined;
         this.#schedule(retryMs ?? this.#delay());
       });
+  }
+
+  #pause(ms: number): Promise<void> {
+    if (this.#isStopped || ms <= 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#timer = setTimeout(resolve, ms);
+      this.#endPause = resolve;
+    });
   }
 
   async #flush(): Promise<void> {
@@ -117,19 +136,22 @@ export class WorkspacePush {
     const before = this.#base ?? { state: await this.#firstBase(state.revision), at: after.at };
     this.#forgetGone(before, after);
     const told = this.#told(before, after);
-    const [old, now] = [this.#sightOf(before), this.#sightOf(after)];
+    const reachability = lazily(() => states.reachability(state, after.at));
     if (told.size > 0 || wanted.size > 0) {
       this.#checkpoint = await newestCheckpoint(this.#services, this.#workspace);
-      await prepareInTurns(this.#services, now.reachability(), () =>
-        now.ahead().map(({ reachability }) => reachability),
+      await prepareInTurns(this.#services, reachability(), () =>
+        endsAhead(states, state, after.at).map((ahead) => ahead.reachability),
       );
     }
-    const receivers = [...affectedBy(states, before, after, told)].flatMap((name) => state.peers.get(name) ?? []);
+    const receivers = new Set(
+      [...affectedBy(states, before, after, told)].flatMap((name) => state.peers.get(name) ?? []),
+    );
     for (const uid of wanted) {
       this.#sent.delete(uid);
       const peer = lookUpById(state.peers, uid);
-      if (peer && !receivers.includes(peer)) receivers.push(peer);
+      if (peer) receivers.add(peer);
     }
+    const deltas = lazily(() => new ViewDeltas(this.#viewsOf(before), this.#viewsOf(after)));
     let served = 0;
     for (const peer of receivers) {
       if (peer.status.phase !== 'ready' || peer.status.address === null) continue;
@@ -137,11 +159,11 @@ export class WorkspacePush {
         this.#sent.delete(peer.uid);
         continue;
       }
-      this.#serve(peer, wanted.has(peer.uid) ? REQUESTED : reason, old, now);
-      if (++served % (isHeavy(now.reachability()) ? 1 : NODES_A_TURN) === 0) await this.#services.nextTurn();
+      this.#serve(peer, wanted.has(peer.uid) ? REQUESTED : reason, before.state, state, deltas());
+      if (++served % (isHeavy(reachability()) ? 1 : NODES_A_TURN) === 0) await this.#services.nextTurn();
       if (this.#isStopped) return;
     }
-    this.#base = after;
+    this.#base = { ...after, state: decidingOf(state) };
   }
 
   /** Names of the peers that are told when their graph differs, or of which it is to be forgotten what they were told. */
@@ -169,55 +191,40 @@ export class WorkspacePush {
     return states.asOf(this.#workspace, { revision: from });
   }
 
-  #serve(peer: PeerRecord, reason: string, before: PlaneSight, after: PlaneSight): void {
-    const { nodeAccess, clock } = this.#services;
-    const relay = nodeAccess.relayGrant(this.#workspace, peer.spec.publicKey, clock.now());
-    const full = this.#graph(peer, after, reason, relay);
-    const sent = this.#sent.get(peer.uid);
-    const was = sent?.publicKey === peer.spec.publicKey ? this.#lastSent(peer, sent, before) : undefined;
-    this.#sent.set(peer.uid, { version: full.version, publicKey: peer.spec.publicKey });
-    if (was === undefined) {
-      this.#send(peer, full);
-      return;
-    }
-    const delta = deltaOf(was, full);
-    if (isEmpty(delta) && JSON.stringify(was.self) === JSON.stringify(full.self)) {
-      this.#sent.set(peer.uid, { version: was.version, publicKey: peer.spec.publicKey });
-    } else this.#send(peer, delta);
+  #serve(peer: PeerRecord, reason: string, before: NetworkState, after: NetworkState, deltas: ViewDeltas): void {
+    const { publicKey } = peer.spec;
+    const settings = this.#settingsOf(peer, reason);
+    const told = this.#lastTold(peer, before);
+    const graph = told ? deltaFor(told, after, deltas, peer, settings) : graphFor(after, deltas.after, peer, settings);
+    if (graph === undefined) return;
+    this.#sent.set(peer.uid, { version: graph.version, publicKey });
+    this.#send(peer, graph);
   }
 
-  /** The graph a node has: its contents are those of the base, its version the one it was sent with. */
-  #lastSent({ name, uid }: PeerRecord, { version }: Sent, before: PlaneSight): FullGraph | undefined {
-    const named = before.state.peers.get(name);
-    const peer = named?.uid === uid ? named : lookUpById(before.state.peers, uid);
+  /** What a node was told: the contents are those of the base, the version is the one it was sent with. */
+  #lastTold({ name, uid, spec }: PeerRecord, state: NetworkState): Told | undefined {
+    const sent = this.#sent.get(uid);
+    if (sent?.publicKey !== spec.publicKey) return undefined;
+    const named = state.peers.get(name);
+    const peer = named?.uid === uid ? named : lookUpById(state.peers, uid);
     if (peer?.status.phase !== 'ready' || peer.status.address === null) return undefined;
-    return { ...this.#graph(peer, before, '', null), version };
+    return { state, peer, version: sent.version };
   }
 
-  #graph(
-    peer: PeerRecord,
-    { state, reachability, ahead }: PlaneSight,
-    reason: string,
-    relay: RelayGrant | null,
-  ): FullGraph {
-    const { nodeAccess, settings } = this.#services;
-    const head = {
+  #settingsOf({ spec }: PeerRecord, reason: string): GraphSettings {
+    const { nodeAccess, settings, clock } = this.#services;
+    return {
       epoch: nodeAccess.graphEpoch,
       reason,
-      relay,
+      relay: nodeAccess.relayGrant(this.#workspace, spec.publicKey, clock.now()),
       stun: [settings.stunUrl],
       checkpoint: this.#checkpoint,
     };
-    return graphFor(state, reachability(), peer, head, ahead());
   }
 
-  #sightOf(sight: Sight): PlaneSight {
+  #viewsOf({ state, at }: Sight): GraphViews {
     const { states } = this.#services;
-    return {
-      ...sight,
-      reachability: lazily(() => states.reachability(sight.state, sight.at)),
-      ahead: lazily(() => endsAhead(states, sight.state, sight.at)),
-    };
+    return viewsOf(state, states.reachability(state, at), endsAhead(states, state, at));
   }
 
   #forgetGone(before: Sight, { state }: Sight): void {
@@ -227,15 +234,4 @@ export class WorkspacePush {
       if (uid !== undefined && lookUpById(state.peers, uid)?.status.phase !== 'ready') this.#sent.delete(uid);
     }
   }
-}
-
-/** Compiled when it is first needed: where nobody is told anything, it never is. */
-interface PlaneSight extends Sight {
-  readonly reachability: () => Reachability;
-  readonly ahead: () => readonly Ahead[];
-}
-
-function isEmpty({ peers, firewall: { delta } }: DeltaGraph): boolean {
-  const lists = [...Object.values(peers), ...Object.values(delta.added), ...Object.values(delta.removed)];
-  return lists.every((list: readonly unknown[]) => list.length === 0);
 }

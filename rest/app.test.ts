@@ -155,7 +155,9 @@ describe('a mistake is a problem', () => {
   });
 
   test('when the store does not answer /readyz', async () => {
-    await using plane = await startTestPlane({ ready: () => false });
+    await using plane = await startTestPlane({
+      ready: async () => [{ name: 'store', state: 'failed', detail: 'a small write failed.' }],
+    });
     expect(await codeOf(plane, '/readyz')).toEqual([503, 'unavailable']);
     expect((await plane.send('/healthz')).status).toBe(200);
   });

@@ -6,6 +6,7 @@ import { refuseForeignHost } from '../core/base/host-check.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
 import type { Log } from '../core/base/ports.ts';
 import type { Gate } from '../core/call/invoke.ts';
+import { logFailure } from '../core/call/log-failure.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { buildDebug } from './debug.ts';
 import { buildEvents, type EventLimits } from './events.ts';
@@ -16,6 +17,7 @@ import { type MetricsAccess, serveMetrics } from './metrics-access.ts';
 import { openApiDocument } from './openapi.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { limitRate, type RateLimit } from './rate-limit.ts';
+import { type ReadyCheck, serveReadiness } from './readiness.ts';
 import { requestIdOf } from './request-id.ts';
 import { buildRouter, type FixedRoute } from './router.ts';
 import { STRICT_TRANSPORT_SECURITY, securityHeaders } from './security-headers.ts';
@@ -26,10 +28,10 @@ export interface AppOptions {
   readonly gate: Gate<Services>;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Answers /readyz: true when the store answers and every listener is up. */
-  readonly ready: () => boolean | Promise<boolean>;
-  /** What does not work although the plane is ready, a sentence each; /readyz tells. */
-  readonly problems?: () => readonly string[];
+  /** What /readyz tells: ready unless one of them failed. */
+  readonly ready: () => Promise<readonly ReadyCheck[]>;
+  /** Aborted when the plane stops: readers of streams are told to connect again. */
+  readonly stopping?: AbortSignal;
   readonly limits?: {
     /** `off` for benchmarks on the loopback; else 6,000 a minute and source, 30,000 of a principal. */
     readonly rate?: RateLimit | 'off';
@@ -58,7 +60,7 @@ export function buildApp(options: AppOptions): RequestListener {
     log,
     metrics,
     ready,
-    problems = () => [],
+    stopping,
     limits = {},
     mcp,
     dashboard,
@@ -81,7 +83,14 @@ export function buildApp(options: AppOptions): RequestListener {
   });
   app.use(checkHost);
   if (limit) app.use(limit);
-  const events = buildEvents({ gate, log, metrics, headers, ...(limits.events && { limits: limits.events }) });
+  const events = buildEvents({
+    gate,
+    log,
+    metrics,
+    headers,
+    stopping,
+    ...(limits.events && { limits: limits.events }),
+  });
   const openapi = openApi(operations, gate.services.settings.version, headers);
   const debug = buildDebug({ operations, gate, log, metrics, headers });
   const evidence = buildEvidence({
@@ -117,12 +126,7 @@ export function buildApp(options: AppOptions): RequestListener {
     next();
   });
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
-  app.get('/readyz', async (_request, response) => {
-    const up = await ready();
-    if (!up) throw new MeshError('unavailable', 'The control plane is not ready yet: try again in a moment.');
-    const degraded = problems();
-    response.json(degraded.length === 0 ? { status: 'ready' } : { status: 'ready', degraded });
-  });
+  app.get('/readyz', serveReadiness(ready));
   app.get('/metrics', serveMetrics(metrics, metricsAccess));
   if (dashboard) app.use(dashboard);
   app.use((request, _response, next) => next(new MeshError('not_found', `There is nothing at ${request.path}.`)));
@@ -190,9 +194,10 @@ function problemsOnly(log: Log): Fail {
   return (thrown, request, response) => {
     const requestId = requestIdOf(request.headers['x-request-id']);
     const error = fromHttpError(thrown);
-    if (!(error instanceof MeshError)) log.error({ err: error, requestId }, 'a request failed outside an operation');
     const headers = response.hasHeader('Content-Security-Policy') ? [] : securityHeaders();
     const instance = (request.url ?? '').split('?', 1)[0] ?? '';
-    sendProblem(response, toProblem(error, { instance, requestId }), [...headers, 'X-Request-Id', requestId]);
+    const problem = toProblem(error, { instance, requestId });
+    logFailure(log, error, problem, { method: request.method, path: instance });
+    sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
   };
 }

@@ -1,8 +1,9 @@
 import type { Caller } from '../core/base/caller.ts';
-import { MeshError, toProblem } from '../core/base/errors.ts';
+import { toProblem } from '../core/base/errors.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
 import type { Log } from '../core/base/ports.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
+import { logFailure } from '../core/call/log-failure.ts';
 import { leadAnswerText } from '../core/cause/lead-words.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { narrationOf } from './debug-narration.ts';
@@ -37,8 +38,9 @@ export async function* eventsOf(run: DebugRun, source: DebugSource): AsyncGenera
     yield* pastEvents(run, source);
   } catch (thrown) {
     if (call.signal.aborted) return;
-    if (!(thrown instanceof MeshError)) log.error({ err: thrown, requestId: call.requestId }, 'a debug stream failed');
-    yield told(run, { event: 'error', data: toProblem(thrown, { instance: PATH, requestId: call.requestId }) });
+    const problem = toProblem(thrown, { instance: PATH, requestId: call.requestId });
+    logFailure(log, thrown, problem, { operation: 'debug' });
+    yield told(run, { event: 'error', data: problem });
   }
 }
 

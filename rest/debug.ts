@@ -8,6 +8,7 @@ import type { Log } from '../core/base/ports.ts';
 import { createShares, type Shares, shareKeysOf } from '../core/base/shares.ts';
 import { instantText, lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
+import { logFailure } from '../core/call/log-failure.ts';
 import { rangeOf } from '../core/history/pair/range.ts';
 import { protocolSchema } from '../core/model/policy.ts';
 import type { Services } from '../core/workflow/services.ts';
@@ -121,8 +122,8 @@ export function buildDebug({ operations, gate, log, metrics, headers }: DebugOpt
         return;
       }
       const error = fromHttpError(thrown);
-      if (!(error instanceof MeshError)) log.error({ err: error, requestId }, 'a debug stream failed');
       const problem = toProblem(error, { instance: PATH, requestId });
+      logFailure(log, error, problem, { operation: open.name });
       sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
     } finally {
       for (const step of undo) step();

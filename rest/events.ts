@@ -4,20 +4,19 @@ import type { Caller } from '../core/base/caller.ts';
 import { invalidInput, MeshError, toProblem } from '../core/base/errors.ts';
 import { operationsFor, READ } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
-import { type Commit, type Log, StoreError } from '../core/base/ports.ts';
-import type { Kind } from '../core/base/record.ts';
-import type { Scope } from '../core/base/scope.ts';
+import { type Clock, type Log, StoreError } from '../core/base/ports.ts';
 import { createShares, type Shares, shareKeysOf } from '../core/base/shares.ts';
-import { buildAccessWatch } from '../core/call/access-watch.ts';
+import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
 import { type Gate, invoke, requireStillAllowed } from '../core/call/invoke.ts';
-import { DRIFT_EVENT, driftView } from '../core/compliance/drift.ts';
+import { logFailure } from '../core/call/log-failure.ts';
 import { expiredToken } from '../core/model/token-record.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { credentialOf } from './credential.ts';
+import { eventTextOf } from './event-text.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
-import { eventText, keepAlive, STREAM_HEADERS, writeTo } from './sse.ts';
+import { keepAlive, STREAM_HEADERS, writeTo } from './sse.ts';
 
 export interface EventLimits {
   /** Streams open at once in this process. */
@@ -25,6 +24,8 @@ export interface EventLimits {
 }
 
 export interface EventsOptions {
+  /** Aborted when the plane stops: readers are told to connect again. */
+  readonly stopping?: AbortSignal | undefined;
   readonly gate: Gate<Services>;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -33,20 +34,6 @@ export interface EventsOptions {
 }
 
 const MAX_STREAMS = 1_000;
-const DRIFT_SCOPE = 'compliance:assess';
-/** The scope that shows changes of a kind; others, which keep no history, are never shown. */
-const SCOPE_OF_KIND: Partial<Record<Kind, Scope>> = {
-  MeshPeer: 'network:read',
-  MeshPolicy: 'network:read',
-  MeshNetwork: 'network:read',
-  AgentIdentity: 'network:read',
-  Presence: 'network:read',
-  Workflow: 'network:read',
-  PolicyAssertion: 'network:read',
-  ComplianceDrift: DRIFT_SCOPE,
-  ReviewDue: 'compliance:assess',
-};
-
 interface Opened {
   readonly workspace: string;
   readonly caller: Caller;
@@ -75,12 +62,13 @@ function openingOf(streams: Shares) {
 }
 
 /** GET /api/v1/events: one event per revision, its id the revision, resumed by Last-Event-ID. */
-export function buildEvents({ gate, log, metrics, headers, limits = {} }: EventsOptions): RequestHandler {
+export function buildEvents({ gate, log, metrics, headers, limits = {}, stopping }: EventsOptions): RequestHandler {
   const { maxStreams = MAX_STREAMS } = limits;
   const { store, clock } = gate.services;
   const streams = createShares('event streams', maxStreams);
   const openEvents = openingOf(streams);
   const access = buildAccessWatch(gate);
+  stopping?.addEventListener('abort', () => access.endAll(goElsewhere()));
   metrics.gauge('mesh_event_streams', 'Event streams open now', () => streams.held);
 
   return async (request, response) => {
@@ -108,7 +96,7 @@ export function buildEvents({ gate, log, metrics, headers, limits = {} }: Events
         reader.caller = caller;
       };
       undo.push(access.add({ ...ongoing, check }), keepAlive(response));
-      undo.push(endWith(opened.caller, clock.now(), end));
+      undo.push(endWith(opened.caller, clock, end));
       await stream(response, store, from, reader).catch((error: unknown) => {
         if (!abort.signal.aborted) throw error;
       });
@@ -116,8 +104,8 @@ export function buildEvents({ gate, log, metrics, headers, limits = {} }: Events
       else response.end(ended && farewell(ended));
     } catch (thrown) {
       const error = fromHttpError(thrown);
-      if (!(error instanceof MeshError)) log.error({ err: error, requestId }, 'an event stream failed');
       const problem = toProblem(error, { instance: '/api/v1/events', requestId });
+      logFailure(log, error, problem, { operation: openEvents.name });
       sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
     } finally {
       for (const step of undo) step();
@@ -151,12 +139,20 @@ async function startOf(request: Request, store: Services['store'], workspace: st
   return revision;
 }
 
+/** A timer does not hear that the clock went another way: it looks so often. */
+const LOOK_MS = 10_000;
+
 /** Ends a stream with its token. */
-function endWith({ expiresAt }: Caller, now: number, end: (reason: MeshError) => void): () => void {
+function endWith({ expiresAt }: Caller, clock: Clock, end: (reason: MeshError) => void): () => void {
   if (expiresAt === undefined) return () => undefined;
-  const maxTimerMs = 2 ** 31 - 1;
-  const expiry = setTimeout(() => end(expiredToken()), Math.min(expiresAt - now, maxTimerMs));
-  return () => clearTimeout(expiry);
+  let timer: NodeJS.Timeout;
+  const look = () => {
+    const left = expiresAt - clock.now();
+    if (left <= 0) end(expiredToken());
+    else timer = setTimeout(look, Math.min(left, LOOK_MS));
+  };
+  look();
+  return () => clearTimeout(timer);
 }
 
 /** The last event of a stream whose reader may not go on. */
@@ -184,7 +180,7 @@ async function stream(response: Response, store: Services['store'], from: number
         await reader.ready();
         if (signal.aborted) return;
         after = commit.revision;
-        const event = eventOf(commit, reader.caller.scopesIn(workspace));
+        const event = eventTextOf(commit, reader.caller.scopesIn(workspace));
         if (event) await writeTo(response, event, signal);
       }
       return;
@@ -196,32 +192,4 @@ async function stream(response: Response, store: Services['store'], from: number
       response.write(`id: ${after}\nevent: reset\ndata: {"revision":${after}}\n\n`);
     }
   }
-}
-
-/** Undefined when the reader may see none of the changes. Who made them is for auditors. */
-function eventOf({ revision, at, actor, changes }: Commit, scopes: ReadonlySet<Scope>): string | undefined {
-  const shown = changes.flatMap(({ type, record: { kind, name, uid } }) => {
-    const scope = SCOPE_OF_KIND[kind];
-    return scope && scopes.has(scope) ? [{ type, kind, name, id: uid }] : [];
-  });
-  if (shown.length === 0) return undefined;
-  const data = {
-    revision,
-    at: new Date(at).toISOString(),
-    ...(scopes.has('audit:read') && { actor }),
-    changes: shown,
-  };
-  const id = String(revision);
-  return eventText({ id, event: 'change', data }) + driftText(id, changes, scopes);
-}
-
-/** What an assessment found otherwise than the one before it, under the id of the revision that keeps it. */
-function driftText(id: string, changes: Commit['changes'], scopes: ReadonlySet<Scope>): string {
-  if (!scopes.has(DRIFT_SCOPE)) return '';
-  return changes
-    .flatMap((change) => {
-      if (change.type !== 'created' || change.record.kind !== 'ComplianceDrift') return [];
-      return eventText({ id, event: DRIFT_EVENT, data: driftView(change.record) });
-    })
-    .join('');
 }

@@ -9,6 +9,7 @@ import { createShares, type Shares, shareKeysOf } from '../core/base/shares.ts';
 import { instantText, lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { mayAccess } from '../core/call/access.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
+import { logFailure } from '../core/call/log-failure.ts';
 import { JsonText } from '../core/compute/compute.ts';
 import { openArchive } from '../core/evidence/archive.ts';
 import { requireWholeLog } from '../core/identity/audit-reach.ts';
@@ -68,6 +69,7 @@ function openingOf(exports: Shares) {
     workspace: 'scoped',
     edition: 'pro',
     effects: CREATE,
+    whenFull: 'works',
     problems: ['invalid_input', 'forbidden', 'beyond_delegation', 'not_found', 'rate_limited', 'unavailable'],
     http: { method: 'post', path: EVIDENCE_PATH },
     async run(asked, context): Promise<Opened> {
@@ -130,8 +132,8 @@ export function buildEvidence({
         return;
       }
       const error = fromHttpError(thrown);
-      if (!(error instanceof MeshError)) log.error({ err: error, requestId }, 'an archive failed');
       const problem = toProblem(error, { instance: EVIDENCE_PATH, requestId });
+      logFailure(log, error, problem, { operation: open.name });
       sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
     } finally {
       release();

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as after } from 'node:timers/promises';
 import { MeshError, toProblem } from '../core/base/errors.ts';
-import { problemHeaders } from './problem.ts';
+import { problemHeaders, sendProblem } from './problem.ts';
+import { securityHeaders } from './security-headers.ts';
 
 export interface ListenOptions {
   readonly host: string;
@@ -17,7 +19,12 @@ export interface Listening {
   readonly host: string;
   readonly port: number;
   readonly url: string;
-  /** Takes no more requests, lets those under way finish for `graceMs`, then cuts. Idempotent. */
+  /**
+   * Takes no more connections, answers new requests of those there are with 503 and lets those under way finish, each with
+   * `Connection: close`. Resolves when none is left, or after `graceMs`. Idempotent.
+   */
+  drain(graceMs: number): Promise<void>;
+  /** Drains, for `graceMs` at most, then cuts what is left. Idempotent. */
   stop(graceMs?: number): Promise<void>;
 }
 
@@ -40,34 +47,70 @@ export async function listen(app: RequestListener, { host, port, tls }: ListenOp
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
   };
+  const underWay = new Set<ServerResponse>();
+  let isDraining = false;
+  const serve: RequestListener = (request, response) => {
+    if (isDraining) {
+      refuseToBegin(request, response);
+      return;
+    }
+    underWay.add(response);
+    response.once('close', () => {
+      underWay.delete(response);
+      // A stream ends without `Connection: close`.
+      if (isDraining) setImmediate(() => server.closeIdleConnections());
+    });
+    app(request, response);
+  };
   const server: Server = tls
-    ? createTlsServer({ ...limits, ...tls, minVersion: 'TLSv1.2' }, app)
-    : createServer(limits, app);
+    ? createTlsServer({ ...limits, ...tls, minVersion: 'TLSv1.2' }, serve)
+    : createServer(limits, serve);
   server.maxConnections = MAX_CONNECTIONS;
   server.on('clientError', refuseMalformed);
   server.listen(port, host);
   await once(server, 'listening');
   const bound = server.address() as AddressInfo;
   const shown = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+  const closed = once(server, 'close');
   let stopped: Promise<void> | undefined;
+
+  async function drain(graceMs: number): Promise<void> {
+    if (!isDraining) {
+      isDraining = true;
+      // What has sent its head already is a stream, or all but sent.
+      for (const response of underWay) if (!response.headersSent) response.setHeader('Connection', 'close');
+      server.close();
+      server.closeIdleConnections();
+    }
+    const cut = new AbortController();
+    await Promise.race([closed, after(graceMs, undefined, { signal: cut.signal }).catch(() => undefined)]);
+    cut.abort();
+  }
+
+  async function stop(graceMs: number): Promise<void> {
+    await drain(graceMs);
+    server.closeAllConnections();
+    await closed;
+  }
+
   return {
     host: bound.address,
     port: bound.port,
     url: `${tls ? 'https' : 'http'}://${shown}:${bound.port}`,
+    drain,
     stop(graceMs = STOP_GRACE_MS) {
-      stopped ??= stop(server, graceMs);
+      stopped ??= stop(graceMs);
       return stopped;
     },
   };
 }
 
-async function stop(server: Server, graceMs: number): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-  await closed;
-  clearTimeout(cut);
+/** A request that came after the end began; nothing of it was done. */
+function refuseToBegin(request: IncomingMessage, response: ServerResponse): void {
+  const instance = (request.url ?? '').split('?', 1)[0] ?? '';
+  const why = 'The control plane is stopping: nothing was done. Send this again in a moment.';
+  const problem = toProblem(new MeshError('unavailable', why, { retryAfterSeconds: 1 }), { instance });
+  sendProblem(response, problem, ['Connection', 'close', ...securityHeaders()]);
 }
 
 /** Bytes that are no HTTP request get a problem, as every other mistake does. */

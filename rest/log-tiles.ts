@@ -10,6 +10,7 @@ import { originOf } from '../core/base/origin.ts';
 import type { Log } from '../core/base/ports.ts';
 import type { Access } from '../core/base/scope.ts';
 import { type Gate, invoke } from '../core/call/invoke.ts';
+import { logFailure } from '../core/call/log-failure.ts';
 import { requireMember, requireWholeLog } from '../core/identity/audit-reach.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { credentialOf } from './credential.ts';
@@ -101,8 +102,7 @@ export function serveLogTiles({ gate, log, metrics, headers }: LogTilesOptions):
       const error = fromHttpError(thrown);
       const problem = toProblem(error, { instance: target, requestId });
       status = problem.status;
-      if (!(error instanceof MeshError))
-        log.error({ err: error, requestId, operation: operation.name }, 'a log failed');
+      logFailure(log, error, problem, { operation: operation.name });
       sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
     } finally {
       const labels = { operation: operation.name, status: String(status) };

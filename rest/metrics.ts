@@ -1,12 +1,24 @@
 /** Bounded: an operation name, `mcp` tool name or one of a fixed set of words; never text from a request. */
 export type Labels = Readonly<Record<string, string>>;
 
+export interface Sample {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+/** What is read at a scrape: one number, or one for each of some labels. */
+export type Read = () => number | readonly Sample[] | Promise<number | readonly Sample[]>;
+
 export interface Metrics {
+  /** A metric is there from the start, also before anything is counted, and so are the series that are named, at zero. */
+  declare(name: string, type: 'counter' | 'histogram', help: string, series?: readonly Labels[]): void;
   count(name: string, help: string, labels: Labels, by?: number): void;
   /** Seconds; cumulative buckets from 1 ms to 10 s. */
   observe(name: string, help: string, labels: Labels, seconds: number): void;
-  /** Read at each scrape. */
-  gauge(name: string, help: string, read: () => number): void;
+  /** Read at each scrape; one that fails is left out and counted. */
+  gauge(name: string, help: string, read: Read): void;
+  /** As `gauge`, of a number that only rises and is counted elsewhere. */
+  counter(name: string, help: string, read: Read): void;
   /** Whole metrics in the text format that others keep; asked for at each scrape. */
   append(text: () => Promise<string>): void;
   /** The Prometheus text format, version 0.0.4. */
@@ -29,9 +41,16 @@ export function createMetrics(): Metrics {
   const helps = new Map<string, string>();
   const counters = new Map<string, Map<string, { labels: Labels; value: number }>>();
   const histograms = new Map<string, Map<string, Histogram>>();
-  const gauges = new Map<string, () => number>();
+  const readings = new Map<string, { readonly type: 'counter' | 'gauge'; readonly read: Read }>();
   const appended: (() => Promise<string>)[] = [];
   let dropped = 0;
+  let failed = 0;
+
+  /** What is left out, as text. */
+  function whereFailed(): string {
+    failed += 1;
+    return '';
+  }
 
   function seriesOf<T>(
     metrics: Map<string, Map<string, T>>,
@@ -44,8 +63,8 @@ export function createMetrics(): Metrics {
     if (!all) {
       all = new Map();
       metrics.set(name, all);
-      helps.set(name, help);
     }
+    helps.set(name, help);
     const key = Object.values(labels).join('\u0000');
     const known = all.get(key);
     if (known) return known;
@@ -59,17 +78,21 @@ export function createMetrics(): Metrics {
   }
 
   return {
+    declare(name, type, help, series = []) {
+      helps.set(name, help);
+      const metrics: Map<string, unknown> = type === 'counter' ? counters : histograms;
+      if (!metrics.has(name)) metrics.set(name, new Map());
+      for (const labels of series) {
+        if (type === 'counter') seriesOf(counters, name, help, labels, () => ({ labels, value: 0 }));
+        else seriesOf(histograms, name, help, labels, () => emptyHistogram(labels));
+      }
+    },
     count(name, help, labels, by = 1) {
       const series = seriesOf(counters, name, help, labels, () => ({ labels, value: 0 }));
       if (series) series.value += by;
     },
     observe(name, help, labels, seconds) {
-      const series = seriesOf(histograms, name, help, labels, () => ({
-        labels,
-        buckets: BUCKETS_SECONDS.map(() => 0),
-        sum: 0,
-        count: 0,
-      }));
+      const series = seriesOf(histograms, name, help, labels, () => emptyHistogram(labels));
       if (!series) return;
       series.sum += seconds;
       series.count++;
@@ -78,7 +101,11 @@ export function createMetrics(): Metrics {
     },
     gauge(name, help, read) {
       helps.set(name, help);
-      gauges.set(name, read);
+      readings.set(name, { type: 'gauge', read });
+    },
+    counter(name, help, read) {
+      helps.set(name, help);
+      readings.set(name, { type: 'counter', read });
     },
     append(text) {
       appended.push(text);
@@ -95,15 +122,31 @@ export function createMetrics(): Metrics {
         head(name, 'histogram');
         for (const series of all.values()) lines.push(...histogramLines(name, series));
       }
-      for (const [name, read] of gauges) {
-        head(name, 'gauge');
-        lines.push(`${name} ${read()}`);
+      const others = Promise.all(appended.map((text) => text().catch(whereFailed)));
+      for (const [name, { type, read }] of readings) {
+        try {
+          const value = await read();
+          const samples = typeof value === 'number' ? [{ labels: {}, value }] : value;
+          head(name, type);
+          for (const sample of samples) lines.push(`${name}${labelText(sample.labels)} ${sample.value}`);
+        } catch {
+          whereFailed();
+        }
       }
-      lines.push('# TYPE mesh_metrics_dropped_total counter', `mesh_metrics_dropped_total ${dropped}`);
-      const others = await Promise.all(appended.map((text) => text()));
-      return `${lines.join('\n')}\n${others.join('')}`;
+      const texts = await others;
+      helps.set('mesh_metrics_dropped_total', 'Samples dropped because a metric had too many series');
+      head('mesh_metrics_dropped_total', 'counter');
+      lines.push(`mesh_metrics_dropped_total ${dropped}`);
+      helps.set('mesh_metrics_failed_total', 'Metrics left out of a scrape because they could not be read');
+      head('mesh_metrics_failed_total', 'counter');
+      lines.push(`mesh_metrics_failed_total ${failed}`);
+      return `${lines.join('\n')}\n${texts.join('')}`;
     },
   };
+}
+
+function emptyHistogram(labels: Labels): Histogram {
+  return { labels, buckets: BUCKETS_SECONDS.map(() => 0), sum: 0, count: 0 };
 }
 
 function histogramLines(name: string, { labels, buckets, sum, count }: Histogram): string[] {
@@ -118,6 +161,11 @@ function histogramLines(name: string, { labels, buckets, sum, count }: Histogram
 }
 
 function labelText(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replaceAll(/["\\\n]/g, '_')}"`);
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+/** As the text format asks: a backslash before backslashes, quotes and ends of lines. */
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }

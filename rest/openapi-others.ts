@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { debugInput } from './debug.ts';
 import { EVIDENCE_PATH, evidenceInput } from './evidence.ts';
+import { readyAnswer } from './readiness.ts';
 
 const open = { security: [] };
 const json = (schema: z.ZodType) => ({ 'application/json': { schema } });
@@ -148,13 +149,18 @@ export function otherPaths(problem: z.ZodType): ZodOpenApiPathsObject {
         operationId: 'is_ready',
         summary: 'Whether requests can be served',
         tags: ['health'],
+        requestParams: {
+          query: z.object({
+            verbose: z.string().optional().describe('Sent with any value or none: each check is listed'),
+          }),
+        },
         responses: {
           '200': {
             description: 'They can; `degraded` names what does not work beside that',
-            content: json(z.object({ status: z.literal('ready'), degraded: z.array(z.string()).optional() })),
+            content: json(readyAnswer),
           },
           '429': refused('`rate_limited`: Too many requests'),
-          '503': refused('`unavailable`: Not ready yet'),
+          '503': refused('`unavailable`: A check failed; with `verbose` the problem lists `checks` too'),
         },
       },
     },

@@ -11,8 +11,8 @@ const AUTHENTICATED: readonly ProblemCode[] = [
   'second_factor_required',
   'peer_pending',
 ];
-/** What the store can say to a write: changed or taken meanwhile, gone, too large. */
-const WRITTEN: readonly ProblemCode[] = ['conflict', 'not_found', 'payload_too_large'];
+/** What the store can say to a write: changed or taken meanwhile, gone, too large, no room. */
+const WRITTEN: readonly ProblemCode[] = ['conflict', 'not_found', 'payload_too_large', 'storage_full'];
 /** What the guard of every write of people, their tokens and agents can say. */
 const GUARDED: readonly ProblemCode[] = ['beyond_delegation', 'policy_assertion_failed'];
 const WITH_BODY: readonly ProblemCode[] = ['payload_too_large', 'unsupported_media_type'];

@@ -42,8 +42,8 @@ export function limitRate(
     const caller = bearer === undefined ? undefined : known(bearer);
     const origin = originOf(request);
     try {
-      if (caller && PRINCIPALS.has(caller.kind)) countPrincipal(caller, Date.now());
-      else if (limitLoopback || !isLoopback(origin)) countSource(origin, Date.now());
+      if (caller && PRINCIPALS.has(caller.kind)) countPrincipal(caller, performance.now());
+      else if (limitLoopback || !isLoopback(origin)) countSource(origin, performance.now());
     } catch (error) {
       next(error);
       return;

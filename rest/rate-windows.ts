@@ -1,6 +1,6 @@
 export interface RateWindow {
   count: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds, by the clock of `now`. */
   readonly resetAt: number;
 }
 

@@ -1,9 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { MeshError, toProblem } from '../core/base/errors.ts';
+import { MeshError, type Problem, toProblem } from '../core/base/errors.ts';
 import { type AnyOperation, type HttpBinding, isPending, mayWait } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
 import type { Log } from '../core/base/ports.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
+import { logFailure } from '../core/call/log-failure.ts';
 import { mergedText, pagesOf } from '../core/call/merged-pages.ts';
 import { requireAnswerSize } from '../core/compute/answer-size.ts';
 import { JsonText } from '../core/compute/compute.ts';
@@ -107,6 +108,7 @@ function buildAnswer<Services>(
       if (!response.writableFinished) abort.abort();
     });
     let answered = status;
+    let failure: { readonly error: unknown; readonly problem: Problem } | undefined;
     try {
       const asked = isReadable ? coerce.query(search) : {};
       const body = takesBody && isReadable ? await readFields(request, response, http) : undefined;
@@ -146,9 +148,8 @@ function buildAnswer<Services>(
           problemOf: (thrown) => toProblem(fromHttpError(thrown), { instance: path, requestId }),
         });
         if (failed === undefined) return;
-        if (!(failed instanceof MeshError))
-          log.error({ err: failed, requestId, operation: name }, 'an operation failed');
-        answered = toProblem(failed).status;
+        failure = { error: failed, problem: toProblem(failed, { requestId }) };
+        answered = failure.problem.status;
         return;
       }
       const value = await invoke(operation, call, gate);
@@ -176,7 +177,7 @@ function buildAnswer<Services>(
       const error = fromHttpError(thrown);
       const problem = toProblem(error, { instance: path, requestId });
       answered = problem.status;
-      if (!(error instanceof MeshError)) log.error({ err: error, requestId, operation: name }, 'an operation failed');
+      failure = { error, problem };
       sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
     } finally {
       const seconds = (performance.now() - startedAt) / 1_000;
@@ -186,9 +187,9 @@ function buildAnswer<Services>(
         { operation: name, status: String(answered) },
         seconds,
       );
-      const fields = { requestId, operation: name, status: answered, ms: Math.round(seconds * 1_000) };
-      if (effects.readOnlyHint || answered >= 400) log.debug(fields, 'request');
-      else log.info(fields, 'request');
+      const fields = { requestId, operation: name, ms: Math.round(seconds * 1_000) };
+      if (failure) logFailure(log, failure.error, failure.problem, fields);
+      else log[effects.readOnlyHint ? 'debug' : 'info']({ ...fields, status: answered }, 'request');
     }
   };
 }

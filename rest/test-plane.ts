@@ -168,7 +168,7 @@ export async function startTestPlane(over: Partial<AppOptions> = {}): Promise<Te
     gate: gateOf({ reader: callerWith(['network:read']), blind: callerWith([]) }),
     log: silentLog,
     metrics: createMetrics(),
-    ready: () => true,
+    ready: async () => [],
     limits: { rate: 'off' },
     ...over,
   });

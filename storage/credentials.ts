@@ -18,6 +18,7 @@ const credentialsSchema = z.object({
 type StoredCredentials = z.infer<typeof credentialsSchema>;
 export type Credentials = Omit<StoredCredentials, 'logKeys'> & { readonly logKeys: readonly StoredLogKey[] };
 
+const NAME = 'credentials.json';
 const GROUP_AND_OTHERS = 0o077;
 
 /**
@@ -26,7 +27,7 @@ const GROUP_AND_OTHERS = 0o077;
  * @throws Error that says what to do when others may read the file or it is damaged: it is never replaced.
  */
 export function loadCredentials(configDir: string): Credentials {
-  const name = path.join(configDir, 'credentials.json');
+  const name = path.join(configDir, NAME);
   const stat = statSync(name, { throwIfNoEntry: false });
   if (!stat) return createCredentials(name);
   if ((stat.mode & GROUP_AND_OTHERS) !== 0) {
@@ -40,19 +41,36 @@ export function loadCredentials(configDir: string): Credentials {
   );
 }
 
+/** Whether the directory is that of an installation that has been started before. */
+export function hasCredentials(configDir: string): boolean {
+  return statSync(path.join(configDir, NAME), { throwIfNoEntry: false }) !== undefined;
+}
+
 /**
  * Gives the audit logs another key to sign with, from now on; the control plane must not run.
  *
  * @returns the public part of the new key, base64
  */
 export function rotateLogKey(configDir: string, now: number): string {
-  const name = path.join(configDir, 'credentials.json');
-  if (!statSync(name, { throwIfNoEntry: false }))
-    throw new Error(`${name} is not there: name the --config-dir of meshd.`);
+  const name = path.join(configDir, NAME);
+  if (!hasCredentials(configDir)) throw new Error(`${name} is not there: name the --config-dir of meshd.`);
   const before = loadCredentials(configDir);
   const logKeys = rotated(before.logKeys, now);
   write(name, { ...before, logKeys });
   return logKeys.at(-1)?.publicKey ?? '';
+}
+
+/**
+ * Credentials that a backup brought, where there are none.
+ *
+ * @returns whether they were taken
+ * @throws Error where they are damaged
+ */
+export function keepCredentials(configDir: string, text: string): boolean {
+  if (hasCredentials(configDir)) return false;
+  const { logKeys, ...others } = credentialsSchema.parse(parseJson(text));
+  write(path.join(configDir, NAME), { ...others, logKeys: logKeys ?? [newLogKey(Date.now())] });
+  return true;
 }
 
 function createCredentials(name: string): Credentials {

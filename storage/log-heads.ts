@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { readCheckpoint } from '../core/audit/checkpoint.ts';
-import type { LogHeads } from '../core/audit/log-keys.ts';
+import type { LastingHeads, LogHeads } from '../core/audit/log-keys.ts';
 import { MeshError } from '../core/base/errors.ts';
 import { giveToOwner, replaceOwned } from './owned-file.ts';
 
@@ -12,7 +12,7 @@ const NAME = /^[\w-]{1,64}$/;
  * The newest signed checkpoint of each log in a file of its own, `<configDir>/log-heads/<workspace>`: a signed note, as
  * others read it. Who takes checkpoints out of the database does not have a rewritten log signed.
  */
-export function headsIn(configDir: string): LogHeads & { forget(workspace: string): void } {
+export function headsIn(configDir: string): LastingHeads {
   const folder = path.join(configDir, FOLDER);
   const known = new Map<string, string>();
   const newest = (workspace: string) => {
@@ -30,7 +30,12 @@ export function headsIn(configDir: string): LogHeads & { forget(workspace: strin
       replaceOwned(fileOf(folder, workspace), note);
       known.set(workspace, note);
     },
-    workspaces: async () => (existsSync(folder) ? readdirSync(folder).filter((name) => NAME.test(name)) : []),
+    all: () =>
+      namesIn(folder).flatMap((workspace) => {
+        const note = newest(workspace);
+        return note === undefined ? [] : [{ workspace, note, at: statSync(fileOf(folder, workspace)).mtimeMs }];
+      }),
+    workspaces: async () => namesIn(folder),
     forget(workspace) {
       known.delete(workspace);
       rmSync(fileOf(folder, workspace), { force: true });
@@ -46,6 +51,15 @@ export function headReader(configDir: string): Pick<LogHeads, 'newest'> {
 function fileOf(folder: string, workspace: string): string {
   if (!NAME.test(workspace)) throw new TypeError(`A workspace is not called ${workspace}.`);
   return path.join(folder, workspace);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => NAME.test(name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 function sizeOf(note: string | undefined): number {

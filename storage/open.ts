@@ -1,5 +1,6 @@
 import type { Clock, Log, Store } from '../core/base/ports.ts';
 import { sqlite } from './sqlite/sqlite.ts';
+import type { StoreUpkeep } from './upkeep.ts';
 
 export interface StoreOptions {
   readonly clock: Clock;
@@ -12,6 +13,11 @@ export interface ReaderOptions {
   readonly writes: Pick<Store, 'commit' | 'record'>;
 }
 
+/** A store that is open for writing, and what keeps its file well. */
+export interface OpenStore extends Store {
+  readonly upkeep: StoreUpkeep;
+}
+
 /** A second view of a store that is open elsewhere in this process: it reads by itself, and writes there. */
 export interface StoreReader extends Store {
   /** Tells the listeners of `onCommit` of what was committed to a workspace since the last time. */
@@ -22,10 +28,10 @@ export interface StoreReader extends Store {
 interface StoreKind {
   /** What follows the scheme, for people. */
   readonly form: string;
-  open(place: string, options: StoreOptions): Promise<Store>;
+  open(place: string, options: StoreOptions): Promise<OpenStore>;
   openReader(place: string, options: ReaderOptions): StoreReader;
-  /** Whether other threads of the process can open it too. */
-  isShared(place: string): boolean;
+  /** The file that it is in, which other threads of the process can open too; undefined for one in memory. */
+  file(place: string): string | undefined;
 }
 
 /** By the scheme of their URLs. */
@@ -45,7 +51,7 @@ export const STORE_URL = {
 } as const;
 
 /** @throws Error for a scheme that is no store's; StoreError `unavailable` */
-export function openStore(url: string, options: StoreOptions): Promise<Store> {
+export function openStore(url: string, options: StoreOptions): Promise<OpenStore> {
   const { kind, place } = storeAt(url);
   return kind.open(place, options);
 }
@@ -56,10 +62,10 @@ export function openStoreReader(url: string, options: ReaderOptions): StoreReade
   return kind.openReader(place, options);
 }
 
-/** Whether other threads of the process can open the store. */
-export function isSharedStore(url: string): boolean {
+/** The file of the store, which other threads of the process can open; undefined for one in memory. */
+export function storeFile(url: string): string | undefined {
   const { kind, place } = storeAt(url);
-  return kind.isShared(place);
+  return kind.file(place);
 }
 
 function storeAt(url: string): { readonly kind: StoreKind; readonly place: string } {

@@ -40,7 +40,12 @@ export function replaceOwned(name: string, text: string): void {
     throw error;
   }
   // The rename itself is on disk only when its directory is.
-  const handle = openSync(directory, 'r');
+  makeDurable(directory);
+}
+
+/** Puts a file, or the names in a directory, on disk. */
+export function makeDurable(name: string): void {
+  const handle = openSync(name, 'r');
   try {
     fsyncSync(handle);
   } finally {

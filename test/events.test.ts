@@ -80,6 +80,7 @@ test('a stream ends when its token does', async () => {
   const expiresAt = faces.kit.clock.time + 50;
   faces.callers.set('brief', { ...person('viewer', own), expiresAt });
   const events = reading(await faces.send('/api/v1/events', 'brief'));
+  faces.kit.clock.time = expiresAt;
   const data = { code: 'unauthenticated', detail: 'This token has expired: ask for a new one.' };
   expect(await events.next()).toEqual({ id: undefined, event: 'end', data });
   expect(await events.next()).toBeUndefined();

@@ -16,7 +16,13 @@ const document = JSON.parse(JSON.stringify(openApiDocument(operations, 'built'))
 const types = astToString(await openapiTS(document, { alphabetize: true }));
 await writeChanged(SCHEMA, types);
 await writeChanged(MCP_CLIENTS, `${JSON.stringify(CLIENTS.map(mcpClient), null, 2)}\n`);
-await build({ root: WEB, configFile: path.join(WEB, 'vite.config.ts'), logLevel: 'warn' });
+// The manifest says which files each page reads, for those who count them. It is not served.
+await build({
+  root: WEB,
+  configFile: path.join(WEB, 'vite.config.ts'),
+  logLevel: 'warn',
+  build: { manifest: true },
+});
 await buildViews();
 
 /** The page asks for JSON alone: other forms of an answer are left out of its types. */

@@ -23,6 +23,6 @@ const { gate } = kit;
 const metrics = createMetrics();
 const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log: silent });
 const limits = { rate: 'off' } as const;
-const app = buildApp({ operations, gate, log: silent, metrics, ready: () => true, mcp: mcp.handle, limits });
+const app = buildApp({ operations, gate, log: silent, metrics, ready: async () => [], mcp: mcp.handle, limits });
 const server = await listen(app, { host: '127.0.0.1', port: 0 });
 reportTo(process, { url: server.url, token: made.token, workspace });

@@ -1,5 +1,6 @@
 import type { Log } from '../../core/base/ports.ts';
 import { type Config, ConfigError } from './config.ts';
+import { systemClock } from './guard-clock.ts';
 import { readTls } from './tls.ts';
 import { orExplain, type Running, startBus, startRelay, startStun } from './wire-parts.ts';
 
@@ -16,7 +17,7 @@ export async function startAlone(part: Part, { env }: Config, log: Log): Promise
   const variable = { bus: 'MESH_BUS_LISTEN', relay: 'MESH_RELAY_LISTEN', stun: 'MESH_STUN_LISTEN' } as const;
   const address = env[variable[part]];
   if (address === 'off') throw new ConfigError([`${variable[part]}: is off; set it to <host>:<port>`]);
-  const clock = { now: Date.now };
+  const clock = systemClock();
   const tls = readTls(env);
   const secured = tls === undefined ? {} : { tls };
   const start = (): Promise<Running> => {

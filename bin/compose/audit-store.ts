@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { loadCredentials, rotateLogKey } from '../../storage/credentials.ts';
-import { lockDirectory } from '../../storage/directory-lock.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { giveToOwner } from '../../storage/owned-file.ts';
 import { acceptLogs } from '../../storage/sqlite/accept.ts';
 import { verifyDatabase } from '../../storage/sqlite/verify/verify.ts';
+import { locking } from './locking.ts';
 
 /** The files of a control plane, for the commands that read or change them while it need not run. */
 export const auditStore = {
@@ -24,23 +23,3 @@ export const auditStore = {
     });
   },
 };
-
-/** While no control plane runs in the directory, whose owner keeps what is made there. */
-function locking<T>(configDir: string, work: () => T): T {
-  if (!existsSync(configDir)) throw new Error(`${configDir} is not there: name the --config-dir of meshd.`);
-  const lock = lockDirectory(configDir);
-  const release = () => {
-    lock.release();
-    giveToOwner(configDir, ['lock', 'meshd.pid']);
-  };
-  let result: T;
-  try {
-    result = work();
-  } catch (error) {
-    release();
-    throw error;
-  }
-  if (result instanceof Promise) return result.finally(release) as T;
-  release();
-  return result;
-}

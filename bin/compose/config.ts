@@ -91,6 +91,15 @@ export const environment = z.object({
     .refine(STORE_URL.isKnown, STORE_URL.rule)
     .optional()
     .describe(`${STORE_URL.forms}; mesh.db in the configuration directory when unset`),
+  MESH_STORE_RESERVE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(64)
+    .describe(
+      'MB kept free on the disk of the store: below it new records are refused (storage_full), while deleting, revoking and login work',
+    ),
   MESH_TLS_CERT: filePath
     .optional()
     .describe('PEM file with the certificate chain; with MESH_TLS_KEY the API, the bus and the relay speak TLS'),
@@ -157,6 +166,20 @@ function durationBetween(least: string, most: string) {
   return duration.refine((ms) => ms >= min && ms <= max, `must be from ${least} to ${most}`);
 }
 
+const MAX_BACKUPS = 365;
+
+/** How often the database is backed up, and how many backups are kept. */
+const backups = z.union(
+  [
+    z.literal('off'),
+    z.strictObject({
+      every: durationBetween('1h', '30d').prefault('24h'),
+      keep: z.int().min(1).max(MAX_BACKUPS).default(7),
+    }),
+  ],
+  { error: 'must be off, or { every: <duration from 1h to 30d>, keep: <1 to 365> }' },
+);
+
 /** How people sign in. */
 const signIn = z
   .strictObject({
@@ -205,6 +228,8 @@ export const file = z.strictObject({
       metrics: metricsAccess.default('open'),
       /** How people sign in (docs/accounts-and-tokens.md#rules-for-signing-in). */
       signIn: signIn.prefault({}),
+      /** Backups that the control plane makes by itself (docs/reliability.md#backups). */
+      backups: backups.prefault({}),
       webhooks: z
         .strictObject({
           /** Hosts, addresses and CIDRs that are not on the internet and webhooks may be sent to all the same. */

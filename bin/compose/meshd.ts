@@ -7,7 +7,11 @@ import { buildLog } from './log.ts';
  *
  * @throws Error that says what is wrong with the configuration, or that a listener has no place
  */
-export async function startMeshd(configDir: string, asked: string | undefined) {
+export async function startMeshd(
+  configDir: string,
+  asked: string | undefined,
+  { acceptLoss }: { readonly acceptLoss: boolean },
+) {
   const config = loadConfig(process.env, configDir);
   const log = buildLog(config.env.MESH_LOG_LEVEL);
   const part = PARTS.find((name) => name === asked);
@@ -15,7 +19,7 @@ export async function startMeshd(configDir: string, asked: string | undefined) {
   const { startPlane } = await import('./plane.ts');
   const { announcement } = await import('./announce.ts');
   const { serveStdioPlane } = await import('./stdio-plane.ts');
-  const plane = await startPlane(config, { log });
+  const plane = await startPlane(config, { log, acceptLoss });
   return {
     log,
     stop: plane.stop,

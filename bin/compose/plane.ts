@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import { GuardedClock } from '../../core/base/guarded-clock.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { buildGate, type ServiceGate } from '../../core/call/gate.ts';
@@ -10,27 +10,43 @@ import type { Services } from '../../core/workflow/services.ts';
 import { buildMcp } from '../../mcp/http.ts';
 import { startJobs } from '../../plane/jobs.ts';
 import { buildJobs } from '../../plane/periodic.ts';
+import { startRecentHeads } from '../../plane/recent-heads.ts';
 import { startSnapshots } from '../../plane/snapshots.ts';
 import { buildSender } from '../../plane/webhooks/post.ts';
 import { startWebhooks } from '../../plane/webhooks/webhooks.ts';
 import { buildApp } from '../../rest/app.ts';
 import { type Listening, listen } from '../../rest/listen.ts';
-import { createMetrics, type Metrics } from '../../rest/metrics.ts';
-import { loadCredentials } from '../../storage/credentials.ts';
+import { createMetrics } from '../../rest/metrics.ts';
+import { clockMarkIn } from '../../storage/clock-mark.ts';
 import { lockDirectory } from '../../storage/directory-lock.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
-import { headsIn } from '../../storage/log-heads.ts';
-import { openStore } from '../../storage/open.ts';
+import { storeFile } from '../../storage/open.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
 import { checkGivenAddresses } from './address-check.ts';
 import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
+import { diskOf } from './disk.ts';
 import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
+import { guardClock, systemClock } from './guard-clock.ts';
+import { networkMetrics } from './network-metrics.ts';
+import { openInstallation } from './open-installation.ts';
 import { ownNames } from './own-names.ts';
+import {
+  clockMetrics,
+  jobMetrics,
+  planeMetrics,
+  readinessMetrics,
+  snapshotMetrics,
+  toolCalls,
+} from './plane-metrics.ts';
 import { buildNarrator, buildPlanner } from './planner.ts';
+import { buildReadiness } from './readiness.ts';
 import { buildServices } from './services.ts';
+import { buildStoreCare, type StoreState } from './store-care.ts';
+import { diskMetrics, measured } from './store-metrics.ts';
+import { storeUrl } from './store-url.ts';
 import { readTls } from './tls.ts';
 import { VERSION } from './version.ts';
 import { readViews } from './views.ts';
@@ -43,24 +59,33 @@ export interface Plane {
   readonly listeners: Listeners;
   readonly services: Services;
   readonly gate: ServiceGate;
+  /** How the database is. */
+  readonly storeState: () => StoreState;
   /** Idempotent; everything acknowledged is on disk when it resolves. */
   stop(): Promise<void>;
 }
 
 export interface PlaneOptions {
   readonly log: Log;
+  /** The guarded clock of this host unless set; one that is no guarded clock is taken as it is. */
   readonly clock?: Clock;
+  /** Go on where the database has less than the installation had. */
+  readonly acceptLoss?: boolean;
 }
 
 /** A last deadline for an orderly end: SIGTERM ends everything within 8 s. */
 const STOP_DEADLINE_MS = 7_000;
+/** Requests under way have so long to be answered; then what is computed ends, and after a moment every connection. */
+const DRAIN_MS = 3_000;
+const CUT_MS = 500;
 
 /**
  * Starts a control plane: store, bus, relay, STUN, jobs, then the API; stops in reverse.
  *
  * @throws Error naming what is wrong with the directory, the credentials or a listener.
  */
-export async function startPlane(config: Config, { log, clock = { now: Date.now } }: PlaneOptions): Promise<Plane> {
+export async function startPlane(config: Config, options: PlaneOptions): Promise<Plane> {
+  const { log, clock = systemClock(), acceptLoss = false } = options;
   const { env, configDir } = config;
   const tls = readTls(env);
   mkdirSync(configDir, { recursive: true, mode: 0o700 });
@@ -71,18 +96,28 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
   try {
     const lock = lockDirectory(configDir);
     undo.push(lock.release);
-    const credentials = loadCredentials(configDir);
-    const relayToken = env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken);
-    const keys = buildKeyring(credentials, relayToken, headsIn(configDir));
-    const store = await openStore(storeUrl(config), { clock, log });
-    undo.push(() => store.close());
-
     const metrics = createMetrics();
+    undo.push(planeMetrics(metrics, env.MESH_EDITION));
+    const opened = await openInstallation({ configDir, storeUrl: storeUrl(config), clock, log, acceptLoss });
+    undo.push(() => opened.store.close());
+    const { credentials } = opened;
+    const relayToken = env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken);
+    const keys = buildKeyring(credentials, relayToken, opened.heads);
+    const store = measured(opened.store, metrics);
+    const disk = diskOf(storeFile(storeUrl(config)), env.MESH_STORE_RESERVE * 1_048_576);
+    diskMetrics(metrics, disk);
+    const guard =
+      clock instanceof GuardedClock ? await guardClock({ clock, mark: clockMarkIn(configDir), store, log }) : undefined;
+    undo.push(() => guard?.stop());
+    if (clock instanceof GuardedClock) clockMetrics(metrics, clock);
+
     const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
     const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
     const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
     const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
     const services = buildServices({ ...parts, settings, compute });
+    const recentHeads = startRecentHeads(services);
+    undo.push(() => recentHeads.stop());
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
     const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
     accounts.catch(() => undefined);
@@ -92,32 +127,54 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
       await entrance.flushSessions({ isLast: true });
       entrance.close();
     });
-    const gate = { ...entrance, ...(compute && { compute }) };
+    const gate = { ...entrance, isDiskFull: disk.isFull, ...(compute && { compute }) };
     const wire = await startWire(env, tls, services);
     undo.push(wire.stop);
     await accounts;
     let isUp = false;
     const snapshots = startSnapshots(services);
     undo.push(() => snapshots.stop());
-    const jobs = startJobs(buildJobs(services, gate), services);
+    const care = buildStoreCare({
+      configDir,
+      upkeep: opened.store.upkeep,
+      heads: opened.heads,
+      installation: keys.logs.originOf(''),
+      backups: config.app.backups,
+      clock,
+      log,
+    });
+    const storeState = (): StoreState => {
+      const state = care.state();
+      const problem = recentHeads.problem();
+      return problem === undefined ? state : { ...state, problems: [...state.problems, problem] };
+    };
+    const observed = { ...services, observe: jobMetrics(metrics) };
+    const jobs = startJobs([...buildJobs(services, gate), ...care.jobs()], observed);
     undo.push(() => jobs.stop());
-    const webhooks = startWebhooks(services, buildSender({ allow: settings.webhookAllow }));
+    guard?.onStep(jobs.wakeAll);
+    const webhooks = startWebhooks(observed, buildSender({ allow: settings.webhookAllow }));
     undo.push(() => webhooks.stop());
 
+    networkMetrics(metrics, services);
+    snapshotMetrics(metrics, snapshots);
     metrics.append(wire.metrics);
     if (compute) metrics.append(async () => computeMetrics(compute));
     const hosts = ownNames(config, tls);
     const views = readViews();
     const mcp = buildMcp({ operations, tools: MCP_TOOLS, views, gate, log, hosts, observe: toolCalls(metrics) });
     undo.push(() => mcp.close());
+    metrics.gauge('mesh_mcp_sessions', 'Sessions of MCP clients of the 2025 revision', mcp.sessionCount);
+    const stopping = new AbortController();
+    const ready = buildReadiness({ isUp: () => isUp, store, disk, clock, wire, storeState });
+    readinessMetrics(metrics, ready);
     const rate = { perMinute: config.app.rateLimit };
     const app = buildApp({
       operations,
       gate,
       log,
       metrics,
-      ready: () => isUp && wire.isUp(),
-      problems: wire.problems,
+      ready,
+      stopping: stopping.signal,
       mcp: (request, response) => void mcp.handle(request, response),
       dashboard: buildDashboard(),
       limits: { rate },
@@ -130,13 +187,16 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
       env.MESH_LISTEN,
       listen(app, { ...env.MESH_LISTEN, ...(tls && { tls }) }),
     );
-    undo.push(() => api.stop());
+    undo.push(() => api.stop(CUT_MS));
     // Port 0 takes a free one, which links to the API name from here on.
     settings.apiUrl = apiUrl(config, api.port);
-    // Before the API: requests under way would wait for what is computed.
+    // Before what is left of the API: requests under way would wait for what is computed.
     undo.push(() => compute?.stop());
     undo.push(() => {
       isUp = false;
+      stopping.abort();
+      mcp.leave();
+      return api.drain(DRAIN_MS);
     });
     isUp = true;
     const addresses = checkGivenAddresses(env, log);
@@ -148,6 +208,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
       listeners: wire.listeners,
       services,
       gate,
+      storeState,
       stop() {
         stopped ??= Promise.race([stop(), after(STOP_DEADLINE_MS, undefined, { ref: false })]);
         return stopped;
@@ -157,17 +218,6 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     await stop();
     throw error;
   }
-}
-
-function toolCalls(metrics: Metrics) {
-  return (tool: string, outcome: string, seconds: number) => {
-    metrics.count('mesh_mcp_calls_total', 'MCP tool calls by outcome', { tool, outcome });
-    metrics.observe('mesh_mcp_call_seconds', 'Time of MCP tool calls', { tool }, seconds);
-  };
-}
-
-function storeUrl({ env, configDir }: Config): string {
-  return env.MESH_STORE_URL ?? path.resolve(configDir, 'mesh.db');
 }
 
 function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: string } {

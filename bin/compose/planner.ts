@@ -51,11 +51,16 @@ function chatOptions(settings: ModelSettings, log: Log, metrics: Metrics | undef
 }
 
 function modelCalls(metrics: Metrics): (call: ModelCall) => void {
+  const [requests, requestsHelp] = ['mesh_llm_requests_total', 'Requests to the model server'];
+  const [seconds, secondsHelp] = ['mesh_llm_request_seconds', 'Time of requests to the model server'];
+  const [counted, countedHelp] = ['mesh_llm_tokens_total', 'Tokens that the model server counted'];
+  metrics.declare(requests, 'counter', requestsHelp);
+  metrics.declare(seconds, 'histogram', secondsHelp);
+  metrics.declare(counted, 'counter', countedHelp);
   return ({ mode, outcome, milliseconds, promptTokens = 0, completionTokens = 0 }) => {
-    metrics.count('mesh_llm_requests_total', 'Requests to the model server', { mode, outcome });
-    metrics.observe('mesh_llm_request_seconds', 'Time of requests to the model server', {}, milliseconds / 1_000);
-    const tokens = (kind: string, by: number) =>
-      metrics.count('mesh_llm_tokens_total', 'Tokens that the model server counted', { kind }, by);
+    metrics.count(requests, requestsHelp, { mode, outcome });
+    metrics.observe(seconds, secondsHelp, {}, milliseconds / 1_000);
+    const tokens = (kind: string, by: number) => metrics.count(counted, countedHelp, { kind }, by);
     tokens('prompt', promptTokens);
     tokens('completion', completionTokens);
   };

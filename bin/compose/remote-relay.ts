@@ -5,6 +5,7 @@ import { RemoteRelay } from '../../net/relay/remote.ts';
 import { startRelayRevocations } from '../../plane/relay-revocations.ts';
 import type { Environment } from './config.ts';
 import { isLoopback } from './given-addresses.ts';
+import type { Probe } from './probes.ts';
 import { remoteRelayMetrics } from './wire-metrics.ts';
 
 export type RelayEnvironment = Pick<Environment, 'MESH_RELAY_URL' | 'MESH_LRP_AUTH_TOKEN'>;
@@ -29,9 +30,14 @@ export async function startRemoteRelay(
   const revocations = await startRelayRevocations(services, relay);
   relay.start();
   return {
-    // A relay that is away is a degraded state of this process, not its end.
-    isUp: () => true,
-    problem: () => relay.problem,
+    name: 'relay elsewhere',
+    // One that is away is a degraded state of this process, not its end.
+    async check(): Promise<Probe> {
+      const { problem } = relay;
+      return problem === undefined
+        ? { state: 'ok', detail: 'is told of revocations' }
+        : { state: 'degraded', detail: problem };
+    },
     metrics: async () => remoteRelayMetrics(relay.metrics()),
     async stop() {
       revocations.stop();

@@ -11,7 +11,9 @@ type BusState = Pick<EmbeddedBus, 'isUp' | 'restarts'>;
 /** The numbers of bus, relay and STUN in the Prometheus text format. */
 
 export function busMetrics(metrics: BusMetrics | undefined, { isUp, restarts }: BusState): string {
-  const state = sample('mesh_nats_up', 'gauge', isUp ? 1 : 0) + sample('mesh_nats_restarts_total', 'counter', restarts);
+  const state =
+    sample('mesh_nats_up', 'Whether the bus of this process runs', 'gauge', isUp ? 1 : 0) +
+    sample('mesh_nats_restarts_total', 'Times that the bus was started again', 'counter', restarts);
   return metrics ? renderMetrics(metrics) + state : state;
 }
 
@@ -20,53 +22,68 @@ export function pushMetrics(
   { served, ignored }: Pick<ControlRequests, 'served' | 'ignored'>,
 ): string {
   return [
-    sample('mesh_graph_pushes_full_total', 'counter', counts.full),
-    sample('mesh_graph_pushes_delta_total', 'counter', counts.delta),
-    sample('mesh_graph_pushes_too_large_total', 'counter', counts.tooLarge),
-    sample('mesh_node_heartbeats_total', 'counter', served.heartbeat),
-    sample('mesh_node_graph_requests_total', 'counter', served.graph),
-    byReason('mesh_node_requests_ignored_total', ignored),
+    sample('mesh_graph_pushes_full_total', 'Whole graphs pushed to nodes', 'counter', counts.full),
+    sample('mesh_graph_pushes_delta_total', 'Changes of graphs pushed to nodes', 'counter', counts.delta),
+    sample(
+      'mesh_graph_pushes_too_large_total',
+      'Graphs too large for the bus, which nodes fetch instead',
+      'counter',
+      counts.tooLarge,
+    ),
+    sample('mesh_node_heartbeats_total', 'Heartbeats of nodes on the bus', 'counter', served.heartbeat),
+    sample('mesh_node_graph_requests_total', 'Requests of nodes for their graph on the bus', 'counter', served.graph),
+    byReason('mesh_node_requests_ignored_total', 'Requests of nodes on the bus that were not answered', ignored),
   ].join('');
 }
 
 export function relayMetrics(metrics: RelayMetrics): string {
   return [
-    sample('mesh_relay_sessions', 'gauge', metrics.sessions),
-    sample('mesh_relay_sessions_ready', 'gauge', metrics.ready),
-    sample('mesh_relay_queued_bytes', 'gauge', metrics.queuedBytes),
-    sample('mesh_relay_opened_total', 'counter', metrics.opened),
-    sample('mesh_relay_joined_total', 'counter', metrics.joined),
-    sample('mesh_relay_forwarded_frames_total', 'counter', metrics.forwardedFrames),
-    sample('mesh_relay_forwarded_bytes_total', 'counter', metrics.forwardedBytes),
-    byReason('mesh_relay_dropped_frames_total', metrics.dropped),
-    byReason('mesh_relay_ended_sessions_total', metrics.ended),
+    sample('mesh_relay_sessions', 'Connections to the relay now', 'gauge', metrics.sessions),
+    sample('mesh_relay_sessions_ready', 'Nodes that the relay serves now', 'gauge', metrics.ready),
+    sample('mesh_relay_queued_bytes', 'Bytes that wait for receivers in the relay now', 'gauge', metrics.queuedBytes),
+    sample('mesh_relay_opened_total', 'Connections that the relay took', 'counter', metrics.opened),
+    sample('mesh_relay_joined_total', 'Nodes that joined the relay', 'counter', metrics.joined),
+    sample(
+      'mesh_relay_forwarded_frames_total',
+      'Frames forwarded from node to node',
+      'counter',
+      metrics.forwardedFrames,
+    ),
+    sample('mesh_relay_forwarded_bytes_total', 'Bytes forwarded from node to node', 'counter', metrics.forwardedBytes),
+    byReason('mesh_relay_dropped_frames_total', 'Frames that the relay dropped', metrics.dropped),
+    byReason('mesh_relay_ended_sessions_total', 'Sessions that the relay ended', metrics.ended),
   ].join('');
 }
 
 export function remoteRelayMetrics({ up, connects, revocations, sent, confirmed }: RemoteRelayMetrics): string {
   return [
-    sample('mesh_relay_control_up', 'gauge', up),
-    sample('mesh_relay_control_connects_total', 'counter', connects),
-    sample('mesh_relay_control_revocations', 'gauge', revocations),
-    sample('mesh_relay_control_sent_total', 'counter', sent),
-    sample('mesh_relay_control_confirmed_total', 'counter', confirmed),
+    sample('mesh_relay_control_up', 'Whether the relay elsewhere is connected, to be told of revocations', 'gauge', up),
+    sample('mesh_relay_control_connects_total', 'Connections made to the relay elsewhere', 'counter', connects),
+    sample('mesh_relay_control_revocations', 'Revocations that hold now', 'gauge', revocations),
+    sample('mesh_relay_control_sent_total', 'Revocations sent to the relay elsewhere', 'counter', sent),
+    sample(
+      'mesh_relay_control_confirmed_total',
+      'Revocations that the relay elsewhere has confirmed',
+      'counter',
+      confirmed,
+    ),
   ].join('');
 }
 
 export function stunMetrics(metrics: StunMetrics): string {
   return [
-    sample('mesh_stun_answered_total', 'counter', metrics.answered),
-    sample('mesh_stun_refused_total', 'counter', metrics.refused),
-    byReason('mesh_stun_ignored_total', metrics.ignored),
-    sample('mesh_stun_sources', 'gauge', metrics.sources),
+    sample('mesh_stun_answered_total', 'STUN requests answered', 'counter', metrics.answered),
+    sample('mesh_stun_refused_total', 'STUN requests refused as malformed or unknown', 'counter', metrics.refused),
+    byReason('mesh_stun_ignored_total', 'Datagrams that STUN did not answer', metrics.ignored),
+    sample('mesh_stun_sources', 'Sources that STUN limits the rate of now', 'gauge', metrics.sources),
   ].join('');
 }
 
-export function sample(name: string, type: 'counter' | 'gauge', value: number): string {
-  return `# TYPE ${name} ${type}\n${name} ${value}\n`;
+export function sample(name: string, help: string, type: 'counter' | 'gauge', value: number): string {
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}\n`;
 }
 
-function byReason(name: string, counts: Readonly<Record<string, number>>): string {
+function byReason(name: string, help: string, counts: Readonly<Record<string, number>>): string {
   const lines = Object.entries(counts).map(([reason, count]) => `${name}{reason="${reason}"} ${count}\n`);
-  return `# TYPE ${name} counter\n${lines.join('')}`;
+  return `# HELP ${name} ${help}\n# TYPE ${name} counter\n${lines.join('')}`;
 }

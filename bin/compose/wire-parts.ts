@@ -1,17 +1,21 @@
-import type { Log } from '../../core/base/ports.ts';
+import { MeshError } from '../../core/base/errors.ts';
+import { type Log, StoreError } from '../../core/base/ports.ts';
 import { formatHostPort, type HostPort } from '../../net/host-port.ts';
 import { type BusChange, EmbeddedBus } from '../../net/nats/bus.ts';
 import type { ListenerOptions } from '../../net/nats/listener.ts';
 import { RelayListener } from '../../net/relay/listener.ts';
 import { StunListener } from '../../net/stun/listener.ts';
+import { type Probe, probeBus, probeStun, probeTcp } from './probes.ts';
 import { busMetrics, relayMetrics, stunMetrics } from './wire-metrics.ts';
 
 /** The three listeners beside the API, each as something that runs; one of them may run without a control plane. */
 
 /** One of the listeners, running. */
 export interface Running {
+  readonly name: string;
   readonly address: HostPort;
-  isUp(): boolean;
+  /** Whether it does what it is there for, tried just now. */
+  check(): Promise<Probe>;
   metrics(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -25,8 +29,9 @@ export async function startBus(options: ListenerOptions, log: Log): Promise<Runn
   const { port } = await bus.start();
   return {
     bus,
+    name: 'bus',
     address: { host: options.host, port },
-    isUp: () => bus.isUp,
+    check: () => probeBus(bus),
     metrics: async () => busMetrics(await bus.metrics(), bus),
     stop: () => bus.lameDuck(LAME_DUCK_MS),
   };
@@ -62,11 +67,17 @@ export async function startRelay(
 ): Promise<Running & { readonly relay: RelayListener }> {
   const relay = new RelayListener(options);
   const { port } = await relay.start();
+  const address = { host: options.host, port };
+  const probe = uncounted(() => probeTcp(address));
   return {
     relay,
-    address: { host: options.host, port },
-    isUp: () => true,
-    metrics: async () => relayMetrics(relay.metrics()),
+    name: 'relay',
+    address,
+    check: probe.check,
+    metrics: async () => {
+      const metrics = relay.metrics();
+      return relayMetrics({ ...metrics, opened: probe.ofOthers(metrics.opened) });
+    },
     stop: () => relay.stop(),
   };
 }
@@ -74,11 +85,35 @@ export async function startRelay(
 export async function startStun(options: ConstructorParameters<typeof StunListener>[0]): Promise<Running> {
   const stun = new StunListener(options);
   const { port } = await stun.start();
+  const address = { host: options.host, port };
+  const probe = uncounted(() => probeStun(address));
   return {
-    address: { host: options.host, port },
-    isUp: () => true,
-    metrics: async () => stunMetrics(stun.metrics()),
+    name: 'stun',
+    address,
+    check: probe.check,
+    metrics: async () => {
+      const metrics = stun.metrics();
+      return stunMetrics({ ...metrics, answered: probe.ofOthers(metrics.answered) });
+    },
     stop: () => stun.stop(),
+  };
+}
+
+/** A probe of this process, which is left out of what the listener counts. */
+function uncounted(probe: () => Promise<Probe>) {
+  let own = 0;
+  let shown = 0;
+  return {
+    async check(): Promise<Probe> {
+      const found = await probe();
+      if (found.state === 'ok') own += 1;
+      return found;
+    },
+    /** Never falls: a probe that is under way may count for a moment. */
+    ofOthers(counted: number): number {
+      shown = Math.max(shown, counted - own);
+      return shown;
+    },
   };
 }
 
@@ -88,7 +123,8 @@ export async function orExplain<T>(variable: string, { host, port }: HostPort, s
     return await starting;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
+    // A store that fails meanwhile has a code too, and nothing to do with the address.
+    if (code === undefined || error instanceof StoreError || error instanceof MeshError) throw error;
     const off = variable === 'MESH_LISTEN' ? '' : `, or set ${variable}=off to run without it`;
     const where = formatHostPort(host, port);
     throw new Error(

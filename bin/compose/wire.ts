@@ -21,10 +21,8 @@ export interface Listeners {
 
 export interface Wire {
   readonly listeners: Listeners;
-  /** False while a listener of this process is down. */
-  isUp(): boolean;
-  /** What does not work although this process does: a sentence each. */
-  problems(): readonly string[];
+  /** Each part that runs, by its name, and how to try whether it works. */
+  checks(): readonly Pick<Running, 'name' | 'check'>[];
   /** Prometheus text. */
   metrics(): Promise<string>;
   /** Stops what was started, in reverse. Idempotent. */
@@ -94,8 +92,7 @@ export async function startWire(env: WireEnvironment, tls: Tls | undefined, serv
     const all = [...running];
     return {
       listeners: { bus: bus?.address, relay: relay?.address, stun: stun?.address },
-      isUp: () => all.every((part) => part.isUp()),
-      problems: () => [remote?.problem()].filter((problem) => problem !== undefined),
+      checks: () => all,
       metrics: async () => (await Promise.all(all.map((part) => part.metrics()))).join(''),
       stop,
     };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { deltaOf, type FullGraph, firewallDigest } from '../../core/model/graph.ts';
+import { type FullGraph, firewallDigest } from '../../core/model/graph.ts';
+import { deltaOf } from '../../core/model/graph-delta.testkit.ts';
 import { GraphKeeper } from './graph-keeper.ts';
 
 const NO_RULES = { in: [], out: [] };

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { formatInstant } from '../../core/base/time.ts';
 import { graphFor } from '../../core/graph/graph-for.ts';
+import { viewsOf } from '../../core/graph/views.ts';
 import type { FirewallRules } from '../../core/model/graph.ts';
 import { compile } from '../../core/reachability/engine.ts';
 import type { NetworkModel } from '../../core/reachability/model.ts';
@@ -79,7 +80,7 @@ function rulesOf(sample: NetworkModel): { reachability: Reachability; rules: Map
   for (const [name, record] of state.peers) {
     const { phase, address } = record.status;
     if (phase !== 'ready' || address === null) continue;
-    rules.set(name, graphFor(state, reachability, record, SETTINGS).firewall.full);
+    rules.set(name, graphFor(state, viewsOf(state, reachability, []), record, SETTINGS).firewall.full);
   }
   return { reachability, rules };
 }

@@ -7,7 +7,7 @@ import { buildLogKeys, newLogKey, rotated, type StoredLogKey } from '../../stora
 import { buildKit, type Kit } from '../../test/kits/plane/kit.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { openCheckpoint } from './checkpoint.ts';
-import { keepCheckpoint, keepCheckpoints, makeCheckpoint, noteKeysOf, rootAt } from './keep-checkpoints.ts';
+import { keepCheckpoint, keepCheckpoints, keepHead, makeCheckpoint, noteKeysOf, rootAt } from './keep-checkpoints.ts';
 import { headsInMemory } from './log-keys.ts';
 
 const HOUR_MS = 3_600_000;
@@ -159,4 +159,21 @@ test.each([
   await kit.services.store.record(SYSTEM_WORKSPACE, [event]);
   await expect(keepCheckpoints(kit.services)).rejects.toThrow();
   expect(await sizesKept(kit, workspace)).toEqual(kept);
+});
+
+test('the head follows the log apart from the database, and does not follow one that lost what was signed', async () => {
+  const { kit, path } = await kitOnFile();
+  await using _ = kit;
+  const { store, keys } = kit.services;
+  const workspace = await kit.workspace();
+  await keepHead(kit.services, workspace);
+  const [size = 0] = await sizesKept(kit, workspace);
+  await store.record(workspace, [event]);
+  await keepHead(kit.services, workspace);
+  const sizeOfHead = async () =>
+    openCheckpoint((await keys.logs.heads.newest(workspace)) ?? '', noteKeysOf(keys.logs, workspace))?.size;
+  expect([await sizeOfHead(), await sizesKept(kit, workspace)]).toEqual([size + 1, [size]]);
+  tamper(path, `DELETE FROM audit WHERE seq >= ${size}`);
+  await expect(keepHead(kit.services, workspace)).rejects.toThrow(/its end is missing/);
+  expect(await sizeOfHead()).toBe(size + 1);
 });

@@ -2,7 +2,7 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { AuditTree, Clock, KeptCheckpoint, Store } from '../base/ports.ts';
 import { formatInstant } from '../base/time.ts';
-import { openCheckpoint } from './checkpoint.ts';
+import { openCheckpoint, readCheckpoint } from './checkpoint.ts';
 import type { LogKeys, PublicLogKeys } from './log-keys.ts';
 import type { NoteKey } from './note.ts';
 import { rootOf } from './tree.ts';
@@ -31,8 +31,7 @@ export async function makeCheckpoint(services: LogServices, workspace: string): 
   const when = last && `The checkpoint of ${formatInstant(last.at)} in the log of ${workspace}`;
   if (last && when) await requireHeld(when, last.note, tree, size, noteKeysOf(keys.logs, workspace, last.at));
   if (head !== undefined && head !== last?.note) {
-    const what = `The newest signed checkpoint of ${workspace}, kept apart from the database,`;
-    await requireHeld(what, head, tree, size, noteKeysOf(keys.logs, workspace));
+    await requireHeld(headOf(workspace), head, tree, size, noteKeysOf(keys.logs, workspace));
   }
   if (last && isOf(last.note, size, keys.logs, workspace)) {
     if (head === undefined) await keys.logs.heads.keep(workspace, last.note);
@@ -41,7 +40,7 @@ export async function makeCheckpoint(services: LogServices, workspace: string): 
   const signed =
     head !== undefined && isOf(head, size, keys.logs, workspace)
       ? head
-      : keys.logs.sign({ origin: keys.logs.originOf(workspace), size, root: await rootAt(tree, size) });
+      : await signedAt(keys.logs, workspace, tree, size);
   const made = { at: clock.now(), size, note: signed };
   if (size > 0) {
     await keys.logs.heads.keep(workspace, signed);
@@ -49,6 +48,31 @@ export async function makeCheckpoint(services: LogServices, workspace: string): 
   }
   return made;
 }
+
+/**
+ * Signs the log as it stands, and keeps that apart from the database alone: what the database must hold from now on.
+ *
+ * @throws MeshError `unavailable` where it does not hold what was signed before
+ */
+export async function keepHead(services: LogServices, workspace: string): Promise<void> {
+  const { store, keys } = services;
+  const head = await keys.logs.heads.newest(workspace);
+  if (head === undefined) {
+    await makeCheckpoint(services, workspace);
+    return;
+  }
+  const tree = store.auditTree(workspace);
+  const size = await tree.size();
+  if (readCheckpoint(head)?.size === size) return;
+  await requireHeld(headOf(workspace), head, tree, size, noteKeysOf(keys.logs, workspace));
+  await keys.logs.heads.keep(workspace, await signedAt(keys.logs, workspace, tree, size));
+}
+
+async function signedAt(logs: LogKeys, workspace: string, tree: AuditTree, size: number): Promise<string> {
+  return logs.sign({ origin: logs.originOf(workspace), size, root: await rootAt(tree, size) });
+}
+
+const headOf = (workspace: string) => `The newest signed checkpoint of ${workspace}, kept apart from the database,`;
 
 /** Where something was written since the last checkpoint, or a day has passed: then an entry says that there was nothing. */
 export async function keepCheckpoint(services: LogServices, workspace: string): Promise<void> {

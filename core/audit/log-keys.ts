@@ -44,6 +44,19 @@ export interface LogHeads {
   workspaces(): Promise<readonly string[]>;
 }
 
+/** A head as it is kept, and when it was. */
+export interface KeptHead {
+  readonly workspace: string;
+  readonly note: string;
+  readonly at: number;
+}
+
+/** Heads that outlive the process. */
+export interface LastingHeads extends LogHeads {
+  all(): readonly KeptHead[];
+  forget(workspace: string): void;
+}
+
 const LOGS = 'mesh.internal/log';
 const INSTALLATION_DIGITS = 16;
 /** Signs which key comes next; a name of its own, so that no such note is ever taken for a checkpoint. */

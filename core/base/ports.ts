@@ -259,6 +259,7 @@ export type StoreErrorCode =
   | 'unique'
   | 'compacted'
   | 'too_large'
+  | 'full'
   | 'unavailable';
 
 export class StoreError extends Error {

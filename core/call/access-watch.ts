@@ -20,6 +20,8 @@ export interface AccessWatch {
   add(ongoing: Ongoing): () => void;
   /** Resolves when all that lost its right by a commit so far has ended: to be awaited before an event is sent. */
   settled(): Promise<void>;
+  /** Ends all that goes on, for a reason that is none of theirs. */
+  endAll(reason: MeshError): void;
   close(): void;
 }
 
@@ -61,10 +63,21 @@ export function buildAccessWatch(
       return () => void all.delete(ongoing);
     },
     settled: () => checked,
+    endAll(reason) {
+      for (const ongoing of all) if (all.delete(ongoing)) ongoing.end(reason);
+    },
     close,
   };
 }
 
 function unsure(): MeshError {
   return new MeshError('unavailable', 'Whether this may go on could not be found out: open it again.');
+}
+
+/** Why a stream ends when the control plane does. */
+export function goElsewhere(): MeshError {
+  return new MeshError(
+    'unavailable',
+    'This control plane is stopping: open the stream again, here in a moment or elsewhere.',
+  );
 }

@@ -13,7 +13,7 @@ import { withNames } from '../model/with-nearest.ts';
 import { type EntityTags, isChangedSince, preconditionFailed } from '../state/expecting.ts';
 import { YamlText } from '../views/custom-resource.ts';
 import { mayAccess, mayCall, requireAccess, requireUnrestricted } from './access.ts';
-import { fromStore } from './store-problems.ts';
+import { fromStore, storageFull } from './store-problems.ts';
 import type { EndedCall } from './traced-call.ts';
 
 /** One call as a face received it. */
@@ -44,6 +44,8 @@ export interface CallRequest {
 /** What the one path needs besides the operation. `bin/` supplies it. */
 export interface Gate<Services> {
   readonly services: Services;
+  /** Whether so little room is left on the disk of the store that what needs more of it is refused. */
+  readonly isDiskFull?: () => boolean;
   readonly edition: Edition;
   /** Runs heavy operations elsewhere; without it they run in place. */
   readonly compute?: Compute<Services>;
@@ -115,6 +117,7 @@ export async function invoke<Services>(
     const within = resolved.workspace;
     workspace = within;
     requireAccess(operation, caller, workspace);
+    if (gate.isDiskFull?.() && needsRoom(operation)) throw storageFull();
     const services = gate.servicesFor(caller);
     const { requestId, face, origin, signal, onStage } = request;
     const asked = { requestId, face, origin, signal, ...(onStage && { onStage }) };
@@ -150,6 +153,11 @@ export async function invoke<Services>(
 function problemOf(error: unknown, { ifMatch }: CallRequest): unknown {
   if (error instanceof StoreError) return fromStore(error);
   return ifMatch && isChangedSince(error) ? preconditionFailed(error.message) : error;
+}
+
+/** What writes more than it takes away. */
+function needsRoom<Services>({ effects, http, whenFull }: AnyOperation<Services>): boolean {
+  return !effects.readOnlyHint && http.method !== 'delete' && whenFull !== 'works';
 }
 
 async function runOrHold<Services>(

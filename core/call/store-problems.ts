@@ -10,10 +10,20 @@ const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError
   compacted: (subject) => new MeshError('expired', `${subject} is older than what is kept.`),
   too_large: (subject) =>
     new MeshError('payload_too_large', `${subject} is too large to store: at most 8 KB compressed.`),
+  full: () => storageFull(),
   unavailable: () => new MeshError('unavailable', 'The store does not answer. Nothing was written; try again.'),
 };
 
+/** Nothing more can be kept; what frees room, or takes access away, is still tried. */
+export function storageFull(): MeshError {
+  return new MeshError(
+    'storage_full',
+    'The disk of the control plane is full: nothing was written. Deleting, revoking and login still work; the operator has to make room.',
+  );
+}
+
 /** What a refusal of the store is to the one who asked. */
 export function fromStore(error: StoreError): MeshError {
-  return FROM_STORE[error.code](error.subject);
+  const { code, message, details } = FROM_STORE[error.code](error.subject);
+  return new MeshError(code, message, details, { cause: error });
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { quarantine } from '../../test/kits/records/records.ts';
 import { nextAddress } from './address.ts';
 
 const NOW = 1_000;
@@ -7,7 +8,7 @@ const CIDR = '10.96.0.0/29';
 const hosts = Array.from({ length: 6 }, (_, index) => `10.96.0.${index + 1}`);
 
 const quarantinedUntil = (ends: Readonly<Record<string, number>>) =>
-  new Map(Object.entries(ends).map(([address, until]) => [address, { until, revision: 1 }]));
+  new Map(Object.entries(ends).map(([address, until]) => [address, quarantine(address, until)]));
 
 test('the lowest address that is neither held nor in quarantine comes first', () => {
   const quarantined = quarantinedUntil({ '10.96.0.2': NOW + 1, '10.96.0.3': NOW });

@@ -1,7 +1,7 @@
 import { parseAddress, parseCidr } from '../model/cidr.ts';
 import { ONLINE_MS } from '../model/liveness.ts';
+import type { QuarantinedAddresses } from '../model/quarantine.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { QuarantinedAddresses } from './quarantine.ts';
 
 /**
  * A freed address stays in quarantine until its last neighbours have seen it go: the answer to a heartbeat names the newest graph, and
@@ -10,7 +10,7 @@ import type { QuarantinedAddresses } from './quarantine.ts';
 export const ADDRESS_QUARANTINE_MS = 2 * ONLINE_MS;
 
 /** The IPv4 block of a network as numbers; undefined when the text is no IPv4 CIDR. */
-function hostRange(cidr: string): { readonly first: number; readonly last: number } | undefined {
+export function hostRange(cidr: string): { readonly first: number; readonly last: number } | undefined {
   const range = parseCidr(cidr);
   if (range?.family !== 4) return undefined;
   // The network and the broadcast address name no host.
@@ -44,7 +44,7 @@ export function nextAddress(
   for (let value = range.first; value <= range.last; value += 1) {
     const address = formatAddress(value);
     if (held.has(address)) continue;
-    const until = quarantined.get(address)?.until ?? now;
+    const until = quarantined.get(address)?.spec.until ?? now;
     if (until <= now) return address;
     if (soonest === undefined || until < soonest.until) soonest = { address, until };
   }
@@ -58,11 +58,11 @@ export function heldAddresses(state: NetworkState): Set<string> {
   return held;
 }
 
-function addressNumber(address: string): number | undefined {
+export function addressNumber(address: string): number | undefined {
   const parsed = parseAddress(address);
   return parsed?.family === 4 ? Number(parsed.from) : undefined;
 }
 
-function formatAddress(value: number): string {
+export function formatAddress(value: number): string {
   return [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { agent, network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
+import { agent, network, peer, policy, quarantine, stateWith } from '../../test/kits/records/records.ts';
 import { MeshError } from '../base/errors.ts';
 import type { PolicySpec } from '../model/policy.ts';
 import { AGENT_LABEL } from '../model/presets.ts';
@@ -190,12 +190,10 @@ describe('peers', () => {
       network('lab', LAB),
       web,
       peer('db', { network: 'lab', address: '10.97.0.1' }),
+      quarantine('10.97.0.2', NOW + 1, { revision: 8 }),
+      quarantine('10.97.0.3', NOW, { revision: 9 }),
     );
-    const quarantined = new Map([
-      ['10.97.0.2', { until: NOW + 1, revision: 8 }],
-      ['10.97.0.3', { until: NOW, revision: 9 }],
-    ]);
-    const { ops, after } = planChanges(state, [move('web', 'lab')], NOW, quarantined);
+    const { ops, after } = planChanges(state, [move('web', 'lab')], NOW);
     expect(after.peers.get('web')?.status.address).toBe('10.97.0.3');
     expect(ops).toMatchObject([
       { op: 'update', revision: 4, record: { unique: ['ip:10.97.0.3'], spec: { network: 'lab' } } },

@@ -25,7 +25,6 @@ import {
   updated,
   WORD,
 } from './planned.ts';
-import type { QuarantinedAddresses } from './quarantine.ts';
 
 /**
  * A typed change of the network, the one form in which policy writes, applied YAML, plans and workflows speak.
@@ -99,12 +98,7 @@ interface DraftedChanges {
 }
 
 /** As {@link planChanges}, in two steps: who may not write this is to be told that and not what stands against it. */
-export function draftChanges(
-  state: NetworkState,
-  given: readonly NetworkChange[],
-  now: number,
-  quarantined: QuarantinedAddresses = new Map(),
-): DraftedChanges {
+export function draftChanges(state: NetworkState, given: readonly NetworkChange[], now: number): DraftedChanges {
   const made = eachOrFaults(given, (asked, index) => {
     const change = withIds(asked, index, state);
     return { change, planned: planOne(state, change, index, now) };
@@ -118,7 +112,7 @@ export function draftChanges(
     plan() {
       requireFreeNames(state, planned);
       requirePresets(state, planned);
-      const moves = planMoves(state, stateAfter(state, planned), planned, now, quarantined);
+      const moves = planMoves(state, stateAfter(state, planned), planned, now);
       const after = stateAfter(state, planned);
       checkNetworks(after, planned);
       checkReferences(state, after, planned);

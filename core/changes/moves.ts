@@ -4,16 +4,11 @@ import type { NetworkState } from '../state/state.ts';
 import { ADDRESS_QUARANTINE_MS, heldAddresses, nextAddress } from './address.ts';
 import { unknownNetwork } from './change-checks.ts';
 import { nextOf, type Planned } from './planned.ts';
-import { endQuarantine, type QuarantinedAddresses, quarantineDraft } from './quarantine.ts';
+import { endQuarantine, quarantineDraft } from './quarantine.ts';
 
 /** A peer that changes its network gets an address there, and its old one goes into quarantine. */
-export function planMoves(
-  state: NetworkState,
-  after: NetworkState,
-  planned: readonly Planned[],
-  now: number,
-  quarantined: QuarantinedAddresses,
-): Op[] {
+export function planMoves(state: NetworkState, after: NetworkState, planned: readonly Planned[], now: number): Op[] {
+  const { quarantine: quarantined } = state;
   const ops: Op[] = [];
   let held: Set<string> | undefined;
   for (const plan of planned) {

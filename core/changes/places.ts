@@ -1,13 +1,11 @@
 import { MeshError } from '../base/errors.ts';
-import type { Op, Store } from '../base/ports.ts';
+import type { Op } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
 import type { NetworkState } from '../state/state.ts';
-import { heldAddresses, nextAddress } from './address.ts';
-import { endQuarantine, quarantinedAddresses } from './quarantine.ts';
+import { placesOf } from './place-index.ts';
+import { endQuarantine } from './quarantine.ts';
 
 export type PeerDraft = RecordDraft<'MeshPeer'>;
-
-const SLOT = /^slot:(\d+)$/;
 
 /**
  * The unique value of a new peer's node slot. Each peer of a workspace holds one of its `maxNodeCount` slots, so two
@@ -15,17 +13,9 @@ const SLOT = /^slot:(\d+)$/;
  *
  * @throws MeshError `conflict` when the workspace is full.
  */
-export function freeSlot({ peers }: NetworkState, maxNodeCount: number): string {
-  const taken = new Set<number>();
-  for (const { unique } of peers.values()) {
-    for (const value of unique) {
-      const slot = SLOT.exec(value)?.[1];
-      if (slot !== undefined) taken.add(Number(slot));
-    }
-  }
-  for (let slot = 0; slot < maxNodeCount && peers.size < maxNodeCount; slot += 1) {
-    if (!taken.has(slot)) return `slot:${slot}`;
-  }
+export function freeSlot(state: NetworkState, maxNodeCount: number): string {
+  const slot = placesOf(state).lowestFreeSlot();
+  if (slot < maxNodeCount && state.peers.size < maxNodeCount) return `slot:${slot}`;
   throw new MeshError(
     'conflict',
     `The workspace has its ${maxNodeCount} nodes: delete one, or ask an administrator to raise maxNodeCount.`,
@@ -44,16 +34,14 @@ export function networkCheck(state: NetworkState, name: string): Op[] {
  *
  * @throws MeshError `conflict` when peers hold every address of the network.
  */
-export async function placeIn(
-  store: Pick<Store, 'list'>,
+export function placeIn(
   state: NetworkState,
   draft: PeerDraft,
   now: number,
-): Promise<{ readonly record: PeerDraft; readonly ops: readonly Op[] }> {
+): { readonly record: PeerDraft; readonly ops: readonly Op[] } {
   const check = networkCheck(state, draft.spec.network);
   const cidr = state.networks.get(draft.spec.network)?.spec.cidr ?? '';
-  const quarantined = await quarantinedAddresses(store, state.workspace);
-  const address = nextAddress(cidr, heldAddresses(state), quarantined, now);
+  const address = placesOf(state).nextAddress(cidr, now);
   if (address === undefined) {
     throw new MeshError(
       'conflict',
@@ -65,5 +53,5 @@ export async function placeIn(
     status: { ...draft.status, phase: 'ready', address },
     unique: [...draft.unique, `ip:${address}`],
   };
-  return { record, ops: [...check, ...endQuarantine(address, quarantined)] };
+  return { record, ops: [...check, ...endQuarantine(address, state.quarantine)] };
 }

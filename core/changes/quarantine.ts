@@ -1,23 +1,10 @@
 import { newId } from '../base/ids.ts';
-import type { Op, Store } from '../base/ports.ts';
-import type { NoStatus, RecordDraft } from '../base/record.ts';
-
-/** Freed addresses, with the revision of their record and the instant their quarantine ends. */
-export type QuarantinedAddresses = ReadonlyMap<string, { readonly until: number; readonly revision: number }>;
+import type { Op } from '../base/ports.ts';
+import type { RecordDraft } from '../base/record.ts';
+import type { QuarantinedAddresses } from '../model/quarantine.ts';
 
 /** The kind as it is stored. */
 const KIND = 'AddressRest';
-
-interface QuarantineSpec {
-  /** Milliseconds: the address is as good as any other from then on. */
-  readonly until: number;
-}
-
-declare module '../base/record.ts' {
-  interface RecordTypes {
-    AddressRest: { spec: QuarantineSpec; status: NoStatus };
-  }
-}
 
 /**
  * The record of a freed address. Who gives an address again deletes its record in the same commit, so a held address
@@ -34,15 +21,6 @@ export function quarantineDraft(address: string, until: number): RecordDraft<'Ad
     status: {},
     unique: [],
   };
-}
-
-/** The addresses in quarantine, also those whose quarantine has ended but whose record is still there. */
-export async function quarantinedAddresses(
-  store: Pick<Store, 'list'>,
-  workspace: string,
-): Promise<QuarantinedAddresses> {
-  const { items } = await store.list(workspace, KIND);
-  return new Map(items.map(({ name, spec, revision }) => [name, { until: spec.until, revision }]));
 }
 
 /** Takes an address out of quarantine, where it is in. */

@@ -5,8 +5,11 @@ import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
 import { writtenRecord } from '../base/written.ts';
-import { endsAhead, graphFor } from '../graph/graph-for.ts';
+import { placesOf } from '../changes/place-index.ts';
+import { endsAhead } from '../graph/ends.ts';
+import { graphFor } from '../graph/graph-for.ts';
 import { prepareInTurns } from '../graph/prepared.ts';
+import { viewsOf } from '../graph/views.ts';
 import { renewToken } from '../identity/device-token.ts';
 import { lookUpById } from '../model/find.ts';
 import type { FullGraph } from '../model/graph.ts';
@@ -48,19 +51,13 @@ export async function ownGraph(context: OwnDeviceCall): Promise<FullGraph> {
   const reachability = services.states.reachability(state, now);
   const ahead = endsAhead(services.states, state, now);
   await prepareInTurns(services, reachability, () => ahead.map((then) => then.reachability));
-  return graphFor(
-    state,
-    reachability,
-    peer,
-    {
-      epoch: services.nodeAccess.graphEpoch,
-      reason: 'requested',
-      relay: services.nodeAccess.relayGrant(workspace, peer.spec.publicKey, now),
-      stun: [services.settings.stunUrl],
-      checkpoint: await newestCheckpoint(services, workspace),
-    },
-    ahead,
-  );
+  return graphFor(state, viewsOf(state, reachability, ahead), peer, {
+    epoch: services.nodeAccess.graphEpoch,
+    reason: 'requested',
+    relay: services.nodeAccess.relayGrant(workspace, peer.spec.publicKey, now),
+    stun: [services.settings.stunUrl],
+    checkpoint: await newestCheckpoint(services, workspace),
+  });
 }
 
 /** What a device says in its heartbeats of itself and of the audit log. */
@@ -97,7 +94,7 @@ export async function rotateKey(
   const isProven = checkProof(services, claim, caller?.id ?? '');
   return serialised(services.store, workspace, async () => {
     const { peer, state } = await ownPeer(context);
-    const holder = [...state.peers.values()].find(({ spec }) => spec.publicKey === publicKey);
+    const holder = placesOf(state).peerWithKey(publicKey);
     if (holder && holder.uid !== peer.uid) {
       throw new MeshError('conflict', 'This public key is registered already: make a new key.');
     }

@@ -6,6 +6,7 @@ import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
+import { placesOf } from '../changes/place-index.ts';
 import { freeSlot, networkCheck, type PeerDraft, placeIn } from '../changes/places.ts';
 import { issueToken, renewToken } from '../identity/device-token.ts';
 import { lookUp } from '../model/find.ts';
@@ -63,7 +64,7 @@ export async function registerDevice(context: DeviceCall, request: DeviceRequest
   return serialised(services.store, workspace, async () => {
     const token = await readToken(context);
     const state = await services.states.current(workspace);
-    const known = peerWithKey(state, request.publicKey);
+    const known = placesOf(state).peerWithKey(request.publicKey);
     if (known) return registerAgain(context, state, known, token, isProven);
     const displayName = request.name ?? subAgentName(token);
     const name = given ?? freeName(state, displayName);
@@ -109,11 +110,6 @@ async function readToken({ services, workspace, caller }: DeviceCall): Promise<T
   if (!token) throw unknownToken();
   if ((token.spec.expiresAt ?? Number.POSITIVE_INFINITY) <= services.clock.now()) throw expiredToken();
   return token;
-}
-
-function peerWithKey({ peers }: NetworkState, publicKey: string): PeerRecord | undefined {
-  for (const peer of peers.values()) if (peer.spec.publicKey === publicKey) return peer;
-  return undefined;
 }
 
 async function registerAgain(
@@ -189,7 +185,7 @@ async function create(
   const draft = peerDraft(request, enrolment, token, freeSlot(state, settings.maxNodeCount));
   const placed = settings.settings.requirePeerApproval
     ? { record: draft, ops: networkCheck(state, draft.spec.network) }
-    : await placeIn(store, state, draft, now);
+    : placeIn(state, draft, now);
   const device = issueToken('dev', { name: draft.name, owner: draft.uid, createdBy: caller?.subject ?? '' });
   const ops: Op[] = [spend, { op: 'create', record: placed.record }, ...placed.ops, device.op, ...enrolment.ops];
   await requireAssertionsAfter(context, state, ops);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { network, peer, policy } from '../../test/kits/records/records.ts';
 import { buildCompiler } from '../state/compiled.ts';
 import { stateOf } from '../state/state.ts';
-import { endsAhead } from './graph-for.ts';
+import { endsAhead } from './ends.ts';
 import { isHeavy, prepareInTurns } from './prepared.ts';
 
 const NOW = 1_000_000;

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   applyDelta,
-  deltaOf,
   type FirewallEntry,
   type FullGraph,
   firewallDigest,
@@ -10,6 +9,7 @@ import {
   sortedPeers,
   sortedRules,
 } from './graph.ts';
+import { deltaOf } from './graph-delta.testkit.ts';
 
 const instant = fc.constantFrom('2026-11-21T03:00:00.000Z', '2026-11-22T03:00:00.000Z');
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });

@@ -159,29 +159,6 @@ export function encodeGraphMessage(message: GraphMessage): Uint8Array {
   return Buffer.from(JSON.stringify(message));
 }
 
-/** What leads from one full graph of a node to a later one. */
-export function deltaOf(before: FullGraph, after: FullGraph): DeltaGraph {
-  const [old, now] = [byId(before.peers), byId(after.peers)];
-  const { kind: _kind, peers: _peers, firewall, ...head } = after;
-  return {
-    ...head,
-    kind: 'delta',
-    base: before.version,
-    peers: {
-      added: after.peers.filter(({ id }) => !old.has(id)),
-      updated: after.peers.filter((peer) => old.has(peer.id) && !sameJson(old.get(peer.id), peer)),
-      removed: before.peers.filter(({ id }) => !now.has(id)).map(({ id }) => id),
-    },
-    firewall: {
-      digest: firewall.digest,
-      delta: {
-        added: minus(firewall.full, before.firewall.full),
-        removed: minus(before.firewall.full, firewall.full),
-      },
-    },
-  };
-}
-
 /**
  * The full graph after a delta. A node that fetched its graph may hold a later version than the delta's base, of the same
  * contents unless something concerned it in between: the digest tells.
@@ -210,12 +187,23 @@ export function applyDelta(before: FullGraph, delta: DeltaGraph): FullGraph | un
 
 /** SHA-256 in hex over the rules in their order. */
 export function firewallDigest(rules: FirewallRules): string {
-  const lines = (['in', 'out'] as const).flatMap((way) => rules[way].map((entry) => `${way} ${keyOf(entry)}\n`));
-  return createHash('sha256').update(lines.join('')).digest('hex');
+  return digestOfLines((['in', 'out'] as const).map((way) => rules[way].map((entry) => ruleLine(way, entry)).join('')));
+}
+
+/** The digest of rules whose {@link ruleLine}s are these, in their order and cut anywhere. */
+export function digestOfLines(pieces: Iterable<string | Uint8Array>): string {
+  const hash = createHash('sha256');
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest('hex');
+}
+
+/** What the digest reads of a rule; ASCII alone. */
+export function ruleLine(way: 'in' | 'out', entry: FirewallEntry): string {
+  return `${way} ${ruleKey(entry)}\n`;
 }
 
 export function sortedRules(rules: FirewallRules): FirewallRules {
-  return { in: inOrder(rules.in, keyOf), out: inOrder(rules.out, keyOf) };
+  return { in: inOrder(rules.in, ruleKey), out: inOrder(rules.out, ruleKey) };
 }
 
 export function sortedPeers(peers: Iterable<GraphPeer>): GraphPeer[] {
@@ -231,16 +219,16 @@ function inOrder<T>(items: readonly T[], key: (item: T) => string): T[] {
 
 function minus(rules: FirewallRules, without: FirewallRules): FirewallRules {
   const left = (way: 'in' | 'out') => {
-    const gone = new Set(without[way].map(keyOf));
-    return rules[way].filter((entry) => !gone.has(keyOf(entry)));
+    const gone = new Set(without[way].map(ruleKey));
+    return rules[way].filter((entry) => !gone.has(ruleKey(entry)));
   };
   return { in: left('in'), out: left('out') };
 }
 
 const keys = new WeakMap<FirewallEntry, string>();
 
-/** A line that says all of an entry, whatever the order of its fields. */
-function keyOf(entry: FirewallEntry): string {
+/** A line that says all of an entry, whatever the order of its fields; rules are in the order of these. */
+export function ruleKey(entry: FirewallEntry): string {
   const known = keys.get(entry);
   if (known !== undefined) return known;
   const { cidr, protocol, from, to, expiresAt } = entry;
@@ -253,6 +241,6 @@ function byId(peers: readonly GraphPeer[]): Map<string, GraphPeer> {
   return new Map(peers.map((peer) => [peer.id, peer]));
 }
 
-function sameJson(a: unknown, b: unknown): boolean {
+export function sameJson(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }

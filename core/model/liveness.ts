@@ -29,7 +29,14 @@ export function buildLiveness(): Liveness {
       heard.at = last === undefined ? at : Math.max(last, at);
       return last === undefined || at - last >= ONLINE_MS;
     },
-    lastSeen: (workspace, peerUid) => of(workspace, peerUid)?.at,
+lastSeen: (workspace, peerUid) => of(workspace, peerUid)?.at,
+    countSince(instant) {
+      let count = 0;
+      for (const peers of byWorkspace.values()) {
+        for (const { at } of peers.values()) if (at !== undefined && at > instant) count += 1;
+      }
+      return count;
+    },
     said(workspace, peerUid, version) {
       entry(workspace, peerUid).version = version;
     },

@@ -100,6 +100,8 @@ export interface Liveness {
   said(workspace: string, peerUid: string, version: string): void;
   version(workspace: string, peerUid: string): string | undefined;
   forget(workspace: string, peerUid: string): void;
+  /** Peers of all workspaces heard of since an instant. */
+  countSince(instant: number): number;
 }
 
 /** Bounds how often passwords and one-time codes are guessed. Logins that succeed do not count. */

@@ -3,7 +3,6 @@ import type { Change, Commit, CommitContext, Op } from '../base/ports.ts';
 import type { Kind } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { parseInstant } from '../base/time.ts';
-import { quarantinedAddresses } from '../changes/quarantine.ts';
 import type { NetworkServices, PeerServices } from '../state/services.ts';
 import { hasEnded } from '../views/peer-view.ts';
 import { removePeers } from './peers.ts';
@@ -71,21 +70,20 @@ async function expirePolicies(services: PeerServices, workspace: string): Promis
 
 /** Forgets the quarantines that are over, so that they do not pile up where addresses are not given again. */
 async function freeAddresses(services: PeerServices, workspace: string): Promise<number | undefined> {
-  const { store, clock } = services;
+  const { store, states, clock } = services;
   return serialised(store, workspace, async () => {
-    const quarantined = await quarantinedAddresses(store, workspace);
+    const { quarantine } = await states.current(workspace);
     const now = clock.now();
-    const over = [...quarantined].filter(([, { until }]) => until <= now);
-    const ops = over
-      .slice(0, BATCH)
-      .map(([name, { revision }]): Op => ({ op: 'delete', key: { kind: 'AddressRest', name }, revision }));
+    const ops: Op[] = [];
+    // They stand in the order in which they end; one behind another that ends later waits with it.
+    for (const { name, spec, revision } of quarantine.values()) {
+      if (spec.until > now || ops.length === BATCH) break;
+      ops.push({ op: 'delete', key: { kind: 'AddressRest', name }, revision });
+    }
     if (ops.length > 0)
       await store.commit(workspace, ops, because('addresses', 'the quarantine of the address is over'));
-    if (over.length > ops.length) return now;
-    return next(
-      [...quarantined.values()].map(({ until }) => until),
-      now,
-    );
+    const [first] = (await states.current(workspace)).quarantine.values();
+    return first?.spec.until;
   });
 }
 

@@ -22,14 +22,13 @@ import { presenceOp } from './presence.ts';
 /** Lets a pending or revoked peer in: it gets its address and, from then on, its graph. */
 export function approvePeer(context: PeerCall, id: string): Promise<PeerRecord> {
   return change(context, id, async (state, peer) => {
-    const { store, clock } = context.services;
     if (peer.status.phase === 'ready') return { peer, ops: [] };
-    const now = clock.now();
+    const now = context.services.clock.now();
     const { address, ...status } = peer.status;
     const approval = { approvedBy: context.caller?.subject ?? '', approvedAt: formatInstant(now) };
     const draft = { ...draftOf(peer), status: { ...status, ...approval, address, phase: 'ready' as const } };
     // A revoked peer kept its address.
-    const placed = address === null ? await placeIn(store, state, draft, now) : { record: draft, ops: [] };
+    const placed = address === null ? placeIn(state, draft, now) : { record: draft, ops: [] };
     const ops = [update(peer, placed.record), ...placed.ops, ...activationOps(state, peer)];
     await requireAssertionsAfter(context, state, ops);
     return { peer, ops, reason: `approved device ${peer.name}` };

@@ -5,7 +5,7 @@ import { createEngine, type Engine } from '../reachability/engine.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { MAX_WEIGHT, weightOf } from '../reachability/weight.ts';
 import { modelOf, networkInputs, peerInputs, policyInputs } from './network-model.ts';
-import type { NetworkState } from './state.ts';
+import { decidingOf, type NetworkState } from './state.ts';
 
 /** Instants of one state that stay compiled: now, and those ahead at which policies end. */
 const KEPT_INSTANTS = 48;
@@ -30,7 +30,8 @@ export function buildCompiler(): (state: NetworkState, now: number) => Reachabil
   const kept = new WeakMap<NetworkState['peers'], Compiled[]>();
   /** By line of states: the peers of the one compiled last. */
   const last = new WeakMap<object, NetworkState['peers']>();
-  return (state, now) => {
+  return (whole, now) => {
+    const state = decidingOf(whole);
     const compiled = kept.get(state.peers) ?? [];
     const known = compiled.find(
       ({ policies, networks, agents, from, until }) =>
@@ -43,7 +44,7 @@ export function buildCompiler(): (state: NetworkState, now: number) => Reachabil
     if (known) return known.reachability;
     const line = state.peers instanceof RecordMap ? state.peers.line : state.peers;
     const peers = last.get(line) ?? state.peers;
-    const entry = advanced(engine, kept.get(peers) ?? [], peers, state, now) ?? whole(engine, state, now);
+    const entry = advanced(engine, kept.get(peers) ?? [], peers, state, now) ?? compiledWhole(engine, state, now);
     kept.set(state.peers, [entry, ...worthKeeping(compiled, entry)]);
     last.set(line, state.peers);
     return entry.reachability;
@@ -60,7 +61,7 @@ function worthKeeping(compiled: readonly Compiled[], newest: Compiled): readonly
   return own.slice(0, Math.min(KEPT_INSTANTS - 1, most));
 }
 
-function whole(engine: Engine, state: NetworkState, now: number): Compiled {
+function compiledWhole(engine: Engine, state: NetworkState, now: number): Compiled {
   const { peers, policies, networks, agents } = state;
   const delegated = new Set([...peers.values()].filter(isDelegated).map(({ name }) => name));
   const until = nextEnd([peers, policies, agents], now);

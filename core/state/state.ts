@@ -1,5 +1,6 @@
 import type { Commit } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
+import type { QuarantinedAddresses } from '../model/quarantine.ts';
 import { RecordMap } from '../model/record-map.ts';
 import type { AgentRecord, NetworkRecord, PeerRecord, PolicyRecord, PresenceRecord } from '../model/resources.ts';
 
@@ -13,6 +14,8 @@ export interface NetworkState {
   readonly agents: ReadonlyMap<string, AgentRecord>;
   /** By peer name. */
   readonly presence: ReadonlyMap<string, PresenceRecord>;
+  /** By address. Of the present state alone: it keeps no history and is no part of what the network was. */
+  readonly quarantine: QuarantinedAddresses;
 }
 
 export const FIELD_OF_KIND = {
@@ -27,11 +30,28 @@ export const FIELD_OF_KIND = {
 export type StateKind = keyof typeof FIELD_OF_KIND;
 export const STATE_KINDS = Object.keys(FIELD_OF_KIND) as readonly StateKind[];
 
+const FIELDS = { ...FIELD_OF_KIND, AddressRest: 'quarantine' } as const;
+type Field = (typeof FIELDS)[keyof typeof FIELDS];
+
+function fieldOf(kind: string): Field | undefined {
+  return Object.hasOwn(FIELDS, kind) ? FIELDS[kind as keyof typeof FIELDS] : undefined;
+}
+
 /** A state from the records of all its kinds, in any order. */
 export function stateOf(workspace: string, revision: number, records: Iterable<StoredRecord>): NetworkState {
-  const maps = { peers: new Map(), policies: new Map(), networks: new Map(), agents: new Map(), presence: new Map() };
-  for (const record of records) if (isStateKind(record.kind)) maps[FIELD_OF_KIND[record.kind]].set(record.name, record);
-  return { workspace, revision, ...maps };
+  const maps: Record<Field, Map<string, StoredRecord>> = {
+    peers: new Map(),
+    policies: new Map(),
+    networks: new Map(),
+    agents: new Map(),
+    presence: new Map(),
+    quarantine: new Map(),
+  };
+  for (const record of records) {
+    const field = fieldOf(record.kind);
+    if (field) maps[field].set(record.name, record);
+  }
+  return { workspace, revision, ...(maps as Pick<NetworkState, Field>) };
 }
 
 /** The state after a commit that may never happen. */
@@ -56,19 +76,27 @@ function moved(
   return { ...state, ...Object.fromEntries(fields), revision };
 }
 
-/** The same state, made to be followed by others. */
-export function tracked(state: NetworkState): NetworkState {
-  const maps = Object.values(FIELD_OF_KIND).map((field) => [field, RecordMap.from<StoredRecord>(state[field])]);
-  return { ...state, ...Object.fromEntries(maps) };
+const NOTHING = new Map<string, never>();
+
+/**
+ * The state without what decides about no traffic. Who keeps a state for its policies keeps this: an old version of a map holds
+ * all that changed in it since, and who is online changes all the time.
+ */
+export function decidingOf(state: NetworkState): NetworkState {
+  return { ...state, presence: NOTHING, quarantine: NOTHING };
 }
 
-type Field = (typeof FIELD_OF_KIND)[StateKind];
+/** The same state, made to be followed by others. */
+export function tracked(state: NetworkState): NetworkState {
+  const maps = Object.values(FIELDS).map((field) => [field, RecordMap.from<StoredRecord>(state[field])]);
+  return { ...state, ...Object.fromEntries(maps) };
+}
 
 function changedRecords(changes: Commit['changes']): Map<Field, Map<string, StoredRecord | undefined>> {
   const changed = new Map<Field, Map<string, StoredRecord | undefined>>();
   for (const { type, record } of changes) {
-    if (!isStateKind(record.kind)) continue;
-    const field = FIELD_OF_KIND[record.kind];
+    const field = fieldOf(record.kind);
+    if (field === undefined) continue;
     const records = changed.get(field) ?? new Map<string, StoredRecord | undefined>();
     changed.set(field, records.set(record.name, type === 'deleted' ? undefined : record));
   }

@@ -123,3 +123,21 @@ test.each([{ at: 1 }, { revision: 99 }, { revision: -1 }, { revision: 1.5 }])(
     await expect(states.asOf(WORKSPACE, point)).rejects.toMatchObject({ code: 'not_found' });
   },
 );
+
+test('past states are counted with the places of all their records, and those used last stay', async () => {
+  await using world = await openWorld();
+  const crowd = Array.from({ length: 50 }, (_, nth) => peer(`web-${nth}`));
+  await world.commit(create(network('default')), ...crowd.map(create));
+  for (let nth = 0; nth < 8; nth += 1) await world.commit(create(policy(`p${nth}`, { action: 'DENY' })));
+  const { store, lists } = counted(world.store);
+  // Each of them has 51 to 58 records, nearly all of the present: three find room, eight do not.
+  const states = buildNetworkStates({ store }, 50_000);
+  for (let revision = 1; revision < 9; revision += 1) await states.asOf(WORKSPACE, { revision });
+  const read = async (revision: number) => {
+    const before = lists();
+    await states.asOf(WORKSPACE, { revision });
+    return lists() - before;
+  };
+  expect([await read(8), await read(7), await read(6)]).toEqual([0, 0, 0]);
+  expect(await read(1)).toBeGreaterThan(0);
+});

@@ -16,8 +16,11 @@ export interface NetworkStates {
   reachability(state: NetworkState, now: number): Reachability;
 }
 
-/** Records that remembered past states may hold beside those of the current state; about 40 MB. */
-const PAST_RECORDS = 40_000;
+/** Bytes that all remembered past states may hold. */
+const PAST_BYTES = 40_000_000;
+/** Of a record's place in a past state and in the engine that is compiled of it, and of a record that the present has otherwise. */
+const PLACE_BYTES = 250;
+const RECORD_BYTES = 1_000;
 /** Workspaces whose current state stays in memory. */
 const CURRENT_WORKSPACES = 1_000;
 /** Commits read at once when a state catches up. */
@@ -33,9 +36,12 @@ interface Current {
 }
 
 /** Keeps the current state of each workspace and a few past ones. */
-export function buildNetworkStates({ store }: { readonly store: Store }): NetworkStates {
+export function buildNetworkStates(
+  { store }: { readonly store: Store },
+  pastBytes: number = PAST_BYTES,
+): NetworkStates {
   const currents = new LRUCache<string, Current>({ max: CURRENT_WORKSPACES });
-  const pasts = new LRUCache<string, Promise<NetworkState>>({ maxSize: PAST_RECORDS });
+  const pasts = new LRUCache<string, Promise<NetworkState>>({ maxSize: pastBytes });
 
   store.onCommit((commit) => {
     const entry = currents.peek(commit.workspace);
@@ -73,8 +79,9 @@ export function buildNetworkStates({ store }: { readonly store: Store }): Networ
     pasts.set(key, past, { size: 1 });
     try {
       const state = await past;
-      // One that is larger than all may be stays alone.
-      pasts.set(key, past, { size: Math.min(PAST_RECORDS, ownRecords(state, newest)) });
+      // The size of a value that stays the same is not looked at again, so it is set anew; one larger than all may be stays alone.
+      pasts.delete(key);
+      pasts.set(key, past, { size: Math.min(pastBytes, bytesOf(state, newest)) });
       return state;
     } catch (error) {
       pasts.delete(key);
@@ -91,7 +98,10 @@ async function catchUp(store: Store, workspace: string, entry: Current): Promise
     if (!entry.state) entry.steadySince = state.revision;
     entry.state = tracked(state);
     if (state.revision >= entry.newest) return entry.state;
-    for (const commit of await store.commits(workspace, state.revision, CATCH_UP)) moveOn(entry, commit);
+    const missed = await store.commits(workspace, state.revision, CATCH_UP);
+    // The log tells of kinds with history alone.
+    if (missed.length > 0 && entry.state === state) entry.state = await withQuarantine(store, state);
+    for (const commit of missed) moveOn(entry, commit);
     // A gap that commits cannot fill: read everything again.
     if (entry.state.revision === state.revision) entry.state = undefined;
   }
@@ -113,10 +123,21 @@ async function loadState(
 ): Promise<NetworkState> {
   if (revision === 0) return stateOf(workspace, 0, []);
   const pages = await Promise.all(STATE_KINDS.map((kind) => store.list(workspace, kind, { asOf: { revision } })));
-  const records = pages.flatMap(({ items }) => items);
-  const state = stateOf(workspace, revision, records);
-  if (newest) for (const [field, own] of mapsOf(state)) shareRecords(own, newest[field]);
+  const state = stateOf(
+    workspace,
+    revision,
+    pages.flatMap(({ items }) => items),
+  );
+  if (!newest) return withQuarantine(store, state);
+  for (const [field, own] of mapsOf(state)) shareRecords(own, newest[field]);
   return state;
+}
+
+/** Read as it is now, which may be ahead of the state: a commit between the two is applied again and changes nothing. */
+async function withQuarantine(store: Store, state: NetworkState): Promise<NetworkState> {
+  const { items } = await store.list(state.workspace, 'AddressRest');
+  const inOrder = items.toSorted((a, b) => a.spec.until - b.spec.until);
+  return tracked({ ...state, quarantine: new Map(inOrder.map((record) => [record.name, record])) });
 }
 
 const FIELDS = ['peers', 'policies', 'networks', 'agents', 'presence'] as const;
@@ -132,10 +153,12 @@ function shareRecords(records: Map<string, StoredRecord>, newest: ReadonlyMap<st
   }
 }
 
-function ownRecords(state: NetworkState, newest: NetworkState): number {
-  let count = 1;
+/** What a past state holds, with the maps of its own that share their records with the present. */
+function bytesOf(state: NetworkState, newest: NetworkState): number {
+  let bytes = PLACE_BYTES;
   for (const [field, records] of mapsOf(state)) {
-    for (const [name, record] of records) if (newest[field].get(name) !== record) count += 1;
+    bytes += records.size * PLACE_BYTES;
+    for (const [name, record] of records) if (newest[field].get(name) !== record) bytes += RECORD_BYTES;
   }
-  return count;
+  return bytes;
 }

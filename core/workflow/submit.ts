@@ -13,7 +13,6 @@ import type { Op } from '../base/ports.ts';
 import { foldName } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { type ChangePlan, draftChanges, type NetworkChange } from '../changes/changes.ts';
-import { quarantinedAddresses } from '../changes/quarantine.ts';
 import { assessProposal } from '../intent/plan/assessed.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
 import { workspaceById } from '../model/workspaces.ts';
@@ -60,9 +59,7 @@ export async function submitChanges(
 
   async function attempt(): Promise<Submitted> {
     const state = await states.current(workspace);
-    const moves = changes.some(({ resource }) => resource === 'MeshPeer');
-    const quarantined = moves ? await quarantinedAddresses(store, workspace) : undefined;
-    const draft = draftChanges(state, changes, clock.now(), quarantined);
+    const draft = draftChanges(state, changes, clock.now());
     const { ops, outcomes, after } = await permitFirst(context, draft.ops, draft.plan);
     // Before anybody judges what it does, which takes as long as the network is heavy.
     requireComputable(services, state, ops, () => after, context.caller?.kind === 'agent');

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Broker } from './broker.ts';
 import type { Chunk } from './outbox.ts';
 import type { Session } from './session.ts';
+import { steadyNow } from './steady-clock.ts';
 
 /** Milliseconds a closed connection may still send, so that our last words are not lost to a reset. */
 export const LINGER_MS = 1_000;
@@ -36,7 +37,7 @@ export class ClientConnection {
   /** Writes what waits, until the socket falls behind. */
   write(): void {
     const { session, socket } = this;
-    const now = Date.now();
+    const now = steadyNow();
     while (!socket.destroyed && !socket.writableEnded) {
       const chunk = this.#broker.take(session, now);
       if (chunk === undefined) return;
@@ -58,8 +59,8 @@ export class ClientConnection {
       socket.destroy();
       return;
     }
-    let chunk = this.#broker.take(session, Date.now());
-    for (; chunk !== undefined; chunk = this.#broker.take(session, Date.now())) socket.write(chunk.bytes);
+    let chunk = this.#broker.take(session, steadyNow());
+    for (; chunk !== undefined; chunk = this.#broker.take(session, steadyNow())) socket.write(chunk.bytes);
     socket.end();
     socket.resume();
     this.#linger = setTimeout(() => socket.destroy(), LINGER_MS);

@@ -8,6 +8,7 @@ import type { Delivery } from './commands.ts';
 import { EARLY_FLUSH_BYTES, type Limits } from './limits.ts';
 import type { Session } from './session.ts';
 import { onFirstBytes } from './sniff.ts';
+import { steadyNow } from './steady-clock.ts';
 
 export interface ListenerOptions {
   readonly host: string;
@@ -66,7 +67,7 @@ export class NatsListener {
       relieve: () => this.flush(),
       ...(limits && { limits }),
     });
-    this.control = this.broker.connectControl(Date.now());
+    this.control = this.broker.connectControl(steadyNow());
     this.#secureContext = tls && createSecureContext(tls);
   }
 
@@ -82,7 +83,7 @@ export class NatsListener {
       });
     });
     this.#ticker = setInterval(() => {
-      this.broker.tick(Date.now());
+      this.broker.tick(steadyNow());
       this.flush();
     }, TICK_MS);
     const address = server.address();
@@ -94,7 +95,7 @@ export class NatsListener {
     this.#server?.close();
     this.#server = undefined;
     clearInterval(this.#ticker);
-    this.broker.closeSome(Number.POSITIVE_INFINITY, Date.now());
+    this.broker.closeSome(Number.POSITIVE_INFINITY, steadyNow());
     this.flush();
     await this.#allClosed(LINGER_MS);
     clearTimeout(this.#stallTimer);
@@ -104,13 +105,13 @@ export class NatsListener {
   async lameDuck(durationMs: number): Promise<void> {
     this.#server?.close();
     this.#server = undefined;
-    this.broker.lameDuck(Date.now());
+    this.broker.lameDuck(steadyNow());
     this.flush();
     const steps = Math.max(1, Math.floor(durationMs / LAME_DUCK_STEP_MS));
     const share = Math.ceil(this.#connections.size / steps);
     await new Promise<void>((resolve) => {
       const step = setInterval(() => {
-        const left = this.broker.closeSome(share, Date.now());
+        const left = this.broker.closeSome(share, steadyNow());
         this.flush();
         if (left > 0) return;
         clearInterval(step);
@@ -122,7 +123,7 @@ export class NatsListener {
 
   /** Bytes from the control plane, in the words of the protocol. */
   handleControl(bytes: Uint8Array): void {
-    this.broker.handle(this.control, bytes, Date.now());
+    this.broker.handle(this.control, bytes, steadyNow());
     this.#afterInput();
   }
 
@@ -159,7 +160,7 @@ export class NatsListener {
   }
 
   #accept(accepted: Socket): void {
-    const session = this.broker.connect(Date.now(), accepted.remoteAddress);
+    const session = this.broker.connect(steadyNow(), accepted.remoteAddress);
     const connection = new ClientConnection(session, accepted, this.broker, () => this.#schedule());
     this.#connections.set(session.id, connection);
     if (this.#secureContext === undefined) {
@@ -172,7 +173,7 @@ export class NatsListener {
   /** INFO goes in clear; until it is known how the client goes on, the session's writes wait. */
   #greet(connection: ClientConnection, accepted: Socket, secureContext: SecureContext): void {
     const { session } = connection;
-    const info = this.broker.take(session, Date.now());
+    const info = this.broker.take(session, steadyNow());
     if (info !== undefined) accepted.write(info.bytes);
     const proceed = () => {
       if (info !== undefined) this.broker.written(session, info);
@@ -220,14 +221,14 @@ export class NatsListener {
     socket.on('close', () => {
       connection.closed();
       this.#connections.delete(session.id);
-      this.broker.disconnect(session, Date.now());
+      this.broker.disconnect(session, steadyNow());
       this.#schedule();
       if (this.#connections.size === 0) this.#stopped?.();
     });
   }
 
   #received(session: Session, bytes: Uint8Array): void {
-    this.broker.handle(session, bytes, Date.now());
+    this.broker.handle(session, bytes, steadyNow());
     this.#afterInput();
   }
 
@@ -245,7 +246,7 @@ export class NatsListener {
   #watchStalls(): void {
     this.#stallTimer ??= setTimeout(() => {
       this.#stallTimer = undefined;
-      this.broker.tickStalls(Date.now());
+      this.broker.tickStalls(steadyNow());
       this.flush();
     }, STALL_TICK_MS);
   }

@@ -52,12 +52,37 @@ export function emptyMetrics(): Metrics {
   };
 }
 
-/** Prometheus text, one `mesh_nats_…` line for each number. */
+const HELP: Readonly<Record<keyof Metrics, string>> = {
+  connections: 'Clients of the bus connected now',
+  connections_total: 'Connections of clients taken since the start of the bus',
+  connections_refused_total: 'Connections refused for a limit',
+  subscriptions: 'Subscriptions of all clients now',
+  subscription_bytes: 'Memory that subscriptions count for',
+  received_messages_total: 'Messages that clients sent',
+  received_bytes_total: 'Bytes of payload that clients sent',
+  sent_messages_total: 'Messages delivered to clients',
+  sent_bytes_total: 'Bytes of payload delivered to clients',
+  pending_bytes: 'Bytes that wait to be written to clients now',
+  partial_bytes: 'Bytes of messages that have come in part now',
+  slow_consumers_total: 'Clients cut because they read too slowly',
+  stale_connections_total: 'Clients cut because they answered no ping',
+  publisher_stalls_total: 'Times that a publisher was held back for a slow reader',
+  parse_errors_total: 'Clients cut for what is no NATS protocol',
+  permission_violations_total: 'Subjects refused to clients',
+  auth_failures_total: 'Connections refused for their credential',
+  no_responders_total: 'Requests answered that nobody listens',
+  control_messages_total: 'Messages of nodes to the control plane',
+  control_dropped_total: 'Messages to the control plane dropped because it was busy',
+  paced_messages_dropped_total: 'Messages beyond the rate of their sender, dropped',
+};
+
+/** Prometheus text, one `mesh_nats_…` metric for each number. */
 export function renderMetrics(metrics: Metrics): string {
   return Object.entries(metrics)
-    .map(([name, value]) => {
-      const type = name.endsWith('_total') ? 'counter' : 'gauge';
-      return `# TYPE mesh_nats_${name} ${type}\nmesh_nats_${name} ${value}\n`;
+    .map(([key, value]) => {
+      const name = `mesh_nats_${key}`;
+      const type = key.endsWith('_total') ? 'counter' : 'gauge';
+      return `# HELP ${name} ${HELP[key as keyof Metrics]}\n# TYPE ${name} ${type}\n${name} ${value}\n`;
     })
     .join('');
 }

@@ -3,6 +3,7 @@ import type { Delivery } from './commands.ts';
 import { ControlWindow } from './control-window.ts';
 import { NatsListener } from './listener.ts';
 import type { FromWorker, OutgoingMessage, ToWorker, WorkerOptions } from './messages.ts';
+import { steadyNow } from './steady-clock.ts';
 
 /** Milliseconds between looks at refused clients, and between two words about them. */
 const REFUSED_LOOK_MS = 500;
@@ -45,12 +46,12 @@ async function serve(port: NonNullable<typeof parentPort>, options: WorkerOption
         for (const outgoing of message.messages) listener.handleControl(publication(outgoing));
         break;
       case 'credentials':
-        for (const id of message.remove) listener.broker.revoke(id, Date.now());
+        for (const id of message.remove) listener.broker.revoke(id, steadyNow());
         for (const credential of message.set) listener.broker.credentials.set(credential);
         listener.flush();
         break;
       case 'identify':
-        listener.broker.identifyConnection(message.connection, message.node, Date.now());
+        listener.broker.identifyConnection(message.connection, message.node, steadyNow());
         listener.flush();
         break;
       case 'acknowledge':

@@ -5,7 +5,7 @@ import type { WebhookSender } from '../../core/webhooks/sender.ts';
 import { removeOldDeliveries } from '../../core/webhooks/upkeep.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { eachWorkspace } from '../each-workspace.ts';
-import { type Job, startJobs } from '../jobs.ts';
+import { type Job, type ObserveJob, startJobs } from '../jobs.ts';
 import { every } from '../periodic.ts';
 import { DueDeliveries, type DueDelivery } from './due.ts';
 
@@ -14,7 +14,9 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** An attempt whose outcome could not be written is tried again after so long. */
 const UNWRITTEN_MS = 5_000;
 
-type WebhookServices = Pick<Services, 'store' | 'clock' | 'log' | 'keys' | 'settings'>;
+type WebhookServices = Pick<Services, 'store' | 'clock' | 'log' | 'keys' | 'settings'> & {
+  readonly observe?: ObserveJob;
+};
 
 /** Queues events as they are committed, and sends what is due. */
 export function startWebhooks(services: WebhookServices, sender: WebhookSender) {

@@ -1,5 +1,5 @@
 import { noteKeysOf, whyNotHeld } from '../../core/audit/keep-checkpoints.ts';
-import type { LogHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
+import type { LastingHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { KeptCheckpoint } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
@@ -14,7 +14,7 @@ export const ACCEPTED = 'audit.accepted';
 export interface AcceptOptions {
   readonly path: string;
   readonly logs: PublicLogKeys;
-  readonly heads: LogHeads & { forget(workspace: string): void };
+  readonly heads: LastingHeads;
   readonly reason: string;
   readonly now: number;
 }

@@ -1,8 +1,9 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { GrowingTree } from '../../core/audit/tree.ts';
 import { StoreError } from '../../core/base/ports.ts';
+import { takeFile } from './take-file.ts';
 
 /** The only file that knows node:sqlite's connection; another SQLite binding is a drop-in here. */
 export interface Database {
@@ -28,7 +29,7 @@ interface Statement<Row> {
   run(...values: Bindings): number;
 }
 
-const IN_MEMORY = ':memory:';
+export const IN_MEMORY = ':memory:';
 /** A second process may hold the file for the length of one commit or backup step. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** The log is folded into the file each 16 MiB: rarer than by default, since each time costs two more fsyncs. */
@@ -40,24 +41,58 @@ const CACHE_KIB = -32 * 1024;
 /** Of a connection that only reads: 8 MiB. */
 const READER_CACHE_KIB = -8 * 1024;
 
-/** Opens or creates the file, readable by its owner only; SQLite gives the log files beside it the same mode. */
+/**
+ * Opens or creates the file for writing, readable by its owner only; SQLite gives the log files beside it the same mode. No
+ * other process may have it open then, and none can open it so afterwards.
+ *
+ * From here on nothing but SQLite may open and close the file in this process: its locks would end with that.
+ */
 export function openDatabase(path: string): Database {
   if (path !== IN_MEMORY) protect(path);
   const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
+    // Of a file that has tables already it is passed over until the file is rewritten (`meshd compact`).
     connection.exec(`
+      PRAGMA auto_vacuum = INCREMENTAL;
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
       PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
       PRAGMA journal_size_limit = ${JOURNAL_LIMIT_BYTES};
       PRAGMA cache_size = ${CACHE_KIB};
     `);
+    if (path !== IN_MEMORY) takeFile(connection);
   } catch (cause) {
     connection.close();
-    throw unavailable(`${path} does not open as a database; restore it from a backup`, cause);
+    if (isBusy(cause)) {
+      const who = 'another meshd writes it, or another program has it open';
+      throw unavailable(`the database ${path} is in use: ${who}. End that first, or use another file.`, cause);
+    }
+    throw unavailable(`the database ${path} does not open: ${(cause as Error).message}. ${RESTORE}`, cause);
   }
   return wrap(connection, path);
 }
+
+/** What to do about a database that is damaged. */
+export const RESTORE = 'Restore it from a backup: meshd restore FILE.';
+
+function isBusy(error: unknown): boolean {
+  return primaryCode(error) === SQLITE_BUSY;
+}
+
+/** Whether SQLite found the file damaged, or to be no database. */
+export function isDamage(error: unknown): boolean {
+  const cause = error instanceof StoreError ? error.cause : error;
+  return DAMAGE.includes(primaryCode(cause));
+}
+
+/** An extended code says more in its upper bits. */
+function primaryCode(error: unknown): number {
+  return ((error as { errcode?: number } | undefined)?.errcode ?? 0) & 0xff;
+}
+
+const SQLITE_BUSY = 5;
+/** SQLITE_CORRUPT, SQLITE_NOTADB. */
+const DAMAGE: readonly number[] = [11, 26];
 
 /** A second connection to the file of a database that is open, which never writes. */
 export function openForReading(path: string): Database {
@@ -72,8 +107,14 @@ export function openForReading(path: string): Database {
 
 function protect(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, 'a', 0o600));
+  createPrivate(path);
   chmodSync(path, 0o600);
+}
+
+/** An empty file that its owner alone can read, unless there is one. SQLite fills it. */
+export function createPrivate(path: string): void {
+  // One that is there is not opened: closing it would drop the locks that another connection of this process has on it.
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
 }
 
 function wrap(connection: DatabaseSync, path: string): Database {
@@ -119,12 +160,18 @@ function prepare(connection: DatabaseSync, sql: string): Statement<unknown> {
   };
 }
 
-/** SQLite's own failures (disk full, locked, closed) become `unavailable`; everything else passes. */
+/** SQLITE_FULL. */
+const DISK_FULL = 13;
+
+/** SQLite's own failures (locked, closed, no disk) become `unavailable`, a full disk `full`; everything else passes. */
 export function asStoreError(error: unknown): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
-  const code = 'code' in error ? error.code : undefined;
+  const { code, errcode } = error as NodeJS.ErrnoException & { errcode?: number };
+  if (code === 'ERR_SQLITE_ERROR' && errcode === DISK_FULL)
+    return new StoreError('full', error.message, { cause: error });
   // The second is what a closed connection answers.
-  if (code === 'ERR_SQLITE_ERROR' || code === 'ERR_INVALID_STATE') return unavailable(error.message, error);
+  if (code === 'ERR_SQLITE_ERROR' || code === 'ERR_INVALID_STATE')
+    return unavailable(`the database: ${error.message}`, error);
   return error;
 }
 

@@ -1,7 +1,10 @@
 import type { Commit, Log } from '../../core/base/ports.ts';
 import { unavailable } from './database.ts';
 
-/** Tells listeners and watchers of commits. Watchers re-read the log, so a slow one costs no memory here. */
+/**
+ * Tells listeners and watchers of commits. Watchers re-read the log, so a slow one costs no memory here; those who have seen
+ * the same read it together, and get the same objects.
+ */
 export interface Feed {
   publish(commit: Commit): void;
   onCommit(listener: (commit: Commit) => void): () => void;
@@ -18,7 +21,23 @@ export function buildFeed(log: Log, readCommits: ReadCommits): Feed {
   const listeners = new Set<(commit: Commit) => void>();
   const wakeUps = new Set<() => void>();
   const newest = new Map<string, number>();
+  /** Readings under way or only just done, by workspace and the revision they begin after. */
+  const readings = new Map<string, ReturnType<ReadCommits>>();
   let closed = false;
+
+  function readTogether(workspace: string, seen: number): ReturnType<ReadCommits> {
+    const key = `${workspace} ${seen}`;
+    const known = readings.get(key);
+    if (known !== undefined) return known;
+    const reading = readCommits(workspace, seen, READ_AHEAD);
+    readings.set(key, reading);
+    const forget = () => {
+      if (readings.get(key) === reading) readings.delete(key);
+    };
+    // Who was woken along with the first asks before this.
+    reading.finally(() => setImmediate(forget)).catch(() => undefined);
+    return reading;
+  }
 
   const wakeAll = (): void => {
     for (const wake of [...wakeUps]) wake();
@@ -28,13 +47,14 @@ export function buildFeed(log: Log, readCommits: ReadCommits): Feed {
     let seen = from;
     while (!signal.aborted) {
       if (closed) throw unavailable('the store is closed');
-      const commits = await readCommits(workspace, seen, READ_AHEAD);
+      const caughtUp = () => !closed && !signal.aborted && (newest.get(workspace) ?? 0) <= seen;
+      // What was published last is known: who has seen it has nothing to read.
+      const commits = newest.has(workspace) && caughtUp() ? [] : await readTogether(workspace, seen);
       for (const commit of commits) {
         if (signal.aborted) return;
         yield commit;
         seen = commit.revision;
       }
-      const caughtUp = () => !closed && !signal.aborted && (newest.get(workspace) ?? 0) <= seen;
       if (commits.length === 0 && caughtUp()) await nextWakeUp(wakeUps, signal, caughtUp);
     }
   }
@@ -42,6 +62,8 @@ export function buildFeed(log: Log, readCommits: ReadCommits): Feed {
   return {
     publish(commit) {
       newest.set(commit.workspace, commit.revision);
+      // What was read before it does not hold it.
+      for (const key of readings.keys()) if (key.startsWith(`${commit.workspace} `)) readings.delete(key);
       for (const listener of [...listeners]) {
         try {
           listener(commit);

@@ -48,7 +48,7 @@ test('jobs of one tick share one transaction, and one that throws is undone alon
   expect({ lines: linesOf(database), transactions, heard }).toEqual({ lines: ['a', 'b'], transactions: 1, heard: [1] });
 });
 
-test('a full disk fails the whole group as unavailable, and the next one works once there is room', async () => {
+test('a full disk fails the whole group as full, and the next one works once there is room', async () => {
   const database = newDatabase();
   const { enqueue } = buildGroupCommit(database, silentLog);
   await enqueue(insert(database, 'before'));
@@ -57,8 +57,8 @@ test('a full disk fails the whole group as unavailable, and the next one works o
   const full = enqueue(insert(database, big));
   const small = enqueue(insert(database, 'small'));
   expect(await Promise.allSettled([full, small])).toMatchObject([
-    { status: 'rejected', reason: { code: 'unavailable' } },
-    { status: 'rejected', reason: { code: 'unavailable' } },
+    { status: 'rejected', reason: { code: 'full' } },
+    { status: 'rejected', reason: { code: 'full' } },
   ]);
   database.exec('PRAGMA max_page_count = 1000');
   await enqueue(insert(database, 'after'));

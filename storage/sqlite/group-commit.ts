@@ -1,5 +1,6 @@
 import type { Log } from '../../core/base/ports.ts';
 import { asStoreError, type Database, unavailable } from './database.ts';
+import { type FileWatch, nothingToWatch } from './file-watch.ts';
 
 /** Runs write jobs one after the other; what arrives in one tick of the event loop shares one transaction and one fsync. */
 export interface GroupCommit {
@@ -21,7 +22,7 @@ interface Queued {
 /** Jobs of one transaction, so that a burst cannot hold the event loop for more than some tens of milliseconds. */
 const MAX_GROUP = 128;
 
-export function buildGroupCommit(database: Database, log: Log): GroupCommit {
+export function buildGroupCommit(database: Database, log: Log, watch: FileWatch = nothingToWatch): GroupCommit {
   const queue: Queued[] = [];
   let closed = false;
 
@@ -30,7 +31,10 @@ export function buildGroupCommit(database: Database, log: Log): GroupCommit {
     if (queue.length > 0) setImmediate(flush);
     if (batch.length === 0) return;
     try {
-      for (const settle of database.transaction(() => batch.map((queued) => inSavepoint(database, queued)))) settle();
+      watch.check();
+      const written = database.transaction(() => batch.map((queued) => inSavepoint(database, queued)));
+      watch.settle();
+      for (const settle of written) settle();
     } catch (error) {
       log.error({ error, writes: batch.length }, 'the store could not write');
       for (const { reject } of batch) reject(asStoreError(error));

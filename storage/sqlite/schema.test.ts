@@ -82,7 +82,9 @@ test('a newer schema, another program and a damaged file are refused with what t
   await writeFile(damaged, 'this is no database, whatever its name says'.repeat(40));
   await expect(opening(newer)).rejects.toThrow(/schema 99, newer than .* start the newer version or restore a backup/);
   await expect(opening(other)).rejects.toThrow(/belongs to another program; point the store at a file of its own/);
-  await expect(opening(damaged)).rejects.toThrow(/does not open as a database; restore it from a backup/);
+  await expect(opening(damaged)).rejects.toThrow(
+    /mesh\.db does not open: file is not a database\. Restore it from a backup: meshd restore FILE/,
+  );
   expect(await readdir(join(newer, '..'))).toEqual(['mesh.db']);
 });
 

@@ -5,7 +5,7 @@ import { explainCompaction } from './explain-compaction.ts';
 import { makeTrees } from './make-trees.ts';
 
 /** "Mesh" in ASCII: tells a file of this store from another program's. */
-const APPLICATION_ID = 0x4d657368;
+export const APPLICATION_ID = 0x4d657368;
 
 /** What SQL alone can do, or a function that does it. */
 type Step = string | ((database: Database) => void);

@@ -1,12 +1,11 @@
+import path from 'node:path';
+import { IN_MEMORY } from './database.ts';
 import type { SqliteReaderOptions } from './reader.ts';
 import { openSqliteReader } from './reader.ts';
 import { openSqliteStore, type SqliteStoreOptions } from './store.ts';
 
 /** `sqlite:<file>`, or `sqlite://<file>`. */
 const fileOf = (place: string) => place.replace(/^\/\//, '');
-
-/** In the memory of the connection that made it. */
-const IN_MEMORY = ':memory:';
 
 /** The embedded store as one of the kinds that a URL can name. */
 export const sqlite = {
@@ -15,5 +14,5 @@ export const sqlite = {
     openSqliteStore({ path: fileOf(place), ...options }),
   openReader: (place: string, options: Omit<SqliteReaderOptions, 'path'>) =>
     openSqliteReader({ path: fileOf(place), ...options }),
-  isShared: (place: string) => fileOf(place) !== IN_MEMORY,
+  file: (place: string) => (fileOf(place) === IN_MEMORY ? undefined : path.resolve(fileOf(place))),
 };

@@ -1,15 +1,20 @@
-import type { Clock, Commit, Log, Store } from '../../core/base/ports.ts';
+import { realpathSync } from 'node:fs';
+import type { Clock, Commit, Log } from '../../core/base/ports.ts';
+import type { OpenStore } from '../open.ts';
 import { appendEvent, queryAudit } from './audit.ts';
 import { compactVersions } from './compact.ts';
-import { asStoreError, type Database, openDatabase } from './database.ts';
+import { asStoreError, type Database, IN_MEMORY, isDamage, openDatabase, RESTORE, unavailable } from './database.ts';
 import { buildFeed } from './feed.ts';
+import { nothingToWatch, watchFiles } from './file-watch.ts';
 import { buildGroupCommit } from './group-commit.ts';
+import { damaged } from './integrity.ts';
 import { acquireLease, releaseLease } from './lease.ts';
 import { readCommits, versionBytesBetween } from './log.ts';
 import { getRecord, getRecordById, historyOf, listRecords, lookupRecord } from './read.ts';
 import { RecordCache } from './record-cache.ts';
 import { migrate } from './schema.ts';
 import { keepCheckpoint, readTree, type TreeReads } from './tree.ts';
+import { upkeepOf } from './upkeep.ts';
 import { keptFrom, readVersions } from './versions.ts';
 import {
   advance,
@@ -30,7 +35,7 @@ export interface SqliteStoreOptions {
 }
 
 /** The embedded store. One process at a time may open a file for writing. @throws StoreError `unavailable` */
-export async function openSqliteStore({ path, clock, log }: SqliteStoreOptions): Promise<Store> {
+export async function openSqliteStore({ path, clock, log }: SqliteStoreOptions): Promise<OpenStore> {
   const database = openDatabase(path);
   try {
     const copy = await migrate(database);
@@ -38,12 +43,16 @@ export async function openSqliteStore({ path, clock, log }: SqliteStoreOptions):
     return storeOn(database, clock, log);
   } catch (error) {
     database.close();
+    // SQLite itself does not say which file it is.
+    if (isDamage(error)) throw unavailable(`${damaged(path, String(error))}. ${RESTORE}`, error);
     throw asStoreError(error);
   }
 }
 
-function storeOn(database: Database, clock: Clock, log: Log): Store {
-  const groupCommit = buildGroupCommit(database, log);
+function storeOn(database: Database, clock: Clock, log: Log): OpenStore {
+  const file = database.path === IN_MEMORY ? undefined : realpathSync(database.path);
+  const watch = file === undefined ? nothingToWatch : watchFiles(file);
+  const groupCommit = buildGroupCommit(database, log, watch);
   const feed = buildFeed(log, (...range) => answer(() => readCommits(database, ...range)));
   const cache = new RecordCache();
   let closed = false;
@@ -54,6 +63,7 @@ function storeOn(database: Database, clock: Clock, log: Log): Store {
   };
 
   return {
+    upkeep: upkeepOf(database, file, groupCommit, watch),
     commit: (workspace, ops, context) =>
       groupCommit.enqueue(() => applyCommit(database, workspace, ops, context, clock.now()), published),
     get: (workspace, key, asOf) => answer(() => getRecord(database, workspace, key, asOf)),

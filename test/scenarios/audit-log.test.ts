@@ -147,6 +147,8 @@ test('the control plane itself signs nothing on top of a checkpoint that its log
   expect((await plane.verify()).code).toBe(0);
   await plane.stop();
   edit(plane.database, plane.workspace, 'DELETE FROM audit WHERE ws = :ws AND seq >= 4');
+  // With them the control plane does not even start.
+  removeHeads(plane.directory);
   await plane.restart();
   const told = await plane.verify();
   expect([told.code, told.stderr]).toEqual([7, expect.stringMatching(/its end is missing.*Nothing more is signed/s)]);
@@ -273,9 +275,7 @@ test('a backup that was restored on purpose is signed once that is accepted, and
   expect((await plane.verify()).code).toBe(0);
   await plane.stop();
   copyFileSync(backup, plane.database);
-  await plane.restart();
-  expect((await plane.verify()).stderr).toMatch(/kept apart from the database, .*its end is missing/);
-  await plane.stop();
+  await expect(plane.restart()).rejects.toThrow(/entries are missing, those after .* up to /);
   const accept = ['audit', 'accept', '--config-dir', plane.directory, '--reason', 'restored from the backup'];
   expect((await mesh(accept, { home: plane.home })).stdout).toContain('its end is missing');
   await plane.restart();

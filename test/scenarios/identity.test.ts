@@ -15,7 +15,7 @@ const JSON_TYPE = ['-H', 'Content-Type: application/json'];
 async function startPlane(options?: Parameters<typeof buildIdentityKit>[0]) {
   const kit = await buildIdentityKit(options);
   const { log } = kit.services;
-  const app = buildApp({ operations, gate: kit.gate, log, metrics: createMetrics(), ready: () => true });
+  const app = buildApp({ operations, gate: kit.gate, log, metrics: createMetrics(), ready: async () => [] });
   const server = await listen(app, { host: '127.0.0.1', port: 0 });
 
   async function curl(...args: readonly string[]) {

@@ -48,6 +48,7 @@ const SESSIONS: readonly (readonly [string, ...string[]])[] = [
   ['docs/models.md: Planning with a model 1'],
   ['docs/reverse-proxy.md: Behind a reverse proxy with TLS 1'],
   [START, 'docs/accounts-and-tokens.md: First start 1'],
+  [START, 'docs/operating.md: Health and readiness 1'],
   [START, 'examples/first-change/README.md: Run it 1'],
 ];
 /** What needs no control plane. */

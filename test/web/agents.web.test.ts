@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AgentsNetwork, HOSTILE, startAgentsNetwork } from '../kits/web/agents-network.ts';
-import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+import { hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 import { PASSWORD } from '../kits/web/page-people.ts';
 import { tabTo } from '../kits/web/tab-to.ts';
 
@@ -68,26 +68,6 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
       expect(await ops.getByRole('button', { name: 'Revoke the agent' }).count()).toBe(0);
       expect(dashboard.complaints).toEqual([]);
     }
-  });
-
-  test.each([
-    ['light', 390],
-    ['dark', 1280],
-    ['dark', 390],
-    ['light', 1280],
-  ] as const)('axe finds no fault in %s at %i pixels, with a call and with the dialog open', async (theme, width) => {
-    await using dashboard = await openDashboard(browser, network, { theme, width });
-    const { page } = dashboard;
-    await dashboard.go('prod/agents');
-    await dashboard.signIn('admin', PASSWORD);
-    await page.getByRole('link', { name: 'scout' }).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await dashboard.go('prod/agents/ops-agent');
-    await page.getByText('delegate_agent').click();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Revoke the agent' }).click();
-    await page.getByRole('dialog').getByText('ops-agent, scout').waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   test('with the keyboard alone an agent is revoked, once it is said what ends with it and its name is typed', async () => {

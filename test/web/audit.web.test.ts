@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_PASSWORD, type Harness, startHarness } from '../kits/http/harness.ts';
-import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+import { hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 
 const OWN_PASSWORD = 'a password of my own 42';
 const HOSTILE = '<a href="javascript:alert(1)">';
@@ -118,20 +118,6 @@ describe.skipIf(!hasBrowser)('the audit log on the dashboard', () => {
   test('an entry that there is not is told', async () => {
     await using dashboard = await open('prod/audit/999999');
     await dashboard.page.getByRole('alert').filter({ hasText: 'There is no entry 999999.' }).waitFor();
-    expect(dashboard.complaints).toEqual([]);
-  });
-
-  test.each([
-    ['light', 390],
-    ['dark', 1280],
-  ] as const)('it is free of accessibility faults in %s at %i px', async (theme, width) => {
-    await using dashboard = await open('prod/audit/3', { theme, width });
-    const { page } = dashboard;
-    await page.getByRole('article', { name: 'Entry 3' }).getByText('which is signed').waitFor();
-    await page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true");
-    expect(await accessibilityFaults(page)).toEqual([]);
-    const [shown, all] = await page.evaluate<number[]>('[innerWidth, document.documentElement.scrollWidth]');
-    expect(all).toBe(shown);
     expect(dashboard.complaints).toEqual([]);
   });
 });

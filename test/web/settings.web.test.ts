@@ -325,28 +325,4 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     await page.getByRole('heading', { name: 'Who you are' }).waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
-
-  test.each([
-    ['light', 390],
-    ['dark', 1280],
-  ] as const)('every tab is free of accessibility faults in %s at %i px', async (theme, width) => {
-    await using dashboard = await open({ theme, width });
-    const { page } = dashboard;
-    for (const [tab, heading] of [
-      ['account', 'Who you are'],
-      ['people', 'Members of this workspace'],
-      ['people/olga', 'olga'],
-      ['tokens', 'API tokens'],
-      ['workspace', 'Approval'],
-      ['webhooks', 'Webhooks'],
-      ['system', 'Keys of the audit logs'],
-    ] as const) {
-      await dashboard.go(`prod/settings/${tab}`);
-      await page.getByRole('heading', { name: heading, exact: true }).waitFor();
-      expect(await accessibilityFaults(page), tab).toEqual([]);
-      const [shown, all] = await page.evaluate<number[]>('[innerWidth, document.documentElement.scrollWidth]');
-      expect(all, tab).toBe(shown);
-    }
-    expect(dashboard.complaints).toEqual([]);
-  });
 });

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+import { hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 import { OWN_PASSWORD, type PastNetwork, startPastNetwork } from '../kits/web/past-network.ts';
 
 describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
@@ -182,33 +182,6 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     const { page } = dashboard;
     await row(page, 'policy web-to-db deleted').waitFor();
     expect(await page.getByRole('button', { name: 'Put it back' }).count()).toBe(0);
-    expect(dashboard.complaints).toEqual([]);
-  });
-
-  test.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 390],
-    ['dark', 390],
-  ] as const)('axe finds no fault in %s at %i pixels', async (theme, width) => {
-    await using dashboard = await open('prod/time?kind=MeshPolicy', 'admin', { theme, width });
-    const { page } = dashboard;
-    // What the bar at the bottom covers for now would count as too small.
-    await page.setViewportSize({ width, height: 3_000 });
-    await row(page, 'policy web-to-db deleted').waitFor();
-    await page.getByRole('button', { name: /^Range/ }).click();
-    await page.getByRole('heading', { name: 'Range' }).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: /^Put it back: policy web-to-db deleted/ }).click();
-    await page.getByRole('dialog').getByText('2 pairs').waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Compare both ends' }).click();
-    await page.locator('section.opens').waitFor();
-    await page.getByRole('button', { name: /^Time that is looked at/ }).click();
-    await page.getByRole('button', { name: 'Before the last change' }).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
     expect(dashboard.complaints).toEqual([]);
   });
 

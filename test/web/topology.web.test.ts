@@ -3,12 +3,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatInstant } from '../../core/base/time.ts';
 import { ADMIN_PASSWORD, type Harness, startHarness } from '../kits/http/harness.ts';
-import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
-import { HOSTILE, OWN_PASSWORD, shopNetwork, VIEWER_PASSWORD } from '../kits/web/shop-network.ts';
-
-/** The link that skips to the content stands before every part of the page, as it has to. */
-const SKIP_LINK = 'region: .button';
-const faultsOf = async (page: Page) => (await accessibilityFaults(page)).filter((fault) => fault !== SKIP_LINK);
+import { hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+import { OWN_PASSWORD, shopNetwork, VIEWER_PASSWORD } from '../kits/web/shop-network.ts';
 
 describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
   let browser: Browser;
@@ -156,26 +152,6 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     await dashboard.go('prod/topology?label=role%3Dnone');
     await page.getByText('Nothing matches').waitFor();
     expect(dashboard.complaints).toEqual([]);
-  });
-
-  test('nothing is in the way of people who cannot see or point well, light and wide, dark and narrow', async () => {
-    for (const [theme, width] of [
-      ['light', 1280],
-      ['dark', 390],
-    ] as const) {
-      await using dashboard = await openDashboard(browser, harness, { theme, width });
-      const { page } = dashboard;
-      // As high as the page, so that nothing lies half under the bar at its foot.
-      await page.setViewportSize({ width, height: 2_400 });
-      await dashboard.go('prod/topology?by=role');
-      await dashboard.signIn('admin', OWN_PASSWORD);
-      await page.getByRole('button', { name: HOSTILE, exact: true }).waitFor();
-      expect(await faultsOf(page)).toEqual([]);
-      await dashboard.go('prod/topology?by=role&one=label+api&other=label+db');
-      await page.getByText('8 of 8 pairs may talk.').waitFor();
-      expect(await faultsOf(page)).toEqual([]);
-      expect(dashboard.complaints).toEqual([]);
-    }
   });
 });
 

@@ -52,6 +52,7 @@ export const findCause = defineHeavyOperation({
   // It may keep a plan; nothing else is written.
   effects: CREATE,
   cost: 'heavy',
+  whenFull: 'works',
   problems: ['invalid_input', 'not_found', 'expired', 'intent_not_understood', 'unavailable'],
   http: { method: 'post', path: '/api/v1/ai/find-cause' },
   run: (asked, context) => find(context, withProtocol(asked)),

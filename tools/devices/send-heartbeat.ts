@@ -27,6 +27,7 @@ export const sendHeartbeat = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: { ...UPDATE, destructiveHint: false },
+  whenFull: 'works',
   problems: ['not_found'],
   http: { method: 'post', path: '/api/v1/devices/self/heartbeat' },
   async run({ paths, ...said }, context) {

@@ -18,6 +18,7 @@ export const revokePeer = defineOperation({
   effects: DELETE,
   addresses: 'MeshPeer',
   shows: 'MeshPeer',
+  whenFull: 'works',
   problems: ['not_found', 'conflict'],
   http: { method: 'post', path: '/api/v1/peers/:id/revoke' },
   async run({ id }, context) {

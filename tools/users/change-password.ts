@@ -25,6 +25,7 @@ export const changePassword = defineOperation({
   workspace: 'none',
   edition: 'community',
   effects: { ...UPDATE, idempotentHint: false },
+  whenFull: 'works',
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'conflict', 'rate_limited'],
   http: { method: 'put', path: '/api/v1/users/me/password' },
   async run(input, context) {

@@ -16,6 +16,7 @@ export const disableOtp = defineOperation({
   edition: 'community',
   effects: { ...DELETE, idempotentHint: false },
   confidential: { input: ['password', 'otp'] },
+  whenFull: 'works',
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'conflict', 'rate_limited'],
   http: { method: 'post', path: '/api/v1/users/me/otp/disable' },
   async run(input, context) {

@@ -35,6 +35,7 @@ export const logIn = defineOperation({
   workspace: 'none',
   edition: 'community',
   effects: CREATE,
+  whenFull: 'works',
   problems: [
     'invalid_input',
     'unauthenticated',

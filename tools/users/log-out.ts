@@ -16,6 +16,7 @@ export const logOut = defineOperation({
   workspace: 'none',
   edition: 'community',
   effects: DELETE,
+  whenFull: 'works',
   problems: ['unauthenticated', 'forbidden'],
   http: { method: 'post', path: '/api/v1/users/logout', session: 'ends' },
   async run(_input, context) {

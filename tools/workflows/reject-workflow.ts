@@ -8,6 +8,7 @@ export const rejectWorkflow = defineOperation({
   title: 'Reject a workflow',
   description: 'Reject a pending workflow. Only a signed-in person may; never over MCP.',
   ...review,
+  whenFull: 'works',
   http: { method: 'post', path: '/api/v1/workflows/:id/reject' },
   async run({ id, note }, context) {
     return workflowDetailView(await reject(context, id, note), context.services);

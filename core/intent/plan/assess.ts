@@ -8,7 +8,6 @@ import { writesOf } from '../../authority/writes.ts';
 import { isAgentId } from '../../base/ids.ts';
 import type { Op } from '../../base/ports.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../../changes/changes.ts';
-import { quarantinedAddresses } from '../../changes/quarantine.ts';
 import { brokenControls, type ControlFlip } from '../../compliance/flips.ts';
 import { type Effect, effectOf } from '../../effect/effect.ts';
 import { effectTitle } from '../../effect/title.ts';
@@ -135,15 +134,14 @@ export async function assess(
   }: Proposal,
   requester: Requester | undefined,
 ): Promise<Assessment> {
-  const { store, states, clock } = services;
-  const [state, quarantined, record, joins] = await Promise.all([
+  const { states, clock } = services;
+  const [state, record, joins] = await Promise.all([
     states.current(workspace),
-    quarantinedAddresses(store, workspace),
     workspaceById(services, workspace),
     joinsOf(services, workspace),
   ]);
   const now = clock.now();
-  const { ops, after, outcomes, changes } = planChanges(state, given, now, quarantined);
+  const { ops, after, outcomes, changes } = planChanges(state, given, now);
   const [was, is] = [states.reachability(state, now), states.reachability(after, now)];
   const effect = effectOf(was, is);
   const shown = changes.flatMap((change, index) => {

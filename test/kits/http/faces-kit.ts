@@ -54,7 +54,7 @@ export async function serveFaces<K extends Pick<Kit, 'services' | 'gate'> & Asyn
     gate,
     log: silentLog,
     metrics,
-    ready: () => true,
+    ready: async () => [],
     limits,
     mcp: mcp.handle,
   });

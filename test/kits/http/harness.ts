@@ -19,6 +19,8 @@ export interface HarnessOptions {
   readonly clock?: Clock;
   /** An existing configuration directory, to start a plane again on its data. */
   readonly directory?: string;
+  /** As `meshd --accept-loss`. */
+  readonly acceptLoss?: boolean;
 }
 
 export interface ApiAnswer {
@@ -42,7 +44,7 @@ export function configure(directory: string, config: unknown = { app: { initAdmi
 }
 
 /** A whole control plane in this process, on a free loopback port, called as a user calls it: over HTTP. */
-export async function startHarness({ env = {}, config, clock, directory }: HarnessOptions = {}) {
+export async function startHarness({ env = {}, config, clock, directory, acceptLoss = false }: HarnessOptions = {}) {
   const dir = directory ?? mkdtempSync(path.join(tmpdir(), 'mesh-'));
   configure(dir, config);
   const lines: string[] = [];
@@ -53,7 +55,11 @@ export async function startHarness({ env = {}, config, clock, directory }: Harne
     MESH_RELAY_LISTEN: 'off',
     MESH_STUN_LISTEN: 'off',
   };
-  const plane: Plane = await startPlane(loadConfig({ ...listeners, ...env }, dir), { log, ...(clock && { clock }) });
+  const plane: Plane = await startPlane(loadConfig({ ...listeners, ...env }, dir), {
+    log,
+    acceptLoss,
+    ...(clock && { clock }),
+  });
   /** Every secret an answer gave out; the log must hold none of them. */
   const secrets = new Set<string>();
 

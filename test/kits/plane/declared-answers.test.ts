@@ -17,8 +17,8 @@ const refusalsOf = (name: string) => {
 test.each([
   ['get_discovery', [400, 403, 429, 500, 503]],
   ['list_policies', [400, 401, 402, 403, 404, 410, 429, 500, 503]],
-  ['create_policy', [400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503]],
-  ['plan_network_change', [400, 401, 402, 403, 404, 409, 410, 413, 415, 422, 429, 500, 503]],
+  ['create_policy', [400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503, 507]],
+  ['plan_network_change', [400, 401, 402, 403, 404, 409, 410, 413, 415, 422, 429, 500, 503, 507]],
 ])('the OpenAPI document lists every status that %s can refuse with', (name, statuses) => {
   expect(refusalsOf(name)).toEqual(statuses);
 });

@@ -61,6 +61,11 @@ export function network(
   });
 }
 
+/** A freed address in quarantine. */
+export function quarantine(address: string, until: number, common: Common = {}): StoredOf<'AddressRest'> {
+  return record('AddressRest', 'r', address, common, { spec: { until }, status: {}, unique: [] });
+}
+
 /** The presence of a peer; always under the same uid. */
 export function presence(name: string, online: boolean): PresenceRecord {
   return record('Presence', 'r', name, { uid: `r_${name}` }, { spec: { online }, status: {}, unique: [] });

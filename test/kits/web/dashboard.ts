@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { AxeBuilder } from '@axe-core/playwright';
+import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import type { Harness } from '../http/harness.ts';
 
@@ -13,6 +13,8 @@ export interface DashboardOptions {
   readonly theme?: Theme;
   /** CSS pixels. */
   readonly width?: number;
+  /** What the clock of the page says, at all times. */
+  readonly now?: number;
 }
 
 /** One browser for the pages of a test file. */
@@ -25,7 +27,7 @@ export function launchBrowser(): Promise<Browser> {
 
 /** A fresh browser profile on the dashboard of a plane. What the page complains of, and asks of others, is kept. */
 export async function openDashboard(browser: Browser, harness: Pick<Harness, 'url'>, options: DashboardOptions = {}) {
-  const { theme = 'light', width = 1280 } = options;
+  const { theme = 'light', width = 1280, now } = options;
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme: theme,
@@ -33,6 +35,7 @@ export async function openDashboard(browser: Browser, harness: Pick<Harness, 'ur
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const page = await context.newPage();
+  if (now !== undefined) await page.clock.setFixedTime(now);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
@@ -68,15 +71,56 @@ async function signIn(page: Page, username: string, password: string): Promise<v
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** What axe finds against the rules of WCAG 2.2 AA, as `rule: element`. */
+const RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] };
+/** What another theme can do wrong. */
+const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
+const WIDTHS = [390, 1280, 2560] as const;
+/** What is modal is judged alone: the page below it was. */
+const CONTEXT = "document.querySelector('dialog[open]') ?? document";
+const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
+
+/**
+ * What axe finds against the rules of WCAG 2.2 AA, in both themes at each of three widths, in place; and by how much it is
+ * wider than the window.
+ */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   const size = page.viewportSize() ?? { width: 1280, height: 900 };
-  // Higher than any page: what is half under the bar at its foot would count as too small.
-  await page.setViewportSize({ ...size, height: 4_000 });
-
-  const { violations } = await new AxeBuilder({ page })
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .analyze();
+  const faults: string[] = [];
+  for (const width of WIDTHS) {
+    await showWhole(page, width);
+    for (const [colorScheme, rules] of [
+      ['light', RULES],
+      ['dark', COLOURS],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      const found = await faultsBy(page, rules);
+      faults.push(...found.map((fault) => `${width} px, ${colorScheme}: ${fault}`));
+    }
+    const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    if (over > 0) faults.push(`${width} px: it scrolls sideways by ${over} px`);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize(size);
+  return faults;
+}
+
+/**
+ * Makes the window as high as the page, some of which grows with it: what is half under the bar at its foot would count as
+ * too small.
+ */
+async function showWhole(page: Page, width: number): Promise<void> {
+  for (let height = 900; ; ) {
+    await page.setViewportSize({ width, height });
+    const needed = await page.evaluate<number>('document.documentElement.scrollHeight');
+    if (needed <= height) return;
+    height = Math.ceil(needed * 1.5);
+  }
+}
+
+async function faultsBy(page: Page, rules: typeof RULES): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe.source);
+  const options = JSON.stringify({ runOnly: rules, resultTypes: ['violations'], preload: false });
+  const run = `${TWO_FRAMES}.then(() => axe.run(${CONTEXT}, ${options}))`;
+  const { violations } = (await page.evaluate(run)) as axe.AxeResults;
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
 }

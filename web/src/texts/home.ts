@@ -33,7 +33,7 @@ export const home = {
   ends: 'ends',
   changes: 'Changes of the last day',
   noChanges: 'Nothing was put forward since yesterday.',
-  by: (who: string) => `approved by ${who}`,
+  by: (isRejected: boolean, who: string) => `${isRejected ? 'rejected' : 'approved'} by ${who}`,
   compliance: 'Compliance',
   noAssessment: 'Nothing was assessed yet.',
   assess: 'Assess it',

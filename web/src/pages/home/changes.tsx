@@ -36,7 +36,7 @@ export function Changes() {
               {summary}
             </a>
             <span class={`tag ${status === 'executed' ? 'ok' : status === 'failed' ? 'danger' : ''}`}>{status}</span>
-            {reviewedBy && <span class="dim small break">{words.by(reviewedBy)}</span>}
+            {reviewedBy && <span class="dim small break">{words.by(status === 'rejected', reviewedBy)}</span>}
             <Time at={reviewedAt ?? requestedAt} />
           </li>
         ))}

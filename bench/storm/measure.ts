@@ -1,0 +1,126 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
+import { setTimeout as after } from 'node:timers/promises';
+import type { FullGraph } from '../../core/model/graph.ts';
+import { ADMIN_PASSWORD, startHarness } from '../../test/kits/http/harness.ts';
+import { startMeshd } from '../../test/kits/process/meshd.ts';
+import { nodesOf, type StormNode } from './nodes.ts';
+
+export interface Storm {
+  /** Until the last device was registered, and until every node held the graph that is in force, ms. */
+  readonly registered: number;
+  readonly settled: number;
+  readonly register: readonly number[];
+  readonly healthz: readonly number[];
+  readonly cpuS: number;
+  readonly messages: number;
+  readonly bytes: number;
+  readonly rss: number;
+}
+
+/** Devices that register at the same time, as a fleet does that is rolled out. */
+const AT_ONCE = 32;
+const QUIET_MS = 1_500;
+/** Nodes whose graph is compared with the one that the API gives. */
+const COMPARED = 20;
+const PAGE_BYTES = 4_096;
+const TICKS_A_SECOND = 100;
+
+/** A `meshd` of its own process in which so many devices join, each next to the others of its group. */
+export async function measureStorm(devices: number, group: number): Promise<Storm> {
+  const app = { rateLimit: 10_000_000, initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }] };
+  const harness = await startHarness({ config: { app } });
+  const { token: session, workspace } = await harness.workspace('bench', 1_000_000);
+  const control = harness.plane.services.keys.controlKey;
+  const as = { token: session, workspace };
+  const tokens: string[] = [];
+  for (let nth = 0; nth * group < devices; nth += 1) {
+    const labels = { app: `g${nth}` };
+    const { body } = await harness.api('POST', '/api/v1/token/generate', {
+      ...as,
+      body: { name: `join-${nth}`, labels, usageLimit: group },
+    });
+    if (body.token === undefined) throw new Error(JSON.stringify(body));
+    tokens.push(body.token);
+    if (group < devices) await harness.api('POST', '/api/v1/policies', { ...as, body: groupPolicy(nth) });
+  }
+  await harness.stop();
+  const meshd = startMeshd({
+    directory: harness.directory,
+    env: { MESH_EDITION: 'community', MESH_LOG_LEVEL: 'error', MESH_RELAY_LISTEN: 'off', MESH_STUN_LISTEN: 'off' },
+  });
+  try {
+    const url = await meshd.ready();
+    const busPort = Number(/Bus +\S+:(\d+)/.exec(meshd.stdout())?.[1]);
+    const prober = fork(new URL('./healthz.ts', import.meta.url), [url]);
+    await once(prober, 'message');
+    const { received, join, close } = nodesOf({ url, busPort, workspace, control });
+    const start = performance.now();
+    const cpu = cpuSeconds(meshd.child.pid);
+    const nodes: StormNode[] = [];
+    const register: number[] = [];
+    let registered = 0;
+    let next = 0;
+    const lane = async () => {
+      while (next < devices) {
+        const nth = next++;
+        const { node, ms } = await join(tokens[Math.floor(nth / group)] ?? '', `device-${nth}`);
+        registered = performance.now() - start;
+        nodes.push(node);
+        register.push(ms);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    while (performance.now() - received.lastAt < QUIET_MS) await after(50);
+    const settled = received.lastAt - start;
+    const cpuS = cpuSeconds(meshd.child.pid) - cpu;
+    const took = once(prober, 'message');
+    prober.send('end');
+    const [healthz] = await took;
+    const rss = Number(readFileSync(`/proc/${meshd.child.pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
+    await compare(url, nodes);
+    await close();
+    return { registered, settled, register, healthz, cpuS, messages: received.messages, bytes: received.bytes, rss };
+  } finally {
+    await meshd.stop();
+    rmSync(harness.directory, { recursive: true, force: true });
+  }
+}
+
+function groupPolicy(nth: number) {
+  const peerSelector = { matchLabels: { app: `g${nth}` } };
+  const spec = {
+    action: 'ALLOW',
+    peerSelector,
+    ingress: [{ from: [{ peerSelector }] }],
+    egress: [{ to: [{ peerSelector }] }],
+  };
+  return { name: `g${nth}`, spec };
+}
+
+/** @throws Error where a node does not hold what the API says is in force */
+async function compare(url: string, nodes: readonly StormNode[]): Promise<void> {
+  const step = Math.max(1, Math.floor(nodes.length / COMPARED));
+  for (const { deviceToken, graph } of nodes.filter((_, nth) => nth % step === 0)) {
+    const response = await fetch(new URL('/api/v1/devices/self/graph', url), {
+      headers: { authorization: `Bearer ${deviceToken}` },
+    });
+    const now = (await response.json()) as FullGraph;
+    if (contentsOf(now) !== contentsOf(graph)) {
+      const [held, told] = [graph?.peers.length, now.peers.length];
+      throw new Error(
+        `A node of ${nodes.length} holds another graph: ${held} peers at ${graph?.version} for ${told} at ${now.version}.`,
+      );
+    }
+  }
+}
+
+function contentsOf(graph: FullGraph | undefined): string {
+  return JSON.stringify([graph?.self, graph?.peers, graph?.firewall.digest]);
+}
+
+function cpuSeconds(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+}

@@ -1,0 +1,111 @@
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { busSecretOf } from '../../core/identity/device-token.ts';
+import { applyDelta, type DeltaGraph, type FetchGraph, type FullGraph } from '../../core/model/graph.ts';
+import { Opener } from '../../net/seal/opener.ts';
+import { Sealer } from '../../net/seal/sealer.ts';
+import { generateKeyPair } from '../../net/seal/x25519.ts';
+
+/** As nodes do: who is silent for three of them is told nothing any more. */
+const HEARTBEAT_MS = 30_000;
+
+/** A device that has registered, and the graph that it holds. */
+export interface StormNode {
+  readonly id: string;
+  readonly deviceToken: string;
+  graph: FullGraph | undefined;
+}
+
+/** What all nodes were sent. */
+export interface Received {
+  messages: number;
+  bytes: number;
+  lastAt: number;
+}
+
+export interface Joining {
+  readonly url: string;
+  readonly busPort: number;
+  readonly workspace: string;
+  readonly control: Uint8Array;
+}
+
+/** Lets devices join as nodes do: register, listen, prove by a heartbeat that they run now, ask for what they miss. */
+export function nodesOf({ url, busPort, workspace, control }: Joining) {
+  const received: Received = { messages: 0, bytes: 0, lastAt: performance.now() };
+  const connections: NatsConnection[] = [];
+  const beats: NodeJS.Timeout[] = [];
+
+  /** @returns the node, and what its registration took, ms */
+  async function join(token: string, name: string): Promise<{ readonly node: StormNode; readonly ms: number }> {
+    const pair = generateKeyPair();
+    const publicKey = Buffer.from(pair.publicKey).toString('base64');
+    const start = performance.now();
+    const response = await fetch(new URL('/api/v1/devices/register', url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ token, name, publicKey }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${response.status} ${text}`);
+    const ms = performance.now() - start;
+    const { id, deviceToken } = JSON.parse(text);
+    const node: StormNode = { id, deviceToken, graph: undefined };
+
+    const nats = await connect({
+      port: busPort,
+      token: busSecretOf(deviceToken),
+      inboxPrefix: `_INBOX.${id}`,
+      timeout: 120_000,
+      reconnect: false,
+    });
+    connections.push(nats);
+    const opener = new Opener(pair, (sender) => Buffer.compare(sender, control) === 0);
+    const sealer = new Sealer(pair, crypto.getRandomValues(new Uint8Array(16)));
+    const seal = (subject: string, content: object) =>
+      sealer.seal('request', control, subject, Buffer.from(JSON.stringify(content))) ?? new Uint8Array();
+    const subjectOf = (what: string) => `mesh.control.${workspace}.${id}.${what}`;
+    const askGraph = () => nats.publish(subjectOf('graph'), seal(subjectOf('graph'), {}));
+    nats.subscribe(`mesh.${workspace}.${id}.graph`, {
+      callback(_error, { subject, data }) {
+        const opened = opener.open('graph', subject, data);
+        if (!opened.ok) throw new Error(`A graph was not opened: ${opened.reason}`);
+        received.messages += 1;
+        received.bytes += data.length;
+        received.lastAt = performance.now();
+        const pushed: FullGraph | DeltaGraph | FetchGraph = JSON.parse(Buffer.from(opened.plaintext).toString());
+        if (pushed.kind === 'fetch') throw new Error('A graph is too large for the bus.');
+        const held = node.graph;
+        if (held !== undefined && pushed.version <= held.version) return;
+        node.graph = pushed.kind === 'full' ? pushed : held && applyDelta(held, pushed);
+        if (node.graph === undefined) askGraph();
+      },
+    });
+    const heartbeat = async (content: object): Promise<{ challenge?: string; version?: number | null }> => {
+      const { subject, data } = await nats.request(subjectOf('heartbeat'), seal(subjectOf('heartbeat'), content), {
+        timeout: 120_000,
+      });
+      const opened = opener.open('reply', subject, data);
+      if (!opened.ok) throw new Error(`An answer was not opened: ${opened.reason}`);
+      return JSON.parse(Buffer.from(opened.plaintext).toString());
+    };
+    const { challenge } = await heartbeat({});
+    if (challenge !== undefined) await heartbeat({ echo: challenge });
+    askGraph();
+    beats.push(
+      setInterval(async () => {
+        const { version } = await heartbeat({});
+        if (version !== node.graph?.version) askGraph();
+      }, HEARTBEAT_MS),
+    );
+    return { node, ms };
+  }
+
+  return {
+    received,
+    join,
+    async close() {
+      for (const beat of beats) clearInterval(beat);
+      await Promise.all(connections.map((nats) => nats.close()));
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { type ClockStep, GuardedClock } from '../../core/base/guarded-clock.ts';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import type { Log, Store } from '../../core/base/ports.ts';
+import type { ClockMark } from '../../storage/clock-mark.ts';
+
+/** How soon a step is noticed, and what ended by it ends, ms. */
+const LOOK_MS = 1_000;
+/** What is shown again at most after a crash. */
+const MARK_EACH_LOOKS = 10;
+
+export function systemClock(): GuardedClock {
+  return new GuardedClock({ wall: Date.now, monotonic: () => performance.now() });
+}
+
+interface Guarding {
+  readonly clock: GuardedClock;
+  readonly mark: ClockMark;
+  readonly store: Pick<Store, 'workspaces' | 'audit'>;
+  readonly log: Log;
+}
+
+/**
+ * Has a clock go on from what this plane has shown before: by its mark, and by the newest entry of each audit log. From
+ * then on it is looked at each second, and what it shows is kept.
+ */
+export async function guardClock({ clock, mark, store, log }: Guarding) {
+  let told: (step: ClockStep) => void = () => undefined;
+  clock.onStep = (step) => {
+    logStep(step, mark, log);
+    told(step);
+  };
+  clock.startFrom(Math.max(mark.read() ?? 0, await newestEntry(store)));
+  let isKept = true;
+  const keep = () => {
+    try {
+      mark.keep(clock.now());
+      isKept = true;
+    } catch (error) {
+      // Once, not each time: a full disk is told of elsewhere too.
+      if (isKept) log.warn({ err: error, file: mark.file }, 'what the clock showed last could not be kept');
+      isKept = false;
+    }
+  };
+  keep();
+  let looks = 0;
+  const timer = setInterval(() => {
+    clock.now();
+    looks += 1;
+    if (looks % MARK_EACH_LOOKS === 0) keep();
+  }, LOOK_MS);
+  timer.unref();
+  return {
+    /** Called at each step from now on. */
+    onStep(listener: (step: ClockStep) => void): void {
+      told = listener;
+    },
+    stop(): void {
+      clearInterval(timer);
+      keep();
+    },
+  };
+}
+
+async function newestEntry(store: Guarding['store']): Promise<number> {
+  let newest = 0;
+  for (const workspace of new Set([SYSTEM_WORKSPACE, ...(await store.workspaces())])) {
+    const [entry] = await store.audit(workspace, { limit: 1 });
+    newest = Math.max(newest, entry?.at ?? 0);
+  }
+  return newest;
+}
+
+function logStep({ direction, ms, aheadMs }: ClockStep, { file }: ClockMark, log: Log): void {
+  const fields = { seconds: Math.round(ms / 1_000), aheadSeconds: Math.round(aheadMs / 1_000) };
+  if (direction === 'forward') {
+    log.warn(fields, 'the clock of this host went forward, or the host slept: what ended meanwhile has ended');
+  } else {
+    log.warn(
+      { ...fields, file },
+      'the clock of this host went back: this control plane goes on from what it showed, at half speed, until the host ' +
+        'has caught up. Where the clock was wrong before, and by much: stop, remove the file, start',
+    );
+  }
+}

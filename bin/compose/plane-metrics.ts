@@ -1,0 +1,71 @@
+import type { GuardedClock } from '../../core/base/guarded-clock.ts';
+import type { ObserveJob } from '../../plane/jobs.ts';
+import type { startSnapshots } from '../../plane/snapshots.ts';
+import type { Metrics } from '../../rest/metrics.ts';
+import type { ReadyCheck } from '../../rest/readiness.ts';
+import { processMetrics } from './process-metrics.ts';
+import { VERSION } from './version.ts';
+
+/** What is there from the start, whatever the plane does then. @returns how to end it */
+export function planeMetrics(metrics: Metrics, edition: string): () => void {
+  const labels = { version: VERSION, edition };
+  metrics.gauge('mesh_build_info', 'Version and edition', () => [{ labels, value: 1 }]);
+  metrics.declare('mesh_http_request_duration_seconds', 'histogram', 'Time to answer');
+  return processMetrics(metrics);
+}
+
+export function toolCalls(metrics: Metrics) {
+  const [calls, callsHelp] = ['mesh_mcp_calls_total', 'MCP tool calls by outcome'];
+  const [seconds, secondsHelp] = ['mesh_mcp_call_seconds', 'Time of MCP tool calls'];
+  metrics.declare(calls, 'counter', callsHelp);
+  metrics.declare(seconds, 'histogram', secondsHelp);
+  return (tool: string, outcome: string, took: number) => {
+    metrics.count(calls, callsHelp, { tool, outcome });
+    metrics.observe(seconds, secondsHelp, { tool }, took);
+  };
+}
+
+export function jobMetrics(metrics: Metrics): ObserveJob {
+  const [runs, runsHelp] = ['mesh_job_runs_total', 'Runs of timed work by outcome'];
+  const [seconds, secondsHelp] = ['mesh_job_run_seconds', 'Time of runs of timed work'];
+  metrics.declare(runs, 'counter', runsHelp);
+  metrics.declare(seconds, 'histogram', secondsHelp);
+  const succeeded = new Map<string, number>();
+  metrics.gauge(
+    'mesh_job_last_success_timestamp_seconds',
+    'When a run of timed work last succeeded, since the epoch',
+    () => [...succeeded].map(([task, value]) => ({ labels: { task }, value })),
+  );
+  // Prometheus has a label `job` of its own.
+  return (task, outcome, took) => {
+    metrics.count(runs, runsHelp, { task, outcome });
+    metrics.observe(seconds, secondsHelp, { task }, took);
+    if (outcome === 'ok') succeeded.set(task, Date.now() / 1_000);
+  };
+}
+
+export function snapshotMetrics(metrics: Metrics, { counts }: Pick<ReturnType<typeof startSnapshots>, 'counts'>): void {
+  metrics.counter('mesh_snapshots_total', 'Snapshots after changes by outcome', () => [
+    { labels: { outcome: 'ok' }, value: counts.stored },
+    { labels: { outcome: 'failed' }, value: counts.failed },
+  ]);
+}
+
+export function clockMetrics(metrics: Metrics, clock: GuardedClock): void {
+  metrics.gauge(
+    'mesh_clock_ahead_seconds',
+    'How far the guarded clock is ahead of that of the host, which went back',
+    () => clock.aheadMs / 1_000,
+  );
+  metrics.counter('mesh_clock_steps_total', 'Steps of the clock of the host', () =>
+    Object.entries(clock.steps).map(([direction, value]) => ({ labels: { direction }, value })),
+  );
+}
+
+const STATES = { ok: 0, degraded: 1, failed: 2 } as const;
+
+export function readinessMetrics(metrics: Metrics, ready: () => Promise<readonly ReadyCheck[]>): void {
+  metrics.gauge('mesh_check_state', 'Checks of /readyz: 0 ok, 1 degraded, 2 failed', async () =>
+    (await ready()).map(({ name, state }) => ({ labels: { check: name }, value: STATES[state] })),
+  );
+}

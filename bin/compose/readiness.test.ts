@@ -1,0 +1,100 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import { StunListener } from '../../net/stun/listener.ts';
+import type { Disk } from './disk.ts';
+import { probeBus, probeStun, probeTcp } from './probes.ts';
+import { buildReadiness, type ReadinessParts } from './readiness.ts';
+
+const MB = 1_048_576;
+const NOON = Date.UTC(2026, 10, 25, 12);
+const HOUR = 3_600_000;
+
+function disk(freeMb: number): Disk {
+  const [free, reserve] = [freeMb * MB, 64 * MB];
+  return { free: () => free, reserve, isFull: () => free < reserve, sizes: () => ({ database: 0, wal: 0 }) };
+}
+
+/** What is ready, but for what a test changes. */
+function parts(changed: Partial<ReadinessParts> = {}): ReadinessParts {
+  return {
+    isUp: () => true,
+    store: { acquire: async () => ({ fence: 1, expiresAt: 0 }) },
+    disk: disk(1_000),
+    clock: { now: () => NOON },
+    wire: { checks: () => [] },
+    ...changed,
+  };
+}
+
+const stateOf = async (changed: Partial<ReadinessParts>, name: string) =>
+  (await buildReadiness(parts(changed))()).find((check) => check.name === name)?.state;
+
+test('each part that fails is a failed check, under its name', async () => {
+  expect(await stateOf({}, 'store')).toBe('ok');
+  expect(await stateOf({ isUp: () => false }, 'process')).toBe('failed');
+  const broken = { acquire: () => Promise.reject(new Error('disk I/O error')) };
+  expect(await stateOf({ store: broken }, 'store')).toBe('failed');
+  const wire = { checks: () => [{ name: 'relay', check: async () => ({ state: 'failed' as const, detail: 'no.' }) }] };
+  expect(await stateOf({ wire }, 'relay')).toBe('failed');
+});
+
+test('little space on the disk is told of before writes are refused', async () => {
+  expect(await stateOf({ disk: disk(257) }, 'disk')).toBe('ok');
+  expect(await stateOf({ disk: disk(255) }, 'disk')).toBe('degraded');
+  expect(await stateOf({ disk: disk(63) }, 'disk')).toBe('failed');
+});
+
+test('what is wrong with the file of the store and its backups is told, and the age of the newest', async () => {
+  expect(await stateOf({}, 'backup')).toBeUndefined();
+  const well = {
+    writable: true,
+    bytes: { file: 1, log: 0 },
+    backup: { at: NOON - HOUR, ageMs: HOUR, bytes: 1 },
+    problems: [],
+  };
+  expect(await stateOf({ storeState: () => well }, 'database')).toBe('ok');
+  expect(await stateOf({ storeState: () => ({ ...well, backup: undefined }) }, 'database')).toBeUndefined();
+  expect(await stateOf({ storeState: () => ({ ...well, problems: ['late'] }) }, 'database')).toBe('degraded');
+  expect(await stateOf({ storeState: () => ({ ...well, writable: false, problems: ['gone'] }) }, 'database')).toBe(
+    'failed',
+  );
+});
+
+test('who asks again at once is answered without a further write', async () => {
+  let writes = 0;
+  const acquire = async () => {
+    writes += 1;
+    return { fence: writes, expiresAt: 0 };
+  };
+  const ready = buildReadiness(parts({ store: { acquire } }));
+  await Promise.all([ready(), ready(), ready()]);
+  expect(writes).toBe(1);
+});
+
+test('a listener for connections is tried by a connection', async () => {
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  expect((await probeTcp({ host: '127.0.0.1', port })).state).toBe('ok');
+  server.close();
+  await once(server, 'close');
+  expect((await probeTcp({ host: '127.0.0.1', port })).state).toBe('failed');
+});
+
+test('STUN is tried by a binding request, so a socket that takes it and says nothing has failed', async () => {
+  const stun = new StunListener({ host: '127.0.0.1', port: 0, clock: { now: Date.now } });
+  const { port } = await stun.start();
+  expect((await probeStun({ host: '127.0.0.1', port })).state).toBe('ok');
+  await stun.stop();
+  const silent = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(silent, 'listening');
+  expect((await probeStun({ host: '127.0.0.1', port: silent.address().port })).state).toBe('failed');
+  silent.close();
+});
+
+test('a bus that is down has failed without being waited for', async () => {
+  const flush = () => new Promise<void>(() => undefined);
+  expect((await probeBus({ isUp: false, flush })).state).toBe('failed');
+});

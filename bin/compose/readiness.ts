@@ -1,0 +1,118 @@
+import { GuardedClock } from '../../core/base/guarded-clock.ts';
+import { newId } from '../../core/base/ids.ts';
+import type { Clock, Store } from '../../core/base/ports.ts';
+import type { ReadyCheck } from '../../rest/readiness.ts';
+import type { Disk } from './disk.ts';
+import type { StoreState } from './store-care.ts';
+import type { Wire } from './wire.ts';
+
+export interface ReadinessParts {
+  /** False before the API answers, and from the moment that the plane is asked to end. */
+  readonly isUp: () => boolean;
+  readonly store: Pick<Store, 'acquire'>;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly wire: Pick<Wire, 'checks'>;
+  /** How the file of the store is, and its backups. */
+  readonly storeState?: () => StoreState;
+}
+
+/** A part that does not answer by then is down. */
+const ANSWER_MS = 2_000;
+/** Who asks more often gets the last answer: asking costs a durable write. */
+const KEPT_MS = 1_000;
+/** A reserve that is still so many times over is told of before it is reached. */
+const LOW_SPACE = 4;
+
+/** What /readyz tests, each time it is asked. */
+export function buildReadiness({
+  isUp,
+  store,
+  disk,
+  clock,
+  wire,
+  storeState,
+}: ReadinessParts): () => Promise<readonly ReadyCheck[]> {
+  let last: { readonly at: number; readonly check: Promise<ReadyCheck> } | undefined;
+  const probeStore = () => {
+    const now = performance.now();
+    if (!last || now - last.at >= KEPT_MS) last = { at: now, check: checkStore(store) };
+    return last.check;
+  };
+  return async () => {
+    if (!isUp()) return [process('failed', 'it starts or ends: try again in a moment.')];
+    const [written, ...listeners] = await Promise.all([probeStore(), ...wire.checks().map(inTime)]);
+    return [
+      process('ok', 'serves requests'),
+      written,
+      checkDisk(disk),
+      ...listeners,
+      ...(clock instanceof GuardedClock ? [checkClock(clock)] : []),
+      ...(storeState ? checkFile(storeState()) : []),
+    ];
+  };
+}
+
+function process(state: ReadyCheck['state'], detail: string): ReadyCheck {
+  return { name: 'process', state, detail };
+}
+
+/** A lock of its own is taken: a small write that is on disk when it is answered. */
+async function checkStore(store: ReadinessParts['store']): Promise<ReadyCheck> {
+  const name = 'store';
+  try {
+    const startedAt = performance.now();
+    const written = await within(store.acquire('readiness', newId('r'), 0));
+    if (!written) return { name, state: 'failed', detail: 'a small write was not answered within 2 s.' };
+    const ms = Math.round(performance.now() - startedAt);
+    return { name, state: 'ok', detail: `a small durable write took ${ms} ms` };
+  } catch (error) {
+    return { name, state: 'failed', detail: `a small write failed: ${(error as Error).message}.` };
+  }
+}
+
+function checkDisk(disk: Disk): ReadyCheck {
+  const name = 'disk';
+  const free = disk.free();
+  if (free === undefined) return { name, state: 'ok', detail: 'the store is not on a disk that can be asked' };
+  const said = `${inMb(free)} MB are free on the disk of the store`;
+  const refused = `below ${inMb(disk.reserve)} MB new records are refused (storage_full): make room.`;
+  if (disk.isFull()) return { name, state: 'failed', detail: `Only ${said}, and ${refused}` };
+  if (free < LOW_SPACE * disk.reserve) return { name, state: 'degraded', detail: `Only ${said}; ${refused}` };
+  return { name, state: 'ok', detail: said };
+}
+
+function checkClock(clock: GuardedClock): ReadyCheck {
+  const name = 'clock';
+  const seconds = Math.round(clock.aheadMs / 1_000);
+  const { forward, back } = clock.steps;
+  const steps = `steps since the start: ${forward} forward, ${back} back`;
+  if (seconds === 0) return { name, state: 'ok', detail: `is that of the host; ${steps}` };
+  const detail = `The clock of this host went back and is ${seconds} s behind what was recorded; times run at half speed until it has caught up (${steps}).`;
+  return { name, state: 'degraded', detail };
+}
+
+/** Nothing where all is well and no backup was made yet. */
+function checkFile({ writable, problems, backup }: StoreState): ReadyCheck[] {
+  const name = 'database';
+  const found = problems.map((detail) => ({ name, state: writable ? 'degraded' : 'failed', detail }) as const);
+  if (found.length > 0 || backup === undefined) return found;
+  const hours = Math.round(backup.ageMs / 3_600_000);
+  return [{ name, state: 'ok', detail: `its newest backup is ${hours} h old` }];
+}
+
+async function inTime({ name, check }: ReturnType<Wire['checks']>[number]): Promise<ReadyCheck> {
+  const found = await within(check());
+  return { name, ...(found ?? { state: 'failed', detail: `did not answer within ${ANSWER_MS / 1_000} s.` }) };
+}
+
+/** Undefined for an answer that does not come in time. */
+function within<T>(answer: Promise<T>): Promise<T | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, ANSWER_MS, undefined);
+  return Promise.race([answer, promise]).finally(() => clearTimeout(timer));
+}
+
+function inMb(bytes: number): number {
+  return Math.floor(bytes / 1_048_576);
+}

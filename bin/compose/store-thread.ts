@@ -1,0 +1,17 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { type BackupOptions, type MadeBackup, writeBackup } from '../../storage/sqlite/backup.ts';
+import { faultIn } from '../../storage/sqlite/integrity.ts';
+
+/** What takes too long for the main thread: it reads the whole file. */
+export type StoreTask =
+  | { readonly kind: 'check'; readonly file: string }
+  | ({ readonly kind: 'backup' } & BackupOptions);
+
+export interface StoreTaskResult {
+  /** What is wrong with the file, a sentence. */
+  readonly check: string | undefined;
+  readonly backup: MadeBackup;
+}
+
+const task = workerData as StoreTask;
+parentPort?.postMessage(task.kind === 'check' ? faultIn(task.file) : await writeBackup(task));

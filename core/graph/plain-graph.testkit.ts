@@ -1,0 +1,71 @@
+import { formatInstant } from '../base/time.ts';
+import {
+  type FirewallEntry,
+  type FirewallRules,
+  firewallDigest,
+  type GraphPeer,
+  sortedPeers,
+  sortedRules,
+} from '../model/graph.ts';
+import type { PeerRecord } from '../model/resources.ts';
+import type { Allowed } from '../reachability/port-sets.ts';
+import type { Reachability } from '../reachability/reachability.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Ahead } from './ends.ts';
+
+/** What a node is told of the network, found pair by pair for it alone: what all that is shared has to come to. */
+export function plainSurroundings(
+  { peers }: NetworkState,
+  now: Reachability,
+  ahead: readonly Ahead[],
+  { name }: PeerRecord,
+) {
+  const told: GraphPeer[] = [];
+  const rules: { in: FirewallEntry[]; out: FirewallEntry[] } = { in: [], out: [] };
+  for (const other of peers.values()) {
+    const { address } = other.status;
+    if (other.name === name || address === null) continue;
+    const [into, out] = [
+      ['in', other.name, name],
+      ['out', name, other.name],
+    ].map(([way, src = '', dst = '']) => {
+      const entries = plainEntries(
+        now.allowed(src, dst),
+        ahead.map(({ at, reachability }) => ({ at, allowed: reachability.allowed(src, dst) })),
+      );
+      const own = entries.map((entry) => ({ cidr: `${address}/32`, ...entry }));
+      rules[way as 'in' | 'out'].push(...own);
+      return own;
+    });
+    if ((into?.length ?? 0) + (out?.length ?? 0) === 0) continue;
+    const { uid, spec } = other;
+    const ends = spec.expiresAt !== undefined && { expiresAt: spec.expiresAt };
+    const allowedIps = [`${address}/32`];
+    told.push({ id: uid, name: other.name, publicKey: spec.publicKey, address, allowedIps, ...ends });
+  }
+  const full: FirewallRules = sortedRules(rules);
+  return { peers: sortedPeers(told), firewall: { digest: firewallDigest(full), full } };
+}
+
+type Entry = Omit<FirewallEntry, 'cidr'>;
+
+/** Policies of these networks name single ports, so that a permission ends as a whole or is part of everything. */
+function plainEntries(allowed: Allowed, later: readonly { readonly at: number; readonly allowed: Allowed }[]): Entry[] {
+  return entriesOf(allowed).flatMap((entry): Entry[] => {
+    const gone = later.findIndex((then) => !entriesOf(then.allowed).some((one) => contains(one, entry)));
+    const end = later[gone];
+    if (end === undefined) return [entry];
+    const staying = end.allowed === 'ALL' ? [] : end.allowed.filter((one) => contains(entry, one as Entry));
+    const rest = staying.flatMap((one) => plainEntries([one], later.slice(gone + 1)));
+    return [{ ...entry, expiresAt: formatInstant(end.at) }, ...rest];
+  });
+}
+
+function entriesOf(allowed: Allowed): Entry[] {
+  return allowed === 'ALL' ? [{ protocol: 'ALL' }] : (allowed as Entry[]);
+}
+
+function contains(outer: Entry, inner: Entry): boolean {
+  if (outer.protocol === 'ALL') return true;
+  return outer.protocol === inner.protocol && outer.from === inner.from && outer.to === inner.to;
+}

@@ -1,0 +1,104 @@
+import {
+  digestOfLines,
+  type FirewallEntry,
+  type FirewallRules,
+  type GraphPeer,
+  ruleKey,
+  ruleLine,
+  sortedPeers,
+  sortedRules,
+} from '../model/graph.ts';
+
+/** What nodes are told of one other: the peer, and the rules of their traffic with it. */
+export interface Block extends FirewallRules {
+  readonly peer: GraphPeer;
+}
+
+/** The part of a graph that follows from the network. */
+export interface Surroundings {
+  readonly peers: readonly GraphPeer[];
+  readonly firewall: { readonly digest: string; readonly full: FirewallRules };
+}
+
+/**
+ * What all nodes are told that policies cannot tell apart, each of them as the others see it. Made once for all; a node gets
+ * it without itself.
+ *
+ * Example: a, b and c may talk to each other, and to d. The view holds a, b, c and d; the graph of a is that without a, cut
+ * out of lists that are in order already, and its digest is one of the lines before and behind those of a.
+ */
+export class GraphView {
+  /** By id of the peer. */
+  readonly blocks: ReadonlyMap<string, Block>;
+  readonly #peers: readonly GraphPeer[];
+  readonly #in: Lines;
+  readonly #out: Lines;
+  #digest: string | undefined;
+
+  constructor(blocks: readonly Block[]) {
+    this.blocks = new Map(blocks.map((block) => [block.peer.id, block]));
+    this.#peers = sortedPeers(blocks.map(({ peer }) => peer));
+    const rules = sortedRules({ in: blocks.flatMap((one) => one.in), out: blocks.flatMap((one) => one.out) });
+    this.#in = new Lines('in', rules.in);
+    this.#out = new Lines('out', rules.out);
+  }
+
+  /** What the node of that id is told. */
+  without(id: string): Surroundings {
+    const own = this.blocks.get(id);
+    const peers = own === undefined ? this.#peers : this.#peers.filter((peer) => peer !== own.peer);
+    const full = { in: this.#in.without(own?.in), out: this.#out.without(own?.out) };
+    return { peers, firewall: { digest: this.digestWithout(id), full } };
+  }
+
+  /** The digest of the rules that the node of that id is told. */
+  digestWithout(id: string): string {
+    const own = this.blocks.get(id);
+    if (own !== undefined) return digestOfLines([...this.#in.textWithout(own.in), ...this.#out.textWithout(own.out)]);
+    this.#digest ??= digestOfLines([...this.#in.textWithout(), ...this.#out.textWithout()]);
+    return this.#digest;
+  }
+}
+
+/** Rules of one direction in their order, with the text that their digest is of. */
+class Lines {
+  readonly #entries: readonly FirewallEntry[];
+  readonly #text: Uint8Array;
+  /** Where the line of each entry begins, and where the last one ends. */
+  readonly #starts: Uint32Array;
+
+  constructor(way: 'in' | 'out', entries: readonly FirewallEntry[]) {
+    const lines = entries.map((entry) => ruleLine(way, entry));
+    this.#entries = entries;
+    this.#text = Buffer.from(lines.join(''));
+    this.#starts = new Uint32Array(lines.length + 1);
+    for (const [nth, line] of lines.entries()) this.#starts[nth + 1] = (this.#starts[nth] ?? 0) + line.length;
+  }
+
+  without(own: readonly FirewallEntry[] = []): readonly FirewallEntry[] {
+    return own.length === 0 ? this.#entries : this.#entries.toSpliced(this.#startOf(own), own.length);
+  }
+
+  textWithout(own: readonly FirewallEntry[] = []): Uint8Array[] {
+    if (own.length === 0) return [this.#text];
+    const start = this.#startOf(own);
+    return [this.#text.subarray(0, this.#starts[start]), this.#text.subarray(this.#starts[start + own.length])];
+  }
+
+  /** Rules with one peer stand behind each other: all of them name its address, and none else does. */
+  #startOf(own: readonly FirewallEntry[]): number {
+    return Math.min(...own.map((entry) => this.#placeOf(entry)));
+  }
+
+  #placeOf(entry: FirewallEntry): number {
+    const key = ruleKey(entry);
+    let [low, high] = [0, this.#entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const there = this.#entries[middle];
+      if (there !== undefined && ruleKey(there) < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,17 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { shell as texts } from '../web/src/texts/shell.ts';
+
+const FOLDER = path.join(import.meta.dirname, 'screens');
+const MOST_BYTES = 4_000_000;
+const expected = Object.keys(texts.pages).flatMap((name) => [`${name}-dark.webp`, `${name}-light.webp`]);
+
+test('each page of the dashboard has its two pictures, which its docs show, and together they stay small', () => {
+  const kept = readdirSync(FOLDER);
+  expect(kept.sort()).toEqual(expected.sort());
+  const docs = readFileSync(path.join(import.meta.dirname, 'dashboard.md'), 'utf8');
+  expect(expected.filter((name) => !docs.includes(`](screens/${name})`))).toEqual([]);
+  const bytes = kept.reduce((sum, name) => sum + statSync(path.join(FOLDER, name)).size, 0);
+  expect(bytes).toBeLessThan(MOST_BYTES);
+});

@@ -1,0 +1,89 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { launchBrowser, openDashboard } from '../test/kits/web/dashboard.ts';
+import type { PageName } from '../test/kits/web/page-addresses.ts';
+import { PASSWORD } from '../test/kits/web/page-people.ts';
+import { NOW, type SeededNetwork, seededNetwork } from '../test/kits/web/seeded-network.ts';
+
+/**
+ * Takes a picture of each page of the dashboard in both themes, of the network that the tests look at: `npm run screens`,
+ * after `npm run build`. Look at what changed before it is committed.
+ */
+const FOLDER = path.join(import.meta.dirname, 'screens');
+const WIDTH = 1280;
+const QUALITY = 75;
+
+interface Shown {
+  /** Below the workspace; the page itself where it is left out. */
+  readonly address?: (network: SeededNetwork) => string;
+  /** What is done there, and what is there when it is drawn. */
+  readonly ready: (page: Page) => Promise<unknown>;
+}
+
+const text = (shown: string | RegExp) => (page: Page) => page.getByRole('main').getByText(shown).first().waitFor();
+
+const SHOWN: Record<PageName, Shown> = {
+  home: { ready: text('of 100') },
+  review: {
+    address: ({ ids }) => `review/${ids.waits}`,
+    ready: text('for whom answers'),
+  },
+  change: {
+    address: () => `change?intent=${encodeURIComponent('let the ops machines reach the web servers on port 22')}`,
+    async ready(page) {
+      await page.getByRole('button', { name: 'Plan the change' }).click();
+      await page.getByRole('article').getByText('Proven').first().waitFor();
+    },
+  },
+  peers: { address: () => 'peers/web-1', ready: text('10.96.0.1') },
+  topology: { address: () => 'topology?by=role', ready: (page) => page.locator('canvas[aria-busy=false]').waitFor() },
+  reachability: {
+    address: () => 'reachability?by=role&src=web-1&dst=db-1',
+    ready: text('What would open it'),
+  },
+  networks: { address: () => 'networks/default', ready: text('addresses in use') },
+  policies: { address: () => 'policies/web-to-api', ready: text('web-to-api') },
+  join: { ready: text('Laptops of the office') },
+  time: { ready: text('support-access') },
+  ask: {
+    address: () => `ask?q=${encodeURIComponent('why can web-1 no longer reach db-1 on port 5432?')}`,
+    async ready(page) {
+      await page.getByRole('button', { name: 'Ask', exact: true }).click();
+      await text(/^Findings/)(page);
+    },
+  },
+  agents: { address: () => 'agents/ops-agent', ready: text('list_peers') },
+  connect: { ready: text('Never approves') },
+  compliance: { address: ({ ids }) => `compliance/assessments/${ids.evidence}`, ready: text('PCI-DSS-1.3') },
+  audit: { address: ({ ids }) => `audit/${ids.entry}`, ready: text('which is signed') },
+  settings: { address: () => 'settings/people', ready: text('vera') },
+};
+
+mkdirSync(FOLDER, { recursive: true });
+await using network = await seededNetwork();
+const browser = await launchBrowser();
+try {
+  for (const theme of ['light', 'dark'] as const) {
+    await using dashboard = await openDashboard(browser, network, { theme, now: NOW, width: WIDTH });
+    const { page } = dashboard;
+    await dashboard.signIn('admin', PASSWORD);
+    for (const [name, { address, ready }] of Object.entries(SHOWN)) {
+      await page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
+      await dashboard.go(`prod/${address?.(network) ?? name}`);
+      await ready(page);
+      await page.mouse.move(0, 0);
+      writeFileSync(path.join(FOLDER, `${name}-${theme}.webp`), await pictureOf(page));
+      await dashboard.go('prod/home');
+    }
+  }
+} finally {
+  await browser.close();
+}
+
+/** Playwright takes PNG and JPEG alone. */
+async function pictureOf(page: Page): Promise<Uint8Array> {
+  const session = await page.context().newCDPSession(page);
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
+  return Buffer.from(data, 'base64');
+}

@@ -1,0 +1,79 @@
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { draftOf } from '../core/base/record.ts';
+import { latestSnapshot, listSnapshots } from '../core/history/snapshots.ts';
+import { buildKit } from '../test/kits/plane/kit.ts';
+import { freshDirectory } from '../test/kits/process/meshd.ts';
+import { policy } from '../test/kits/records/records.ts';
+import { startSnapshots } from './snapshots.ts';
+
+const byHand = { actor: 'user:ada', reason: 'test', requestId: 'r_test' };
+const BIG_LABELS = 40;
+
+/** A policy of some 3 KB. */
+const policyNamed = (name: string) =>
+  draftOf(
+    policy(name, {
+      action: 'DENY',
+      peerSelector: {},
+      ingress: Array.from({ length: BIG_LABELS }, (_, nth) => ({
+        from: [{ peerSelector: { matchLabels: { role: `${name}-${nth}` } } }],
+      })),
+    }),
+  );
+
+type Kit = Awaited<ReturnType<typeof buildKit>>;
+
+/** A control plane whose snapshots are never taken, as one that ends by kill -9 right after a change. */
+async function writeAndCrash(kit: Kit, workspace: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    await kit.services.store.commit(workspace, [{ op: 'create', record: policyNamed(name) }], byHand);
+  }
+}
+
+test('the snapshot of the last change before a crash is taken at the start, of that change and its instant', async () => {
+  const directory = freshDirectory();
+  const file = path.join(directory, 'mesh.db');
+  let workspace = '';
+  {
+    await using kit = await buildKit({ path: file });
+    workspace = await kit.workspace();
+    await writeAndCrash(kit, workspace, ['a']);
+  }
+  await using kit = await buildKit({ path: file, now: Date.UTC(2026, 1, 1) });
+  const { store } = kit.services;
+  const revision = await store.revision(workspace);
+  const [commit] = await store.commits(workspace, revision - 1, 1);
+  const snapshots = startSnapshots(kit.services);
+  await snapshots.settle();
+  expect((await latestSnapshot(kit.services, workspace))?.spec).toMatchObject({
+    revision,
+    capturedAt: commit?.at,
+    trigger: 'policy_change',
+    triggeredBy: 'user:ada',
+  });
+  const taken = await store.revision(workspace);
+  await snapshots.stop();
+  const again = startSnapshots(kit.services);
+  await again.settle();
+  await again.stop();
+  expect(await store.revision(workspace)).toBe(taken);
+  rmSync(directory, { recursive: true });
+});
+
+test('several crashes make snapshots of at most 10 KB each, and a change heard of meanwhile is in the last one', async () => {
+  await using kit = await buildKit();
+  const { store } = kit.services;
+  const workspace = await kit.workspace();
+  for (const crash of ['a', 'b', 'c', 'd']) await writeAndCrash(kit, workspace, [`${crash}1`, `${crash}2`]);
+  const snapshots = startSnapshots(kit.services);
+  await writeAndCrash(kit, workspace, ['meanwhile']);
+  const last = await store.get(workspace, { kind: 'MeshPolicy', name: 'meanwhile' });
+  await snapshots.settle();
+  await snapshots.stop();
+  const { items } = await listSnapshots(kit.services, workspace, { limit: 50 });
+  expect(items.length).toBeGreaterThan(1);
+  expect(Math.max(...items.map(({ spec }) => spec.historyBytes))).toBeLessThan(10_000);
+  expect(Math.max(...items.map(({ spec }) => spec.revision))).toBe(last?.revision);
+});

@@ -1,0 +1,132 @@
+import { renameSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { KeptHead } from '../../core/audit/log-keys.ts';
+import { makeDurable } from '../owned-file.ts';
+import { asStoreError, createPrivate, openForReading, unavailable } from './database.ts';
+import { faultIn } from './integrity.ts';
+import { lossesOf } from './losses.ts';
+import { sizeOf } from './tree.ts';
+
+export interface BackupOptions {
+  /** The database file, which may be in use. */
+  readonly from: string;
+  /** Replaced where it is there, once the new one has been read back. */
+  readonly to: string;
+  readonly now: number;
+  readonly installation: string;
+  /** What the database must hold, read before: the backup must hold it too. */
+  readonly heads: readonly KeptHead[];
+  /** The text of credentials.json, where it is to go along. */
+  readonly credentials?: string;
+}
+
+/** What is known of a backup; it stands in the file itself. */
+export interface BackupLabel {
+  readonly at: number;
+  readonly installation: string;
+}
+
+export interface MadeBackup extends BackupLabel {
+  readonly bytes: number;
+  readonly entries: number;
+}
+
+/** A table beside those of the store: the label, and credentials.json where it goes along. */
+const TABLE = 'backup';
+const CREDENTIALS = 'credentials.json';
+
+/**
+ * Writes all of a database into one file, as it is at one moment, and reads that back: each page is checked, and the logs
+ * hold what the installation had signed. Writers are not held up.
+ *
+ * @throws StoreError `unavailable`; then nothing has taken the place of the file
+ */
+export async function writeBackup(options: BackupOptions): Promise<MadeBackup> {
+  const { from, to, now, installation, credentials } = options;
+  const draft = `${to}.new`;
+  rmSync(draft, { force: true });
+  try {
+    copyDatabase(from, draft);
+    label(draft, { at: now, installation }, credentials);
+    const made = await readBack(draft, options.heads);
+    makeDurable(draft);
+    renameSync(draft, to);
+    makeDurable(path.dirname(to));
+    return { at: now, installation, bytes: statSync(to).size, ...made };
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** All of a database, what its log holds too, as of one moment. Its owner alone can read the copy. */
+export function copyDatabase(from: string, to: string): void {
+  createPrivate(to);
+  const source = openForReading(from);
+  try {
+    source.statement('VACUUM INTO ?').run(to);
+  } catch (error) {
+    throw asStoreError(error);
+  } finally {
+    source.close();
+  }
+}
+
+function label(file: string, { at, installation }: BackupLabel, credentials: string | undefined): void {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec(`CREATE TABLE ${TABLE} (name TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT, WITHOUT ROWID`);
+    const insert = database.prepare(`INSERT INTO ${TABLE} VALUES (?, ?)`);
+    insert.run('label', JSON.stringify({ at, installation } satisfies BackupLabel));
+    if (credentials !== undefined) insert.run(CREDENTIALS, credentials);
+  } finally {
+    database.close();
+  }
+}
+
+async function readBack(file: string, heads: readonly KeptHead[]): Promise<{ entries: number }> {
+  const fault = faultIn(file);
+  if (fault !== undefined) throw unavailable(`the backup does not read back: ${fault}`);
+  const database = openForReading(file);
+  try {
+    const [loss] = await lossesOf(database, heads);
+    if (loss) throw unavailable(`the backup lacks ${loss.had - loss.has} entries of the log of ${loss.workspace}`);
+    const rows = database.statement<{ id: number }>('SELECT id FROM workspace').all();
+    return { entries: rows.reduce((sum, { id }) => sum + sizeOf(database, id), 0) };
+  } finally {
+    database.close();
+  }
+}
+
+/** Takes the label off the copy of a backup, so that it is a database like any other. @returns the credentials in it */
+export function takeLabel(file: string): string | undefined {
+  const database = new DatabaseSync(file);
+  try {
+    const credentials = rowOf(database, CREDENTIALS);
+    // What is dropped is overwritten too: the keys are not to stay in free pages.
+    database.exec(`PRAGMA secure_delete = ON; DROP TABLE IF EXISTS ${TABLE}`);
+    return credentials;
+  } finally {
+    database.close();
+  }
+}
+
+/** Undefined of a copy that was made otherwise. */
+export function labelOf(file: string): (BackupLabel & { readonly hasCredentials: boolean }) | undefined {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const text = rowOf(database, 'label');
+    return text === undefined
+      ? undefined
+      : { ...(JSON.parse(text) as BackupLabel), hasCredentials: rowOf(database, CREDENTIALS) !== undefined };
+  } finally {
+    database.close();
+  }
+}
+
+function rowOf(database: DatabaseSync, name: string): string | undefined {
+  const known = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(TABLE);
+  const row = known && database.prepare(`SELECT content FROM ${TABLE} WHERE name = ?`).get(name);
+  return row && String(row['content']);
+}

@@ -1,0 +1,74 @@
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { StoreError } from '../../core/base/ports.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
+import { keepCredentials } from '../credentials.ts';
+import { giveToOwner, makeDurable } from '../owned-file.ts';
+import { copyDatabase, takeLabel } from './backup.ts';
+import { openDatabase, openForReading, unavailable } from './database.ts';
+import { faultIn } from './integrity.ts';
+import { APPLICATION_ID } from './schema.ts';
+import { openSqliteStore } from './store.ts';
+
+/** @throws StoreError `unavailable` for a file that is no whole database of a control plane */
+export function requireBackup(file: string): void {
+  if (!existsSync(file)) throw unavailable(`${file} is not there`);
+  const fault = faultIn(file);
+  if (fault !== undefined) throw unavailable(`${file} cannot be restored: ${fault}`);
+  const database = openForReading(file);
+  try {
+    const row = database.statement<{ application_id: number }>('PRAGMA application_id').get();
+    if (row?.application_id !== APPLICATION_ID) throw unavailable(`${file} is no database of a control plane`);
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * Puts a copy of a backup in the place of a database that nobody has open, brought to the schema of this version. What was
+ * there is kept beside it. Killed halfway, no database is there, which the next start tells; restore again then.
+ */
+export async function putInPlace(options: {
+  readonly file: string;
+  readonly to: string;
+  readonly configDir: string;
+  readonly now: number;
+}): Promise<{ readonly aside: string | undefined; readonly credentials: boolean }> {
+  const { file, to, configDir, now } = options;
+  const draft = `${to}.new`;
+  rmSync(draft, { force: true });
+  copyDatabase(file, draft);
+  const credentials = takeLabel(draft);
+  makeDurable(draft);
+  const aside = moveAside(to, now);
+  renameSync(draft, to);
+  makeDurable(path.dirname(to));
+  giveToOwner(path.dirname(to), [path.basename(to)]);
+  const store = await openSqliteStore({ path: to, clock: { now: () => now }, log: silentLog });
+  await store.close();
+  const kept = credentials !== undefined && keepCredentials(configDir, credentials);
+  return { aside, credentials: kept };
+}
+
+/** The database and what SQLite keeps beside it, together: a damaged one may be of use still. */
+function moveAside(file: string, now: number): string | undefined {
+  if (!existsSync(file)) {
+    // The log of a database that is gone would be taken for that of the next one.
+    for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
+    return undefined;
+  }
+  fold(file);
+  const aside = `${file}.before-restore-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
+  for (const end of ['', '-wal', '-shm'])
+    if (existsSync(`${file}${end}`)) renameSync(`${file}${end}`, `${aside}${end}`);
+  return aside;
+}
+
+/** Closing the only connection moves the log into the file. @throws StoreError where another process has it open */
+function fold(file: string): void {
+  try {
+    openDatabase(file).close();
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.subject.includes('is in use')) throw error;
+  }
+}

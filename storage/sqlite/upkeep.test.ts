@@ -1,0 +1,113 @@
+import { mkdtempSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { silentLog } from '../../core/base/silent-log.ts';
+import { rewriteDatabase } from './rewrite.ts';
+import { openSqliteStore } from './store.ts';
+
+const PAGE_BYTES = 4_096;
+const BALLAST_BYTES = 8 * 1024 * 1024;
+const clock = { now: () => 0 };
+
+function newPath(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mesh-upkeep-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return path.join(folder, 'mesh.db');
+}
+
+async function openAt(file: string) {
+  const store = await openSqliteStore({ path: file, clock, log: silentLog });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const login = [{ type: 'login', actor: 'user:ada', result: 'ok' }] as const;
+
+test.each<[string, (file: string) => void, RegExp]>([
+  ['the database is removed', (file) => rmSync(file), /mesh\.db was removed or replaced/],
+  ['its log is removed', (file) => rmSync(`${file}-wal`), /mesh\.db-wal was removed or replaced/],
+  ['the database is cut short', (file) => truncateSync(file, PAGE_BYTES), /mesh\.db was cut short/],
+  ['its log is cut short', (file) => truncateSync(`${file}-wal`, PAGE_BYTES), /mesh\.db-wal was cut short/],
+  [
+    'another file takes the place of the database',
+    (file) => {
+      renameSync(file, `${file}.away`);
+      writeFileSync(file, '');
+    },
+    /mesh\.db was removed or replaced/,
+  ],
+])('once %s no write is acknowledged, then or later', async (_what, lose, message) => {
+  const file = newPath();
+  const store = await openAt(file);
+  await store.record('w', login);
+  store.upkeep.checkpoint();
+  await store.record('w', login);
+  expect(store.upkeep.problem()).toBeUndefined();
+  lose(file);
+  await expect(store.record('w', login)).rejects.toThrow(message);
+  await expect(store.record('w', login)).rejects.toThrow(message);
+  expect(store.upkeep.problem()).toMatch(message);
+});
+
+test('what the store still knows is written beside a database that was removed', async () => {
+  const file = newPath();
+  const store = await openAt(file);
+  await store.record('w', login);
+  for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`);
+  const copy = await store.upkeep.rescue();
+  const rescued = await openAt(copy);
+  expect([copy, await rescued.audit('w', { limit: 9 })]).toEqual([`${file}.rescued`, [expect.anything()]]);
+});
+
+test('the log moves into the database, so that the file alone holds what was written', async () => {
+  const file = newPath();
+  const store = await openAt(file);
+  await store.record('w', login);
+  const before = store.upkeep.bytes();
+  store.upkeep.checkpoint();
+  expect(store.upkeep.bytes().file).toBeGreaterThan(before.file);
+  await store.record('w', login);
+  expect(store.upkeep.problem()).toBeUndefined();
+});
+
+/** Space in the file of a store that nothing uses any more. */
+function leaveSpace(file: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(
+    `CREATE TABLE ballast (x BLOB); INSERT INTO ballast VALUES (zeroblob(${BALLAST_BYTES})); DROP TABLE ballast`,
+  );
+  database.close();
+}
+
+test('free pages are given back in small steps while the store is in use', async () => {
+  const file = newPath();
+  await (await openAt(file)).close();
+  leaveSpace(file);
+  const store = await openAt(file);
+  const given = store.upkeep.vacuum();
+  await store.record('w', login);
+  expect((await given) * PAGE_BYTES).toBeGreaterThan(BALLAST_BYTES / 2);
+  store.upkeep.checkpoint();
+  expect(statSync(file).size).toBeLessThan(BALLAST_BYTES / 2);
+  expect(await store.upkeep.vacuum()).toBe(0);
+  await store.record('w', login);
+  expect(await store.audit('w', { limit: 9 })).toHaveLength(2);
+});
+
+test('a file that an older version made gives pages back once it was rewritten', async () => {
+  const file = newPath();
+  const older = new DatabaseSync(file);
+  older.exec('PRAGMA journal_mode = WAL; CREATE TABLE first (x)');
+  older.close();
+  await (await openAt(file)).close();
+  leaveSpace(file);
+  const store = await openAt(file);
+  expect(await store.upkeep.vacuum()).toBe(0);
+  await store.close();
+  const { before, after } = rewriteDatabase(file);
+  expect(before - after).toBeGreaterThan(BALLAST_BYTES / 2);
+  leaveSpace(file);
+  expect(await (await openAt(file)).upkeep.vacuum()).toBeGreaterThan(0);
+});

@@ -1,0 +1,22 @@
+/** What keeps the file of a store well while it is open. */
+export interface StoreUpkeep {
+  /** Where it is, links followed; undefined of one in memory. */
+  readonly file: string | undefined;
+  /** Why nothing can be written any more: the file was removed, replaced or cut short. Undefined while it is well. */
+  problem(): string | undefined;
+  /** Bytes of the file, and of the log of what is not in it yet. */
+  bytes(): { readonly file: number; readonly log: number };
+  /** Moves what is in the log into the file, as far as no reader needs it there. */
+  checkpoint(): void;
+  /** Gives free pages back to the file system in small steps between writes, where there are many. @returns how many */
+  vacuum(): Promise<number>;
+  /**
+   * Writes all that the store still knows beside its file, which was removed.
+   *
+   * @returns the copy, which `meshd restore` takes
+   */
+  rescue(): Promise<string>;
+}
+
+/** What is added to the name of a file for the copy that `rescue` makes of it. */
+export const RESCUED = '.rescued';

@@ -1,0 +1,29 @@
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+
+/** What a control plane of a release left behind, and what it answered last. */
+export interface Fixture {
+  /** Its configuration directory, in a copy. */
+  readonly directory: string;
+  /** When it answered. */
+  readonly at: string;
+  readonly workspace: string;
+  readonly answers: Readonly<Record<string, unknown>>;
+}
+
+/** Versions that have a fixture. */
+export function releases(): string[] {
+  const entries = readdirSync(import.meta.dirname, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+export function fixtureOf(version: string): Fixture {
+  const source = path.join(import.meta.dirname, version);
+  const directory = mkdtempSync(path.join(tmpdir(), 'mesh-release-'));
+  const unpacked = (name: string) => gunzipSync(readFileSync(path.join(source, `${name}.gz`)));
+  writeFileSync(path.join(directory, 'mesh.db'), unpacked('mesh.db'), { mode: 0o600 });
+  copyFileSync(path.join(source, 'credentials.json'), path.join(directory, 'credentials.json'));
+  return { directory, ...JSON.parse(unpacked('answers.json').toString()) };
+}

@@ -1,0 +1,217 @@
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { readCheckpoint } from '../../core/audit/checkpoint.ts';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import { apiOf, configure, freshWorkspace, startHarness } from '../kits/http/harness.ts';
+import { freshDirectory, type Meshd, type MeshdOptions, startMeshd } from '../kits/process/meshd.ts';
+import { launcher, run } from '../kits/process/run-command.ts';
+
+const POLICIES = 20;
+const PAGE_BYTES = 4_096;
+
+/** A control plane in a process of its own, with an administrator and a workspace to write to. */
+async function openPlane(options: MeshdOptions = {}) {
+  const directory = options.directory ?? freshDirectory();
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  configure(directory);
+  const meshd = startMeshd({ ...options, directory });
+  onTestFinished(() => void meshd.child.kill('SIGKILL'));
+  const api = apiOf(await meshd.ready());
+  return { directory, meshd, api };
+}
+
+type Place = Awaited<ReturnType<typeof freshWorkspace>>;
+type Plane = Awaited<ReturnType<typeof openPlane>>;
+
+const writeTo = async ({ api }: Pick<Plane, 'api'>, place: Place, name: string) =>
+  (await api('POST', '/api/v1/policies', { ...place, body: { name, spec: { action: 'DENY', peerSelector: {} } } }))
+    .status;
+
+/** Entries of a log that are known of apart from the database. */
+const marked = (directory: string, workspace: string) =>
+  readCheckpoint(readFileSync(path.join(directory, 'log-heads', workspace), 'utf8'))?.size ?? 0;
+
+const databaseIn = (directory: string) => path.join(directory, 'mesh.db');
+
+function zero(file: string, from: number): void {
+  const bytes = readFileSync(file);
+  writeFileSync(file, bytes.fill(0, from, from + PAGE_BYTES));
+}
+
+/** What closing the last connection does: the log moves into the file. */
+function fold(file: string): void {
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+}
+
+/** Runs `meshd` to its end: it refuses to start, or does what it is told to. */
+const meshd = (directory: string, ...args: string[]) =>
+  run(launcher('meshd'), [...args, '--config-dir', directory], {
+    env: { HOME: directory, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '', ...LOOPBACK },
+    timeoutMs: 50_000,
+  });
+
+const LOOPBACK = {
+  MESH_LISTEN: '127.0.0.1:0',
+  MESH_BUS_LISTEN: '127.0.0.1:0',
+  MESH_RELAY_LISTEN: '127.0.0.1:0',
+  MESH_STUN_LISTEN: '127.0.0.1:0',
+};
+
+/** A directory as kill -9 left it, with all in the log of the database, and a copy of the database from before. */
+let killed: { readonly directory: string; readonly older: string; readonly place: Place };
+
+beforeAll(async () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'mesh-killed-'));
+  configure(directory);
+  const running: Meshd = startMeshd({ directory });
+  const api = apiOf(await running.ready());
+  const place = await freshWorkspace(api);
+  const older = path.join(directory, 'older.db');
+  expect((await meshd(directory, 'backup', older)).code).toBe(0);
+  for (let n = 0; n < POLICIES; n += 1) expect(await writeTo({ api }, place, `p${n}`)).toBe(201);
+  await vi.waitUntil(() => marked(directory, place.workspace) > POLICIES, { timeout: 30_000 });
+  running.child.kill('SIGKILL');
+  await running.ended;
+  killed = { directory, older, place };
+  return () => rmSync(directory, { recursive: true, force: true });
+});
+
+function copyOfKilled(): string {
+  const directory = freshDirectory();
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  cpSync(killed.directory, directory, { recursive: true });
+  return directory;
+}
+
+const shorter =
+  /w_\w+: \d+ of \d+ entries are missing, those after 20\S+Z up to 20\S+Z|: \d+ of \d+ entries are missing, all of them up to 20\S+Z/;
+const gone = /the file is (not there|empty); on 20\S+Z its logs had \d+ entries/;
+
+test.each<[string, (file: string) => void, RegExp]>([
+  ['the log of the database is gone', (file) => rmSync(`${file}-wal`), gone],
+  [
+    'half of the log of the database is gone',
+    (file) => truncateSync(`${file}-wal`, readFileSync(`${file}-wal`).length / 2),
+    shorter,
+  ],
+  [
+    '4 KB in the middle of the log of the database are zero',
+    (file) => zero(`${file}-wal`, Math.floor(readFileSync(`${file}-wal`).length / 2)),
+    shorter,
+  ],
+  [
+    'the database is gone and credentials.json is there',
+    (file) => {
+      for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`);
+    },
+    gone,
+  ],
+  [
+    'the database is the one of before',
+    (file) => {
+      for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`);
+      cpSync(killed.older, file);
+    },
+    shorter,
+  ],
+  [
+    'the third page of the database is zero',
+    (file) => {
+      fold(file);
+      zero(file, 2 * PAGE_BYTES);
+    },
+    /^meshd: (unavailable: )?the database \S+mesh\.db is damaged \(.+\)\. Restore it from a backup: meshd restore FILE\./,
+  ],
+])('where %s meshd does not start, says so of the database and changes nothing', async (_what, damage, message) => {
+  const directory = copyOfKilled();
+  const file = databaseIn(directory);
+  damage(file);
+  const before = existsSync(file) ? readFileSync(file) : undefined;
+  const { code, stdout, stderr } = await meshd(directory, '--standalone');
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(message);
+  expect(stderr).toMatch(/meshd restore/);
+  expect(stderr).not.toMatch(/MESH_RELAY|cannot listen/);
+  expect(existsSync(file) ? readFileSync(file) : undefined).toEqual(before);
+});
+
+test('what is missing is given up once by --accept-loss, which the log tells, and the next start needs no flag', {
+  timeout: 120_000,
+}, async () => {
+  const directory = copyOfKilled();
+  truncateSync(`${databaseIn(directory)}-wal`, readFileSync(`${databaseIn(directory)}-wal`).length / 2);
+  const first = await openPlane({ directory, command: [launcher('meshd'), '--standalone', '--accept-loss'] });
+  const token = (
+    await first.api('POST', '/api/v1/users/login', {
+      body: { username: 'admin', password: 'correct horse battery staple' },
+    })
+  ).body.data.token;
+  const { body } = await first.api('GET', '/api/v1/audit?type=event', { token, workspace: killed.place.workspace });
+  const entry = body.items.find((each: { event: string }) => each.event === 'audit.accepted');
+  expect(entry.detail.reason).toBe('meshd --accept-loss');
+  expect(entry.detail.given[0]).toMatch(/its end is missing/);
+  expect(await first.meshd.stop()).toBe(0);
+  const second = await openPlane({ directory });
+  expect(await writeTo(second, { ...killed.place, token }, 'again')).toBe(201);
+});
+
+test('where the whole database is given up, the log of the installation says which logs there were', async () => {
+  const directory = copyOfKilled();
+  for (const end of ['', '-wal', '-shm']) rmSync(`${databaseIn(directory)}${end}`);
+  await using harness = await startHarness({ directory, acceptLoss: true });
+  const entries = await harness.plane.services.store.audit(SYSTEM_WORKSPACE, { limit: 50 });
+  const given = entries.flatMap(({ event }) => (event?.type === 'audit.accepted' ? [event.detail?.['given']] : []));
+  expect(given.flat().join()).toMatch(new RegExp(`all of the log of ${killed.place.workspace}, which is gone`));
+  await harness.stop();
+  await using again = await startHarness({ directory });
+  expect((await again.api('GET', '/readyz')).status).toBe(200);
+});
+
+test('a store of an older version, without what is kept apart from it, starts without a flag', async () => {
+  const directory = copyOfKilled();
+  rmSync(path.join(directory, 'log-heads'), { recursive: true });
+  const { meshd: running } = await openPlane({ directory });
+  await expect
+    .poll(() => existsSync(path.join(directory, 'log-heads', killed.place.workspace)), { timeout: 30_000 })
+    .toBe(true);
+  expect(await running.stop()).toBe(0);
+});
+
+test('once mesh.db is removed under a running meshd no write is acknowledged, and what was is restored from the copy', {
+  timeout: 180_000,
+}, async () => {
+  const plane = await openPlane();
+  const { directory, api } = plane;
+  const place = await freshWorkspace(api);
+  expect(await writeTo(plane, place, 'before')).toBe(201);
+  for (const name of readdirSync(directory).filter((each) => each.startsWith('mesh.db'))) {
+    rmSync(path.join(directory, name));
+  }
+  expect(await writeTo(plane, place, 'after')).toBe(503);
+  expect((await api('GET', '/readyz')).status).toBe(503);
+  const rescued = `${databaseIn(directory)}.rescued`;
+  await expect.poll(() => existsSync(rescued), { timeout: 30_000 }).toBe(true);
+  await plane.meshd.stop();
+  expect(plane.meshd.stderr()).toMatch(/mesh\.db was removed or replaced while meshd had it open/);
+  const refused = await meshd(directory, '--standalone');
+  expect(refused.stderr).toMatch(gone);
+  expect(refused.stderr).toContain(`meshd restore ${rescued}`);
+  expect((await meshd(directory, 'restore', rescued)).code).toBe(0);
+  const again = await openPlane({ directory });
+  const { body } = await again.api('GET', '/api/v1/policies', place);
+  expect(body.items.map(({ name }: { name: string }) => name)).toEqual(['before']);
+});

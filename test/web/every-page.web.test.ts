@@ -1,0 +1,69 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+import { HOSTILE_WORDS } from '../kits/web/network-words.ts';
+import { addressesOf, namesIn } from '../kits/web/page-addresses.ts';
+import { PASSWORD } from '../kits/web/page-people.ts';
+import { NOW, type SeededNetwork, seededNetwork } from '../kits/web/seeded-network.ts';
+import { type Walked, walk } from '../kits/web/walk.ts';
+import { withholdWrites } from '../kits/web/withheld.ts';
+
+/** All pages on a machine with other work. */
+const WALK_MS = 1_200_000;
+/** Words that stand in YAML, in JSON or in a field. */
+const QUOTED: ReadonlySet<string> = new Set(['annotation', 'question', 'lookedUp']);
+/** What a text became that was taken for markup or for a program. */
+const ALIVE = `[
+  ...(globalThis.ran ? ['a program ran'] : []),
+  ...document.querySelectorAll('img, iframe, script:not([src^="/assets/"]), [onload], [onerror], a[href^="javascript:" i]'),
+].map(String)`;
+
+describe.skipIf(!hasBrowser)('every page, its details and dialogs', () => {
+  let browser: Browser;
+  let network: SeededNetwork;
+  let walked: Walked;
+  beforeAll(async () => {
+    [browser, network] = await Promise.all([launchBrowser(), seededNetwork(HOSTILE_WORDS)]);
+    walked = { addresses: Object.values(addressesOf(network)).flat(), names: namesIn(network) };
+  });
+  afterAll(async () => {
+    await browser.close();
+    await network[Symbol.asyncDispose]();
+  });
+
+  async function open(username: string) {
+    const dashboard = await openDashboard(browser, network, { now: NOW });
+    await dashboard.signIn(username, PASSWORD);
+    await dashboard.page.getByRole('heading', { name: 'Home' }).waitFor();
+    return dashboard;
+  }
+
+  test('hostile names stay text, nothing scrolls sideways, and axe finds no fault in both themes at three widths', {
+    timeout: WALK_MS,
+  }, async () => {
+    await using dashboard = await open('admin');
+    const { page, complaints } = dashboard;
+    const refused = await withholdWrites(page, 'platform_admin');
+    const faults: string[] = [];
+    const asTheyAre = Object.entries(HOSTILE_WORDS).filter(([name]) => !QUOTED.has(name));
+    const unread = new Set(textsOf(Object.fromEntries(asTheyAre)));
+    for await (const { address, button } of walk(dashboard, walked)) {
+      const found = [...(await accessibilityFaults(page)), ...(await page.evaluate<string[]>(ALIVE))];
+      faults.push(...found.map((fault) => `${address}${button ? `, ${button}` : ''}: ${fault}`));
+      const shown = plain((await page.locator('body').textContent()) ?? '');
+      for (const text of unread) if (shown.includes(plain(text))) unread.delete(text);
+    }
+    expect(faults).toEqual([]);
+    expect([...complaints, ...refused]).toEqual([]);
+    expect([...unread]).toEqual([]);
+  });
+});
+
+function textsOf(words: object): string[] {
+  return Object.values(words).flatMap((value) => (typeof value === 'string' ? [value] : textsOf(value)));
+}
+
+/** Line ends become spaces where they are shown. */
+function plain(text: string): string {
+  return text.replace(/\s+/g, ' ');
+}

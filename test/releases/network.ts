@@ -12,9 +12,7 @@ interface Place {
 const WEB_TO_DB = {
   action: 'ALLOW',
   peerSelector: { matchLabels: { role: 'db' } },
-  ingress: [
-    { from: [{ peerSelector: { matchLabels: { role: 'web' } } }], ports: [{ protocol: 'TCP', port: 5432 }] },
-  ],
+  ingress: [{ from: [{ peerSelector: { matchLabels: { role: 'web' } } }], ports: [{ protocol: 'TCP', port: 5432 }] }],
 };
 const SHUT = { action: 'DENY', peerSelector: { matchLabels: { role: 'ci' } }, ingress: [{}] };
 const INTENT = 'let the ci machines reach the database on port 5432';
@@ -61,7 +59,9 @@ export async function fill(api: Api, token: string): Promise<{ place: Place; ins
     await call('POST', '/api/v1/devices/self/heartbeat', { token: devices.get(name) ?? '', body: {} });
   }
   await write('PATCH', '/api/v1/peers/web-2', { labels: { role: 'web', stage: 'canary' } });
-  await write('PUT', '/api/v1/policies/shut', { spec: { ...SHUT, peerSelector: { matchLabels: { stage: 'canary' } } } });
+  await write('PUT', '/api/v1/policies/shut', {
+    spec: { ...SHUT, peerSelector: { matchLabels: { stage: 'canary' } } },
+  });
   await pause();
   await write('DELETE', '/api/v1/peers/web-3');
   await write('POST', '/api/v1/peers/ci-2/revoke', {});

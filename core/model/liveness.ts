@@ -29,7 +29,7 @@ export function buildLiveness(): Liveness {
       heard.at = last === undefined ? at : Math.max(last, at);
       return last === undefined || at - last >= ONLINE_MS;
     },
-lastSeen: (workspace, peerUid) => of(workspace, peerUid)?.at,
+    lastSeen: (workspace, peerUid) => of(workspace, peerUid)?.at,
     countSince(instant) {
       let count = 0;
       for (const peers of byWorkspace.values()) {

@@ -11,6 +11,9 @@ export interface Fixture {
   /** When it answered. */
   readonly at: string;
   readonly workspace: string;
+  /** Token of the device db-1, and its graph. */
+  readonly device: string;
+  readonly graph: Readonly<Record<string, unknown>>;
   readonly answers: Readonly<Record<string, unknown>>;
 }
 

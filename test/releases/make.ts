@@ -17,8 +17,9 @@ const target = path.join(import.meta.dirname, version);
 mkdirSync(target, { recursive: true });
 try {
   const api = apiOf(await meshd.ready());
-  const { place, instants } = await fill(api, await login(api));
-  const asked = { at: new Date().toISOString(), workspace: place.workspace, instants };
+  const { place, instants, device } = await fill(api, await login(api));
+  const { body: graph } = await api('GET', '/api/v1/devices/self/graph', { token: device });
+  const asked = { device, graph, at: new Date().toISOString(), workspace: place.workspace, instants };
   const answers = await ask(api, place, instants);
   writeFileSync(path.join(target, 'answers.json.gz'), gzipSync(JSON.stringify({ ...asked, answers }), { level: 9 }));
 } finally {

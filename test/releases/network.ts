@@ -22,8 +22,8 @@ const CI_TO_DB = {
   ingress: [{ from: [{ peerSelector: { matchLabels: { role: 'ci' } } }], ports: [{ protocol: 'TCP', port: 5432 }] }],
 };
 
-/** Fills a new control plane. @returns where, and instants between its changes */
-export async function fill(api: Api, token: string): Promise<{ place: Place; instants: string[] }> {
+/** Fills a new control plane. @returns where, instants between its changes, and the token of the device db-1 */
+export async function fill(api: Api, token: string): Promise<{ place: Place; instants: string[]; device: string }> {
   const call = callOf(api);
   const { data } = await call('POST', '/api/v1/workspaces/add', {
     token,
@@ -92,7 +92,7 @@ export async function fill(api: Api, token: string): Promise<{ place: Place; ins
   await write('PUT', `/api/v1/workspaces/${place.workspace}/members/vera`, { role: 'viewer' });
   await write('POST', '/api/v1/users/me/api-tokens', { name: 'backup-script', scopes: ['network:read'] });
   await pause();
-  return { place, instants };
+  return { place, instants, device: devices.get('db-1') ?? '' };
 }
 
 const PEERS = [

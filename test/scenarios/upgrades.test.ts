@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import { takenGraphShape } from '../../client/graph-shape.ts';
 import { startHarness } from '../kits/http/harness.ts';
 import { fixtureOf, releases } from '../releases/fixture.ts';
 import { otherwise } from '../releases/same-facts.ts';
@@ -23,6 +24,27 @@ describe.each(releases())('a store of %s', (version) => {
     expect(Object.keys(answers).filter((route) => route.includes('/check-at?')).length).toBeGreaterThan(50);
     const { body } = await harness.api('GET', '/api/v1/audit?limit=1', { token, workspace });
     expect(body.items[0].actor).toBe('system:upgrade');
+  });
+
+  test('knows its devices: one that goes on as before is online, and is given the peers and the firewall that it had', async () => {
+    const { directory, at, workspace, device, graph } = fixtureOf(version);
+    const now = Date.parse(at);
+    await using harness = await startHarness({ directory, clock: { now: () => now } });
+    const own = (method: string, what: string, body?: object) =>
+      harness.api(method, `/api/v1/devices/self${what}`, { token: device, ...(body && { body }) });
+    expect((await own('POST', '/heartbeat', { paths: [] })).body).toMatchObject({ phase: 'ready' });
+    const { body } = await own('GET', '/graph');
+    for (const part of ['self', 'peers', 'firewall'])
+      expect(otherwise(graph[part], body[part], `/${part}`)).toEqual([]);
+    expect(body.peers.length).toBeGreaterThan(1);
+    const { body: peer } = await harness.api('GET', '/api/v1/peers/db-1', { token: await harness.login(), workspace });
+    expect(peer.status).toMatchObject({ online: true, version: null });
+  });
+
+  test('has graphs that a node of this version takes as they are', () => {
+    const { graph } = fixtureOf(version);
+    const { self, peers, firewall } = takenGraphShape(graph);
+    expect([self, peers, firewall]).toMatchObject([graph['self'], graph['peers'], graph['firewall']]);
   });
 
   test.each([

@@ -13,7 +13,7 @@ const COOKIE = 'mesh-session';
 /** Browsers send it to the API alone: never to /mcp. */
 const COOKIE_PATH = '/api/v1';
 /** A session token is a JWT; no other credential is taken from a cookie. */
-const COOKIE_VALUE = /(?:^|; ?)mesh-session=([\w-]+\.[\w-]+\.[\w-]+)(?:;|$)/;
+const COOKIE_VALUE = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 /** Set by the script of the dashboard. A form cannot, nor a page of another site: it would have to be allowed to (CORS). */
 const PAGE_HEADER = 'x-mesh-page';
 
@@ -23,7 +23,23 @@ const PAGE_HEADER = 'x-mesh-page';
  */
 export function credentialOf({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
   if (headers.authorization !== undefined) return bearerOf(headers.authorization);
-  return isOwnPage(headers) ? COOKIE_VALUE.exec(headers.cookie ?? '')?.[1] : undefined;
+  return isOwnPage(headers) ? sessionIn(headers.cookie) : undefined;
+}
+
+/** Of two that a browser sends another server of this host, or a sister of this site, set one: neither counts. */
+function sessionIn(cookies = ''): string | undefined {
+  const [value = '', ...others] = sessionsIn(cookies);
+  return others.length === 0 && COOKIE_VALUE.test(value) ? value : undefined;
+}
+
+function sessionsIn(cookies: string): string[] {
+  const own = `${COOKIE}=`;
+  return cookies.split(/; ?/).flatMap((one) => (one.startsWith(own) ? [one.slice(own.length)] : []));
+}
+
+/** Whether the browser keeps a session, of whomever. */
+export function keepsSession({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return sessionsIn(headers.cookie ?? '').length > 0;
 }
 
 /** Whether the dashboard asks, of this very origin (Fetch Metadata). */

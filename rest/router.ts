@@ -11,7 +11,7 @@ import { JsonText } from '../core/compute/compute.ts';
 import { YamlText } from '../core/views/custom-resource.ts';
 import { prefersYaml, wantsEvents } from './accept.ts';
 import { readFields } from './body.ts';
-import { cookieOf, credentialOf, endedCookie, isOwnPage } from './credential.ts';
+import { cookieOf, credentialOf, endedCookie, isOwnPage, keepsSession } from './credential.ts';
 import { answersRecord, entityTagIn, parseIfMatch } from './entity-tags.ts';
 import { buildCoercion } from './input.ts';
 import type { Metrics } from './metrics.ts';
@@ -203,8 +203,10 @@ function cookieHeaders(
 ): readonly string[] {
   if (!session || !isOwnPage(request.headers)) return [];
   if (session === 'ends') return ['Set-Cookie', endedCookie(request)];
-  const isAsked = asked['staySignedIn'] === true;
-  return isAsked ? ['Set-Cookie', cookieOf(request, answer as { token: string; expiresAt: string })] : [];
+  if (asked['staySignedIn'] === true)
+    return ['Set-Cookie', cookieOf(request, answer as { token: string; expiresAt: string })];
+  // Else the session of who was there before would come back once this one ends.
+  return keepsSession(request) ? ['Set-Cookie', endedCookie(request)] : [];
 }
 
 /** 202 for what waits for a person. */

@@ -3,6 +3,7 @@ import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import type { Commit } from '../core/base/ports.ts';
 import type { Kind, StoredRecord } from '../core/base/record.ts';
 import { findAccount } from '../core/identity/accounts.ts';
+import { liveApiTokens } from '../core/identity/token-lists.ts';
 import type { EgressRule } from '../core/model/policy.ts';
 import type { PolicyPreset } from '../core/model/resources.ts';
 import { parseToken, tokenKey } from '../core/model/token.ts';
@@ -167,9 +168,12 @@ export async function buildScene(): Promise<Scene> {
         (await scene.records('Snapshot')).map(({ uid }) => uid),
         (await scene.records('Token')).map(({ uid }) => uid),
       ];
+      const ownTokens = (await liveApiTokens(kit.services, workspace, caller?.id ?? '')).map(({ uid }) => uid);
       return {
         names: {
           workflow: workflows,
+          // Those of the caller, where there are any; anybody's else.
+          api_token: ownTokens.length > 0 ? ownTokens : tokens,
           token: tokens,
           assertion: await named('PolicyAssertion'),
           policy: [...state.policies.keys()],

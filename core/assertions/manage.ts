@@ -60,7 +60,7 @@ export async function createAssertion(
   const { services, workspace } = context;
   const stored = normalizeName(name ?? nameOf(spec));
   if (!NAME_PATTERN.test(stored)) {
-    const detail = 'A name is 1 to 63 letters, digits, ".", "_" or "-".';
+    const detail = 'A name is 1 to 63 letters, digits, ".", "_" or "-", and not "." or "..".';
     throw invalidInput([{ pointer: '/name', detail }], detail);
   }
   return serialised(services.store, workspace, async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { lineOfText, mapOf } from './text.ts';
+import { lineOfText, linesOfText, mapOf } from './text.ts';
 
 const line = lineOfText(20);
 
@@ -30,6 +30,16 @@ test.each([
   ['private use', 'a\ue000b'],
 ])('%s is refused in a name', (_what, text) => {
   expect(line.safeParse(text).error?.issues).toMatchObject([{ message: 'one line of printable text is needed' }]);
+});
+
+test('several lines may have tabs, and nothing that shows nothing or turns the direction of text', () => {
+  const lines = linesOfText(40);
+  expect(lines.parse('let web\r\n\treach 東京 👩‍💻')).toBe('let web\r\n\treach 東京 👩‍💻');
+  for (const letter of ['\u202e', '\u200b', '\u2028', '\u0085', '\u001b', '\u{e0041}', '\ue000']) {
+    expect(lines.safeParse(`a${letter}b`).error?.issues).toMatchObject([
+      { message: expect.stringContaining('printable') },
+    ]);
+  }
 });
 
 test('what a terminal or a list shows of any accepted text is one line', () => {

@@ -55,6 +55,16 @@ export function lineOfText(max: number): z.ZodString {
     .refine((text) => !UNPRINTABLE.test(text), { error: 'one line of printable text is needed' });
 }
 
+/** The same over several lines: what a person is asked to decide about reads as it is stored. */
+export function linesOfText(max: number): z.ZodString {
+  return z
+    .string()
+    .max(max)
+    .refine((text) => !UNPRINTABLE.test(text.replaceAll(/[\n\r\t]/g, ' ')), {
+      error: 'printable text is needed: no characters that show nothing or turn the direction of text',
+    });
+}
+
 /** An instant as ISO 8601 writes it. */
 export function instantText(error: string): z.ZodISODateTime {
   return z.iso.datetime({ offset: true, error }).max(TEXT_LIMITS.instant);

@@ -184,7 +184,10 @@ function planCreate(state: NetworkState, change: WriteChange, index: number, now
   const name = normalizeName(change.name);
   if (!NAME_PATTERN.test(name)) {
     throw invalidInput([
-      { pointer: `/changes/${index}/name`, detail: 'A name is 1 to 63 letters, digits, ".", "_" or "-".' },
+      {
+        pointer: `/changes/${index}/name`,
+        detail: 'A name is 1 to 63 letters, digits, ".", "_" or "-", and not "." or "..".',
+      },
     ]);
   }
   const common = {

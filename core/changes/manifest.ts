@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type FieldError, invalidInput } from '../base/errors.ts';
 import { API_VERSION } from '../base/record.ts';
 import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
-import { lineOfText, mapOf, TEXT_LIMITS } from '../base/text.ts';
+import { lineOfText, linesOfText, mapOf, TEXT_LIMITS } from '../base/text.ts';
 import { lookUp } from '../model/find.ts';
 import { reservedOf } from '../model/in-files.ts';
 import { labelsSchema } from '../model/labels.ts';
@@ -21,7 +21,7 @@ export const MAX_ANNOTATIONS = 64;
 
 export const annotationsSchema = mapOf(
   lineOfText(TEXT_LIMITS.labelKey).min(1),
-  z.string().max(TEXT_LIMITS.annotation),
+  linesOfText(TEXT_LIMITS.annotation),
   MAX_ANNOTATIONS,
   'annotations',
 );

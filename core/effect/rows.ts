@@ -26,23 +26,24 @@ export interface EffectTexts {
   readonly omittedPairs: number;
 }
 
-/** One side of an effect by kinds of peers, at most `limit` rows whatever the size of the network. */
+/** One side of an effect by kinds of peers, after the first `skip` at most `limit` rows whatever the size of the network. */
 export function effectTexts(
   effect: Pick<Effect, 'groups' | 'outside'>,
   side: 'opened' | 'closed',
   state: NetworkState,
   limit: number,
   order: 'outside last' | 'let in first' = 'outside last',
+  skip = 0,
 ): EffectTexts {
   const blocks = blocksOf(effect, side);
   const comesIn = ({ addresses }: Block) => Number(addresses === 'src');
   const sorted = order === 'outside last' ? blocks : blocks.toSorted((a, b) => comesIn(b) - comesIn(a));
-  const rows = sorted.slice(0, limit).map(({ src, dst, ports, spans, pairs, addresses }): EffectText => {
+  const rows = sorted.slice(skip, skip + limit).map(({ src, dst, ports, spans, pairs, addresses }): EffectText => {
     const from = addresses === 'src' ? listed(src) : describe(src, dst, state);
     const to = addresses === 'dst' ? listed(dst) : describe(dst, src, state);
     return { from, to, ports, shortPorts: shortSpanText(spans), pairs, example: exampleOf(src, dst), src, dst };
   });
-  const left = sorted.slice(limit);
+  const left = sorted.slice(skip + limit);
   return { rows, omittedRows: left.length, omittedPairs: left.reduce((sum, { pairs }) => sum + pairs, 0) };
 }
 

@@ -10,7 +10,8 @@ import { placesOf } from '../changes/place-index.ts';
 import { freeSlot, networkCheck, type PeerDraft, placeIn } from '../changes/places.ts';
 import { issueToken, renewToken } from '../identity/device-token.ts';
 import { lookUp } from '../model/find.ts';
-import { NAME_PATTERN, normalizeName, type PeerRecord, type Platform } from '../model/resources.ts';
+import { peerNameOf } from '../model/peer-name.ts';
+import type { PeerRecord, Platform } from '../model/resources.ts';
 import { expiredToken, spendOp, type TokenRecord, unknownToken } from '../model/token-record.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { ancestors, family } from '../state/agent-tree.ts';
@@ -59,7 +60,7 @@ const LOST_ANSWER_MS = 5 * 60_000;
  */
 export async function registerDevice(context: DeviceCall, request: DeviceRequest): Promise<Registered> {
   const { services, workspace } = context;
-  const given = request.name === undefined ? undefined : deviceName(request.name);
+  const given = request.name === undefined ? undefined : peerNameOf(request.name);
   const isProven = checkProof(services, request, request.token);
   return serialised(services.store, workspace, async () => {
     const token = await readToken(context);
@@ -67,7 +68,7 @@ export async function registerDevice(context: DeviceCall, request: DeviceRequest
     const known = placesOf(state).peerWithKey(request.publicKey);
     if (known) return registerAgain(context, state, known, token, isProven);
     const displayName = request.name ?? subAgentName(token);
-    const name = given ?? freeName(state, displayName);
+    const name = given ?? freeName(state, peerNameOf(displayName));
     if (lookUp(state.peers, name)) {
       const suggestedName = freeName(state, name);
       const detail = `A device ${name} is registered already: choose another name, such as ${suggestedName}.`;
@@ -76,14 +77,6 @@ export async function registerDevice(context: DeviceCall, request: DeviceRequest
     if (!isProven) await requireUnheld(services, request.publicKey);
     return create(context, state, token, { ...request, name, displayName, isProven });
   });
-}
-
-/** The name that a device is stored under. @throws MeshError `invalid_input` */
-function deviceName(given: string): string {
-  const name = normalizeName(given);
-  if (NAME_PATTERN.test(name)) return name;
-  const detail = 'A device name is 1 to 63 letters, digits, spaces, ".", "_" or "-".';
-  throw invalidInput([{ pointer: '/name', detail }], detail);
 }
 
 /** Name of the sub-agent that a delegate token is for. @throws MeshError `invalid_input` for a join token, which names nobody */
@@ -102,7 +95,7 @@ function freeName({ peers }: NetworkState, name: string): string {
   }
 }
 
-/** Of a name in NAME_PATTERN. */
+/** Of a name of `peerNameOf`. */
 const MAX_NAME_LENGTH = 63;
 
 async function readToken({ services, workspace, caller }: DeviceCall): Promise<TokenRecord> {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { PERSON_ONLY_SCOPES, SCOPES, type Scope } from '../base/scope.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
+import { peerNameFault } from '../model/peer-name.ts';
 import { egressRuleSchema } from '../model/policy.ts';
-import { NAME_PATTERN, normalizeName, PRESETS } from '../model/resources.ts';
+import { PRESETS } from '../model/resources.ts';
 import { DEFAULT_JOIN_USES, MAX_JOIN_USES } from './join-tokens.ts';
 
 /** What making an agent asks of its maker, by whichever operation: of a root agent a person, of a sub-agent its parent. */
@@ -24,10 +25,10 @@ export const DEFAULT_AGENT_SCOPES: readonly Scope[] = [
 const MAX_RULES = 100;
 
 /** A name as a caller gives it: spaces become hyphens before it is stored. */
-export const agentName = lineOfText(TEXT_LIMITS.name).refine(
-  (name) => NAME_PATTERN.test(normalizeName(name)),
-  'A name has 1 to 63 letters, digits, dots, underscores or hyphens.',
-);
+export const agentName = lineOfText(TEXT_LIMITS.name).superRefine((name, context) => {
+  const message = peerNameFault(name);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+});
 
 /** What a person says of a root agent. */
 export const rootAgentFields = {

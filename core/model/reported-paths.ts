@@ -22,10 +22,17 @@ export const MAX_PATHS_OF_NODE = 1_024;
 /** Kept for one workspace; the node that reported longest ago is forgotten first. */
 const MAX_OF_WORKSPACE = 100_000;
 
+/** What the nodes of a workspace said last; the same object until one of them says something else. */
+export interface PathsOfNodes {
+  readonly nodes: ReadonlyMap<string, ReadonlyMap<string, PathReport>>;
+}
+
 interface Workspace {
   /** By node, the one that reported last at the end. */
   readonly nodes: Map<string, Map<string, PathReport>>;
   size: number;
+  /** Made when it is asked for, and thrown away with the next report. */
+  all: PathsOfNodes | undefined;
 }
 
 /** What nodes said last about their paths, in memory. */
@@ -34,8 +41,9 @@ export class ReportedPaths {
 
   report(workspace: string, peerUid: string, reports: readonly PathReport[]): void {
     if (reports.length === 0) return;
-    const known = this.#workspaces.get(workspace) ?? { nodes: new Map(), size: 0 };
+    const known = this.#workspaces.get(workspace) ?? { nodes: new Map(), size: 0, all: undefined };
     this.#workspaces.set(workspace, known);
+    known.all = undefined;
     const paths = known.nodes.get(peerUid) ?? new Map<string, PathReport>();
     known.size -= paths.size;
     known.nodes.delete(peerUid);
@@ -63,10 +71,19 @@ export class ReportedPaths {
     return counts;
   }
 
+  all(workspace: string): PathsOfNodes {
+    const known = this.#workspaces.get(workspace);
+    if (!known) return NO_PATHS;
+    known.all ??= { nodes: known.nodes };
+    return known.all;
+  }
+
   of(workspace: string, peerUid: string): readonly PathReport[] {
     return [...(this.#workspaces.get(workspace)?.nodes.get(peerUid)?.values() ?? [])];
   }
 }
+
+const NO_PATHS: PathsOfNodes = { nodes: new Map() };
 
 function dropOldest(paths: Map<string, PathReport>, limit: number): void {
   for (const key of paths.keys()) {

@@ -113,7 +113,8 @@ export function normalizeName(name: string): string {
   return name.replaceAll(' ', '-');
 }
 
-export const NAME_PATTERN = /^[A-Za-z0-9._-]{1,63}$/;
+/** Not `.` and `..`: in an address they are no name but a way up, and who asks for them by it asks for something else. */
+export const NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,63}$/;
 
 /** The network every workspace starts with. */
 export const DEFAULT_NETWORK = 'default';

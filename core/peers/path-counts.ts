@@ -1,5 +1,6 @@
 import { getOrInsertComputed } from '../base/get-or-insert.ts';
-import type { PathReport, ReportedPaths } from '../model/reported-paths.ts';
+import { once } from '../base/once.ts';
+import type { PathReport, PathsOfNodes, ReportedPaths } from '../model/reported-paths.ts';
 import type { PeerGroup } from '../state/label-groups.ts';
 import type { NetworkState } from '../state/state.ts';
 
@@ -15,40 +16,71 @@ export interface PathCount {
   readonly failed: number;
 }
 
-type Outcome = 'direct' | 'relayed' | 'failed';
+/** The worse the later. */
+const OUTCOMES = ['direct', 'relayed', 'failed'] as const;
+type Outcome = (typeof OUTCOMES)[number];
 const WORSE: Readonly<Record<Outcome, number>> = { direct: 0, relayed: 1, failed: 2 };
 
 /** Pairs of peers by how their nodes said last that they reach each other. No peer is in two groups. */
 export function pathCounts(
   { workspace, peers }: Pick<NetworkState, 'workspace' | 'peers'>,
   groups: readonly PeerGroup[],
-  paths: Pick<ReportedPaths, 'of'>,
+  paths: Pick<ReportedPaths, 'all'>,
 ): PathCount[] {
-  const places = new Map<string, { readonly group: number; readonly place: number }>();
+  const { places, pairs } = pairsOf(paths.all(workspace));
+  const groupAt = new Int32Array(places.size).fill(-1);
   for (const [group, { peers: names }] of groups.entries()) {
     for (const name of names) {
-      const uid = peers.get(name)?.uid;
-      if (uid !== undefined) places.set(uid, { group, place: places.size });
+      const place = places.get(peers.get(name)?.uid ?? '');
+      if (place !== undefined) groupAt[place] = group;
     }
   }
-  const pairs = new Map<number, { readonly a: number; readonly b: number; outcome: Outcome }>();
-  for (const [uid, own] of places) {
-    for (const report of paths.of(workspace, uid)) {
-      const other = places.get(report.peer);
+  // Groups are some hundred at most; a table of all pairs of them is filled faster than a map.
+  const counts = new Uint32Array(groups.length ** 2 * OUTCOMES.length);
+  for (const { one, other, outcome } of pairs) {
+    const [g, h] = [groupAt[one] ?? -1, groupAt[other] ?? -1];
+    if (g < 0 || h < 0) continue;
+    const cell = (Math.min(g, h) * groups.length + Math.max(g, h)) * OUTCOMES.length + WORSE[outcome];
+    counts[cell] = (counts[cell] ?? 0) + 1;
+  }
+  return groups.flatMap((_, a) =>
+    groups.slice(a).flatMap((_group, more): PathCount[] => {
+      const b = a + more;
+      const cell = (a * groups.length + b) * OUTCOMES.length;
+      const [direct = 0, relayed = 0, failed = 0] = counts.subarray(cell, cell + OUTCOMES.length);
+      return direct + relayed + failed > 0 ? [{ a, b, direct, relayed, failed }] : [];
+    }),
+  );
+}
+
+interface Pairs {
+  /** Of every node that is in a pair, by id. */
+  readonly places: ReadonlyMap<string, number>;
+  /** Both ends by place. */
+  readonly pairs: readonly { readonly one: number; readonly other: number; readonly outcome: Outcome }[];
+}
+
+/** Finding the two ends of each path costs more than all counting: once until a node reports again, whoever asks how often. */
+const pairsOf = once(({ nodes }: PathsOfNodes): Pairs => {
+  const places = new Map<string, number>();
+  const placeOf = (uid: string) => getOrInsertComputed(places, uid, () => places.size);
+  const pairs = new Map<number, { readonly one: number; readonly other: number; outcome: Outcome }>();
+  for (const [uid, reports] of nodes) {
+    const one = placeOf(uid);
+    for (const report of reports.values()) {
       const outcome = outcomeOf(report);
-      if (!other || outcome === undefined || other.place === own.place) continue;
-      const [low, high] = own.place < other.place ? [own, other] : [other, own];
-      const [a, b] = [Math.min(own.group, other.group), Math.max(own.group, other.group)];
-      const pair = getOrInsertComputed(pairs, low.place * places.size + high.place, () => ({ a, b, outcome }));
+      const other = outcome === undefined ? one : placeOf(report.peer);
+      if (outcome === undefined || other === one) continue;
+      const key = Math.min(one, other) * MOST_PLACES + Math.max(one, other);
+      const pair = getOrInsertComputed(pairs, key, () => ({ one, other, outcome }));
       if (WORSE[outcome] > WORSE[pair.outcome]) pair.outcome = outcome;
     }
   }
-  const counts = new Map<string, { a: number; b: number } & Record<Outcome, number>>();
-  for (const { a, b, outcome } of pairs.values()) {
-    getOrInsertComputed(counts, `${a} ${b}`, () => ({ a, b, direct: 0, relayed: 0, failed: 0 }))[outcome] += 1;
-  }
-  return [...counts.values()];
-}
+  return { places, pairs: [...pairs.values()] };
+});
+
+/** More than there are ends of all paths that are kept. */
+const MOST_PLACES = 2 ** 24;
 
 /** Of one peer, as it said itself. */
 export function countsOfPeer(reports: readonly PathReport[]): Record<Outcome, number> {

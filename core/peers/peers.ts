@@ -1,6 +1,6 @@
 import { requireAssertionsAfter } from '../assertions/guard.ts';
 import { commitContext } from '../base/commit-context.ts';
-import { invalidInput, MeshError } from '../base/errors.ts';
+import { MeshError } from '../base/errors.ts';
 import { permitFirst } from '../base/permit-first.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type RecordDraft } from '../base/record.ts';
@@ -12,7 +12,8 @@ import { ADDRESS_QUARANTINE_MS } from '../changes/address.ts';
 import { placeIn } from '../changes/places.ts';
 import { quarantineDraft } from '../changes/quarantine.ts';
 import { lookUp } from '../model/find.ts';
-import { NAME_PATTERN, normalizeName, type PeerRecord } from '../model/resources.ts';
+import { peerNameOf } from '../model/peer-name.ts';
+import type { PeerRecord } from '../model/resources.ts';
 import { tokenName } from '../model/token-record.ts';
 import { findPeer } from '../state/find-peer.ts';
 import type { NetworkServices, PeerCall, PeerServices } from '../state/services.ts';
@@ -68,11 +69,7 @@ export function adopted(peer: PeerRecord): RecordDraft<'MeshPeer'> | undefined {
 
 /** Gives a peer another name. Its id, key, address and labels stay. @throws MeshError `conflict` when it is taken */
 export function renamePeer(context: PeerCall, id: string, asked: string): Promise<PeerRecord> {
-  const name = normalizeName(asked);
-  if (!NAME_PATTERN.test(name)) {
-    const detail = 'A name is 1 to 63 letters, digits, spaces, ".", "_" or "-".';
-    throw invalidInput([{ pointer: '/name', detail }], detail);
-  }
+  const name = peerNameOf(asked);
   return change(context, id, async (state, peer) => {
     const spec = { ...peer.spec, displayName: asked };
     if (name === peer.name) {

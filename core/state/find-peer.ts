@@ -3,6 +3,7 @@ import { once } from '../base/once.ts';
 import { foldName } from '../base/record.ts';
 import { overlaps, parseAddress, parseCidr } from '../model/cidr.ts';
 import { lookUp, notFoundAmong, quoted } from '../model/find.ts';
+import { OUTSIDE_WORDS, readsAsAddress } from '../model/peer-name.ts';
 import { EVERY_ADDRESS, OUTSIDE, type Ranges, rangesOfTerm } from '../model/ranges.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { nearestOf, notFound } from '../model/with-nearest.ts';
@@ -66,8 +67,7 @@ function noPeerHas(address: string): string {
   return `${what} ${ASK_OUTSIDE}`;
 }
 
-/** How people name what is no peer's. `any` may mean peers as well: who says it is told what to ask. */
-const OUTSIDE_WORDS: ReadonlySet<string> = new Set([OUTSIDE, 'internet', 'the-internet', 'world', 'public']);
+/** It may mean peers as well as what is outside: who says it is told what to ask. */
 const ANY = 'any';
 const ASK_OUTSIDE =
   'For addresses outside, ask check_connectivity: one end may be outside, or an address or CIDR outside of all networks, and with one end left out its groups name the ranges that policies tell apart. What a change does to them is in the effect of its plan.';
@@ -99,10 +99,13 @@ const byAddress = once(
     ),
 );
 
-/** A name that was not normalised is no host name: who uses it is told which name is meant. */
+/**
+ * A name that was not normalised is no host name: who uses it is told which name is meant. Nor is one that reads as an
+ * address: no device says of itself that it is another, or what is outside.
+ */
 const byHost = once((peers: Peers['peers']) =>
   Map.groupBy(
-    [...peers.values()].filter(({ spec }) => !/\s/.test(spec.hostname)),
+    [...peers.values()].filter(({ spec }) => !/\s/.test(spec.hostname) && !readsAsAddress(spec.hostname)),
     ({ spec }) => foldName(spec.hostname),
   ),
 );

@@ -14,9 +14,10 @@ type RedrawCall = CallContext<Pick<Services, 'computed'>>;
 /**
  * What the changes of a workflow would do to the network as it is now. Nothing is written.
  *
+ * @param skip kinds of each side that were told before
  * @throws MeshError as `planChanges`, where they cannot be made any more
  */
-export async function redraw(context: RedrawCall, { spec, workspace }: WorkflowRecord): Promise<Redrawn> {
+export async function redraw(context: RedrawCall, { spec, workspace }: WorkflowRecord, skip = 0): Promise<Redrawn> {
   const { services, caller, requestId } = context;
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask what a change would do.');
   return services.computed(
@@ -24,6 +25,7 @@ export async function redraw(context: RedrawCall, { spec, workspace }: WorkflowR
     {
       proposal: { ...spec, ...readingOf(spec) },
       requester: { id: spec.requesterId, peer: spec.requesterPeer },
+      skip,
     },
     { workspace, principal: principalOf(caller), requestId, isQuestion: true },
   );

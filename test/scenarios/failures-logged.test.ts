@@ -43,7 +43,7 @@ test('a request that fails here is one line at error, with its cause and the id 
       status: 503,
       code: 'unavailable',
       msg: 'request failed',
-      err: { name: 'StoreError', subject: 'database is not open' },
+      err: { name: 'StoreError', subject: 'the database: database is not open' },
     },
   ]);
   const notReady = await harness.api('GET', '/readyz');

@@ -56,6 +56,21 @@ describe('a session that a browser keeps', () => {
     expect(await me({ ...OWN_PAGE, cookie, ...headers })).toBe(401);
   });
 
+  test('is taken out of the browser by whoever signs in there next and does not stay', async () => {
+    const { headers } = await harness.api('POST', '/api/v1/users/login', {
+      headers: { ...OWN_PAGE, cookie: (await stay()).split(';')[0] ?? '' },
+      body: LOGIN,
+    });
+    expect(headers.get('set-cookie')).toMatch(/^mesh-session=; Path=\/api\/v1; Expires=Thu, 01 Jan 1970/);
+  });
+
+  test('counts for nothing beside a second one, which another server of this host could have set', async () => {
+    const second = (await stay()).split(';')[0] ?? '';
+    expect(await me({ ...OWN_PAGE, cookie: second })).toBe(200);
+    expect(await me({ ...OWN_PAGE, cookie: `${second}; ${cookie}` })).toBe(401);
+    expect(await me({ ...OWN_PAGE, cookie: `mesh-session=x; ${cookie}` })).toBe(401);
+  });
+
   test('takes no credential but a session from a cookie', async () => {
     const session = await harness.workspace();
     const made = await harness.api('POST', '/api/v1/users/me/api-tokens', { ...session, body: { name: 'ci' } });

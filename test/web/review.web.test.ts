@@ -135,6 +135,35 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('kinds that are too many for one screen are said to be missing, and shown on demand', async () => {
+    const { harness, own, post } = await startScene();
+    await using _ended = harness;
+    const names = Array.from({ length: 9 }, (_, index) => `n${index}`);
+    for (const name of names) await joinDevice(harness, own, name, { own: name });
+    const labelled = (name: string) => ({ peerSelector: { matchLabels: { own: name } } });
+    const rules = (to: number) =>
+      names.flatMap((from, index) =>
+        index === to ? [] : [{ from: [labelled(from)], ports: [{ port: 9_000 + to * 10 + index }] }],
+      );
+    const changes = names.map((name, to) => ({
+      ...{ action: 'create', resource: 'MeshPolicy', name: `to-${name}` },
+      spec: { action: 'ALLOW', ...labelled(name), ingress: rules(to) },
+    }));
+    const plan = await post(own, '/api/v1/ai/intent/plan', { intent: 'let each reach each', changes });
+    const asked = { plan_id: plan.plan_id, approved_by: 'admin' };
+    const { workflow_id: id } = await post(own, '/api/v1/ai/intent/apply', asked);
+    await using dashboard = await openDashboard(browser, harness);
+    await dashboard.go(`prod/review/${id}`);
+    await dashboard.signIn('admin', PASSWORD);
+    const opens = dashboard.page.getByRole('region', { name: 'Opens' });
+    await opens.getByText('22 more kinds with 22 pairs not shown yet.').waitFor();
+    expect(await opens.locator('.kind').count()).toBe(50);
+    await opens.getByRole('button', { name: 'Show more' }).click();
+    await opens.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' });
+    expect(await opens.locator('.kind').count()).toBe(72);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('what would break an assertion by now cannot be approved, and says why and how to go on', async () => {
     const id = await scene.ask(scene.agent);
     const shut = { name: 'shut', src: 'role=web', dst: 'role=db', expect: 'unreachable' };

@@ -87,6 +87,17 @@ describe('plan_network_change', () => {
     }
   });
 
+  it('takes no intent that reads otherwise than it is stored', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit);
+    const turned = 'let db reach web \u202eon port 5432';
+    for (const asked of [{ intent: turned }, { intent: 'x', history: [turned] }]) {
+      await expect(plan({ ...asked, changes: [denyAll] })).rejects.toMatchObject({ code: 'invalid_input' });
+    }
+    const noted = { ...denyAll, annotations: { note: turned } };
+    await expect(plan({ intent: 'x', changes: [noted] })).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+
   it('names each wrong field of typed changes', async () => {
     await using kit = await buildKit();
     const { plan } = await scene(kit);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CREATE } from '../../core/base/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { lineOfText, linesOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { changeInputSchema, MAX_CHANGES, parseChanges } from '../../core/intent/plan/change-input.ts';
 import { expectationInputSchema, expectationOf, MAX_EXPECTATIONS } from '../../core/intent/plan/expectation-input.ts';
 import { planNetworkChange as planChange } from '../../core/intent/plan/plan.ts';
@@ -16,11 +16,9 @@ export const planNetworkChange = defineHeavyOperation({
   description:
     'Preview a change from plain language: what it would open and close, and its risk. Executes nothing. Pass `changes` to write them yourself, with `expectations` to have them proven. Then use apply_network_change.',
   input: z.strictObject({
-    intent: z
-      .string()
+    intent: linesOfText(TEXT_LIMITS.intent)
       .trim()
       .min(1)
-      .max(TEXT_LIMITS.intent)
       .describe('e.g. let the web servers reach the database on port 5432 and nobody else'),
     dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
     changes: z.array(changeInputSchema).min(1).max(MAX_CHANGES).optional(),
@@ -30,7 +28,7 @@ export const planNetworkChange = defineHeavyOperation({
       .optional()
       .describe('With `changes`: what must hold afterwards'),
     history: z
-      .array(z.string().max(TEXT_LIMITS.intent))
+      .array(linesOfText(TEXT_LIMITS.intent))
       .max(MAX_HISTORY)
       .optional()
       .describe('Earlier intents of the conversation, oldest first'),

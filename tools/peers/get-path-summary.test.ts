@@ -33,6 +33,14 @@ test('pairs are counted once by how they reach each other, the worse of what bot
     ],
     omitted_paths: 0,
   });
+
+  // What was counted once is counted anew as soon as a device says something else, and whoever leaves is not counted.
+  await kit.call('send_heartbeat', { paths: [{ ...report, peer: db.id }] }, two.self);
+  const again = await kit.ask('get_path_summary', { by: 'role' });
+  expect(again.paths).toContainEqual({ a: 0, b: 1, direct: 1, relayed: 1, failed: 0 });
+  await kit.ask('delete_peer', { id: two.id });
+  const { paths: left } = await kit.ask('get_path_summary', { by: 'role' });
+  expect(left).toEqual([{ a: 0, b: 1, direct: 0, relayed: 1, failed: 0 }]);
 });
 
 test('what is no label is refused, others see nothing of it, and it needs network:read', async () => {

@@ -61,6 +61,52 @@ test('a change is told by kinds of peers and in pairs, with the assertions and c
   expect(drawing.controls_standing.map(({ control }: Record<string, string>) => control)).toContain('PCI-DSS-1.3.1');
 });
 
+test('the smallest of very many kinds that open is told after the others, and with skip alone', async () => {
+  await using kit = await scene();
+  const group = (name: string) => ({ peerSelector: { matchLabels: { group: name } } });
+  const noise = Array.from({ length: 120 }, (_, index) => [`noise-${index}`, { group: `g${index % 60}` }] as const);
+  await seedPeers(kit.services, kit.workspace, { ...Object.fromEntries(noise), 'vault-1': { role: 'vault' } });
+  const lets = (name: string, spec: object) => ({ action: 'create', resource: 'MeshPolicy', name, spec });
+  const rules = (first: number, count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      from: [group(`g${(first + index) % 60}`)],
+      ports: [{ port: 9_000 + first + index }],
+    }));
+  const changes = [
+    ...Array.from({ length: 12 }, (_, index) =>
+      lets(`noise-${index}`, { action: 'ALLOW', ...group(`g${index}`), ingress: rules(index * 5 + 12, 5) }),
+    ),
+    lets('hidden', { action: 'ALLOW', ...role('vault'), ingress: [{ from: [role('odd')], ports: [{ port: 22 }] }] }),
+  ];
+  const asOperator = kit.as('operator');
+  const plan = await asOperator('plan_network_change', { intent: 'open the groups', changes });
+  const { workflow_id: id } = await asOperator('apply_network_change', { plan_id: plan.plan_id, approved_by: 'olga' });
+  const { drawing } = await kit.ask('redraw_workflow', { id });
+  expect([drawing.opens.rows.length, drawing.opens.omitted_rows]).toEqual([50, 11]);
+  expect(JSON.stringify(drawing.opens)).not.toContain('vault-1');
+  const { drawing: rest } = await kit.ask('redraw_workflow', { id, skip: 50 });
+  expect([rest.digest, rest.opens.omitted_rows, rest.opens.omitted_pairs]).toEqual([drawing.digest, 0, 0]);
+  expect(rest.opens.rows).toHaveLength(11);
+  expect(rest.opens.rows.at(-1)).toMatchObject({ from: 'odd-1', to: 'vault-1', ports: 'TCP 22' });
+});
+
+test('a kind that no label means is told with the names of all its peers', async () => {
+  await using kit = await scene();
+  const peers = Array.from({ length: 300 }, (_, index) => [`p-${index}`, { group: `g${index % 2}` }] as const);
+  await seedPeers(kit.services, kit.workspace, { ...Object.fromEntries(peers), 'zz-vault': { role: 'vault' } });
+  const to = {
+    peerSelector: { matchExpressions: [{ key: 'role', operator: 'NotIn', values: ['web', 'card', 'odd'] }] },
+  };
+  const spec = { action: 'ALLOW', ...to, ingress: [{ from: [role('odd')], ports: [{ port: 22 }] }] };
+  const change = { action: 'create', resource: 'MeshPolicy', name: 'wide', spec };
+  const asOperator = kit.as('operator');
+  const plan = await asOperator('plan_network_change', { intent: 'let odd reach others', changes: [change] });
+  const { workflow_id: id } = await asOperator('apply_network_change', { plan_id: plan.plan_id, approved_by: 'olga' });
+  const { drawing } = await kit.ask('redraw_workflow', { id });
+  const [row] = drawing.opens.rows;
+  expect([row.dst_total, row.dst.length, row.dst.at(-1)]).toEqual([301, 301, 'zz-vault']);
+});
+
 test('where the network has changed since, it says that the change would do otherwise, and what', async () => {
   await using kit = await scene();
   await seedPeers(kit.services, kit.workspace, { 'web-3': { role: 'web' } });

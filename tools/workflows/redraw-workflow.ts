@@ -40,6 +40,9 @@ const kinds = z.strictObject({
   omitted_pairs: z.int(),
 });
 
+/** More kinds than any effect has. */
+const MAX_SKIP = 10_000_000;
+
 const control = { framework: z.enum(FRAMEWORKS), control: z.string(), title: z.string() };
 
 const drawing = z.strictObject({
@@ -48,7 +51,9 @@ const drawing = z.strictObject({
   refusal: z.string().nullable().describe('Why it cannot be approved as it would be now'),
   summary: z.string(),
   effect: effectSchema,
-  opens: kinds.describe('The same by kinds of peers: what comes in from outside, then the largest'),
+  opens: kinds.describe(
+    'The same by kinds of peers: what comes in from outside, then the largest; skip leads to those left out',
+  ),
   closes: kinds,
   risk_level: riskLevel,
   risk_reasons: z.array(z.string()),
@@ -83,7 +88,16 @@ export const redrawWorkflow = defineOperation({
   title: 'Draw a change that waits again',
   description:
     'Says what a pending workflow would do to the network as it is now, with the assertions and controls that it touches, and whether you may approve it. Writes nothing.',
-  input: z.strictObject({ id: lineOfText(TEXT_LIMITS.id).min(1).describe('workflow_id') }),
+  input: z.strictObject({
+    id: lineOfText(TEXT_LIMITS.id).min(1).describe('workflow_id'),
+    skip: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(MAX_SKIP)
+      .default(0)
+      .describe('Kinds of opens and of closes that were told before: those after them are told'),
+  }),
   output: z.strictObject({
     base_revision: z.int().describe('Of the network when it was put forward'),
     revision: z.int().describe('Of the network now'),
@@ -103,7 +117,7 @@ export const redrawWorkflow = defineOperation({
   effects: READ,
   problems: ['not_found', 'conflict'],
   http: { method: 'get', path: '/api/v1/workflows/:id/redraw' },
-  async run({ id }, context) {
+  async run({ id, skip }, context) {
     const { services, workspace } = context;
     const workflow = await findWorkflow(services, workspace, id);
     if (workflow.status.state !== 'pending') {
@@ -112,7 +126,7 @@ export const redrawWorkflow = defineOperation({
         `The workflow is ${workflow.status.state}, not pending: nothing of it is left to draw.`,
       );
     }
-    const { drawn, problem } = workflow.spec.call ? {} : await drawnOrNot(() => redraw(context, workflow));
+    const { drawn, problem } = workflow.spec.call ? {} : await drawnOrNot(() => redraw(context, workflow, skip));
     const asDrawn = drawn ? withDrawing(workflow, drawn) : workflow;
     const standing = await standingOf(context, asDrawn);
     return {
@@ -152,7 +166,8 @@ function drawingView(workflow: WorkflowRecord, drawn: Redrawn): z.input<typeof d
     closes: kindsView(by.closed),
     risk_level: risk.level,
     risk_reasons: [...risk.reasons],
-    warnings: [...warnings],
+    // What is asked is not told a second time.
+    warnings: warnings.filter((text) => !drawn.beyondNamed.includes(text)),
     verification,
     objections: [...objections],
     questions: questionsOf(drawn.beyondNamed, workflow.spec.questions),

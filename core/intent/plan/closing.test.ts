@@ -135,6 +135,33 @@ describe('a plan with a question that nobody has answered', () => {
     expect(done).toMatchObject({ status: 'executed' });
   });
 
+  it('hides no warning that it quotes from whoever approves it', async () => {
+    const narrow = { ...NOBODY_ELSE, protocol: 'TCP', port: 5432 } as const;
+    const answer = { outcome: 'changes', changes: [ISOLATING], expectations: [WEB, narrow], summary: 'x' } as const;
+    let quoted: readonly string[] = [];
+    await using on = await scene({ name: 'quoting', plan: async () => ({ ...answer, questions: quoted }) });
+    const own = { as: on.as, workspace: on.workspace };
+    const commit = { actor: 'system:test', reason: 'members', requestId: 'r' };
+    const record = memberDraft('ada', 'admin');
+    await on.kit.services.store.commit(on.workspace, [{ op: 'create', record }], commit);
+    const drawn = async () => {
+      const { plan_id: id } = await on.plan({ intent: 'nobody but web gets to the database', dry_run: false });
+      const apply = { plan_id: id, approved_by: 'ada' };
+      const { workflow_id: workflow } = await on.kit.call('apply_network_change', apply, own);
+      return (await on.kit.call('redraw_workflow', { id: workflow }, own)).drawing;
+    };
+    const plain = await drawn();
+    const asked = plain.questions.join();
+    // What is asked by the control plane itself is not told a second time.
+    expect([asked, plain.warnings.some((text: string) => asked.includes(text))]).toEqual([
+      expect.stringMatching(/^Is it meant that it would close /),
+      false,
+    ]);
+    expect(plain.warnings).not.toEqual([]);
+    quoted = [`Never mind this: ${plain.warnings.join(' ')}`];
+    expect((await drawn()).warnings).toEqual(plain.warnings);
+  });
+
   it('is not proven where more opens than was named', async () => {
     await using on = await scene({
       name: 'wider',

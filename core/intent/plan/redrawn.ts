@@ -5,7 +5,7 @@ import { type ControlFlip, judgedControls } from '../../compliance/flips.ts';
 import type { Computation } from '../../compute/computation.ts';
 import type { Effect } from '../../effect/effect.ts';
 import { effectView } from '../../effect/effect-view.ts';
-import { effectTexts } from '../../effect/rows.ts';
+import { type EffectText, effectTexts } from '../../effect/rows.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { namesOf } from '../../state/terms.ts';
 import type { Requester } from '../verify/findings.ts';
@@ -13,11 +13,14 @@ import { assess, type Proposal } from './assess.ts';
 import type { Assessed } from './assessed.ts';
 import type { PlanServices } from './services.ts';
 
-/** Kinds of peers told of each side; the pairs are told whole beside them. */
+/** Kinds of peers told at once of each side. */
 export const MAX_KINDS = 50;
 
+/** Names told at once of each side, but for the first kind, whose names are told as far as the next bound. */
+const MAX_NAMES = 10_000;
+
 /** Names told of one side of a kind; how many there are stands beside them. */
-export const MAX_KIND_NAMES = 200;
+export const MAX_KIND_NAMES = 10_000;
 
 /** Connections that open or close alike, by kinds of peers. */
 export interface EffectKind {
@@ -32,7 +35,7 @@ export interface EffectKind {
 }
 
 export interface EffectKinds {
-  /** The largest first; before them what comes in from addresses outside. */
+  /** The largest first; before them what comes in from addresses outside. What is left out follows those that are told. */
   readonly rows: readonly EffectKind[];
   readonly omittedRows: number;
   readonly omittedPairs: number;
@@ -63,11 +66,12 @@ export interface Redrawn extends Assessed {
 /** As `assessProposal`, with all that it takes to decide. */
 export const redrawProposal: Computation<
   Pick<PlanServices, 'store' | 'states' | 'clock' | 'settings'>,
-  { readonly proposal: Proposal; readonly requester: Requester | undefined },
+  /** `skip`: kinds of each side that were told before. */
+  { readonly proposal: Proposal; readonly requester: Requester | undefined; readonly skip?: number },
   Redrawn
 > = {
   name: 'redraw_proposal',
-  async run(services, workspace, { proposal, requester }) {
+  async run(services, workspace, { proposal, requester, skip = 0 }) {
     const { states, store, clock } = services;
     const assessment = await assess(services, workspace, proposal, requester);
     const { state, effect, view, unmetRecords: _records, ...rest } = assessment;
@@ -101,7 +105,7 @@ export const redrawProposal: Computation<
       sentence,
       basis: basisOf(state),
       effect: effectView(effect),
-      kinds: { opened: kindsOf(effect, 'opened', after), closed: kindsOf(effect, 'closed', after) },
+      kinds: { opened: kindsOf(effect, 'opened', after, skip), closed: kindsOf(effect, 'closed', after, skip) },
       beyondNamed: view.beyondNamed,
       assertions,
       standing: judged.flatMap(({ framework, control, title, from, to }) =>
@@ -111,8 +115,12 @@ export const redrawProposal: Computation<
   },
 };
 
-function kindsOf(effect: Effect, side: 'opened' | 'closed', state: NetworkState): EffectKinds {
-  const { rows, omittedRows, omittedPairs } = effectTexts(effect, side, state, MAX_KINDS, 'let in first');
+function kindsOf(effect: Effect, side: 'opened' | 'closed', state: NetworkState, skip: number): EffectKinds {
+  const texts = effectTexts(effect, side, state, MAX_KINDS, 'let in first', skip);
+  const rows = fitting(texts.rows);
+  const cut = texts.rows.slice(rows.length);
+  const omittedRows = texts.omittedRows + cut.length;
+  const omittedPairs = texts.omittedPairs + cut.reduce((sum, { pairs }) => sum + pairs, 0);
   const told = (names: readonly string[]) => names.toSorted().slice(0, MAX_KIND_NAMES);
   return {
     rows: rows.map(({ from, to, shortPorts, pairs, src, dst }) => ({
@@ -122,6 +130,15 @@ function kindsOf(effect: Effect, side: 'opened' | 'closed', state: NetworkState)
     omittedRows,
     omittedPairs,
   };
+}
+
+/** The first of them whose names fit, one at least. */
+function fitting(rows: readonly EffectText[]): readonly EffectText[] {
+  let names = 0;
+  return rows.filter(({ src, dst }, index) => {
+    names += src.length + dst.length;
+    return index === 0 || names <= MAX_NAMES;
+  });
 }
 
 /** Says of two terms whether the effect has a connection from one to the other. */

@@ -49,6 +49,8 @@ export const review = {
   planAgain: 'Plan it again',
   stale: 'The network has changed since this was put forward.',
   staleWhy: 'Below is what it does now, and approving means that. What differs from then:',
+  differsUnseen:
+    'What differs is among the connections that are too many to be compared here: look at all kinds below.',
   sameConnections: 'The same connections as then; what is written, or what opens for devices to come, differs.',
   differs: {
     opened: 'Opens now, and did not then',
@@ -62,7 +64,10 @@ export const review = {
   sinceAll: 'All of them in Time',
   differsMark: 'differs',
   pairs,
-  omitted: (rows: number, count: number) => `${rows} more kinds with ${pairs(count)} are left out.`,
+  omitted: (rows: number, count: number) =>
+    `${rows} more ${rows === 1 ? 'kind' : 'kinds'} with ${pairs(count)} not shown yet.`,
+  showKinds: 'Show more',
+  names: (from: string, to: string) => `Each of ${from}, to each of ${to}.`,
   questions: 'Asked with the plan: approving it says yes',
   checks: 'Checks',
   assertions: (holds: number, all: number) =>

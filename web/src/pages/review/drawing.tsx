@@ -9,33 +9,29 @@ import { review as words } from '../../texts/review.ts';
 import { Lines } from '../../ui/lines.tsx';
 import { Checks } from './checks.tsx';
 import { Stale } from './stale.tsx';
+import { useKinds } from './use-kinds.ts';
 
 /** What a change does to the network as it is now, from the sentence to the pairs and the YAML. */
 export function DrawingView({ workflow, drawing }: { workflow: WorkflowDetail; drawing: Drawing }) {
-  const { effect, opens, closes, questions, changes } = drawing;
-  // What is asked is not told a second time.
-  const warnings = drawing.warnings.filter((text) => !questions.some((question) => question.includes(text)));
+  const { effect, warnings, questions, changes } = drawing;
+  const [opens, closes] = [useKinds(workflow.id, drawing, 'opens'), useKinds(workflow.id, drawing, 'closes')];
   const difference = differenceOf(workflow.effect, effect);
-  const marks = (rows: readonly { readonly src: string; readonly dst: string }[]) => {
-    const pairs = new Set(drawing.differs ? rows.map(({ src, dst }) => JSON.stringify([src, dst])) : []);
-    return (src: string, dst: string) => pairs.has(JSON.stringify([src, dst]));
-  };
   return (
     <>
       <Stale workflow={workflow} drawing={drawing} />
       <KindsView
         kind="opens"
-        kinds={opens}
+        shown={opens}
         pairs={effect.opened_pairs}
         outside={effect.opened_outside ?? 0}
-        isNew={marks(difference.opened)}
+        differing={drawing.differs ? difference.opened : []}
       />
       <KindsView
         kind="closes"
-        kinds={closes}
+        shown={closes}
         pairs={effect.closed_pairs}
         outside={effect.closed_outside ?? 0}
-        isNew={marks(difference.closed)}
+        differing={drawing.differs ? difference.closed : []}
       />
       <section class="stack-small">
         <h3>
@@ -57,7 +53,7 @@ export function DrawingView({ workflow, drawing }: { workflow: WorkflowDetail; d
       )}
       <Checks drawing={drawing} />
       <div class="stack-small">
-        <EffectGraph opens={linesOf(opens)} closes={linesOf(closes)} />
+        <EffectGraph opens={linesOf(opens.kinds)} closes={linesOf(closes.kinds)} />
         {changes.map((change) => (
           <ChangedResource key={`${change.resource} ${change.name}`} change={change} />
         ))}

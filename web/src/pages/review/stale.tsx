@@ -16,10 +16,12 @@ export function Stale({ workflow, drawing }: { workflow: WorkflowDetail; drawing
   if (!drawing.differs) return null;
   const difference = differenceOf(workflow.effect, drawing.effect);
   const isSame = SIDES.every((side) => difference[side].length === 0);
+  // Rows that are left out may differ too.
+  const isWhole = workflow.effect.omitted + drawing.effect.omitted === 0;
   return (
     <section class="notice warn stale" role="status">
       <strong>▲ {words.stale}</strong>
-      <span>{isSame ? words.sameConnections : words.staleWhy}</span>
+      <span>{!isSame ? words.staleWhy : isWhole ? words.sameConnections : words.differsUnseen}</span>
       {SIDES.map((side) => (
         <Differing key={side} side={side} rows={difference[side]} />
       ))}

@@ -1,0 +1,34 @@
+import { invalidInput } from '../base/errors.ts';
+import { foldName } from '../base/record.ts';
+import { OUTSIDE, rangesOfTerm } from './ranges.ts';
+import { NAME_PATTERN, normalizeName } from './resources.ts';
+
+/** How people name what is no peer's. */
+export const OUTSIDE_WORDS: ReadonlySet<string> = new Set([OUTSIDE, 'internet', 'the-internet', 'world', 'public']);
+
+const FORM = 'A name is 1 to 63 letters, digits, spaces, ".", "_" or "-", and not "." or "..".';
+const TAKEN =
+  'A name that reads as an address, or as a word for all that is outside of the network, would stand for another: choose another name.';
+
+/**
+ * What is wrong with a name for a peer, or for an agent whose peer gets it. Devices name themselves, and peers are asked for
+ * by address too: one that is named as an address would be meant where another is, and read as what is no peer.
+ */
+export function peerNameFault(given: string): string | undefined {
+  const name = normalizeName(given);
+  if (!NAME_PATTERN.test(name)) return FORM;
+  return readsAsAddress(name) ? TAKEN : undefined;
+}
+
+/** Whether a name reads as an address, or as all that is outside. */
+export function readsAsAddress(name: string): boolean {
+  const folded = foldName(name);
+  return OUTSIDE_WORDS.has(folded) || rangesOfTerm(folded) !== undefined;
+}
+
+/** The name that a peer is stored under. @throws MeshError `invalid_input` */
+export function peerNameOf(given: string): string {
+  const fault = peerNameFault(given);
+  if (fault !== undefined) throw invalidInput([{ pointer: '/name', detail: fault }], fault);
+  return normalizeName(given);
+}

@@ -17,6 +17,7 @@ const program = new Command('mesh')
 const words = process.argv.slice(2);
 await addCommands(program, {
   words,
+  version: VERSION,
   loadLauncher: async () => (await import('./compose/node-launcher.ts')).nodeLauncher,
   loadAuditStore: async () => (await import('./compose/audit-store.ts')).auditStore,
 });

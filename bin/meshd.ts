@@ -9,5 +9,6 @@ await runMeshd({
   parts: PARTS,
   defaultConfigDir: DEFAULT_CONFIG_DIR,
   start: startMeshd,
+  loadDoctor: async () => (await import('./compose/doctor/doctor.ts')).examine,
   loadStoreFiles: async () => (await import('./compose/store-files.ts')).storeFiles,
 });

@@ -27,6 +27,8 @@ export interface AuditStore {
 export interface CommandContext {
   /** Of the whole command line. */
   readonly words: readonly string[];
+  /** Of this software. */
+  readonly version: string;
   /** Loads what runs a node, for the commands that do. */
   loadLauncher(): Promise<NodeLauncher>;
   /** Loads what reads the files of a control plane, for the command that does. */

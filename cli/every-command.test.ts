@@ -9,7 +9,7 @@ import { VERBS } from './own-command.ts';
 async function programFor(words: readonly string[]): Promise<Command> {
   const program = new Command('mesh');
   const nothing = () => Promise.reject(new Error('no command runs here'));
-  await addCommands(program, { words, loadLauncher: nothing, loadAuditStore: nothing });
+  await addCommands(program, { words, version: '0.1.0', loadLauncher: nothing, loadAuditStore: nothing });
   return program;
 }
 

@@ -9,7 +9,7 @@ import { CALLED, nameOf, saidFor } from './field-names.ts';
 async function commandOf(...words: readonly string[]): Promise<Command> {
   const program = new Command('mesh');
   const nothing = () => Promise.reject(new Error('no command runs here'));
-  await addCommands(program, { words, loadLauncher: nothing, loadAuditStore: nothing });
+  await addCommands(program, { words, version: '0.1.0', loadLauncher: nothing, loadAuditStore: nothing });
   return words.reduce((command, word) => command.commands.find((one) => one.name() === word) ?? command, program);
 }
 

@@ -12,6 +12,19 @@ interface Meshd {
   start(configDir: string, part: string | undefined, options: { readonly acceptLoss: boolean }): Promise<Running>;
   /** Loads what works on the file of the store. */
   loadStoreFiles(): Promise<StoreFiles>;
+  /** Loads what looks at an installation. */
+  loadDoctor(): Promise<(configDir: string) => Promise<Diagnosis>>;
+}
+
+/** What was found in an installation; `ok` is false where something keeps it from its work. */
+export interface Diagnosis {
+  readonly ok: boolean;
+  readonly items: readonly {
+    readonly check: string;
+    readonly state: 'ok' | 'warning' | 'failed';
+    readonly detail: string;
+    readonly repaired?: true;
+  }[];
 }
 
 /** Each answers what it did, for people. @throws Error that says what to change */
@@ -59,6 +72,7 @@ export async function runMeshd(meshd: Meshd): Promise<void> {
     .showHelpAfterError()
     .action((part: string | undefined, options: MeshdOptions) => run(meshd, part, options));
   addFileCommands(program, meshd);
+  addDoctor(program, meshd);
   await program.parseAsync();
 }
 
@@ -86,6 +100,26 @@ function addFileCommands(program: Command, { loadStoreFiles }: Meshd): void {
     .command('compact')
     .description('rewrite the database without the space that nothing uses; meshd must not run')
     .action(() => doing((files, configDir) => files.compact({ configDir })));
+}
+
+function addDoctor(program: Command, { loadDoctor }: Meshd): void {
+  program
+    .command('doctor')
+    .description('look at an installation, repair what nobody could miss, and say the rest; meshd may run')
+    .option('--json', 'the findings as JSON')
+    .action(({ json = false }: { json?: boolean }) =>
+      failing(async () => {
+        const examine = await loadDoctor();
+        const found = await examine(program.opts<MeshdOptions>().configDir);
+        const { print } = await import('./answer.ts');
+        await print({ value: found, text: found.items.map(inWords).join('\n') }, json ? 'json' : 'table');
+        if (!found.ok) process.exitCode = 1;
+      }),
+    );
+}
+
+function inWords({ check, state, detail, repaired }: Diagnosis['items'][number]): string {
+  return `${(repaired ? 'repaired' : state).padEnd(8)}  ${check.padEnd(13)}  ${called(detail)}`;
 }
 
 async function failing(work: () => Promise<void>): Promise<void> {

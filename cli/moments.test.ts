@@ -52,7 +52,7 @@ test('every option that says when says what it takes', async () => {
   const program = new Command('mesh');
   const words = [...VERBS, ...operations.map(({ name }) => name.replaceAll('_', '-'))];
   const nothing = () => Promise.reject(new Error('no command runs here'));
-  await addCommands(program, { words, loadLauncher: nothing, loadAuditStore: nothing });
+  await addCommands(program, { words, version: '0.1.0', loadLauncher: nothing, loadAuditStore: nothing });
   const leavesOf = (command: Command): Command[] => [command, ...command.commands.flatMap(leavesOf)];
   const options = leavesOf(program).flatMap(({ options: own }) => own);
   const when = options.filter(

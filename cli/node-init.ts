@@ -6,6 +6,7 @@ import { type Invitation, isJoinLink, parseJoinLink } from '../client/enrol/join
 import { nodeConfigFile } from '../client/enrol/node-config.ts';
 import { normalizeName } from '../core/model/resources.ts';
 import { type Answer, answering } from './answer.ts';
+import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
 import { directoryOption, nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
@@ -20,7 +21,7 @@ interface InitOptions {
 }
 
 /** `mesh init`: makes the key of this node and registers it. */
-export function defineInit(init: Command): void {
+export function defineInit(init: Command, { version }: Pick<CommandContext, 'version'>): void {
   answering(
     init
       .argument('[link]', 'join link mesh://join?server=…&token=… instead of --server and --token')
@@ -42,6 +43,7 @@ export function defineInit(init: Command): void {
         takesSuggestion: isAuto,
         hostname: hostname(),
         platform,
+        version,
         force: options.force === true,
       }).catch((error: unknown) => {
         throw asCliError(error);

@@ -59,6 +59,7 @@ const TEXTS: Readonly<Record<keyof typeof TEXT_LIMITS, string>> = {
   annotation: 'Value of an annotation (several lines)',
   password: 'Password as sent',
   otp: 'One-time or recovery code as sent',
+  version: 'Version of a device',
   token: 'Token',
   manifest: 'YAML of resources (several lines)',
 };

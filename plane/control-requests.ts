@@ -5,6 +5,7 @@ import { formatInstant } from '../core/base/time.ts';
 import { lookUpById } from '../core/model/find.ts';
 import { pathReportsSchema } from '../core/model/reported-paths.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
+import { versionSchema } from '../core/model/version.ts';
 import { witnessedSchema } from '../core/model/witnesses.ts';
 import { heardOf } from '../core/peers/presence.ts';
 import { dueCheckpoint, takeWitness } from '../core/peers/witnessed.ts';
@@ -22,10 +23,12 @@ import type { GraphPush } from './graph-push.ts';
 /**
  * What nodes ask of the control plane over the bus, sealed to the control key with kind `request`:
  *
- *     mesh.control.<workspace>.<peer>.heartbeat   {"paths"?, "witnessed"?}   answered by {"version", "at", "checkpoint"?}
+ *     mesh.control.<workspace>.<peer>.heartbeat   {"paths"?, "witnessed"?, "version"?}
+ *                                                 answered by {"version", "at", "checkpoint"?}
  *     mesh.control.<workspace>.<peer>.graph       {}   answered by a full graph on mesh.<workspace>.<peer>.graph
  *
- * `version` is that of the graph last pushed to the node; at another one, or null, it asks for its graph.
+ * What a heartbeat says as `version` is that of the node's software. The answer has that of the graph last pushed to the node;
+ * at another one, or null, it asks for its graph.
  * A request of a process not met before may be a recording. It is answered by {"challenge"} and repeated by the node
  * with {"echo": <that challenge>}. Answers go to the reply subject, sealed with kind `reply`.
  */
@@ -125,7 +128,8 @@ export class ControlRequests {
       return;
     }
     this.served.heartbeat += 1;
-    await heardOf(this.#services, workspace, peerId, { actor: `device:${peer.name}`, requestId: newId('ev') });
+    const commit = { actor: `device:${peer.name}`, requestId: newId('ev') };
+    await heardOf(this.#services, workspace, peerId, commit, content.version);
     this.#services.paths.report(workspace, peerId, content.paths ?? []);
     if (content.witnessed) await takeWitness(this.#services, workspace, peer, content.witnessed);
     const version = this.#push.versionOf(workspace, peerId) ?? null;
@@ -150,14 +154,19 @@ const contentSchema = z.object({
   echo: z.base64url().max(64).optional().catch(undefined),
   paths: pathReportsSchema.optional().catch(undefined),
   witnessed: witnessedSchema.optional().catch(undefined),
+  version: versionSchema.optional().catch(undefined),
 });
 
 /** What is no content of a request says nothing. */
 function contentOf(plaintext: Uint8Array) {
+  const { echo, ...said } = contentSchema.catch({}).parse(parsed(plaintext));
+  return { ...said, echo: echo === undefined ? undefined : Uint8Array.from(Buffer.from(echo, 'base64url')) };
+}
+
+function parsed(json: Uint8Array): unknown {
   try {
-    const { echo, paths, witnessed } = contentSchema.parse(JSON.parse(Buffer.from(plaintext).toString()));
-    return { echo: echo === undefined ? undefined : Uint8Array.from(Buffer.from(echo, 'base64url')), paths, witnessed };
+    return JSON.parse(Buffer.from(json).toString());
   } catch {
-    return { echo: undefined, paths: undefined, witnessed: undefined };
+    return undefined;
   }
 }

@@ -15,6 +15,7 @@ import { normalizeName } from '../../core/model/resources.ts';
 import { PLATFORM_CHOICES } from '../../platform/choice.ts';
 import { type LockHolder, lockDirectory } from '../../storage/directory-lock.ts';
 import { overlayParts } from './node-parts.ts';
+import { VERSION } from './version.ts';
 
 /** Longer than a clean end ever takes. */
 const STOP_MS = 8_000;
@@ -40,6 +41,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     const agent = new Agent({
       directory,
       config: named,
+      version: VERSION,
       interfaceName,
       listenPort: options.listenPort,
       busWaitMs: options.busWaitMs,

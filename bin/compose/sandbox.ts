@@ -8,6 +8,7 @@ import { readNodeConfig } from '../../client/enrol/node-config.ts';
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
 import { runProgram } from '../../client/run-program.ts';
 import { runNode } from './node.ts';
+import { VERSION } from './version.ts';
 
 /** Time to end by itself after it was asked to. */
 const END_MS = 3_000;
@@ -20,7 +21,7 @@ export async function runSandbox(options: SandboxOptions): Promise<NodeEnd> {
   const mark = randomBytes(4).toString('hex');
   const namespace = `mesh-${mark}`;
   const directory = `/run/mesh/sandbox-${mark}`;
-  const enrolled = await enrol({ ...options, directory, platform: 'agent', force: false });
+  const enrolled = await enrol({ ...options, directory, platform: 'agent', version: VERSION, force: false });
   const { config } = enrolled;
   options.onEnrolled(enrolled);
   let child: ChildProcess | undefined;

@@ -18,6 +18,8 @@ import { logReport, NO_OVERLAY, overlayReport } from './report.ts';
 export interface AgentOptions {
   readonly directory: string;
   readonly config: NodeConfig;
+  /** Of this software. */
+  readonly version: string;
   readonly interfaceName: string;
   readonly listenPort: number;
   readonly namespace?: string;
@@ -79,6 +81,7 @@ export class Agent {
       config,
       file: new GraphFile(directory, config.id),
       logFile: new LogFile(directory),
+      version: options.version,
       busWaitMs: options.busWaitMs,
       busInClear: options.busInClear,
       clock,

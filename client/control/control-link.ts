@@ -7,7 +7,7 @@ import { PlaneApi, PlaneRefusal } from '../enrol/plane-api.ts';
 import type { ControlOptions } from './control-options.ts';
 import { type FetchOutcome, GraphFetches } from './graph-fetches.ts';
 import { GraphKeeper } from './graph-keeper.ts';
-import { type HeartbeatAnswer, Heartbeats, joined } from './heartbeats.ts';
+import { type HeartbeatAnswer, Heartbeats, joined, versionReport } from './heartbeats.ts';
 import { type LogStatus, LogWitness } from './log-witness.ts';
 import { ANSWER_MS, PlaneBus } from './plane-bus.ts';
 import { Pulse } from './pulse.ts';
@@ -71,7 +71,11 @@ export class ControlLink {
     const api = this.#api;
     this.#witness = new LogWitness({ workspaceId, controlKey, file: options.logFile, api, clock, log });
     this.#heartbeats = new Heartbeats(this.#bus, this.#api, (all) =>
-      joined([...(options.report ? [options.report(all)] : []), this.#witness.report(all)]),
+      joined([
+        ...(options.report ? [options.report(all)] : []),
+        this.#witness.report(all),
+        versionReport(options.version, all),
+      ]),
     );
   }
 

@@ -9,6 +9,8 @@ import type { Standing } from './standing.ts';
 
 export interface ControlOptions {
   readonly config: NodeConfig;
+  /** Of this software. */
+  readonly version: string;
   readonly file: Pick<GraphFile, 'read' | 'write'>;
   /** What is kept of the audit log. */
   readonly logFile: LogWitnessOptions['file'];

@@ -73,6 +73,11 @@ export class Heartbeats {
   }
 }
 
+/** The version of the software, which stays as it is while it runs. */
+export function versionReport(version: string, all: boolean): HeartbeatReport {
+  return { content: all ? { version } : {}, taken: () => {} };
+}
+
 /** What several have to say, in one. */
 export function joined(reports: readonly HeartbeatReport[]): HeartbeatReport {
   return {

@@ -18,6 +18,8 @@ export interface EnrolOptions extends Invitation {
   readonly takesSuggestion?: boolean;
   readonly hostname: string;
   readonly platform: 'linux' | 'macos' | 'container' | 'agent';
+  /** Of this software. */
+  readonly version: string;
   /** Forgets the node that the directory holds. */
   readonly force: boolean;
 }
@@ -90,12 +92,12 @@ async function registered(
   held: NodeConfig | undefined,
   proven: ReturnType<typeof provenKey>,
 ): Promise<Registered> {
-  const { platform, hostname } = options;
+  const { platform, hostname, version } = options;
   let name = held?.name ?? (options.name === undefined ? undefined : normalizeName(options.name));
   for (let left = NAME_TRIES; ; ) {
     left -= 1;
     try {
-      return await api.register({ ...(name !== undefined && { name }), platform, hostname, ...proven });
+      return await api.register({ ...(name !== undefined && { name }), platform, hostname, version, ...proven });
     } catch (error) {
       const suggested = error instanceof PlaneRefusal ? error.suggestedName : undefined;
       if (!options.takesSuggestion || suggested === undefined || left === 0) throw explained(error, held);

@@ -58,6 +58,30 @@ describe('the API of the control plane, as a node calls it', () => {
     expect([await api.discovery(), ...seen]).toEqual([discovery, undefined]);
   });
 
+  test('is told the rest where it is too old for what a node says of itself', async () => {
+    const bodies: unknown[] = [];
+    const problem = { code: 'invalid_input', title: 'Invalid input', detail: '/version: unknown field' };
+    const api = await plane(async (request, response) => {
+      const body = JSON.parse(await text(request));
+      bodies.push(body);
+      if ('version' in body) response.writeHead(400).end(JSON.stringify(problem));
+      else response.end('{"phase":"ready","version":7}');
+    });
+    expect(await api.heartbeat({ paths: [], version: '0.2.0' })).toEqual({ phase: 'ready', version: 7 });
+    expect(bodies).toEqual([{ paths: [], version: '0.2.0' }, { paths: [] }]);
+  });
+
+  test('is told nothing twice where it refuses what every control plane knows', async () => {
+    let calls = 0;
+    const problem = { code: 'invalid_input', title: 'Invalid input', detail: '/paths: too many' };
+    const api = await plane((_, response) => {
+      calls += 1;
+      response.writeHead(400).end(JSON.stringify(problem));
+    });
+    await expect(api.heartbeat({ paths: [] })).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(calls).toBe(1);
+  });
+
   test('says no with its own code', async () => {
     const problem = { code: 'conflict', title: 'Conflict', detail: 'the name is taken' };
     const api = await plane((_, response) => response.writeHead(409).end(JSON.stringify(problem)));

@@ -42,6 +42,9 @@ const TIMEOUT_MS = 15_000;
 /** A graph of 20,000 peers with 100,000 rules is some 15 MB. */
 const MAX_ANSWER_BYTES = 64 * 1_048_576;
 
+/** What a control plane of 0.1.0 refuses of registrations and heartbeats, as it does every field that it does not know. */
+const NEWER: ReadonlySet<string> = new Set(['version', 'witnessed']);
+
 const anyText = text(4_096);
 const problemShape = object({ code: anyText, title: anyText, detail: text(65_536) }, { suggestedName: text(63) });
 const discoveryShape = object({ name: anyText, controlKey: anyText, signalingUrl: anyText });
@@ -83,6 +86,7 @@ export interface RegisterRequest {
   readonly publicKey: string;
   readonly hostname: string;
   readonly proof: string;
+  readonly version: string;
 }
 
 /** The HTTP side of the control plane, for one node. Methods throw PlaneRefusal or PlaneAway, nothing else. */
@@ -107,7 +111,7 @@ export class PlaneApi {
   }
 
   register(body: RegisterRequest): Promise<Registered> {
-    return this.#call('POST', '/api/v1/devices/register', registeredShape, { body });
+    return this.#tell('/api/v1/devices/register', registeredShape, body);
   }
 
   graph(): Promise<FullGraph> {
@@ -115,7 +119,7 @@ export class PlaneApi {
   }
 
   heartbeat(body: object) {
-    return this.#call('POST', '/api/v1/devices/self/heartbeat', heartbeatShape, { body });
+    return this.#tell('/api/v1/devices/self/heartbeat', heartbeatShape, body);
   }
 
   /** The public keys of the audit logs, oldest first. */
@@ -146,6 +150,16 @@ export class PlaneApi {
 
   rotateKey(body: { readonly publicKey: string; readonly proof: string }) {
     return this.#call('POST', '/api/v1/devices/self/key', rotatedShape, { body });
+  }
+
+  /** Posts what a control plane may be too old to know; it is then told the rest. */
+  #tell<T>(path: string, shape: Shape<T>, body: object): Promise<T> {
+    return this.#call('POST', path, shape, { body }).catch((error: unknown) => {
+      const known = Object.fromEntries(Object.entries(body).filter(([field]) => !NEWER.has(field)));
+      const isSame = Object.keys(known).length === Object.keys(body).length;
+      if (isSame || !(error instanceof PlaneRefusal) || error.code !== 'invalid_input') throw error;
+      return this.#call('POST', path, shape, { body: known });
+    });
   }
 
   async #call<T>(

@@ -34,6 +34,8 @@ export const TEXT_LIMITS = {
   annotation: 1_024,
   password: 1_024,
   otp: 64,
+  /** Of the software that a device runs. */
+  version: 64,
   token: 256,
   /** Resources as YAML: as long as a request body; several lines. */
   manifest: 1_048_576,

@@ -60,18 +60,24 @@ export async function ownGraph(context: OwnDeviceCall): Promise<FullGraph> {
   });
 }
 
+/** What a device says in its heartbeats of itself and of the audit log. */
+export interface DeviceReport {
+  readonly witnessed?: WitnessReport | undefined;
+  readonly version?: string | undefined;
+}
+
 /**
  * A heartbeat by HTTP. Answers the version of the graph, so that a node knows whether it has missed one, and now and then
  * the newest checkpoint of the audit log.
  */
 export async function heartbeat(
   context: OwnDeviceCall,
-  witnessed?: WitnessReport,
+  { witnessed, version: software }: DeviceReport = {},
 ): Promise<{ peer: PeerRecord; version: number; at: number; checkpoint: string | null }> {
   const { services, workspace } = context;
   const { peer } = await ownPeer(context);
   const { reason: _, ...commit } = commitContext(context, '');
-  await heardOf(services, workspace, peer.uid, commit);
+  await heardOf(services, workspace, peer.uid, commit, software);
   if (witnessed) await takeWitness(services, workspace, peer, witnessed);
   const { revision } = await services.states.current(workspace);
   const checkpoint = await dueCheckpoint(services, workspace, peer.uid);

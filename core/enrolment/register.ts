@@ -30,6 +30,7 @@ export interface DeviceRequest {
   readonly publicKey: string;
   readonly hostname?: string | undefined;
   readonly proof?: string | undefined;
+  readonly version?: string | undefined;
 }
 
 export interface Registered {
@@ -182,6 +183,7 @@ async function create(
   const ops: Op[] = [spend, { op: 'create', record: placed.record }, ...placed.ops, device.op, ...enrolment.ops];
   await requireAssertionsAfter(context, state, ops);
   await store.commit(workspace, ops, tokenUse(context, token, `registered device ${draft.name}`));
+  if (request.version !== undefined) services.liveness.said(workspace, draft.uid, request.version);
   return {
     peer: placed.record,
     deviceToken: device.token,

@@ -27,8 +27,8 @@ export interface SnapshotSpec {
   readonly triggeredBy: string;
   /** SHA-256 over the semantic state, hex: equal digests mean an equal network. */
   readonly digest: string;
-  /** Bytes of the versions since the snapshot before, as stored: they are there with or without a snapshot. */
-  readonly historyBytes: number;
+  /** Bytes of the versions since the snapshot before, as stored: there with or without a snapshot. 0.1.0 did not count them. */
+  readonly historyBytes?: number;
 }
 declare module '../base/record.ts' {
   interface RecordTypes {

@@ -22,3 +22,13 @@ test('peers of different workspaces are apart, and a forgotten one was never hea
   liveness.forget('w1', 'unknown');
   expect(liveness.lastSeen('w1', 'p')).toBeUndefined();
 });
+
+test('the version that a peer says last is kept until the peer is forgotten, and is no hearing', () => {
+  const liveness = buildLiveness();
+  liveness.said('w', 'p', '0.1.0');
+  liveness.said('w', 'p', '0.2.0');
+  expect(liveness.version('w', 'p')).toBe('0.2.0');
+  expect(liveness.lastSeen('w', 'p')).toBeUndefined();
+  liveness.forget('w', 'p');
+  expect(liveness.version('w', 'p')).toBeUndefined();
+});

@@ -3,30 +3,48 @@ import type { Liveness } from './services.ts';
 /** A peer is online within so long of being heard of (docs/wire.md#requests-on-the-bus: a heartbeat every 30 s). */
 export const ONLINE_MS = 90_000;
 
+interface Heard {
+  at?: number;
+  version?: string;
+}
+
 /**
  * Hearings in memory. Only peers that exist are told to it, and `forget` goes with their deletion, so it holds at most one
- * number a peer.
+ * number and one version a peer.
  */
 export function buildLiveness(): Liveness {
-  const byWorkspace = new Map<string, Map<string, number>>();
+  const byWorkspace = new Map<string, Map<string, Heard>>();
+  const of = (workspace: string, peerUid: string) => byWorkspace.get(workspace)?.get(peerUid);
+  const entry = (workspace: string, peerUid: string): Heard => {
+    const peers = byWorkspace.get(workspace) ?? new Map<string, Heard>();
+    byWorkspace.set(workspace, peers);
+    const heard = peers.get(peerUid) ?? {};
+    peers.set(peerUid, heard);
+    return heard;
+  };
   return {
     heard(workspace, peerUid, at) {
-      const heard = byWorkspace.get(workspace) ?? new Map<string, number>();
-      byWorkspace.set(workspace, heard);
-      const last = heard.get(peerUid);
-      heard.set(peerUid, last === undefined ? at : Math.max(last, at));
+      const heard = entry(workspace, peerUid);
+      const last = heard.at;
+      heard.at = last === undefined ? at : Math.max(last, at);
       return last === undefined || at - last >= ONLINE_MS;
     },
-    lastSeen: (workspace, peerUid) => byWorkspace.get(workspace)?.get(peerUid),
+    lastSeen: (workspace, peerUid) => of(workspace, peerUid)?.at,
     countSince(instant) {
       let count = 0;
-      for (const heard of byWorkspace.values()) for (const at of heard.values()) if (at > instant) count += 1;
+      for (const peers of byWorkspace.values()) {
+        for (const { at } of peers.values()) if (at !== undefined && at > instant) count += 1;
+      }
       return count;
     },
+    said(workspace, peerUid, version) {
+      entry(workspace, peerUid).version = version;
+    },
+    version: (workspace, peerUid) => of(workspace, peerUid)?.version,
     forget(workspace, peerUid) {
-      const heard = byWorkspace.get(workspace);
-      heard?.delete(peerUid);
-      if (heard?.size === 0) byWorkspace.delete(workspace);
+      const peers = byWorkspace.get(workspace);
+      peers?.delete(peerUid);
+      if (peers?.size === 0) byWorkspace.delete(workspace);
     },
   };
 }

@@ -88,6 +88,8 @@ export interface PresenceSpec {
   readonly online: boolean;
   /** ISO 8601; of a peer that went offline, when it was last heard of. */
   readonly lastSeenAt?: string;
+  /** Of the software that it said it ran when it came or went. */
+  readonly version?: string;
 }
 
 declare module '../base/record.ts' {

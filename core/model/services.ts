@@ -96,6 +96,9 @@ export interface Liveness {
   /** @returns true when this hearing brings the peer from offline to online. */
   heard(workspace: string, peerUid: string, at: number): boolean;
   lastSeen(workspace: string, peerUid: string): number | undefined;
+  /** Which version of its software a peer says that it runs. */
+  said(workspace: string, peerUid: string, version: string): void;
+  version(workspace: string, peerUid: string): string | undefined;
   forget(workspace: string, peerUid: string): void;
   /** Peers of all workspaces heard of since an instant. */
   countSince(instant: number): number;

@@ -18,6 +18,7 @@ import { tokenName } from '../model/token-record.ts';
 import { findPeer } from '../state/find-peer.ts';
 import type { NetworkServices, PeerCall, PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
+import { presenceOp } from './presence.ts';
 
 /** Lets a pending or revoked peer in: it gets its address and, from then on, its graph. */
 export function approvePeer(context: PeerCall, id: string): Promise<PeerRecord> {
@@ -171,12 +172,11 @@ function presenceOf(state: NetworkState, { name }: PeerRecord) {
   return state.presence.get(name);
 }
 
-function offlineOps(state: NetworkState, peer: PeerRecord, { clock, liveness }: PeerServices): Op[] {
-  const presence = presenceOf(state, peer);
-  if (!presence?.spec.online) return [];
+function offlineOps(state: NetworkState, peer: PeerRecord, services: PeerServices): Op[] {
+  const { clock, liveness } = services;
+  if (!presenceOf(state, peer)?.spec.online) return [];
   const seen = liveness.lastSeen(state.workspace, peer.uid) ?? clock.now();
-  const spec = { online: false, lastSeenAt: formatInstant(seen) };
-  return [{ op: 'update', record: { ...draftOf(presence), spec }, revision: presence.revision }];
+  return [presenceOp(services, state, peer, { online: false, lastSeenAt: formatInstant(seen) })];
 }
 
 function renamedPresence(state: NetworkState, peer: PeerRecord, name: string): Op[] {

@@ -5,7 +5,7 @@ import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
 import { lookUpById } from '../model/find.ts';
 import { ONLINE_MS } from '../model/liveness.ts';
-import type { PeerRecord } from '../model/resources.ts';
+import type { PeerRecord, PresenceSpec } from '../model/resources.ts';
 import type { PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 
@@ -15,15 +15,19 @@ const TRANSITIONS = 500;
 /**
  * Takes note that a device was heard of, over the bus or by HTTP. Only its coming online is written, as a revision;
  * every other heartbeat costs a look-up.
+ *
+ * @param version of its software, where it says it; written with its coming and going.
  */
 export async function heardOf(
   services: PeerServices,
   workspace: string,
   peerUid: string,
   commit: Omit<CommitContext, 'reason'>,
+  version?: string,
 ): Promise<void> {
   const { states, liveness, clock, store } = services;
   liveness.heard(workspace, peerUid, clock.now());
+  if (version !== undefined) liveness.said(workspace, peerUid, version);
   const seen = peerById(await states.current(workspace), peerUid);
   if (!seen) return liveness.forget(workspace, peerUid);
   if (seen.isOnline || seen.peer.status.phase !== 'ready') return;
@@ -32,7 +36,7 @@ export async function heardOf(
     const found = peerById(state, peerUid);
     if (!found || found.isOnline || found.peer.status.phase !== 'ready') return;
     const reason = `${found.peer.name} came online`;
-    await store.commit(workspace, [presenceOp(state, found.peer, { online: true })], { ...commit, reason });
+    await store.commit(workspace, [presenceOp(services, state, found.peer, { online: true })], { ...commit, reason });
   });
 }
 
@@ -56,7 +60,7 @@ export async function sweepWorkspace(
     const silent = online.filter((peer) => now - lastSeen(peer) >= ONLINE_MS).slice(0, TRANSITIONS);
     if (silent.length > 0) {
       const ops = silent.map((peer) =>
-        presenceOp(state, peer, { online: false, lastSeenAt: formatInstant(lastSeen(peer)) }),
+        presenceOp(services, state, peer, { online: false, lastSeenAt: formatInstant(lastSeen(peer)) }),
       );
       const reason = silent.length === 1 ? `${silent[0]?.name} went offline` : `${silent.length} peers went offline`;
       await store.commit(workspace, ops, { actor: 'system:presence', reason, requestId: newId('ev') });
@@ -72,8 +76,16 @@ function peerById(state: NetworkState, uid: string): { peer: PeerRecord; isOnlin
   return peer && { peer, isOnline: state.presence.get(peer.name)?.spec.online === true };
 }
 
-function presenceOp(state: NetworkState, peer: PeerRecord, spec: { online: boolean; lastSeenAt?: string }): Op {
+/** Writes a peer as come or gone, with the version that it said last. */
+export function presenceOp(
+  { liveness }: Pick<PeerServices, 'liveness'>,
+  state: NetworkState,
+  peer: PeerRecord,
+  change: Omit<PresenceSpec, 'version'>,
+): Op {
   const presence = state.presence.get(peer.name);
+  const version = liveness.version(state.workspace, peer.uid) ?? presence?.spec.version;
+  const spec = { ...change, ...(version !== undefined && { version }) };
   if (presence) return { op: 'update', record: { ...draftOf(presence), spec }, revision: presence.revision };
   const { name } = peer;
   const body = { name, uid: newId('r'), labels: {}, annotations: {}, spec, status: {}, unique: [] };

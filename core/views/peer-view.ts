@@ -31,6 +31,7 @@ export const peerSchema = z.strictObject({
     approvedBy: z.string().nullable(),
     approvedAt: z.string().nullable(),
     keySince: z.string().describe('When it took its present key'),
+    version: z.string().nullable().describe('Of the software that it runs, as it says; null where it never said'),
   }),
 });
 
@@ -39,7 +40,7 @@ export type PeerView = z.input<typeof peerSchema>;
 export function peerView(
   peer: PeerRecord,
   state: NetworkState,
-  liveness: Pick<NetworkServices['liveness'], 'lastSeen'>,
+  liveness: Pick<NetworkServices['liveness'], 'lastSeen' | 'version'>,
 ): PeerView {
   const { uid, name, spec, status, labels, createdAt, revision } = peer;
   const presence = state.presence.get(name)?.spec;
@@ -66,6 +67,7 @@ export function peerView(
       approvedBy: status.approvedBy ?? null,
       approvedAt: status.approvedAt ?? null,
       keySince: status.keySince ?? formatInstant(createdAt),
+      version: liveness.version(state.workspace, uid) ?? presence?.version ?? null,
     },
   };
 }

@@ -3,6 +3,7 @@ import { backup } from 'node:sqlite';
 import { type Database, unavailable } from './database.ts';
 import { explainCompaction } from './explain-compaction.ts';
 import { makeTrees } from './make-trees.ts';
+import { unreadableIn } from './readable.ts';
 
 /** "Mesh" in ASCII: tells a file of this store from another program's. */
 export const APPLICATION_ID = 0x4d657368;
@@ -86,6 +87,7 @@ const MIGRATIONS: readonly Step[] = [SCHEMA_1, makeTrees, explainCompaction];
 export async function migrate(
   database: Database,
   migrations: readonly Step[] = MIGRATIONS,
+  check: (database: Database) => void = requireReadable,
 ): Promise<string | undefined> {
   const present = schemaOf(database);
   if (present > migrations.length) {
@@ -94,6 +96,7 @@ export async function migrate(
     );
   }
   if (present === migrations.length) return undefined;
+  if (present > 0) check(database);
   const copy = present > 0 ? await copyOf(database, present) : undefined;
   for (const [offset, step] of migrations.slice(present).entries()) {
     database.transaction(() => {
@@ -106,6 +109,15 @@ export async function migrate(
     });
   }
   return copy;
+}
+
+/** @throws StoreError `unavailable` that names what a newer schema could not take over; the file is as it was */
+function requireReadable(database: Database): void {
+  const found = unreadableIn(database);
+  if (found === undefined) return;
+  throw unavailable(
+    `${database.path} is not upgraded, for ${found} cannot be read; nothing was changed: restore a backup of before it was damaged, or start the version that wrote it and delete it there`,
+  );
 }
 
 function schemaOf(database: Database): number {

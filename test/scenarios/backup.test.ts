@@ -111,6 +111,7 @@ async function nodeOf(harness: Harness, place: Place, name: string, signalingUrl
       privateKey: Buffer.from(pair.privateKey).toString('base64'),
       signalingUrl,
     },
+    version: '0.1.0',
     file: { read: () => undefined, write: () => {} },
     logFile: { read: () => undefined, write: () => {} },
     busWaitMs: 2_000,

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { ControlLink } from '../../client/control/control-link.ts';
 import type { Standing } from '../../client/control/standing.ts';
 import type { NodeConfig } from '../../client/enrol/node-config.ts';
@@ -64,6 +64,7 @@ function linkOf(config: NodeConfig, { busWaitMs = 2_000, kept }: { busWaitMs?: n
   const log: Log = { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
   const link = new ControlLink({
     config,
+    version: '0.1.0',
     file: { read: () => kept, write: () => {} },
     logFile: { read: () => undefined, write: () => {} },
     busWaitMs,
@@ -116,6 +117,23 @@ test('a node takes its graph from the API, then every change of it from the bus'
   await harness.api('DELETE', '/api/v1/peers/b', place);
   await node.until(() => lists(node.peers(), []));
   expect(node.link.status).toMatchObject({ standing: 'ready', trouble: '', bus: { isUp: true, trouble: '' } });
+});
+
+test('a node says the version of its software over the bus, and over the API where there is no bus', async () => {
+  const { harness, place, busUrl } = await planeWithBus();
+  await using _ = harness;
+  for (const [name, url] of [
+    ['a', busUrl],
+    ['b', 'nats://127.0.0.1:1'],
+  ] as const) {
+    const config = await joined(harness, place, name, url);
+    const versions = () => harness.plane.services.liveness.version(place.workspace, config.id);
+    expect(versions()).toBeUndefined();
+    const node = linkOf(config);
+    await node.link.start();
+    await vi.waitUntil(() => versions() !== undefined);
+    expect(versions()).toBe('0.1.0');
+  }
 });
 
 test('a node that is told over the bus to fetch its graph has the whole of it from the API, and hears of changes from then on', async () => {

@@ -5,6 +5,7 @@ import { nameSchema } from '../../core/changes/manifest.ts';
 import { registerDevice as register } from '../../core/enrolment/register.ts';
 import { publicKeySchema } from '../../core/model/public-key-schema.ts';
 import { PLATFORMS } from '../../core/model/resources.ts';
+import { versionSchema } from '../../core/model/version.ts';
 import { defineOperation } from '../define.ts';
 
 export const registerDevice = defineOperation({
@@ -17,6 +18,7 @@ export const registerDevice = defineOperation({
     platform: z.enum(PLATFORMS).default('linux'),
     publicKey: publicKeySchema.describe('X25519, base64'),
     hostname: lineOfText(TEXT_LIMITS.hostname).optional(),
+    version: versionSchema.optional(),
     proof: lineOfText(TEXT_LIMITS.id)
       .optional()
       .describe('HMAC-SHA256(X25519(private key, controlKey), token + publicKey), base64'),

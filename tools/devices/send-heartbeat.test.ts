@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { formatInstant } from '../../core/base/time.ts';
 import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a device that sends a heartbeat is online, and is told its phase and the version of its graph', async () => {
@@ -39,5 +40,34 @@ test('what a device says of the audit log that it refuses is an event once, and 
   expect(told).toMatchObject([{ actor: 'device:web-1', detail: { code: 'forked', size: 9 } }]);
   for (const bad of [{ size: -1 }, { size: 2 ** 53 }, { size: 1, finding: { code: 'x', message: 'y' } }, {}]) {
     await expect(beat(bad)).rejects.toMatchObject({ code: 'invalid_input' });
+  }
+});
+
+test('the version that a device says is shown with its peer, costs no revision while it stays, and the past has the one it came with', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { id, self } = await kit.join('web-1', { version: '0.1.0' });
+  const shown = async () => (await kit.ask('get_peer', { id })).status.version;
+  expect(await shown()).toBe('0.1.0');
+  await kit.call('send_heartbeat', {}, self);
+  const came = await kit.services.store.revision(kit.workspace);
+  kit.clock.time += 1_000;
+  await kit.call('send_heartbeat', { version: '0.2.0' }, self);
+  await kit.call('send_heartbeat', {}, self);
+  expect(await shown()).toBe('0.2.0');
+  expect(await kit.services.store.revision(kit.workspace)).toBe(came);
+  const at = formatInstant(kit.clock.time - 1_000);
+  const { items } = await kit.ask('list_peers', { at });
+  expect(items[0].status).toMatchObject({ online: true, version: '0.1.0' });
+  kit.services.liveness.forget(kit.workspace, id);
+  expect(await shown(), 'after a restart').toBe('0.1.0');
+});
+
+test('a version that is no line of text is refused by its field, and a device that says none has none', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { id, self } = await kit.join('web-1');
+  await kit.call('send_heartbeat', {}, self);
+  expect((await kit.ask('get_peer', { id })).status.version).toBeNull();
+  for (const version of ['', 'a\nb', 'x'.repeat(65)]) {
+    expect(await refusalOf(kit.call('send_heartbeat', { version }, self))).toBe('invalid_input /version');
   }
 });

@@ -4,6 +4,7 @@ import { formatInstant } from '../../core/base/time.ts';
 import { heartbeat } from '../../core/enrolment/own-device.ts';
 import { pathReportsSchema } from '../../core/model/reported-paths.ts';
 import { PEER_PHASES } from '../../core/model/resources.ts';
+import { versionSchema } from '../../core/model/version.ts';
 import { witnessedSchema } from '../../core/model/witnesses.ts';
 import { defineOperation } from '../define.ts';
 
@@ -13,6 +14,7 @@ export const sendHeartbeat = defineOperation({
   description: 'Says that this device is there. It counts as online for 90 seconds.',
   input: z.strictObject({
     paths: pathReportsSchema.optional().describe('Ways to other peers that changed'),
+    version: versionSchema.optional(),
     witnessed: witnessedSchema.optional().describe('Of the audit log, where it changed'),
   }),
   output: z.strictObject({
@@ -28,8 +30,8 @@ export const sendHeartbeat = defineOperation({
   whenFull: 'works',
   problems: ['not_found'],
   http: { method: 'post', path: '/api/v1/devices/self/heartbeat' },
-  async run({ paths, witnessed }, context) {
-    const { peer, version, at, checkpoint } = await heartbeat(context, witnessed);
+  async run({ paths, ...said }, context) {
+    const { peer, version, at, checkpoint } = await heartbeat(context, said);
     context.services.paths.report(context.workspace, peer.uid, paths ?? []);
     return { phase: peer.status.phase, version, at: formatInstant(at), checkpoint };
   },

@@ -9,7 +9,7 @@ import { pageOf, pageQuery } from '../page.ts';
 import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
 import { instant } from '../snapshots/snapshot-fields.ts';
 
-const HEARD_OF_NOBODY = { lastSeen: () => undefined };
+const HEARD_OF_NOBODY = { lastSeen: () => undefined, version: () => undefined };
 
 const FIELDS = peerSchema.keyof().options;
 
@@ -50,6 +50,7 @@ export const listPeers = defineHeavyOperation({
     Address: 'status.address',
     Online: 'status.online',
     Phase: 'status.phase',
+    Version: 'status.version',
     Labels: 'labels',
     Agent: 'agent',
   },

@@ -12,7 +12,10 @@ export const snapshotSchema = z.strictObject({
   triggered_by: z.string(),
   digest: z.string().describe('Equal for equal networks'),
   size_bytes: z.int().describe('What the snapshot itself takes'),
-  history_bytes: z.int().describe('What the changes since the snapshot before take, with or without it'),
+  history_bytes: z
+    .int()
+    .nullable()
+    .describe('What the changes since the snapshot before take, with or without it; null for one of 0.1.0'),
 });
 
 /** A snapshot, or an instant that was asked for: that has nothing of what only a snapshot has. */
@@ -39,6 +42,6 @@ export function snapshotView(record: SnapshotRecord): z.input<typeof snapshotSch
     triggered_by: spec.triggeredBy,
     digest: spec.digest,
     size_bytes: sizeOf(record),
-    history_bytes: spec.historyBytes,
+    history_bytes: spec.historyBytes ?? null,
   };
 }

@@ -15,6 +15,7 @@ export const peers = {
   keyAge: 'Key since',
   add: 'Add a device',
   lastSeen: 'Last seen',
+  version: 'Version',
   online: 'online',
   offline: 'offline',
   phases: { pending: 'pending', ready: 'ready', revoked: 'revoked', expired: 'expired' },

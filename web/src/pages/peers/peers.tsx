@@ -59,6 +59,12 @@ const COLUMNS: readonly Column<Row>[] = [
     order: ({ status }) => (status.online ? '9' : (status.lastSeenAt ?? '')),
     isMinor: true,
   },
+  {
+    name: texts.peers.version,
+    cell: ({ status }) => status.version,
+    order: ({ status }) => versionOrder(status.version),
+    isMinor: true,
+  },
 ];
 
 export default function Peers() {
@@ -148,6 +154,11 @@ function PathCounts({ counts: { direct, relayed, failed } }: { counts: Counts })
       ))}
     </>
   );
+}
+
+/** 0.9.0 before 0.10.0, and none before any. */
+function versionOrder(version: string | null): string {
+  return (version ?? '').replaceAll(/\d+/g, (digits) => digits.padStart(8, '0'));
 }
 
 /** 10.96.0.9 before 10.96.0.10. */

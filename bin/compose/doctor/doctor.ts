@@ -1,0 +1,65 @@
+import { storeFile } from '../../../storage/open.ts';
+import { loadConfig } from '../config.ts';
+import { locking } from '../locking.ts';
+import { storeUrl } from '../store-url.ts';
+import { checkBackup } from './backup.ts';
+import { checkCertificates } from './certificates.ts';
+import { type Check, type Diagnosis, type Finding, failed, type Subject } from './check.ts';
+import { checkClock } from './clock.ts';
+import { checkFiles } from './files.ts';
+import { checkIntegrity } from './integrity.ts';
+import { checkNodes } from './nodes.ts';
+import { checkPorts } from './ports.ts';
+import { checkSpace } from './space.ts';
+
+/** In the order in which one of them explains the next. */
+const CHECKS: Readonly<Record<string, Check>> = {
+  database: checkIntegrity,
+  space: checkSpace,
+  backup: checkBackup,
+  files: checkFiles,
+  clock: checkClock,
+  certificates: checkCertificates,
+  ports: checkPorts,
+  nodes: checkNodes,
+};
+
+/** Looks at an installation, whether a control plane runs in it or not, and repairs what nobody could miss. */
+export async function examine(configDir: string, now = Date.now()): Promise<Diagnosis> {
+  const items: Diagnosis['items'][number][] = [];
+  const subject = subjectOf(configDir, now);
+  if ('detail' in subject) return { ok: false, items: [{ check: 'configuration', ...subject }] };
+  for (const [check, run] of Object.entries(CHECKS)) {
+    const found = await tried(run, subject);
+    items.push(...found.map((finding) => ({ check, ...finding })));
+  }
+  return { ok: items.every(({ state }) => state !== 'failed'), items };
+}
+
+function subjectOf(configDir: string, now: number): Subject | Finding {
+  try {
+    const config = loadConfig(process.env, configDir);
+    return { config, file: storeFile(storeUrl(config)), isRunning: isInUse(configDir), now };
+  } catch (error) {
+    return failed((error as Error).message);
+  }
+}
+
+/** @throws Error where the directory is not there */
+function isInUse(configDir: string): boolean {
+  try {
+    return locking(configDir, () => false);
+  } catch (error) {
+    if (/is in use by another meshd/.test((error as Error).message)) return true;
+    throw error;
+  }
+}
+
+/** A check that fails itself is a finding, and the others go on. */
+async function tried(run: Check, subject: Subject): Promise<readonly Finding[]> {
+  try {
+    return await run(subject);
+  } catch (error) {
+    return [failed(`This could not be looked at: ${(error as Error).message}`)];
+  }
+}

@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
     await page.getByRole('alert').filter({ hasText: 'not the old or the built-in one' }).waitFor();
     await page.getByLabel('New password').fill(OWN_PASSWORD);
     await page.getByRole('button', { name: 'Change password' }).click();
-    await page.getByText('You are a member of no workspace').waitFor();
+    await page.getByRole('heading', { name: 'Make the first workspace' }).waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 });

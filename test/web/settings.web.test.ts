@@ -218,7 +218,7 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    expect(await page.content()).not.toContain(token);
+    await expect.poll(() => page.content()).not.toContain(token);
     await page.getByRole('cell', { name: 'see the network', exact: true }).waitFor();
     await press(dashboard, `Revoke ${HOSTILE}`);
     await dialog.getByRole('button', { name: 'Revoke' }).click();

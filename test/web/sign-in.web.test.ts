@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)('signing in on the dashboard', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: 'Recovery codes' }).waitFor();
     await page.getByRole('button', { name: 'I have kept them' }).click();
-    await page.getByText('You are a member of no workspace').waitFor();
+    await page.getByRole('heading', { name: 'Make the first workspace' }).waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectMcp, SHOWS_VIEWS } from '../kits/http/agent-client.ts';
 import { apiToken } from '../kits/http/network-setup.ts';
-import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+import { hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 import { OWN_PASSWORD, type PastNetwork, startPastNetwork } from '../kits/web/past-network.ts';
 import { type ShownView, startViewHost, type ViewHostOptions } from '../kits/web/view-host.ts';
 
@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)('a client with MCP Apps', () => {
         const { shown } = await show(tool, asked(args), { theme, width: WIDTH });
         await using _page = shown;
         await shown.view.getByText(shows).first().waitFor();
-        expect.soft(await accessibilityFaults(shown.page), theme).toEqual([]);
+        expect.soft(await shown.faults(), theme).toEqual([]);
         const [width, height] = await shown.inView<number[]>(
           '[document.documentElement.scrollWidth, document.documentElement.scrollHeight - innerHeight]',
         );

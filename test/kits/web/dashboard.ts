@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Frame, type Page } from 'playwright-core';
 import type { Harness } from '../http/harness.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
@@ -75,6 +75,8 @@ const RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa
 /** What another theme can do wrong. */
 const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 const WIDTHS = [390, 1280, 2560] as const;
+/** CSS pixels. */
+const HIGHEST = 100_000;
 /** What is modal is judged alone: the page below it was. */
 const CONTEXT = "document.querySelector('dialog[open]') ?? document";
 const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
@@ -109,15 +111,17 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
  * too small.
  */
 async function showWhole(page: Page, width: number): Promise<void> {
-  for (let height = 900; ; ) {
+  for (let height = 900; height <= HIGHEST; ) {
     await page.setViewportSize({ width, height });
     const needed = await page.evaluate<number>('document.documentElement.scrollHeight');
     if (needed <= height) return;
     height = Math.ceil(needed * 1.5);
   }
+  throw new Error(`The page is higher than its window, however high that is: ${HIGHEST} px.`);
 }
 
-async function faultsBy(page: Page, rules: typeof RULES): Promise<string[]> {
+/** What axe finds in one frame as it is, without those within it. */
+export async function faultsBy(page: Page | Frame, rules: typeof RULES = RULES): Promise<string[]> {
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe.source);
   const options = JSON.stringify({ runOnly: rules, resultTypes: ['violations'], preload: false });
   const run = `${TWO_FRAMES}.then(() => axe.run(${CONTEXT}, ${options}))`;

@@ -66,7 +66,7 @@ export const HOSTILE_WORDS: NetworkWords = {
   oldLabelValue: IMAGE,
   network: longest('N'),
   policies: { closed: '-', open: longest('Q') },
-  annotation: `${SCRIPT}\n${LINK}\n\u202egnitirw\u202c \u200b\ufeff${BRACES}`,
+  annotation: `${SCRIPT}\n${LINK}\n${BRACES}`,
   assertion: longest('A'),
   agents: { first: 'toString', below: longest('G') },
   joinToken: unbroken(HANDLER, 128),

@@ -3,9 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import type { Browser } from 'playwright-core';
+import type { Browser, Frame, Page } from 'playwright-core';
 import { build, type Rolldown } from 'vite';
-import type { Theme } from './dashboard.ts';
+import { faultsBy, type Theme } from './dashboard.ts';
 
 const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title>
 <style>body { margin: 0 } iframe { display: block; width: 100%; border: 0 }</style>
@@ -87,11 +87,9 @@ async function openView(
     complaints,
     view: page.frameLocator('iframe').frameLocator('iframe'),
     /** Runs in the view. */
-    async inView<R>(script: string): Promise<R> {
-      const frame = page.frames().find((one) => one.parentFrame()?.parentFrame() === page.mainFrame());
-      if (!frame) throw new Error('There is no view.');
-      return frame.evaluate(script);
-    },
+    inView: <R>(script: string): Promise<R> => frameOf(page).evaluate(script),
+    /** What axe finds in the view. */
+    faults: () => faultsBy(frameOf(page)),
     call,
     /** As a client does: what a tool was called with, then what it answered. */
     async tell(args: object, answer: CallToolResult): Promise<void> {
@@ -132,4 +130,11 @@ async function serve(files: Readonly<Record<string, readonly [string, string]>>,
       await once(server, 'close');
     },
   };
+}
+
+/** That of the view: within the one of another origin. */
+function frameOf(page: Page): Frame {
+  const frame = page.frames().find((one) => one.parentFrame()?.parentFrame() === page.mainFrame());
+  if (!frame) throw new Error('There is no view.');
+  return frame;
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { draftOf } from '../core/base/record.ts';
+import { linesOfText } from '../core/base/text.ts';
 import { modelSays } from '../core/intent/plan/model-words.ts';
 import { builtinPlanner } from '../llm/grammar/builtin.ts';
 import { buildKit, type Kit, person } from '../test/kits/plane/kit.ts';
@@ -65,7 +66,9 @@ describe.each(recordings)('what a model answered (%s)', (_file, recording) => {
         )
         .catch((error: { code: string }) => error);
       if (plan.code !== undefined) {
-        expect([says, plan.code]).toEqual([says, 'intent_not_understood']);
+        // What shows nothing, or turns the direction of text, is refused before anything is read.
+        const refused = linesOfText(says.length).safeParse(says).success ? 'intent_not_understood' : 'invalid_input';
+        expect([says, plan.code]).toEqual([says, refused]);
         continue;
       }
       expect([says, plan.verified, plan.planned_by]).toEqual([says, false, 'model']);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { draftOf, type StoredRecord } from '../../core/base/record.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
+import { linesOfText } from '../../core/base/text.ts';
 import { understoodFirst } from '../../core/intent/plan/understood-first.ts';
 import { agent, buildKit, type Kit } from '../../test/kits/plane/kit.ts';
 import { network, peer, policy } from '../../test/kits/records/records.ts';
@@ -192,7 +193,9 @@ describe.each(CASES)('a hostile %s %j', (place, text, strategies) => {
     const before = server.seen.length;
     await plan(workspace, said(LOOSE));
     const requests = server.seen.slice(before);
-    expect(requests.length).toBeGreaterThan(0);
+    // Of an intent that is not printable no model hears.
+    const isHeard = place !== 'intent' || linesOfText(text.length + LOOSE.length + 10).safeParse(text).success;
+    expect(requests.length > 0).toBe(isHeard);
     for (const { body } of requests) {
       const [system, ...rest] = body.messages;
       expect(system?.content).toBe(SYSTEM_PROMPT);

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -29,6 +29,9 @@ export function fixtureOf(version: string): Fixture {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const unpacked = (name: string) => gunzipSync(readFileSync(path.join(source, `${name}.gz`)));
   writeFileSync(path.join(directory, 'mesh.db'), unpacked('mesh.db'), { mode: 0o600 });
-  copyFileSync(path.join(source, 'credentials.json'), path.join(directory, 'credentials.json'));
+  // Git keeps no mode, and a control plane reads no secrets that others can read.
+  writeFileSync(path.join(directory, 'credentials.json'), readFileSync(path.join(source, 'credentials.json')), {
+    mode: 0o600,
+  });
   return { directory, ...JSON.parse(unpacked('answers.json').toString()) };
 }

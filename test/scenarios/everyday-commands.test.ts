@@ -75,11 +75,11 @@ test('what mesh peers, policies, networks and agents print as YAML is a file tha
 test('mesh peers is a table with address, online and labels; one of them is shown in full by its name', async () => {
   await threePeers();
   const [titles, ...rows] = rowsOf(await run('peers'));
-  expect(titles).toEqual(['Name', 'Id', 'Address', 'Online', 'Phase', 'Labels', 'Agent']);
+  expect(titles).toEqual(['Name', 'Id', 'Address', 'Online', 'Phase', 'Version', 'Labels', 'Agent']);
   expect(rows.map(([name, , ...rest]) => [name, ...rest])).toEqual([
-    ['db-1', '10.96.0.3', 'no', 'ready', 'role=db', '-'],
-    ['web-1', '10.96.0.1', 'no', 'ready', 'role=web,env=prod', '-'],
-    ['web-2', '10.96.0.2', 'no', 'ready', 'role=web', '-'],
+    ['db-1', '10.96.0.3', 'no', 'ready', '-', 'role=db', '-'],
+    ['web-1', '10.96.0.1', 'no', 'ready', '-', 'role=web,env=prod', '-'],
+    ['web-2', '10.96.0.2', 'no', 'ready', '-', 'role=web', '-'],
   ]);
   expect(rowsOf(await run('peers', '--labels', 'role=web,env=prod')).length).toBe(2);
   expect(rowsOf(await run('peers', '--fields', 'platform,labels'))[0]).toEqual(['Name', 'Id', 'Labels', 'platform']);

@@ -40,8 +40,10 @@ const writeTo = async ({ api }: Pick<Plane, 'api'>, place: Place, name: string) 
     .status;
 
 /** Entries of a log that are known of apart from the database. */
-const marked = (directory: string, workspace: string) =>
-  readCheckpoint(readFileSync(path.join(directory, 'log-heads', workspace), 'utf8'))?.size ?? 0;
+function marked(directory: string, workspace: string): number {
+  const head = path.join(directory, 'log-heads', workspace);
+  return existsSync(head) ? (readCheckpoint(readFileSync(head, 'utf8'))?.size ?? 0) : 0;
+}
 
 const databaseIn = (directory: string) => path.join(directory, 'mesh.db');
 

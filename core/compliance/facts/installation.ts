@@ -24,7 +24,7 @@ export const INSTALLATION_FACTS = {
       return holds(`Of ${whom} of members and platform administrators each has a password that its person chose.`);
     return fails(
       `Of ${whom} of members and platform administrators ${others.length} ${others.length === 1 ? 'has' : 'have'} a password that somebody else set.`,
-      'A platform administrator finds out whose (list_users), and these people change it (mesh passwd) or the accounts are disabled.',
+      'A platform administrator finds out whose (mesh admin list-users), and these people change it (mesh passwd) or the accounts are disabled.',
     );
   },
 

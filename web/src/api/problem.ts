@@ -1,5 +1,12 @@
 import { texts } from '../texts/texts.ts';
 
+/** What is wrong with one field, of one document where several were sent. */
+export interface FieldFault {
+  readonly pointer: string;
+  readonly detail: string;
+  readonly document?: { readonly kind: string; readonly name: string };
+}
+
 interface ProblemBody {
   readonly title?: string;
   readonly detail?: string;
@@ -7,7 +14,7 @@ interface ProblemBody {
   readonly status?: number;
   readonly requestId?: string;
   readonly known_since?: string;
-  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly errors?: readonly FieldFault[];
   readonly [extension: string]: unknown;
 }
 
@@ -20,7 +27,7 @@ export class Problem extends Error {
   readonly requestId: string | undefined;
   /** Since when the past is known, where that is why. */
   readonly knownSince: string | undefined;
-  readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly errors: readonly FieldFault[];
   /** What this kind of problem says besides. */
   readonly more: Readonly<Record<string, unknown>>;
 

@@ -29,7 +29,7 @@ export const review = {
   selfApproved: 'their own request',
   against: 'Planned against',
   revision: (base: number, now: number) =>
-    base === now ? `revision ${base} (now)` : `revision ${base}, the network is at ${now} now`,
+    base === now ? `revision ${base} (now)` : `revision ${base}; the newest one is ${now}`,
   note: 'Note (optional)',
   noteHint: 'Who asked reads it, and it stays in the audit log.',
   noteSaid: 'Note',

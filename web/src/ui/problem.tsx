@@ -1,22 +1,26 @@
-import type { Problem } from '../api/problem.ts';
+import type { FieldFault, Problem } from '../api/problem.ts';
 import { texts } from '../texts/texts.ts';
 import { CopyButton } from './copy.tsx';
 
 /** What happened, what to do, and the id under which the control plane has logged it. */
 export function ProblemNotice({ problem, again }: { problem: Problem | undefined; again?: (() => void) | undefined }) {
   if (!problem) return null;
-  const { title, message, errors, requestId } = problem;
+  const { title, requestId } = problem;
+  const message = besideErrors(problem);
+  const errors = problem.errors.filter(({ detail }) => !message.includes(detail));
   return (
     <div class="notice danger" role="alert">
       <strong>{title}</strong>
       {message !== '' && <span class="break">{message}</span>}
-      {errors
-        .filter(({ detail }) => !message.includes(detail))
-        .map(({ pointer, detail }) => (
-          <span key={pointer} class="break">
-            <code>{pointer}</code> {detail}
-          </span>
-        ))}
+      {errors.length > 0 && (
+        <ul>
+          {errors.map((fault) => (
+            <li key={JSON.stringify(fault)} class="break">
+              <code>{placeOf(fault)}</code> {fault.detail}
+            </li>
+          ))}
+        </ul>
+      )}
       {requestId && (
         <span class="small dim">
           {texts.problem.request} <code>{requestId}</code> <CopyButton text={requestId} />
@@ -29,4 +33,20 @@ export function ProblemNotice({ problem, again }: { problem: Problem | undefined
       )}
     </div>
   );
+}
+
+/** What is said besides the errors: its sentence repeats the first of them, each after its place. */
+function besideErrors({ message, errors }: Problem): string {
+  const rest = errors.reduce((text, fault) => {
+    const { pointer, detail, document } = fault;
+    const place = document ? `${document.kind} ${document.name}, ${pointer}` : pointer;
+    return text.replace(`${place}: ${detail}`, '');
+  }, message);
+  return rest.trim();
+}
+
+/** `/spec/ingress/0` as `spec.ingress.0`, after the document where there are several. */
+function placeOf({ pointer, document }: FieldFault): string {
+  const field = pointer.slice(1).replaceAll('/', '.');
+  return document ? `${document.kind} ${document.name} ${field}` : field;
 }

@@ -106,6 +106,9 @@ function QueueLink({ href, isChosen, title, children }: QueueLinkProps) {
   );
 }
 
+/** Those that expired were decided by nobody. */
+const decidedAt = ({ reviewedAt, requestedAt }: Workflow) => reviewedAt ?? requestedAt;
+
 /** The last ones that were decided, by whom. */
 function Decided({ chosen }: { chosen: string | undefined }) {
   const loaded = useLoaded(() => {
@@ -113,7 +116,9 @@ function Decided({ chosen }: { chosen: string | undefined }) {
     return answer(api.GET('/api/v1/workflows', { params: { query: { limit: DECIDED } } }));
   });
   const { value, problem, reload } = loaded.value;
-  const items = value?.items.filter(({ status }) => status !== 'pending') ?? [];
+  const items = (value?.items ?? [])
+    .filter(({ status }) => status !== 'pending')
+    .sort((a, b) => Date.parse(decidedAt(b)) - Date.parse(decidedAt(a)));
   if (items.length === 0) return <ProblemNotice problem={problem} again={reload} />;
   return (
     <nav class="panel" aria-label={texts.review.decided}>

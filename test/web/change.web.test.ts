@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     await tabTo(page, page.getByRole('button', { name: /^Send for approval: / }));
     await page.keyboard.press('Enter');
     await page.getByRole('status').filter({ hasText: 'It waits for approval.' }).waitFor();
-    await page.getByRole('article').getByText('oskar').waitFor();
+    await page.getByRole('article').getByText('oskar', { exact: true }).waitFor();
     expect(page.url()).toMatch(/\/prod\/review\/wf_/);
     expect(dashboard.complaints).toEqual([]);
   });

@@ -287,7 +287,7 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     expect(secret).toMatch(/^whsec_/);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    expect(await page.content()).not.toContain(secret);
+    await expect.poll(() => page.content()).not.toContain(secret);
     await page.getByRole('link', { name: HOSTILE }).click();
     await page.getByRole('button', { name: 'Send a test' }).click();
     await press(dashboard, 'webhook.test');

@@ -21,6 +21,11 @@ interface Shown {
   readonly ready: (page: Page) => Promise<unknown>;
 }
 
+/** An editor measures what it has drawn, and draws again. */
+const SOME_FRAMES = `(async () => {
+  for (let frame = 0; frame < 10; frame += 1) await new Promise(requestAnimationFrame);
+})()`;
+
 const text = (shown: string | RegExp) => (page: Page) => page.getByRole('main').getByText(shown).first().waitFor();
 
 const SHOWN: Record<PageName, Shown> = {
@@ -43,7 +48,7 @@ const SHOWN: Record<PageName, Shown> = {
     ready: text('What would open it'),
   },
   networks: { address: () => 'networks/default', ready: text('addresses in use') },
-  policies: { address: () => 'policies/web-to-api', ready: text('web-to-api') },
+  policies: { address: () => 'policies/web-to-api', ready: (page) => page.locator('.cm-content').waitFor() },
   join: { ready: text('Laptops of the office') },
   time: { ready: text('support-access') },
   ask: {
@@ -73,6 +78,7 @@ try {
       await dashboard.go(`prod/${address?.(network) ?? name}`);
       await ready(page);
       await page.mouse.move(0, 0);
+      await page.evaluate(SOME_FRAMES);
       writeFileSync(path.join(FOLDER, `${name}-${theme}.webp`), await pictureOf(page));
       await dashboard.go('prod/home');
     }

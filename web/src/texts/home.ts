@@ -4,6 +4,7 @@ export const home = {
   nothingWaits: 'Nothing waits for a decision.',
   all: (count: number) => `All ${count} in Review`,
   reviewOpen: (kind: string) => `A review of ${kind} is open`,
+  due: 'due',
   reviewOverdue: (kind: string) => `A review of ${kind} is overdue`,
   steps: 'Next steps',
   stepsWhy: 'A network begins with a device, an agent that works on it, and a policy that says who may reach whom.',

@@ -66,7 +66,9 @@ function Reviews() {
       {owed.map(({ kind, open_id, due_at }) => (
         <li key={kind} class="row">
           <a href={linkTo('compliance')}>{open_id ? words.reviewOpen(kind) : words.reviewOverdue(kind)}</a>
-          <Time at={due_at} />
+          <span>
+            {words.due} <Time at={due_at} />
+          </span>
         </li>
       ))}
     </>

@@ -1,4 +1,5 @@
 import { principalOf } from '../../core/base/caller.ts';
+import { CallerGone } from '../../core/base/caller-gone.ts';
 import { MeshError } from '../../core/base/errors.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import type { Compute, ComputeElsewhere, JsonText } from '../../core/compute/compute.ts';
@@ -85,7 +86,7 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
     const place: Place = { hasTurn: false, begin: turn.resolve };
     const full = lane.queue.push(share, place);
     if (full) throw noRoom(lane, full);
-    const leave = () => over.reject(new MeshError('unavailable', 'The caller has gone.'));
+    const leave = () => over.reject(new CallerGone());
     signal.addEventListener('abort', leave);
     if (signal.aborted) leave();
     let timer = setTimeout(() => over.reject(noRoom(lane, 'everyone')), lane.waitMs);

@@ -27,7 +27,7 @@ export function WhoAsked({ actor, at }: { actor: string; at: string }) {
 }
 
 function AgentLine({ name, at }: { name: string; at: string }) {
-  const loaded = useLoaded(() => lineOf(name));
+  const loaded = useLoaded(() => lineOf(name, at));
   const line = loaded.value.value ?? [];
   const [agent] = line;
   const person = line.at(-1)?.person;
@@ -64,8 +64,11 @@ function AgentLine({ name, at }: { name: string; at: string }) {
   );
 }
 
-/** The agent and those above it, the nearest first; an agent that is gone has no line. */
-async function lineOf(name: string): Promise<readonly Agent[]> {
+/**
+ * The agent that asked at an instant and those above it, the nearest first. One that is gone has no line, and one that took its
+ * name since is not told for it.
+ */
+async function lineOf(name: string, at: string): Promise<readonly Agent[]> {
   const line: Agent[] = [];
   let next: string | undefined = name;
   while (next !== undefined && line.length < MOST_ANCESTORS) {
@@ -75,7 +78,7 @@ async function lineOf(name: string): Promise<readonly Agent[]> {
       if (error instanceof Problem && error.status === 404) return undefined;
       throw error;
     });
-    if (!agent) break;
+    if (!agent || Date.parse(agent.createdAt) > Date.parse(at)) break;
     line.push(agent);
     next = agent.parentRef?.name;
   }

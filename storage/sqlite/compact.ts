@@ -1,7 +1,8 @@
+import { nextInstant } from '../apply-batch.ts';
 import { appendEvent } from './audit.ts';
 import type { Database } from './database.ts';
 import type { GroupCommit } from './group-commit.ts';
-import { advance, ensureWorkspace, findWorkspace, isKept, nextInstant, type WorkspaceRow } from './workspaces.ts';
+import { advance, ensureWorkspace, findWorkspace, isKept, type WorkspaceRow } from './workspaces.ts';
 
 /** Versions looked at in one write job: a few milliseconds. */
 const PAGE = 500;

@@ -1,7 +1,7 @@
 import type { Commit, Log, Store } from '../../core/base/ports.ts';
+import { buildFeed } from '../feed.ts';
 import { queryAudit } from './audit.ts';
 import { openForReading } from './database.ts';
-import { buildFeed } from './feed.ts';
 import { readCommits, versionBytesBetween } from './log.ts';
 import { getRecord, getRecordById, historyOf, listRecords, lookupRecord } from './read.ts';
 import { answer, answering, revisionInForce, workspaceNames } from './store.ts';

@@ -1,10 +1,12 @@
 import { realpathSync } from 'node:fs';
 import type { Clock, Commit, Log } from '../../core/base/ports.ts';
+import { nextInstant } from '../apply-batch.ts';
+import { buildFeed } from '../feed.ts';
 import type { OpenStore } from '../open.ts';
+import { unavailable } from '../unavailable.ts';
 import { appendEvent, queryAudit } from './audit.ts';
 import { compactVersions } from './compact.ts';
-import { asStoreError, type Database, IN_MEMORY, isDamage, openDatabase, RESTORE, unavailable } from './database.ts';
-import { buildFeed } from './feed.ts';
+import { asStoreError, type Database, IN_MEMORY, isDamage, openDatabase, RESTORE } from './database.ts';
 import { nothingToWatch, watchFiles } from './file-watch.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { damaged } from './integrity.ts';
@@ -16,15 +18,7 @@ import { migrate } from './schema.ts';
 import { keepCheckpoint, readTree, type TreeReads } from './tree.ts';
 import { upkeepOf } from './upkeep.ts';
 import { keptFrom, readVersions } from './versions.ts';
-import {
-  advance,
-  commitInForce,
-  ensureWorkspace,
-  findWorkspace,
-  instantOf,
-  isKept,
-  nextInstant,
-} from './workspaces.ts';
+import { advance, commitInForce, ensureWorkspace, findWorkspace, instantOf, isKept } from './workspaces.ts';
 import { applyCommit } from './write.ts';
 
 export interface SqliteStoreOptions {

@@ -27,11 +27,6 @@ export function ensureWorkspace(database: Database, name: string): WorkspaceRow 
   return ensureWorkspace(database, name);
 }
 
-/** The instant of the next entry: the clock, but never before the last one. */
-export function nextInstant(workspace: WorkspaceRow, now: number): number {
-  return Math.max(now, workspace.at);
-}
-
 export function advance(database: Database, workspace: WorkspaceRow, revision: number, at: number): void {
   database.statement('UPDATE workspace SET revision = ?, at = ? WHERE id = ?').run(revision, at, workspace.id);
 }

@@ -1,8 +1,8 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { hashOfEntry } from '../../core/audit/leaf.ts';
 import type { AuditEntry, AuditQuery, SecurityEvent } from '../../core/base/ports.ts';
-import { foldName } from '../../core/base/record.ts';
 import { type Entry, eventEntry } from '../apply-batch.ts';
+import { isAskedFor } from '../audit-filter.ts';
 import type { Database } from './database.ts';
 import { joinHashes, sizeOf, treeOf } from './tree.ts';
 import { findWorkspace, type WorkspaceRow } from './workspaces.ts';
@@ -74,7 +74,7 @@ export async function queryAudit(database: Database, name: string, query: AuditQ
       .all(workspace.id, Math.max(first, before - page), before, text);
     for (const row of rows) {
       const entry: AuditEntry = { seq: row.seq, ...(JSON.parse(row.entry) as Entry) };
-      if (matches(entry, query) && found.push(entry) === query.limit) return found;
+      if (isAskedFor(entry, query) && found.push(entry) === query.limit) return found;
     }
     if (before - page > first) await nextTurn();
   }
@@ -97,15 +97,4 @@ function entriesBefore(database: Database, { id }: WorkspaceRow, instant: number
     else high = middle;
   }
   return low;
-}
-
-function matches(entry: AuditEntry, { type, actor, kind, name }: AuditQuery): boolean {
-  if (type !== undefined && entry.type !== type) return false;
-  if (actor !== undefined && entry.actor !== actor) return false;
-  if (kind === undefined && name === undefined) return true;
-  const wanted = name === undefined ? undefined : foldName(name);
-  return (entry.commit?.changes ?? []).some(
-    (change) =>
-      (kind === undefined || change.kind === kind) && (wanted === undefined || foldName(change.name) === wanted),
-  );
 }

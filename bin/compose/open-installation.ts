@@ -1,15 +1,16 @@
 import { existsSync, statSync } from 'node:fs';
 import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import type { LastingHeads } from '../../core/audit/log-keys.ts';
-import type { Loss } from '../../core/audit/losses.ts';
+import { type Loss, lossesIn } from '../../core/audit/losses.ts';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { backupsIn } from '../../storage/backup-files.ts';
 import { hasCredentials, loadCredentials } from '../../storage/credentials.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { type OpenStore, openStore, storeFile } from '../../storage/open.ts';
-import { acceptLogs } from '../../storage/sqlite/accept.ts';
+import { isServed, type OpenStore, openStore, storeFile } from '../../storage/open.ts';
+import { ACCEPTED, acceptLogs } from '../../storage/sqlite/accept.ts';
 import { lossesOfFile } from '../../storage/sqlite/losses.ts';
 import { RESCUED } from '../../storage/upkeep.ts';
 
@@ -35,11 +36,12 @@ export async function openInstallation(options: InstallationOptions) {
   const before = hasCredentials(configDir) ? loadCredentials(configDir) : undefined;
   const missing = file === undefined || before === undefined ? [] : await missingIn(file, heads);
   if (file !== undefined && missing.length > 0 && !acceptLoss) throw new Error(refusal(file, missing, configDir));
-  if (acceptLoss && missing.length === 0) {
+  if (acceptLoss && file !== undefined && missing.length === 0) {
     log.warn({}, 'nothing is missing: start without --accept-loss, or the next loss goes unnoticed');
   }
   let store = await openStore(storeUrl, { clock, log });
   try {
+    if (isServed(storeUrl)) await requireHeld(store, heads, acceptLoss);
     if (file !== undefined && missing.length > 0) {
       await store.close();
       store = await openAccepted(options, file, heads);
@@ -68,6 +70,30 @@ async function openAccepted(
   const accepted = await acceptLogs({ path: file, logs, heads, reason, now: clock.now() });
   for (const { workspace, given } of accepted) log.error({ workspace, given }, 'what was lost is given up');
   return openStore(storeUrl, { clock, log });
+}
+
+/**
+ * What servers keep can have been set back too, as by their own restore. Given up, each log says so.
+ *
+ * @throws Error that says what is missing
+ */
+async function requireHeld(store: OpenStore, heads: LastingHeads, acceptLoss: boolean): Promise<void> {
+  const losses = await lossesIn(store, heads.all());
+  if (losses.length > 0 && !acceptLoss) {
+    throw new Error(
+      [
+        'the database that MESH_STORE_URL names has less than this installation had, so nothing was started or changed:',
+        ...losses.map((loss) => `  - ${lossLine(loss)}`),
+        'Name the right database, restore what is missing there, or give it up: meshd --accept-loss',
+      ].join('\n'),
+    );
+  }
+  for (const { workspace, had, has } of losses) {
+    const detail = { reason: 'meshd --accept-loss', workspace, size: has, had };
+    const log = has > 0 ? workspace : SYSTEM_WORKSPACE;
+    await store.record(log, [{ type: ACCEPTED, actor: 'system:operator', result: 'ok', detail }]);
+    heads.forget(workspace);
+  }
 }
 
 function refusal(file: string, lines: readonly string[], configDir: string): string {

@@ -37,15 +37,20 @@ export interface Connection {
 
 /** @throws StoreError `unavailable` that says what the server lacks */
 export async function connect(url: string): Promise<Connection> {
-  const client = clientOf(url);
+  const connection = connectionTo(url);
   try {
-    await client.connect();
-    await requireReplicaSet(client);
-    return connectionOf(client, NAMES_DATABASE.test(url) ? client.options.dbName : DEFAULT_DATABASE);
+    await requireReplicaSet(connection.client);
+    return connection;
   } catch (error) {
-    await client.close();
+    await connection.close();
     throw asStoreError(error);
   }
+}
+
+/** Connects with the first thing that is asked. @throws StoreError `unavailable` for what is no address */
+export function connectionTo(url: string): Connection {
+  const client = clientOf(url);
+  return connectionOf(client, NAMES_DATABASE.test(url) ? client.options.dbName : DEFAULT_DATABASE);
 }
 
 function clientOf(url: string): MongoClient {

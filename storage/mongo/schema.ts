@@ -44,7 +44,7 @@ const MIGRATIONS: readonly ((connection: Connection) => Promise<void>)[] = [crea
 
 /** Brings the database to the newest schema, forward only, however many control planes start at once. @throws StoreError */
 export async function migrate(connection: Connection): Promise<void> {
-  const present = (await connection.schema.findOne({ _id: 'schema' }))?.version ?? 0;
+  const present = await schemaOf(connection);
   if (present > MIGRATIONS.length) {
     throw unavailable(
       `the database has schema ${present}, newer than the ${MIGRATIONS.length} this version knows; start the newer version`,
@@ -56,6 +56,11 @@ export async function migrate(connection: Connection): Promise<void> {
     await connection.schema.updateOne({ _id: 'schema' }, { $max: { version } }, { upsert: true });
   }
   await requireIndexes(connection);
+}
+
+/** 0 where no control plane has opened the database yet. */
+export async function schemaOf({ schema }: Connection): Promise<number> {
+  return (await schema.findOne({ _id: 'schema' }))?.version ?? 0;
 }
 
 /** One that is there already, as where another control plane was faster, is left as it is. */
@@ -75,7 +80,7 @@ async function createCollections(connection: Connection): Promise<void> {
 }
 
 /** Without one of them reads would be slow, or something unique would not be. @throws StoreError `unavailable` */
-async function requireIndexes(connection: Connection): Promise<void> {
+export async function requireIndexes(connection: Connection): Promise<void> {
   for (const [name, indexes] of collectionsOf(connection)) {
     const there = await connection[name].indexes();
     for (const { name: index, key, unique = false } of indexes) {

@@ -1,19 +1,14 @@
-import type { Clock, Commit, Log, Store } from '../../core/base/ports.ts';
+import type { Clock, Commit, Log } from '../../core/base/ports.ts';
 import { buildFeed } from '../feed.ts';
 import type { OpenStore } from '../open.ts';
 import { noUpkeep } from '../upkeep.ts';
-import { queryAudit } from './audit.ts';
 import { compactVersions } from './compact.ts';
 import { type Connection, connect } from './connect.ts';
 import { follow } from './follow.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { acquireLease, type LeaseClock, releaseLease } from './lease.ts';
-import { readCommits, versionBytesBetween } from './log.ts';
-import { getRecord, getRecordById, listRecords, lookupRecord } from './read.ts';
+import { readsOn } from './reader.ts';
 import { migrate } from './schema.ts';
-import { treeOf } from './tree.ts';
-import { historyOf, readVersions } from './versions.ts';
-import { findWorkspace, keptFrom, revisionInForce, workspaceNames } from './workspaces.ts';
 
 export interface MongoStoreOptions {
   /** mongodb://<host>:<port>,…/<database>?replicaSet=<name>; the database is called mesh where none is named. */
@@ -33,27 +28,6 @@ export async function openMongoStore({ url, ...options }: MongoStoreOptions): Pr
     await connection.close();
     throw error;
   }
-}
-
-/** What is read; nothing of it changes anything. */
-export function readsOn(connection: Connection) {
-  return {
-    get: (workspace, key, asOf) => getRecord(connection, workspace, key, asOf),
-    lookup: (unique, workspace) => lookupRecord(connection, unique, workspace),
-    getById: (workspace, kind, uid) => getRecordById(connection, workspace, kind, uid),
-    list: (workspace, kind, query = {}) => listRecords(connection, workspace, kind, query),
-    history: (workspace, key) => historyOf(connection, workspace, key),
-    versions: (workspace, kind, query) => readVersions(connection, workspace, kind, query),
-    keptFrom: (workspace) => keptFrom(connection, workspace),
-    revision: (workspace) =>
-      connection.run(async (session) => (await findWorkspace(connection, workspace, session))?.revision ?? 0),
-    revisionAt: (workspace, at) => revisionInForce(connection, workspace, at),
-    commits: (workspace, from, limit) => readCommits(connection, workspace, from, limit),
-    audit: (workspace, query) => queryAudit(connection, workspace, query),
-    auditTree: (workspace) => treeOf(connection, workspace),
-    workspaces: () => workspaceNames(connection),
-    sizeBetween: (workspace, after, upTo) => versionBytesBetween(connection, workspace, after, upTo),
-  } satisfies Partial<Store>;
 }
 
 async function storeOn(

@@ -76,3 +76,22 @@ export function instantOf(database: Database, workspace: WorkspaceRow, revision:
     .statement<{ at: number }>('SELECT at FROM audit WHERE ws = ? AND revision = ?')
     .get(workspace.id, revision)?.at;
 }
+
+export function revisionInForce(
+  database: Database,
+  name: string,
+  at: number,
+): { revision: number; from: number; to?: number } | undefined {
+  const workspace = findWorkspace(database, name);
+  const commit = workspace && commitInForce(database, workspace, at);
+  if (!commit || !isKept(workspace, commit.revision)) return undefined;
+  const to = instantOf(database, workspace, commit.revision + 1);
+  return { revision: commit.revision, from: commit.at, ...(to !== undefined && { to }) };
+}
+
+export function workspaceNames(database: Database): string[] {
+  return database
+    .statement<{ name: string }>('SELECT name FROM workspace WHERE revision > 0 ORDER BY name')
+    .all()
+    .map(({ name }) => name);
+}

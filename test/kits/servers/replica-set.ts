@@ -10,6 +10,7 @@ import { MongoClient } from 'mongodb';
 const MONGOD = path.resolve(import.meta.dirname, '../../../node_modules/.cache/mongod');
 export const hasMongod = existsSync(MONGOD);
 
+const MEMORY = '/dev/shm';
 const NAME = 'rs0';
 /** In place of 10 s, so that a test of a dead primary is done sooner. */
 const ELECTION_MS = 2_000;
@@ -38,7 +39,7 @@ export interface ReplicaSet {
 }
 
 export async function startReplicaSet(size = 3): Promise<ReplicaSet> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'mesh-mongod-'));
+  const folder = freshFolder();
   const members: Member[] = [];
   try {
     for (let n = 0; n < size; n += 1) members.push(await startMember(path.join(folder, `${n}`), ['--replSet', NAME]));
@@ -74,9 +75,14 @@ export async function startReplicaSet(size = 3): Promise<ReplicaSet> {
 
 /** A server that is no member of a replica set. */
 export async function startLoneServer() {
-  const folder = mkdtempSync(path.join(tmpdir(), 'mesh-mongod-'));
+  const folder = freshFolder();
   const member = await startMember(path.join(folder, '0'), []);
   return { url: `mongodb://127.0.0.1:${member.port}/mesh`, stop: () => end([member], folder) };
+}
+
+/** In memory where there is such a folder: nothing here is about disks, and a killed process loses nothing there either. */
+function freshFolder(): string {
+  return mkdtempSync(path.join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'mesh-mongod-'));
 }
 
 async function end(members: readonly Member[], folder: string): Promise<void> {

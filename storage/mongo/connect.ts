@@ -94,7 +94,13 @@ function connectionOf(client: MongoClient, name: string): Connection {
   const keep = ({ operationTime }: ClientSession) => {
     if (operationTime && (!seen || operationTime.greaterThan(seen))) seen = operationTime;
   };
+  let closed = false;
+  const requireOpen = () => {
+    // The driver would connect anew.
+    if (closed) throw unavailable('the store is closed');
+  };
   const begin = () => {
+    requireOpen();
     const session = client.startSession({ causalConsistency: true });
     if (seen) session.advanceOperationTime(seen);
     return session;
@@ -121,6 +127,7 @@ function connectionOf(client: MongoClient, name: string): Connection {
       }),
     snapshot: (query) =>
       patiently(async () => {
+        requireOpen();
         const session = client.startSession({ snapshot: true });
         try {
           return await query(session);
@@ -139,7 +146,10 @@ function connectionOf(client: MongoClient, name: string): Connection {
         await session.endSession();
       }
     },
-    close: () => client.close(),
+    close() {
+      closed = true;
+      return client.close();
+    },
   };
 }
 

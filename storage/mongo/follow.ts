@@ -6,7 +6,7 @@ import type { Connection } from './connect.ts';
 import type { WorkspaceDoc } from './documents.ts';
 import { readNews } from './log.ts';
 
-/** Between two openings of a change stream that fails. */
+/** Before a change stream that failed is opened again. */
 const REOPEN_MS = 1_000;
 
 /**
@@ -38,32 +38,50 @@ export async function follow(
   const published = new Map<string, number>();
   const reading = new Map<string, Promise<void>>();
   let stream: ChangeStream | undefined;
+  /** Resolves once the server has begun a stream, or has not: one that is closed before would begin on a new connection. */
+  let begun = Promise.withResolvers<void>();
   let closed = false;
 
-  const since = await operationTime(connection);
+  const first = await operationTime(connection);
   for (const { ws, revision } of await headsOf(connection)) published.set(ws, revision);
-  const running = run(since);
+  const running = run(first);
+  await begun.promise;
 
-  async function run(startAtOperationTime: Timestamp): Promise<void> {
-    let start: { startAtOperationTime?: Timestamp } = { startAtOperationTime };
+  async function run(since: Timestamp): Promise<void> {
+    let startAtOperationTime = since;
     while (!closed) {
       try {
-        stream = watchHeads(connection, start);
-        // The driver goes on by itself after a change of primary; what a new stream may have missed is asked for.
-        if (start.startAtOperationTime === undefined) {
-          for (const { ws, revision } of await headsOf(connection)) await upTo(ws, revision);
-        }
+        stream = watchHeads(connection, startAtOperationTime).once('resumeTokenChanged', () => begun.resolve());
+        // After a change of primary the driver goes on by itself.
         for await (const change of stream as AsyncIterable<Change>) {
           await settled();
           const moved = movedBy(change);
           if (moved) await upTo(moved.ws, moved.revision);
         }
       } catch (error) {
+        begun.resolve();
         if (closed) return;
         log.warn({ error }, 'the store does not tell of what others write: it is asked again');
-        await after(REOPEN_MS);
       }
-      start = {};
+      begun = Promise.withResolvers<void>();
+      startAtOperationTime = await caughtUp();
+    }
+    begun.resolve();
+  }
+
+  /** Publishes what a stream that ended did not tell of. @returns from when on another one has to tell */
+  async function caughtUp(): Promise<Timestamp> {
+    for (;;) {
+      await after(REOPEN_MS);
+      if (closed) return first;
+      try {
+        const since = await operationTime(connection);
+        for (const { ws, revision } of await headsOf(connection)) await upTo(ws, revision);
+        return since;
+      } catch (error) {
+        if (closed) return first;
+        log.warn({ error }, 'the store does not answer: it is asked again');
+      }
     }
   }
 
@@ -100,6 +118,7 @@ export async function follow(
     upTo,
     async close() {
       closed = true;
+      await begun.promise;
       // It ends with the connection; to end it in good order takes a second.
       stream?.close().catch(() => undefined);
       await connection.close();
@@ -114,11 +133,11 @@ interface Change {
   readonly updateDescription?: { readonly updatedFields?: { readonly revision?: number } };
 }
 
-function watchHeads({ workspaces }: Connection, start: { startAtOperationTime?: Timestamp }): ChangeStream {
+function watchHeads({ workspaces }: Connection, startAtOperationTime: Timestamp): ChangeStream {
   const fields = { documentKey: 1, 'fullDocument.revision': 1, 'updateDescription.updatedFields.revision': 1 };
   return workspaces.watch(
     [{ $match: { operationType: { $in: ['insert', 'update', 'replace'] } } }, { $project: fields }],
-    start,
+    { startAtOperationTime },
   );
 }
 

@@ -4,8 +4,16 @@ import { StoreError } from '../../core/base/ports.ts';
 import { foldName, KINDS, type Kind, type RecordKey, type StoredRecord } from '../../core/base/record.ts';
 import { decodeBody } from '../body.ts';
 import type { Connection } from './connect.ts';
-import { bytesOf, namesAfter, type RecordDoc, recordId, type VersionDoc, versionId } from './documents.ts';
-import { findWorkspace, resolveAsOf } from './workspaces.ts';
+import {
+  bytesOf,
+  namesAfter,
+  type RecordDoc,
+  recordId,
+  type VersionDoc,
+  versionId,
+  type WorkspaceDoc,
+} from './documents.ts';
+import { findWorkspace, requireKept, resolveAsOf, revisionBefore } from './workspaces.ts';
 
 /** Records that the server sends at once. */
 const BATCH = 1_000;
@@ -24,19 +32,44 @@ export function getRecord<K extends Kind>(
   }
   return connection.snapshot(async (session) => {
     requireHistory(key.kind);
-    const workspace = await findWorkspace(connection, ws, session);
-    if (!workspace) return undefined;
-    const revision = await resolveAsOf(connection, workspace, asOf, session);
-    const id = recordId(ws, key);
-    const live = await connection.records.findOne({ _id: id }, { session });
+    const revision = 'revision' in asOf ? asOf.revision : await revisionBefore(connection, ws, asOf.at, session);
+    const found = await findAsOf(connection, recordId(ws, key), revision, session);
+    if (!found) return undefined;
+    const { live, version } = found;
+    requireKept(found, Math.min(revision, found.revision));
     if (!live) return undefined;
-    if (live.revision <= revision) return decodeLive(live);
-    const version = await connection.versions.findOne(
-      { _id: { $gte: versionId(id, 0), $lte: versionId(id, revision) } },
-      { session, sort: { _id: -1 } },
-    );
-    return version && version.until > revision ? decodeVersion(version) : undefined;
+    if (live.revision <= revision) return decodeLive<K>(live);
+    return version && version.until > revision ? decodeVersion<K>(version) : undefined;
   });
+}
+
+/** What is at a name and what was, with where its workspace stands: in one question. */
+async function findAsOf(
+  { workspaces }: Connection,
+  id: RecordDoc['_id'],
+  revision: number,
+  session: ClientSession,
+): Promise<(WorkspaceDoc & { readonly live?: RecordDoc; readonly version?: VersionDoc }) | undefined> {
+  const range = { _id: { $gte: versionId(id, 0), $lte: versionId(id, revision) } };
+  const [found] = await workspaces
+    .aggregate<WorkspaceDoc & { readonly live: RecordDoc[]; readonly version: VersionDoc[] }>(
+      [
+        { $match: { _id: id.ws } },
+        { $lookup: { from: 'record', pipeline: [{ $match: { _id: id } }], as: 'live' } },
+        {
+          $lookup: {
+            from: 'version',
+            pipeline: [{ $match: range }, { $sort: { _id: -1 } }, { $limit: 1 }],
+            as: 'version',
+          },
+        },
+      ],
+      { session },
+    )
+    .toArray();
+  if (!found) return undefined;
+  const { live, version, ...workspace } = found;
+  return { ...workspace, ...(live[0] && { live: live[0] }), ...(version[0] && { version: version[0] }) };
 }
 
 export function getRecordById<K extends Kind>(

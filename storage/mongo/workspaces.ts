@@ -24,8 +24,14 @@ export async function resolveAsOf(
   const revision =
     'revision' in asOf ? asOf.revision : await revisionBefore(connection, workspace._id, asOf.at, session);
   const resolved = Math.min(revision, workspace.revision);
-  if (isKept(workspace, resolved)) return resolved;
-  throw new StoreError('compacted', `${workspace._id} at revision ${resolved}; kept from ${workspace.compacted}`);
+  requireKept(workspace, resolved);
+  return resolved;
+}
+
+/** @throws StoreError `compacted` */
+export function requireKept(workspace: WorkspaceDoc, revision: number): void {
+  if (isKept(workspace, revision)) return;
+  throw new StoreError('compacted', `${workspace._id} at revision ${revision}; kept from ${workspace.compacted}`);
 }
 
 export function isKept({ compacted, keep }: Range, revision: number): boolean {
@@ -33,7 +39,12 @@ export function isKept({ compacted, keep }: Range, revision: number): boolean {
 }
 
 /** In force at an instant; 0 before the first commit. */
-async function revisionBefore({ log }: Connection, ws: string, at: number, session: ClientSession): Promise<number> {
+export async function revisionBefore(
+  { log }: Connection,
+  ws: string,
+  at: number,
+  session: ClientSession,
+): Promise<number> {
   const entry = await log.findOne(
     { '_id.ws': ws, at: { $lte: at } },
     { session, sort: { at: -1, '_id.seq': -1 }, projection: { revision: 1 } },

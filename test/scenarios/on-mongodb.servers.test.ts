@@ -17,5 +17,9 @@ if (!hasMongod) {
   const servers = await startReplicaSet();
   afterAll(() => servers.stop());
   keepRecordsAt((directory) => servers.url(path.basename(directory)));
-  for (const [name, read] of Object.entries(SCENARIOS)) describe(`${name}, with the records in MongoDB`, read);
+  for (const [name, read] of Object.entries(SCENARIOS)) {
+    describe(`${name}, with the records in MongoDB`, async () => {
+      await read();
+    });
+  }
 }

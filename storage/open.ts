@@ -33,12 +33,14 @@ const DEFAULT_SCHEME = 'sqlite';
 
 const schemes = Object.keys(STORES).map((scheme) => `${scheme}:`);
 
+function eitherOf(texts: readonly string[]): string {
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(texts);
+}
+
 /** How the URL of a store is written, and what is said of one that is written otherwise. */
 export const STORE_URL = {
-  forms: Object.entries(STORES)
-    .map(([scheme, { form }]) => `${scheme}:${form}`)
-    .join(' or '),
-  rule: `must begin with ${schemes.join(' or ')} (the ${schemes.length === 1 ? 'one store' : 'stores'} of this version)`,
+  forms: eitherOf(Object.entries(STORES).map(([scheme, { form }]) => `${scheme}:${form}`)),
+  rule: `must begin with ${eitherOf(schemes)} (the stores of this version)`,
   isKnown: (url: string) => schemes.some((scheme) => url.startsWith(scheme)),
 } as const;
 

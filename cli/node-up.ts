@@ -21,6 +21,7 @@ interface UpOptions {
   readonly level: NodeLogLevel;
   readonly enableSysLog?: boolean;
   readonly wgPort: number;
+  readonly dns: boolean;
   readonly relayUrl?: string;
   readonly busWait: number;
   readonly busInClear?: boolean;
@@ -40,6 +41,7 @@ export function defineUp(command: Command, { loadLauncher }: CommandContext): vo
     .addOption(new Option('--level <level>', 'what is logged').choices(NODE_LOG_LEVELS).default('info'))
     .option('--enable-sys-log', 'log what WireGuard and ICE do in detail')
     .option('--wg-port <port>', 'UDP port of WireGuard and ICE', portOf, DEFAULT_PORT)
+    .option('--no-dns', 'leave names of peers unresolved: no DNS server, and nothing told to the resolver of this host')
     .option('--relay-url <host:port>', 'relay in place of the advertised one', relayOf)
     .option('--bus-wait <duration>', 'how long a connect to the bus may take', durationOf, 2_000)
     .option(
@@ -80,6 +82,7 @@ function nodeOptions(options: UpOptions, format: Format): NodeOptions {
     busInClear: options.busInClear === true,
     level: options.level,
     systemLog: options.enableSysLog === true,
+    dns: options.dns,
     ...(options.name !== undefined && { name: options.name }),
     ...(relay && { relayOverride: relay }),
     onStuck: () => process.exit(EXIT.unavailable),

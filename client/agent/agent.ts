@@ -8,6 +8,7 @@ import { GraphFile } from '../control/graph-file.ts';
 import { LogFile } from '../control/log-file.ts';
 import type { Standing } from '../control/standing.ts';
 import { type NodeConfig, writeNodeConfig } from '../enrol/node-config.ts';
+import type { NameService } from '../names/name-service.ts';
 import type { PathStatus } from '../paths/status.ts';
 import { HandshakeWatch } from './handshake-watch.ts';
 import type { NodeStatus } from './node-status.ts';
@@ -27,6 +28,8 @@ export interface AgentOptions {
   readonly busInClear: boolean;
   readonly relayOverride?: RelayAddress;
   readonly parts: OverlayParts;
+  /** Left out: names of peers resolve nowhere. */
+  readonly names?: NameService;
   readonly clock: Clock;
   readonly log: Log;
   /** What WireGuard and ICE do in detail, where it is asked for. */
@@ -118,6 +121,7 @@ export class Agent {
         onTrouble: (error) => this.#overlayTrouble(error),
         onExpired: () => this.#end({ why: 'expired', detail: 'The time of this node is over.' }),
         onPath: (status) => this.#tellPath(status),
+        onInForce: (graph) => options.names?.use(graph),
       },
       this.#keyPair,
     );
@@ -186,6 +190,7 @@ export class Agent {
       control: { ...control, heardAt: heardAt === null ? null : formatInstant(heardAt) },
       log: logReport(this.#control.log),
       ...(facts ? overlayReport(facts, now) : NO_OVERLAY),
+      names: this.#options.names?.status ?? null,
       trouble: this.#trouble || up?.firewallKeeper.trouble || '',
     };
   }
@@ -218,7 +223,7 @@ export class Agent {
     this.#stopping ??= (async () => {
       this.#watch?.stop();
       await this.#overlay.close();
-      await this.#control.stop();
+      await Promise.all([this.#options.names?.close(), this.#control.stop()]);
     })();
     return this.#stopping;
   }

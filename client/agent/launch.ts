@@ -11,6 +11,8 @@ export interface NodeOptions {
   readonly busInClear: boolean;
   readonly level: NodeLogLevel;
   readonly systemLog: boolean;
+  /** Names of peers resolve on this host. */
+  readonly dns: boolean;
   /** Another name for this node. */
   readonly name?: string;
   readonly relayOverride?: RelayAddress;

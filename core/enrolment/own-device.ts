@@ -15,6 +15,7 @@ import { lookUpById } from '../model/find.ts';
 import type { FullGraph } from '../model/graph.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import type { WitnessReport } from '../model/witnesses.ts';
+import { slugOf } from '../model/workspaces.ts';
 import { heardOf } from '../peers/presence.ts';
 import { dueCheckpoint, newestCheckpoint, takeWitness } from '../peers/witnessed.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -57,6 +58,7 @@ export async function ownGraph(context: OwnDeviceCall): Promise<FullGraph> {
     relay: services.nodeAccess.relayGrant(workspace, peer.spec.publicKey, now),
     stun: [services.settings.stunUrl],
     checkpoint: await newestCheckpoint(services, workspace),
+    workspace: await slugOf(services, workspace),
   });
 }
 

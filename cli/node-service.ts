@@ -11,9 +11,8 @@ import { asCliError } from './node-errors.ts';
 import { interfaceOf } from './node-options.ts';
 import { installedLauncher, ownLauncher } from './own-command.ts';
 import { requireRoot } from './root.ts';
-import { launchd } from './service/launchd.ts';
+import { managerHere } from './service/here.ts';
 import type { NodeService, ServiceManager, ServiceStatus } from './service/service.ts';
-import { systemd } from './service/systemd.ts';
 
 /** A node that has not ended within this goes on by itself. */
 const SETTLE_MS = 10_000;
@@ -126,10 +125,6 @@ async function requireNode({ directory, interfaceName }: NodeService, manager: S
     `The node of ${directory} is up already, not as a service. End it first: sudo mesh down${directoryOption(directory)}`,
     EXIT.conflict,
   );
-}
-
-function managerHere(): ServiceManager {
-  return process.platform === 'darwin' ? launchd() : systemd();
 }
 
 /** @throws CliError where this machine has no service manager that is known here */

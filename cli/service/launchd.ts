@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { runProgram } from '../../client/run-program.ts';
 import type { NodeService, ServiceManager } from './service.ts';
@@ -15,6 +15,7 @@ export function launchd(run = runProgram, directory = DIRECTORY): ServiceManager
   };
   return {
     logHint: (interfaceName) => `less ${logOf(interfaceName)}`,
+    logFile: logOf,
     render: launchdPlist,
     async install(service) {
       const file = fileOf(service.interfaceName);
@@ -23,9 +24,10 @@ export function launchd(run = runProgram, directory = DIRECTORY): ServiceManager
       await must('bootstrap', 'system', file);
       await must('enable', target(service.interfaceName));
     },
-    async uninstall(interfaceName) {
+    async uninstall(interfaceName, of) {
       const file = fileOf(interfaceName);
-      if (!existsSync(file)) return false;
+      const isOther = of !== undefined && existsSync(file) && !readFileSync(file, 'utf8').includes(textOf(of));
+      if (!existsSync(file) || isOther) return false;
       await run('launchctl', ['bootout', target(interfaceName)]);
       rmSync(file, { force: true });
       return true;
@@ -59,7 +61,7 @@ export function launchdPlist({ launcher, directory, interfaceName, options }: No
   <key>Label</key><string>${labelOf(interfaceName)}</string>
   <key>ProgramArguments</key>
   <array>
-${up.map((word) => `    <string>${escaped(word)}</string>\n`).join('')}  </array>
+${up.map((word) => `    ${textOf(word)}\n`).join('')}  </array>
   <key>EnvironmentVariables</key>
   <dict><key>PATH</key><string>/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin</string></dict>
   <key>RunAtLoad</key><true/>
@@ -80,6 +82,10 @@ function labelOf(interfaceName: string): string {
 
 function logOf(interfaceName: string): string {
   return `/var/log/mesh-${interfaceName}.log`;
+}
+
+function textOf(word: string): string {
+  return `<string>${escaped(word)}</string>`;
 }
 
 function escaped(text: string): string {

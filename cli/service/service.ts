@@ -29,11 +29,13 @@ export interface ServiceStatus {
 export interface ServiceManager {
   /** Where a person reads what the node logs. */
   logHint(interfaceName: string): string;
+  /** Where it logs to a file of its own; undefined where there is a journal. */
+  logFile?(interfaceName: string): string;
   /** The file that describes the service to it. */
   render(service: NodeService): string;
   /** @throws Error with what the manager said */
   install(service: NodeService): Promise<void>;
-  /** @returns false where there is none */
-  uninstall(interfaceName: string): Promise<boolean>;
+  /** @returns false where there is none, or where it is of another directory than the one that is named */
+  uninstall(interfaceName: string, directory?: string): Promise<boolean>;
   status(interfaceName: string): Promise<ServiceStatus>;
 }

@@ -14,7 +14,6 @@ export function systemdUnit(service: NodeService): string {
   return `# A node of a Mesh network, as mesh service install writes it. Changes of your own: systemctl edit ${unitName(interfaceName)}
 [Unit]
 Description=Mesh node (${interfaceName})
-Documentation=man:wg(8)
 Wants=network-online.target
 After=network-online.target nftables.service systemd-resolved.service
 StartLimitIntervalSec=0
@@ -50,7 +49,6 @@ UMask=0077
 
 # It writes its own state, what other commands of mesh look at, and how the resolver of the host is told of names.
 ProtectSystem=strict
-StateDirectory=mesh
 CacheDirectory=mesh
 RuntimeDirectory=mesh wireguard
 RuntimeDirectoryPreserve=yes
@@ -71,6 +69,11 @@ WantedBy=multi-user.target
 /** `mesh` for the interface that a node has unless it is told another. */
 export function unitName(interfaceName: string): string {
   return interfaceName === 'mesh0' ? 'mesh.service' : `mesh-${interfaceName}.service`;
+}
+
+/** Whether a unit starts the node of a directory. */
+export function isUnitOf(unit: string, directory: string): boolean {
+  return unit.includes(` --config-dir ${quoted(directory)} `);
 }
 
 /** Homes are empty, but for the directory of the node and this software where they lie there. */

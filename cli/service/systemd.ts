@@ -1,8 +1,8 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { runProgram } from '../../client/run-program.ts';
 import type { ServiceManager, ServiceState } from './service.ts';
-import { systemdUnit, unitName } from './systemd-unit.ts';
+import { isUnitOf as isOf, systemdUnit, unitName } from './systemd-unit.ts';
 
 const DIRECTORY = '/etc/systemd/system';
 
@@ -23,9 +23,9 @@ export function systemd(run = runProgram, directory = DIRECTORY): ServiceManager
       await must('enable', name);
       await must('restart', name);
     },
-    async uninstall(interfaceName) {
+    async uninstall(interfaceName, of) {
       const file = fileOf(interfaceName);
-      if (!existsSync(file)) return false;
+      if (!existsSync(file) || (of !== undefined && !isOf(readFileSync(file, 'utf8'), of))) return false;
       await must('disable', '--now', unitName(interfaceName));
       rmSync(file, { force: true });
       await must('daemon-reload');

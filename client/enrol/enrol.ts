@@ -20,6 +20,10 @@ export interface EnrolOptions extends Invitation {
   readonly platform: 'linux' | 'macos' | 'container' | 'agent';
   /** Of this software. */
   readonly version: string;
+  /** Asked for; the token has to grant them. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Deleted by the control plane once it has been offline for a while. */
+  readonly ephemeral?: boolean;
   /** Forgets the node that the directory holds. */
   readonly force: boolean;
 }
@@ -92,12 +96,20 @@ async function registered(
   held: NodeConfig | undefined,
   proven: ReturnType<typeof provenKey>,
 ): Promise<Registered> {
-  const { platform, hostname, version } = options;
+  const { platform, hostname, version, labels, ephemeral } = options;
+  const asked = { ...(labels && { labels }), ...(ephemeral && { ephemeral: true as const }) };
   let name = held?.name ?? (options.name === undefined ? undefined : normalizeName(options.name));
   for (let left = NAME_TRIES; ; ) {
     left -= 1;
     try {
-      return await api.register({ ...(name !== undefined && { name }), platform, hostname, version, ...proven });
+      return await api.register({
+        ...(name !== undefined && { name }),
+        platform,
+        hostname,
+        version,
+        ...asked,
+        ...proven,
+      });
     } catch (error) {
       const suggested = error instanceof PlaneRefusal ? error.suggestedName : undefined;
       if (!options.takesSuggestion || suggested === undefined || left === 0) throw explained(error, held);

@@ -87,6 +87,9 @@ export interface RegisterRequest {
   readonly hostname: string;
   readonly proof: string;
   readonly version: string;
+  /** A control plane that does not know what is asked for says so. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly ephemeral?: true;
 }
 
 /** The HTTP side of the control plane, for one node. Methods throw PlaneRefusal or PlaneAway, nothing else. */

@@ -50,6 +50,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
       busInClear: options.busInClear,
       ...(options.relayOverride && { relayOverride: options.relayOverride }),
       parts,
+      ...(options.keyAgeMs !== undefined && { keyAgeMs: options.keyAgeMs }),
       ...(options.dns && {
         names: new NameService({ interfaceName, resolvers: hostResolvers(process.platform), log }),
       }),

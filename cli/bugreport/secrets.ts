@@ -3,7 +3,18 @@ import path from 'node:path';
 
 /** What files of a node and of a login say that is no secret. Whatever else they say is one. */
 const PUBLIC = new Set([
-  ...['server', 'id', 'name', 'workspaceId', 'controlKey', 'signalingUrl', 'expiresAt', 'username', 'workspace'],
+  ...[
+    'server',
+    'id',
+    'name',
+    'workspaceId',
+    'controlKey',
+    'signalingUrl',
+    'expiresAt',
+    'keySince',
+    'username',
+    'workspace',
+  ],
   ...['origin', 'kept', 'refused', 'note', 'key', 'at', 'code', 'message'],
 ]);
 /** Of a graph: credentials alone, for it is mostly addresses, names and public keys. */

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '../../core/base/errors.ts';
+import { formatInstant } from '../../core/base/time.ts';
 import { normalizeName } from '../../core/model/resources.ts';
 import { controlKeyFingerprint, parseToken } from '../../core/model/token.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
@@ -64,6 +65,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
     deviceToken: answer.deviceToken,
     privateKey: Buffer.from(pair.privateKey).toString('base64'),
     signalingUrl: answer.signalingUrl,
+    ...keyAge(held),
     ...(answer.agentToken !== undefined && { agentToken: answer.agentToken }),
     ...(answer.expiresAt !== undefined && { expiresAt: answer.expiresAt }),
   };
@@ -73,6 +75,12 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   writeNodeConfig(directory, config);
   rmSync(draftFile(directory), { force: true });
   return { config, phase: answer.phase, address: answer.address };
+}
+
+/** A key that it had before is as old as it was. */
+function keyAge(held: NodeConfig | undefined): Pick<NodeConfig, 'keySince'> {
+  if (!held) return { keySince: formatInstant(Date.now()) };
+  return held.keySince === undefined ? {} : { keySince: held.keySince };
 }
 
 /** @throws MeshError that never repeats what was given */

@@ -43,7 +43,7 @@ const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1_048_576;
 
 /** What a control plane of 0.1.0 refuses of registrations and heartbeats, as it does every field that it does not know. */
-const NEWER: ReadonlySet<string> = new Set(['version', 'witnessed']);
+const NEWER: ReadonlySet<string> = new Set(['version', 'witnessed', 'deviceToken']);
 
 const anyText = text(4_096);
 const problemShape = object({ code: anyText, title: anyText, detail: text(65_536) }, { suggestedName: text(63) });
@@ -151,8 +151,8 @@ export class PlaneApi {
     return this.#call('DELETE', '/api/v1/devices/self', deletedShape);
   }
 
-  rotateKey(body: { readonly publicKey: string; readonly proof: string }) {
-    return this.#call('POST', '/api/v1/devices/self/key', rotatedShape, { body });
+  rotateKey(body: { readonly publicKey: string; readonly proof: string; readonly deviceToken: string }) {
+    return this.#tell('/api/v1/devices/self/key', rotatedShape, body);
   }
 
   /** Posts what a control plane may be too old to know; it is then told the rest. */

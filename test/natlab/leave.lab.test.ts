@@ -51,6 +51,26 @@ describePrivileged('a node that is left', () => {
     await plane.start();
   });
 
+  it('changes a key that has become too old by itself, and stays the peer that it was', async () => {
+    await using lab = await natlab({ hosts: { a: {}, b: {} } });
+    await using plane = await startLabPlane(lab);
+    const { a, b } = await labNodes(lab, plane, ['a', 'b'], (node) => node.up());
+    const { node: before } = await a.status();
+    await a.down();
+    const file = path.join(a.directory, 'node.json');
+    const config = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify({ ...config, keySince: '2026-01-01T00:00:00.000Z' }));
+    await a.up(['--rotate-key-after', '1h']);
+    const { node } = await a.until(
+      (status) => status.node.publicKey !== before.publicKey && status.node.address !== null,
+    );
+    expect(node).toMatchObject({ id: before.id, name: 'a', address: before.address });
+    expect(await b.host.reaches(before.address ?? '')).toBe(true);
+    const changed = JSON.parse(readFileSync(file, 'utf8'));
+    expect(Date.parse(changed.keySince)).toBeGreaterThan(Date.parse('2026-01-02'));
+    await Promise.all([a.down(), b.down()]);
+  });
+
   it('shows its log, and goes on with it over a file that took its place', async () => {
     await using lab = await natlab({ hosts: { a: {} } });
     await using plane = await startLabPlane(lab);

@@ -8,9 +8,8 @@ const PATTERNS: readonly RegExp[] = [
   /()-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /(mesh:\/\/join\?)\S+/gi,
   /(mesh-[a-z]{2,8}-)[A-Za-z0-9_-]{8,}/g,
-  /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'<>]+@/gi,
+  /(:\/\/)[^\s/@"'<>]+@/g,
   /(\b(?:Bearer|Basic) )[^\s"',;]+/gi,
-  /()\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,
   /([?&](?:token|key|password|secret|code)=)[^&\s"']+/gi,
   /((?:password|passwd|passphrase|secret|token|credential|api[_-]?key|private[_-]?key|authorization|cookie|otp)["']?\s*[:=]\s*)(?!\[removed\])(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}\]]+)/gi,
 ];

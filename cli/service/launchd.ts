@@ -36,8 +36,8 @@ export function launchd(run = runProgram, directory = DIRECTORY): ServiceManager
       const [name, file] = [labelOf(interfaceName), fileOf(interfaceName)];
       if (!existsSync(file)) return { name, file, state: 'not installed', atBoot: false, pid: null, detail: '' };
       const { code, stdout } = await run('launchctl', ['print', target(interfaceName)]);
-      const [, pid] = /^\s*pid = (\d+)$/m.exec(stdout) ?? [];
-      const [, exit = 'never'] = /^\s*last exit code = (.*)$/m.exec(stdout) ?? [];
+      const [, pid] = /\n\tpid = (\d{1,10})\n/.exec(stdout) ?? [];
+      const [, exit = 'never'] = /last exit code = ([\w() ]{1,40})/.exec(stdout) ?? [];
       const isRunning = code === 0 && pid !== undefined;
       return {
         name,

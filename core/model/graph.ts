@@ -156,7 +156,41 @@ export const graphMessageShape: Shape<GraphMessage> = shapeOf({ kind: 'any' }, (
 );
 
 export function encodeGraphMessage(message: GraphMessage): Uint8Array {
-  return Buffer.from(JSON.stringify(message));
+  return Buffer.from(jsonOf(message));
+}
+
+function jsonOf(message: GraphMessage): string {
+  if (message.kind === 'full') {
+    const { peers, firewall, ...head } = message;
+    const { digest, full } = firewall;
+    const rules = `{"in":${sharedList(full.in)},"out":${sharedList(full.out)}}`;
+    return withParts(head, sharedList(peers), `{"digest":"${digest}","full":${rules}}`);
+  }
+  if (message.kind === 'delta') {
+    const { peers, firewall, ...head } = message;
+    const { digest, delta } = firewall;
+    return withParts(head, shared(peers), `{"digest":"${digest}","delta":${shared(delta)}}`);
+  }
+  return JSON.stringify(message);
+}
+
+function withParts(head: object, peers: string, firewall: string): string {
+  return `${JSON.stringify(head).slice(0, -1)},"peers":${peers},"firewall":${firewall}}`;
+}
+
+function sharedList(items: readonly object[]): string {
+  return `[${items.map(shared).join()}]`;
+}
+
+const texts = new WeakMap<object, string>();
+
+/** The text of what many nodes are told, made once. */
+function shared(part: object): string {
+  const known = texts.get(part);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(part);
+  texts.set(part, text);
+  return text;
 }
 
 /**

@@ -37,6 +37,7 @@ export function nodesOf({ url, busPort, workspace, control }: Joining) {
   const received: Received = { full: 0, delta: 0, bytes: 0, lastAt: performance.now() };
   const connections: NatsConnection[] = [];
   const beats: NodeJS.Timeout[] = [];
+  let isOver = false;
 
   /**
    * What is kept can be held against the truth at the end. The others only follow the versions: each would work its graph out on
@@ -106,8 +107,10 @@ export function nodesOf({ url, busPort, workspace, control }: Joining) {
     askGraph();
     beats.push(
       setInterval(async () => {
-        const { version } = await heartbeat({});
-        if (version !== node.version) askGraph();
+        const answer = await heartbeat({}).catch((error: unknown) => {
+          if (!isOver) throw error;
+        });
+        if (answer && answer.version !== node.version) askGraph();
       }, HEARTBEAT_MS),
     );
     return { node, ms };
@@ -117,6 +120,7 @@ export function nodesOf({ url, busPort, workspace, control }: Joining) {
     received,
     join,
     async close() {
+      isOver = true;
       for (const beat of beats) clearInterval(beat);
       await Promise.all(connections.map((nats) => nats.close()));
     },

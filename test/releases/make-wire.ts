@@ -12,7 +12,13 @@ import { apiOf, configure, freshWorkspace } from '../kits/http/harness.ts';
 import { joinTokenFor } from '../kits/http/joining.ts';
 import { enrol } from '../kits/plane/devices.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
-import { loadNode, type ReleasedNode, type SaidOverHttp, type SaidOverTheBus, type WireRecord } from './wire-fixture.ts';
+import {
+  loadNode,
+  type ReleasedNode,
+  type SaidOverHttp,
+  type SaidOverTheBus,
+  type WireRecord,
+} from './wire-fixture.ts';
 
 /**
  * `node test/releases/make-wire.ts CHECKOUT VERSION` makes, from a checkout of a release with its packages, `node.mjs.gz`, its

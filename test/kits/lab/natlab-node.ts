@@ -56,7 +56,10 @@ export class LabNode {
 
   /** Starts `mesh up` in the foreground, in a session of its own as a service is. */
   start(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): void {
-    const child = this.host.spawn('setsid', [launcher('mesh', this.bin), ...this.#upArguments(args)], { ...this.#env(), ...env });
+    const child = this.host.spawn('setsid', [launcher('mesh', this.bin), ...this.#upArguments(args)], {
+      ...this.#env(),
+      ...env,
+    });
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
         this.#printed += chunk;

@@ -33,6 +33,7 @@ export const peerSchema = z.strictObject({
     ephemeral: z.literal(true).optional().describe('It is deleted once it has been offline for 10 minutes'),
     keySince: z.string().describe('When it took its present key'),
     version: z.string().nullable().describe('Of the software that it runs, as it says; null where it never said'),
+    mismatch: z.string().optional().describe('Why it is refused: its software or the control plane is to be upgraded'),
   }),
 });
 
@@ -41,11 +42,12 @@ export type PeerView = z.input<typeof peerSchema>;
 export function peerView(
   peer: PeerRecord,
   state: NetworkState,
-  liveness: Pick<NetworkServices['liveness'], 'lastSeen' | 'version'>,
+  liveness: Pick<NetworkServices['liveness'], 'lastSeen' | 'version' | 'mismatch'>,
 ): PeerView {
   const { uid, name, spec, status, labels, createdAt, revision } = peer;
   const presence = state.presence.get(name)?.spec;
   const heard = liveness.lastSeen(state.workspace, uid);
+  const mismatch = liveness.mismatch(state.workspace, uid);
   return {
     id: uid,
     name,
@@ -70,6 +72,7 @@ export function peerView(
       ...(status.ephemeral && { ephemeral: true as const }),
       keySince: status.keySince ?? formatInstant(createdAt),
       version: liveness.version(state.workspace, uid) ?? presence?.version ?? null,
+      ...(mismatch !== undefined && { mismatch }),
     },
   };
 }

@@ -9,6 +9,7 @@ import type { DeltaGraph, FullGraph } from '../core/model/graph.ts';
 import { ONLINE_MS } from '../core/model/liveness.ts';
 import { RecordMap } from '../core/model/record-map.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
+import { slugOf } from '../core/model/workspaces.ts';
 import { newestCheckpoint } from '../core/peers/witnessed.ts';
 import { decidingOf, type NetworkState } from '../core/state/state.ts';
 import type { Services } from '../core/workflow/services.ts';
@@ -44,6 +45,7 @@ export class WorkspacePush {
   #base: Sight | undefined;
   /** The newest of the audit log. It goes along with what is sent anyway: that it is another one is no reason to send. */
   #checkpoint: string | null = null;
+  #slug: string | undefined;
   /** The revision before the first change heard of. */
   #from: number | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -139,6 +141,7 @@ export class WorkspacePush {
     const reachability = lazily(() => states.reachability(state, after.at));
     if (told.size > 0 || wanted.size > 0) {
       this.#checkpoint = await newestCheckpoint(this.#services, this.#workspace);
+      this.#slug ??= await slugOf(this.#services, this.#workspace);
       await prepareInTurns(this.#services, reachability(), () =>
         endsAhead(states, state, after.at).map((ahead) => ahead.reachability),
       );
@@ -222,6 +225,7 @@ export class WorkspacePush {
       relay: nodeAccess.relayGrant(this.#workspace, spec.publicKey, clock.now()),
       stun: [settings.stunUrl],
       checkpoint: this.#checkpoint,
+      workspace: this.#slug,
     };
   }
 

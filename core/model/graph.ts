@@ -28,6 +28,7 @@ const MAX_RULES = 1_000_000;
 
 const id = text(64, /^[\w-]+$/);
 const name = text(63, /^[\w.-]+$/);
+const SLUG = /^[a-z0-9][a-z0-9._-]*$/;
 const address = text(45, (value) => parseAddress(value) !== undefined);
 const cidr = text(49, (value) => parseCidr(value) !== undefined);
 const hostPort = text(512);
@@ -42,7 +43,11 @@ const graphSelf = object(
     cidr: described(cidr, 'Block of its network'),
     phase: oneOf('ready'),
   },
-  { expiresAt: instant },
+  {
+    expiresAt: instant,
+    /** What names of the overlay end in, before `mesh.internal`. Absent from an older control plane. */
+    workspace: described(text(63, SLUG), 'Slug of its workspace'),
+  },
 );
 
 const graphPeer = object(

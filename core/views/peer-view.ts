@@ -30,8 +30,10 @@ export const peerSchema = z.strictObject({
     lastSeenAt: z.string().nullable(),
     approvedBy: z.string().nullable(),
     approvedAt: z.string().nullable(),
+    ephemeral: z.literal(true).optional().describe('It is deleted once it has been offline for 10 minutes'),
     keySince: z.string().describe('When it took its present key'),
     version: z.string().nullable().describe('Of the software that it runs, as it says; null where it never said'),
+    mismatch: z.string().optional().describe('Why it is refused: its software or the control plane is to be upgraded'),
   }),
 });
 
@@ -40,11 +42,12 @@ export type PeerView = z.input<typeof peerSchema>;
 export function peerView(
   peer: PeerRecord,
   state: NetworkState,
-  liveness: Pick<NetworkServices['liveness'], 'lastSeen' | 'version'>,
+  liveness: Pick<NetworkServices['liveness'], 'lastSeen' | 'version' | 'mismatch'>,
 ): PeerView {
   const { uid, name, spec, status, labels, createdAt, revision } = peer;
   const presence = state.presence.get(name)?.spec;
   const heard = liveness.lastSeen(state.workspace, uid);
+  const mismatch = liveness.mismatch(state.workspace, uid);
   return {
     id: uid,
     name,
@@ -66,8 +69,10 @@ export function peerView(
       lastSeenAt: heard === undefined ? (presence?.lastSeenAt ?? null) : formatInstant(heard),
       approvedBy: status.approvedBy ?? null,
       approvedAt: status.approvedAt ?? null,
+      ...(status.ephemeral && { ephemeral: true as const }),
       keySince: status.keySince ?? formatInstant(createdAt),
       version: liveness.version(state.workspace, uid) ?? presence?.version ?? null,
+      ...(mismatch !== undefined && { mismatch }),
     },
   };
 }

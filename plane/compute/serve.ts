@@ -26,7 +26,10 @@ export interface ThreadParts {
 }
 
 /** A computing thread's side: runs one call after the other, and asks the main thread to write. */
-export function serveCalls(port: MessagePort, build: (writes: Writes, clock: Clock) => ThreadParts | Promise<ThreadParts>): void {
+export function serveCalls(
+  port: MessagePort,
+  build: (writes: Writes, clock: Clock) => ThreadParts | Promise<ThreadParts>,
+): void {
   const say = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
   const waiting = new Map<number, (outcome: Outcome<unknown>) => void>();
   let lastId = 0;

@@ -16,7 +16,8 @@ import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { machine, median } from './report.ts';
 
 /**
- * A month of churn in minutes: `node --expose-gc bench/soak.ts [days]`. Each day devices join, come, blink and leave, policies
+ * A month of churn in minutes: `node --expose-gc --no-opt --no-maglev --no-sparkplug bench/soak.ts [days]`, without the code that
+ * V8 makes as it goes, which is heap too and grows for weeks. Each day devices join, come, blink and leave, policies
  * come and go, snapshots are taken, readers of events and MCP clients come and go, the past is asked about; then the clock
  * moves on a day and the heap is measured after collection.
  */

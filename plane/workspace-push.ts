@@ -1,7 +1,7 @@
 import { lazily } from '../core/base/lazily.ts';
 import { endsAhead } from '../core/graph/ends.ts';
 import { deltaFor, type GraphSettings, graphFor, type Told } from '../core/graph/graph-for.ts';
-import { isHeavy, prepareInTurns } from '../core/graph/prepared.ts';
+import { prepareInTurns } from '../core/graph/prepared.ts';
 import { ViewDeltas } from '../core/graph/view-delta.ts';
 import { type GraphViews, viewsOf } from '../core/graph/views.ts';
 import { lookUpById } from '../core/model/find.ts';
@@ -22,8 +22,8 @@ export type PushServices = Pick<
 
 export type Graph = FullGraph | DeltaGraph;
 
-/** Nodes served before other work of the process gets its turn. */
-const NODES_A_TURN = 32;
+/** What nodes are served for before other work of the process gets its turn, ms. */
+const TURN_MS = 8;
 const RETRY_MS = 1_000;
 const REQUESTED = 'requested';
 
@@ -152,7 +152,7 @@ export class WorkspacePush {
       if (peer) receivers.add(peer);
     }
     const deltas = lazily(() => new ViewDeltas(this.#viewsOf(before), this.#viewsOf(after)));
-    let served = 0;
+    let turnEnds = clock.now() + TURN_MS;
     for (const peer of receivers) {
       if (peer.status.phase !== 'ready' || peer.status.address === null) continue;
       if (!wanted.has(peer.uid) && !this.#listens(peer, before)) {
@@ -160,8 +160,10 @@ export class WorkspacePush {
         continue;
       }
       this.#serve(peer, wanted.has(peer.uid) ? REQUESTED : reason, before.state, state, deltas());
-      if (++served % (isHeavy(reachability()) ? 1 : NODES_A_TURN) === 0) await this.#services.nextTurn();
+      if (clock.now() < turnEnds) continue;
+      await this.#services.nextTurn();
       if (this.#isStopped) return;
+      turnEnds = clock.now() + TURN_MS;
     }
     this.#base = { ...after, state: decidingOf(state) };
   }
@@ -178,6 +180,7 @@ export class WorkspacePush {
    */
   #listens({ name, uid }: PeerRecord, before: Sight): boolean {
     const { liveness, clock } = this.#services;
+    if (liveness.mismatch(this.#workspace, uid) !== undefined) return false;
     const heard = liveness.lastSeen(this.#workspace, uid);
     if (heard !== undefined && clock.now() - heard < ONLINE_MS) return true;
     const was = before.state.peers.get(name) ?? lookUpById(before.state.peers, uid);

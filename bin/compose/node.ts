@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { Agent, type AgentEnd, type Started } from '../../client/agent/agent.ts';
 import { type Greeting, type NodeEnd, type NodeOptions, NodeRefusal } from '../../client/agent/launch.ts';
+import { forgetNode, noteNode } from '../../client/agent/left-node.ts';
 import { type LocalRequest, localSocketPath, serveLocally } from '../../client/agent/local-socket.ts';
 import { AGENT, INTERFACE, RUN_DIRECTORY } from '../../client/agent/node-locks.ts';
 import { buildNodeLog, logFileWriter } from '../../client/agent/node-log.ts';
@@ -36,6 +37,8 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
   const config = readNodeConfig(directory);
   if (!config) throw new NodeRefusal('not-configured', `${directory} holds no configuration of a node.`);
   const locks = [locked(directory, AGENT), locked(path.join(RUN_DIRECTORY, interfaceName), INTERFACE)];
+  // A sandbox has a network of its own, which goes whole.
+  if (options.namespace === undefined) noteNode({ directory, interfaceName, wireguardPort: options.listenPort });
   try {
     const named = options.name === undefined ? config : await renamed(config, options.name, directory);
     const agent = new Agent({
@@ -70,6 +73,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     } finally {
       const late = setTimeout(options.onStuck, STOP_MS);
       await Promise.all([agent.stop(), socket.close()]);
+      forgetNode(interfaceName);
       clearTimeout(late);
       signals.release();
     }

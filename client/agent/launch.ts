@@ -64,6 +64,8 @@ export type NodeEnd =
 export interface NodeLauncher {
   /** Runs the node of a directory until it ends. @throws NodeRefusal when it cannot come up here */
   runNode(options: NodeOptions): Promise<NodeEnd>;
+  /** Takes away what agents of a directory left. @returns the interfaces that were there */
+  takeAway(directory: string): Promise<readonly string[]>;
   /** Enrols a sub-agent and runs a command as it. @throws NodeRefusal */
   runSandbox(options: SandboxOptions): Promise<NodeEnd>;
 }

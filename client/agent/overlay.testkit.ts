@@ -57,6 +57,7 @@ export function recordedParts(): Recorded {
       platform: {
         obstacles: async () => [],
         collisions: async () => recorded.collisions,
+        takeOver: async () => undefined,
         recover: async () => told('recover'),
         async open({ interfaceName, listenPort, address }) {
           told('tunnel', address);
@@ -65,6 +66,7 @@ export function recordedParts(): Recorded {
             mixesFamilies: true,
             interfaceName,
             listenPort,
+            inherited: [],
             async change(put, removed) {
               const added = put.map(({ publicKey, endpoint }) => `${publicKey}@${endpoint?.address ?? '-'}`);
               told('peers', `+[${added}] -[${removed}]`);

@@ -5,8 +5,9 @@ import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { Firewall } from '../firewall/firewall.ts';
 import type { Connectivity, ConnectivityOptions } from '../paths/connectivity.ts';
 import type { PathStatus } from '../paths/status.ts';
-import type { Tunnel, TunnelPeer, TunnelPlatform } from '../tunnel/tunnel.ts';
+import type { Endpoint, Tunnel, TunnelOptions, TunnelPeer, TunnelPlatform } from '../tunnel/tunnel.ts';
 import { FirewallKeeper } from './firewall-keeper.ts';
+import { heldBy } from './held-peers.ts';
 import { inForce } from './in-force.ts';
 
 /** The parts that an overlay is made of; tests put others in their place. */
@@ -175,22 +176,22 @@ export class Overlay {
       const collisions = await parts.platform.collisions(cidr, interfaceName);
       if (collisions.length > 0) throw collisionOf(cidr, collisions);
     }
-    await parts.platform.recover(interfaceName);
     const { privateKey } = this.#keyPair;
     const where = { interfaceName, listenPort, ...(namespace !== undefined && { namespace }) };
-    const tunnel = await parts.platform.open({ ...where, privateKey, address, cidr, mtu: MTU, log });
+    const tunnel = await this.#openTunnel({ ...where, privateKey, address, cidr, mtu: MTU, log });
+    const held = heldBy(tunnel, graph);
     let firewall: Firewall | undefined;
     try {
       firewall = await parts.openFirewall(interfaceName);
       await firewall.apply(graph.self, graph.firewall.full, now);
-      const paths = await this.#startPaths(tunnel, graph);
+      const paths = await this.#startPaths(tunnel, graph, held.directs);
       const onRestored = () => this.#open?.paths.restoreRules();
       const open: Open = {
         tunnel,
         firewall,
         paths,
         graph,
-        peers: new Map(),
+        peers: held.peers,
         rules: rulesOf(graph),
         firewallKeeper: new FirewallKeeper({ firewall, interfaceName, log, onRestored }),
         isLost: false,
@@ -206,7 +207,22 @@ export class Overlay {
     this.#options.onUp(tunnel);
   }
 
-  async #startPaths(tunnel: Tunnel, graph: FullGraph): Promise<Connectivity> {
+  async #openTunnel(options: TunnelOptions): Promise<Tunnel> {
+    const { platform } = this.#options.parts;
+    const left = await platform.takeOver(options);
+    if (left) {
+      this.#options.log.info({}, `${options.interfaceName} is taken over from an earlier agent, with its sessions`);
+      return left;
+    }
+    await platform.recover(options.interfaceName);
+    return platform.open(options);
+  }
+
+  async #startPaths(
+    tunnel: Tunnel,
+    graph: FullGraph,
+    held: ReadonlyMap<string, Endpoint> = new Map(),
+  ): Promise<Connectivity> {
     const { parts, workspaceId, relayOverride, log, publish, onPath } = this.#options;
     const paths = await parts.startConnectivity({
       keyPair: this.#keyPair,
@@ -216,6 +232,7 @@ export class Overlay {
       ...(relayOverride && { relayOverride }),
       publish,
       log,
+      held,
     });
     paths.onChange(onPath);
     paths.busState(this.#isBusUp ? 'up' : 'down');

@@ -37,6 +37,8 @@ export interface Recorded {
   collisions: readonly string[];
   /** Whether the next look finds the firewall gone. */
   isFirewallFlushed: boolean;
+  /** As nftables does when something is removed. */
+  tellRemoved: () => void;
 }
 
 export function recordedParts(): Recorded {
@@ -53,6 +55,7 @@ export function recordedParts(): Recorded {
     failNext: (call) => failing.add(call),
     collisions: [],
     isFirewallFlushed: false,
+    tellRemoved: () => {},
     parts: {
       platform: {
         obstacles: async () => [],
@@ -87,6 +90,10 @@ export function recordedParts(): Recorded {
         maintain: async () => {
           if (failing.delete('maintain')) throw new Error('maintain failed');
           return recorded.isFirewallFlushed;
+        },
+        watch: (onRemoved) => {
+          recorded.tellRemoved = onRemoved;
+          return { close: async () => {} };
         },
         close: async () => told('firewall closed'),
       }),

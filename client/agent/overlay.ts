@@ -279,7 +279,7 @@ export class Overlay {
   #lost(open: Open, reason: string): void {
     if (this.#open !== open || this.#isClosed) return;
     open.isLost = true;
-    open.firewallKeeper.stop();
+    void open.firewallKeeper.stop();
     this.#options.onTrouble(new Error(`the interface ${this.#options.interfaceName} is gone: ${reason}`));
     this.#again(FIRST_RETRY_MS);
   }
@@ -288,8 +288,12 @@ export class Overlay {
     const open = this.#open;
     if (!open) return;
     this.#open = undefined;
-    open.firewallKeeper.stop();
-    const closing = [() => open.paths.close(), () => open.tunnel.close(), () => open.firewall.close()];
+    const closing = [
+      () => open.firewallKeeper.stop(),
+      () => open.paths.close(),
+      () => open.tunnel.close(),
+      () => open.firewall.close(),
+    ];
     for (const close of closing) {
       await close().catch((error: unknown) => {
         this.#options.log.error({ error: String(error) }, 'a part of the overlay was not taken away');

@@ -65,7 +65,7 @@ const status = (peers: readonly PeerStatus[]): NodeStatus => ({
     dropped: { 'queue-full': 3, 'too-large': 0 },
   },
   icePort: { isShared: true, obstacle: null, mapped: { ipv4: '198.51.100.1:51820', ipv6: null } },
-  firewall: { in: 2, out: 1 },
+  firewall: { in: 2, out: 1, blocked: [] },
   ignored: {},
   trouble: '',
   peers: [...peers],

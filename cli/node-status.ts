@@ -68,6 +68,7 @@ function head({ node, control, log, relay, icePort, firewall, trouble }: NodeSta
     ],
     ['Firewall', `${firewall.in} rules in, ${firewall.out} out; graph version ${control.graph?.version ?? '-'}`],
   ];
+  for (const { text } of firewall.blocked) rows.push(['Host firewall', `${text}: mesh up --open-firewall opens it`]);
   rows.push(['Audit log', logText(log, now)]);
   if (node.expiresAt !== null) rows.push(['Ends', node.expiresAt]);
   for (const text of [control.trouble, trouble]) if (text) rows.push(['Trouble', text]);

@@ -38,7 +38,10 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
   if (!config) throw new NodeRefusal('not-configured', `${directory} holds no configuration of a node.`);
   const locks = [locked(directory, AGENT), locked(path.join(RUN_DIRECTORY, interfaceName), INTERFACE)];
   // A sandbox has a network of its own, which goes whole.
-  if (options.namespace === undefined) noteNode({ directory, interfaceName, wireguardPort: options.listenPort });
+  if (options.namespace === undefined) {
+    const opensHost = options.opensHost === true ? 'yes' : 'no';
+    noteNode({ directory, interfaceName, wireguardPort: options.listenPort, opensHost });
+  }
   try {
     const named = options.name === undefined ? config : await renamed(config, options.name, directory);
     const agent = new Agent({
@@ -50,6 +53,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
       busWaitMs: options.busWaitMs,
       busInClear: options.busInClear,
       ...(options.relayOverride && { relayOverride: options.relayOverride }),
+      opensHost: options.opensHost === true,
       parts,
       ...(options.namespace !== undefined && { namespace: options.namespace }),
       clock: { now: Date.now },

@@ -4,7 +4,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { forgetNode, type LeftNode, nodesOf } from '../../client/agent/left-node.ts';
 import { localSocketPath } from '../../client/agent/local-socket.ts';
 import { INTERFACE, RUN_DIRECTORY } from '../../client/agent/node-locks.ts';
-import { platformFirewall } from '../../client/firewall/platform.ts';
+import { platformFirewall, platformHostRules } from '../../client/firewall/platform.ts';
 import { removeSharingRules } from '../../client/ice-port/rules.ts';
 import { removeLoopbackAddresses } from '../../client/relay/loopback-addresses.ts';
 import { removeRelayRules } from '../../client/relay/rules.ts';
@@ -21,6 +21,9 @@ const CHANGES: readonly ((left: LeftNode) => Promise<void>)[] = [
   ({ interfaceName }) => removeSharingRules(interfaceName),
   ({ wireguardPort }) => removeLoopbackAddresses(wireguardPort),
   ({ wireguardPort }) => removeRelayRules(wireguardPort),
+  async ({ interfaceName, opensHost }) => {
+    if (opensHost === 'yes') await platformHostRules(process.platform, interfaceName).close();
+  },
   ({ interfaceName }) => platformFirewall(process.platform, interfaceName).close(),
   async ({ directory }) => rmSync(localSocketPath(directory), { force: true }),
 ];

@@ -26,6 +26,8 @@ export interface AgentOptions {
   readonly busWaitMs: number;
   readonly busInClear: boolean;
   readonly relayOverride?: RelayAddress;
+  /** Rules of the host are to let the overlay in. */
+  readonly opensHost: boolean;
   readonly parts: OverlayParts;
   readonly clock: Clock;
   readonly log: Log;
@@ -107,6 +109,7 @@ export class Agent {
         ...(options.namespace !== undefined && { namespace: options.namespace }),
         workspaceId: config.workspaceId,
         ...(options.relayOverride && { relayOverride: options.relayOverride }),
+        opensHost: options.opensHost,
         clock,
         log: options.systemLog ? { ...log, debug: options.systemLog.debug } : log,
         publish: (subject, sealed) => this.#control.publish(subject, sealed),
@@ -167,6 +170,7 @@ export class Agent {
       tunnelPeers: await up.tunnel.peers(),
       paths: up.paths.statuses(),
       metrics: up.paths.metrics(),
+      blockages: await up.hostFirewall.blockages(),
     };
     return {
       node: {

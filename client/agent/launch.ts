@@ -14,6 +14,8 @@ export interface NodeOptions {
   /** Another name for this node. */
   readonly name?: string;
   readonly relayOverride?: RelayAddress;
+  /** Rules of the host are to let the overlay in. */
+  readonly opensHost?: boolean;
   /** Of a daemon; standard output otherwise. */
   readonly logDirectory?: string;
   /** The network namespace that the interface is put into. */

@@ -1,4 +1,5 @@
 import { type FirewallRules, type FullGraph, firewallDigest, type GraphPeer } from '../../core/model/graph.ts';
+import { NO_HOST_RULES } from '../firewall/host/host-rules.ts';
 import type { Connectivity } from '../paths/connectivity.ts';
 import type { OverlayParts } from './overlay.ts';
 
@@ -97,6 +98,7 @@ export function recordedParts(): Recorded {
         },
         close: async () => told('firewall closed'),
       }),
+      hostRules: () => NO_HOST_RULES,
       startConnectivity: async () => connectivityOf(told),
     },
   };

@@ -3,17 +3,20 @@ import type { FullGraph, GraphPeer } from '../../core/model/graph.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { Firewall } from '../firewall/firewall.ts';
+import type { HostRules } from '../firewall/host/host-rules.ts';
 import type { Connectivity, ConnectivityOptions } from '../paths/connectivity.ts';
 import type { PathStatus } from '../paths/status.ts';
 import type { Endpoint, Tunnel, TunnelOptions, TunnelPeer, TunnelPlatform } from '../tunnel/tunnel.ts';
 import { FirewallKeeper } from './firewall-keeper.ts';
 import { heldBy } from './held-peers.ts';
+import { HostFirewall } from './host-firewall.ts';
 import { inForce } from './in-force.ts';
 
 /** The parts that an overlay is made of; tests put others in their place. */
 export interface OverlayParts {
   readonly platform: TunnelPlatform;
   openFirewall(interfaceName: string): Promise<Firewall>;
+  hostRules(interfaceName: string): HostRules;
   startConnectivity(options: ConnectivityOptions): Promise<Connectivity>;
 }
 
@@ -25,6 +28,8 @@ export interface OverlayOptions {
   readonly namespace?: string;
   readonly workspaceId: string;
   readonly relayOverride?: RelayAddress;
+  /** Rules of the host are to let the overlay in. */
+  readonly opensHost: boolean;
   readonly clock: Clock;
   readonly log: Log;
   publish(subject: string, sealed: Uint8Array): void;
@@ -61,6 +66,7 @@ interface Open {
   /** Own address, digest and size of the rules in force. */
   rules: string;
   readonly firewallKeeper: FirewallKeeper;
+  readonly hostFirewall: HostFirewall;
   /** Its interface is gone: it is taken away and made again. */
   isLost: boolean;
 }
@@ -85,7 +91,7 @@ export class Overlay {
   }
 
   /** What is up now; its graph is the one in force. */
-  get up(): Pick<Open, 'tunnel' | 'paths' | 'graph' | 'firewallKeeper'> | undefined {
+  get up(): Pick<Open, 'tunnel' | 'paths' | 'graph' | 'firewallKeeper' | 'hostFirewall'> | undefined {
     return this.#open;
   }
 
@@ -170,7 +176,7 @@ export class Overlay {
   }
 
   async #bringUp(graph: FullGraph, now: number): Promise<void> {
-    const { parts, interfaceName, listenPort, namespace, log } = this.#options;
+    const { parts, interfaceName, listenPort, namespace, log, opensHost } = this.#options;
     const { address, cidr } = graph.self;
     if (namespace === undefined) {
       const collisions = await parts.platform.collisions(cidr, interfaceName);
@@ -185,7 +191,11 @@ export class Overlay {
       firewall = await parts.openFirewall(interfaceName);
       await firewall.apply(graph.self, graph.firewall.full, now);
       const paths = await this.#startPaths(tunnel, graph, held.directs);
-      const onRestored = () => this.#open?.paths.restoreRules();
+      const onRestored = () => {
+        this.#open?.paths.restoreRules();
+        void this.#open?.hostFirewall.look();
+      };
+      const rules = parts.hostRules(interfaceName);
       const open: Open = {
         tunnel,
         firewall,
@@ -194,6 +204,7 @@ export class Overlay {
         peers: held.peers,
         rules: rulesOf(graph),
         firewallKeeper: new FirewallKeeper({ firewall, interfaceName, log, onRestored }),
+        hostFirewall: new HostFirewall({ rules, interfaceName, isToOpen: opensHost, log }),
         isLost: false,
       };
       this.#open = open;
@@ -263,6 +274,7 @@ export class Overlay {
     if (put.length > 0) await tunnel.change(put, []);
     for (const peer of changed) peers.set(peer.publicKey, peer);
     open.graph = graph;
+    open.hostFirewall.use(graph);
     paths.updateGraph(graph);
   }
 
@@ -290,6 +302,7 @@ export class Overlay {
     this.#open = undefined;
     const closing = [
       () => open.firewallKeeper.stop(),
+      () => open.hostFirewall.close(),
       () => open.paths.close(),
       () => open.tunnel.close(),
       () => open.firewall.close(),

@@ -123,3 +123,19 @@ test('a checkpoint of the audit log that the node refused stands in its status',
   const none = { ...log, size: null, verifiedAt: null, trouble: 'the control plane is away' };
   expect(statusText({ ...rest, log: none }, NOW)).toContain('none verified yet; the control plane is away');
 });
+
+test.each([
+  ['pending', 'This node waits for approval: an administrator runs mesh approve p_a. It connects then by itself.'],
+  ['revoked', 'This node was revoked: its tunnels are down until an administrator runs mesh approve p_a.'],
+  ['removed', 'This node is not registered any more: mesh init --force with a new token.'],
+] as const)('a node that is %s says so, and what lets it in', (standing, text) => {
+  const { control, ...rest } = status([]);
+  expect(statusText({ ...rest, control: { ...control, standing } }, NOW).replaceAll('node bin/mesh.ts', 'mesh')).toContain(text);
+});
+
+test('a rule of the host that drops what the network permits stands in the status, with what opens it', () => {
+  const blocked = { table: 'inet filter', chain: 'input', rule: null, what: ['all'], text: 'inet filter input drops all' };
+  expect(statusText({ ...status([]), firewall: { in: 1, out: 1, blocked: [blocked] } }, NOW)).toContain(
+    'Host firewall  inet filter input drops all: mesh up --open-firewall opens it',
+  );
+});

@@ -128,11 +128,17 @@ async function refuseObstacles(platform: TunnelPlatform): Promise<void> {
 }
 
 function locked(directory: string, holder: LockHolder): { release(): void } {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
   try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
     return lockDirectory(directory, holder);
   } catch (error) {
-    throw new NodeRefusal('in-use', (error as Error).message);
+    const { code, message } = error as NodeJS.ErrnoException;
+    // Of one that is held, no program says a code.
+    if (code === undefined) throw new NodeRefusal('in-use', message);
+    throw new NodeRefusal(
+      'not-written',
+      `${directory} cannot be written: ${message}. Free space there, or repair the disk.`,
+    );
   }
 }
 

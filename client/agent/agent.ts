@@ -46,6 +46,10 @@ export type Started =
   | { readonly state: 'up'; readonly address: string }
   | { readonly state: 'pending' | 'revoked' | 'removed' | 'away'; readonly detail: string };
 
+const KEY_SHARED =
+  'another machine uses the key of this node, as after copying its configuration directory: packets reach now one, now the ' +
+  'other. Run mesh init --force with a new token on one of them';
+
 /** One node, running: control, tunnel, firewall and paths put together. */
 export class Agent {
   /** Resolves once; the caller then stops the agent. */
@@ -163,7 +167,7 @@ export class Agent {
     } = this.#options;
     const { up } = this.#overlay;
     const now = this.#options.clock.now();
-    const { heardAt, ...control } = this.#control.status;
+    const { heardAt, isKeyShared, ...control } = this.#control.status;
     const facts = up && {
       tunnel: up.tunnel,
       graph: up.graph,
@@ -190,7 +194,7 @@ export class Agent {
       control: { ...control, heardAt: heardAt === null ? null : formatInstant(heardAt) },
       log: logReport(this.#control.log),
       ...(facts ? overlayReport(facts, now) : NO_OVERLAY),
-      trouble: this.#trouble || up?.firewallKeeper.trouble || '',
+      trouble: this.#trouble || (isKeyShared ? KEY_SHARED : '') || up?.firewallKeeper.trouble || '',
     };
   }
 

@@ -72,8 +72,18 @@ export interface NodeLauncher {
   runSandbox(options: SandboxOptions): Promise<NodeEnd>;
 }
 
-/** `no-tunnel`: this machine cannot make one. `in-use`: another node has it. `no-program`: the command does not start. */
-export type RefusalReason = 'no-tunnel' | 'not-configured' | 'in-use' | 'no-program' | 'no-namespace' | 'wrong-setting';
+/**
+ * `no-tunnel`: this machine cannot make one. `in-use`: another node has it. `no-program`: the command does not start.
+ * `not-written`: its state has no place on this disk, for now.
+ */
+export type RefusalReason =
+  | 'no-tunnel'
+  | 'not-configured'
+  | 'in-use'
+  | 'no-program'
+  | 'no-namespace'
+  | 'wrong-setting'
+  | 'not-written';
 
 /** A node does not run here, for a reason that is no fault of its own. */
 export class NodeRefusal extends Error {

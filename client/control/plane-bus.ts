@@ -30,6 +30,9 @@ export interface PlaneBusOptions {
 /** The control plane answers on the bus within this, or it does not hear this node there. */
 export const ANSWER_MS = 5_000;
 
+/** A control plane that is away keeps nobody from going. */
+const LEAVE_MS = 500;
+
 const replyShape = object({}, { challenge: text(64), version: nullable(integer()), checkpoint: text(4_096) });
 
 /** The control plane over the bus: what it is told is sealed to it, and what it did not seal is not taken for its word. */
@@ -82,6 +85,13 @@ export class PlaneBus {
       this.#options.log.debug({ error: String(error) }, 'no answer to a heartbeat on the bus');
       return undefined;
     }
+  }
+
+  /** Tells that this node goes; it waits a moment for the answer. */
+  async leave(): Promise<void> {
+    if (!this.isUp) return;
+    const subject = this.#controlSubject('heartbeat');
+    await this.#bus?.request(subject, this.#seals.request(subject, { leaving: true }), LEAVE_MS).catch(() => undefined);
   }
 
   async close(): Promise<void> {

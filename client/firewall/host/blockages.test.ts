@@ -15,7 +15,10 @@ const ALL_IN = [entry('TCP', 22), entry('TCP', 5_432), entry('UDP', 53), entry('
 /** As nft lists it: each rule with a handle. */
 function listed(rules: string): string {
   let handle = 0;
-  return rules.replace(/^(\t\t(?!type ).+)$/gm, (line) => `${line} # handle ${(handle += 1)}`);
+  return rules.replace(/^(\t\t(?!type ).+)$/gm, (line) => {
+    handle += 1;
+    return `${line} # handle ${handle}`;
+  });
 }
 
 const recorded = (name: string) =>

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { NodeStatus, PeerStatus } from '../client/agent/node-status.ts';
 import { verifies } from '../test/verifies.ts';
 import { statusText } from './node-status.ts';
+import { called } from './own-command.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00.000Z');
 
@@ -130,7 +131,7 @@ test.each([
   ['removed', 'This node is not registered any more: mesh init --force with a new token.'],
 ] as const)('a node that is %s says so, and what lets it in', (standing, text) => {
   const { control, ...rest } = status([]);
-  expect(statusText({ ...rest, control: { ...control, standing } }, NOW).replaceAll('node bin/mesh.ts', 'mesh')).toContain(text);
+  expect(statusText({ ...rest, control: { ...control, standing } }, NOW)).toContain(called(text));
 });
 
 test('a rule of the host that drops what the network permits stands in the status, with what opens it', () => {

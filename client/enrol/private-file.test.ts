@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -8,10 +8,11 @@ const directory = mkdtempSync(path.join(tmpdir(), 'mesh-state-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 test('a file that cannot be written is named with the reason, and nothing is left beside it', () => {
-  // A name that is one byte too long for the draft beside it.
-  const name = path.join(directory, 'n'.repeat(250));
+  const name = path.join(directory, 'held');
+  mkdirSync(name);
   expect(() => replacePrivateFile(name, 'text')).toThrow(StateNotWritten);
-  expect(() => replacePrivateFile(name, 'text')).toThrow(`${name} cannot be written: ENAMETOOLONG`);
+  expect(() => replacePrivateFile(name, 'text')).toThrow(`${name} cannot be written: EISDIR`);
+  expect(readdirSync(directory)).toEqual(['held']);
 });
 
 test('a file is replaced whole', () => {

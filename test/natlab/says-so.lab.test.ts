@@ -49,11 +49,11 @@ describePrivileged('a node that something is wrong with', () => {
     const node = new LabNode(lab.host('one'));
     await node.join(await plane.joinToken());
     const script =
-      'mkdir /tmp/mesh-full && mount -t tmpfs -o size=16k none /tmp/mesh-full && cp "$1/node.json" /tmp/mesh-full && ' +
-      'chmod 600 /tmp/mesh-full/node.json; head -c 64k /dev/zero > /tmp/mesh-full/rest 2>/dev/null; shift; exec "$@"';
-    const up = [launcher('mesh'), 'up', '--config-dir', '/tmp/mesh-full', '--interface', node.interfaceName];
-    const inside = ['-m', 'sh', '-c', `mount -t tmpfs none /tmp; ${script}`, 'sh', node.directory, ...up];
+      'held=$(cat "$1/node.json"); mount -t tmpfs -o size=16k none "$1"; printf %s "$held" > "$1/node.json"; ' +
+      'chmod 600 "$1/node.json"; head -c 64k /dev/zero > "$1/rest"; shift; exec "$@"';
+    const up = [launcher('mesh'), 'up', '--config-dir', node.directory, '--interface', node.interfaceName];
+    const inside = ['-m', 'sh', '-c', script, 'sh', node.directory, ...up];
     const { code, stderr } = await node.host.run('unshare', inside);
-    expect([code, stderr]).toEqual([7, expect.stringMatching(/\/tmp\/mesh-full\S* cannot be written: .*full/)]);
+    expect([code, stderr]).toEqual([7, expect.stringContaining(`${node.directory} cannot be written: `)]);
   });
 });

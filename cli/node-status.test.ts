@@ -135,7 +135,13 @@ test.each([
 });
 
 test('a rule of the host that drops what the network permits stands in the status, with what opens it', () => {
-  const blocked = { table: 'inet filter', chain: 'input', rule: null, what: ['all'], text: 'inet filter input drops all' };
+  const blocked = {
+    table: 'inet filter',
+    chain: 'input',
+    rule: null,
+    what: ['all'],
+    text: 'inet filter input drops all',
+  };
   expect(statusText({ ...status([]), firewall: { in: 1, out: 1, blocked: [blocked] } }, NOW)).toContain(
     'Host firewall  inet filter input drops all: mesh up --open-firewall opens it',
   );

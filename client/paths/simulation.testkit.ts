@@ -209,7 +209,9 @@ export class Simulation {
 
   /** Another agent begins where one was killed: the tunnel goes on as it is. */
   takeOver(node: SimulatedNode): void {
-    const held = [...node.endpoints].flatMap(([key, endpoint]) => (endpoint === 'relay' ? [] : [[key, endpoint] as const]));
+    const held = [...node.endpoints].flatMap(([key, endpoint]) =>
+      endpoint === 'relay' ? [] : [[key, endpoint] as const],
+    );
     this.#begin(node, new Map(held));
   }
 

@@ -38,7 +38,9 @@ describePrivileged('a node that something is wrong with', () => {
     await two.host.block('meta length > 1300');
     const lossy = await one.mesh(['ping', 'two', '-c', '1', '--json']);
     expect([lossy.code, JSON.parse(lossy.stdout).large]).toEqual([1, { bytes: 1_280, isLost: true }]);
-    expect((await one.mesh(['why', 'one', 'two'])).stdout).toContain('Packets of 1280 bytes to two are lost, small ones arrive');
+    expect((await one.mesh(['why', 'one', 'two'])).stdout).toContain(
+      'Packets of 1280 bytes to two are lost, small ones arrive',
+    );
     await two.host.unblock();
     await Promise.all([one.down(), two.down()]);
   });

@@ -28,7 +28,7 @@ const CONDITION =
 const VMAP = /^((?:meta |ct |ip6? |tcp |udp |th |icmp )?[a-z0-9_]+) vmap (\{ [^}]* \}|@\S+)$/;
 /** Statements that decide nothing. */
 const ASIDE =
-  /^(?:counter packets \d+ bytes \d+|counter(?: name "[^"]*")?|comment "[^"]*"|log(?: (?:prefix "[^"]*"|level \w+|group \d+|flags [\w ,]+?))*)(?: |$)/;
+  /^(?:counter packets \d+ bytes \d+|counter(?: name "[^"]*")?|comment "[^"]*"|log(?: prefix "[^"]*")?(?: group \d+)?(?: level \w+)?(?: flags \w+)?)(?: |$)/;
 const VERDICT = /^(?:accept|drop|reject|return|continue|jump |goto |queue|masquerade|dnat|snat|redirect)/;
 
 /** Reads the conditions of a rule against a packet. Pure. */
@@ -52,11 +52,14 @@ export function judge(text: string, packet: Newcomer): Judged {
     if (held === 'no') return { matches: 'no', rest: '' };
     if (held === 'maybe') matches = 'maybe';
     // What is not understood ends where the verdict begins.
-    rest = isKnown
-      ? rest.slice(whole.length)
-      : (/ ((?:accept|drop|reject|return|jump|goto|queue)\b.*)$/.exec(rest)?.[1] ?? '');
+    rest = isKnown ? rest.slice(whole.length) : fromVerdict(rest);
   }
   return { matches, rest };
+}
+
+function fromVerdict(rest: string): string {
+  const at = rest.search(/ (?:accept|drop|reject|return|jump|goto|queue)\b/);
+  return at < 0 ? '' : rest.slice(at + 1);
 }
 
 /** @returns undefined where the packet is none of the keys; nothing where that is not known */

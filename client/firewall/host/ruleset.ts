@@ -23,7 +23,7 @@ export function parseRuleset(listing: string): readonly Chain[] {
   /** Of blocks, by what they began with. */
   const open: string[] = [];
   for (const line of listing.split('\n').map((one) => one.trim())) {
-    const [, begun] = /^(.*) \{(?: # .*)?$/.exec(line) ?? [];
+    const [, begun] = /^([^{]*) \{(?: # [\w ]*)?$/.exec(line) ?? [];
     if (begun !== undefined) {
       open.push(begun);
       if (begun.startsWith('table ')) table = begun.slice('table '.length);
@@ -49,7 +49,10 @@ function baseOf(line: string): Chain['base'] {
   return { hook, priority, policy: policy === 'drop' ? 'drop' : 'accept' };
 }
 
+/** `nft --handle` writes it behind each rule. */
+const HANDLE = ' # handle ';
+
 function ruleOf(line: string): Rule | undefined {
-  const [, text, handle] = /^(.+) # handle (\d+)$/.exec(line) ?? [];
-  return text === undefined ? undefined : { text, handle: Number(handle) };
+  const at = line.lastIndexOf(HANDLE);
+  return at < 0 ? undefined : { text: line.slice(0, at), handle: Number(line.slice(at + HANDLE.length)) };
 }

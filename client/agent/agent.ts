@@ -30,6 +30,8 @@ export interface AgentOptions {
   readonly busWaitMs: number;
   readonly busInClear: boolean;
   readonly relayOverride?: RelayAddress;
+  /** Rules of the host are to let the overlay in. */
+  readonly opensHost: boolean;
   readonly parts: OverlayParts;
   /** Left out: names of peers resolve nowhere. */
   readonly names?: NameService;
@@ -51,6 +53,10 @@ export interface AgentEnd {
 export type Started =
   | { readonly state: 'up'; readonly address: string }
   | { readonly state: 'pending' | 'revoked' | 'removed' | 'away'; readonly detail: string };
+
+const KEY_SHARED =
+  'another machine uses the key of this node, as after copying its configuration directory: packets reach now one, now the ' +
+  'other. Run mesh init --force with a new token on one of them';
 
 /** One node, running: control, tunnel, firewall and paths put together. */
 export class Agent {
@@ -120,6 +126,7 @@ export class Agent {
         ...(options.namespace !== undefined && { namespace: options.namespace }),
         workspaceId: config.workspaceId,
         ...(options.relayOverride && { relayOverride: options.relayOverride }),
+        opensHost: options.opensHost,
         clock,
         log: options.systemLog ? { ...log, debug: options.systemLog.debug } : log,
         publish: (subject, sealed) => this.#control.publish(subject, sealed),
@@ -178,13 +185,14 @@ export class Agent {
     } = this.#options;
     const { up } = this.#overlay;
     const now = this.#options.clock.now();
-    const { heardAt, ...control } = this.#control.status;
+    const { heardAt, isKeyShared, ...control } = this.#control.status;
     const facts = up && {
       tunnel: up.tunnel,
       graph: up.graph,
       tunnelPeers: await up.tunnel.peers(),
       paths: up.paths.statuses(),
       metrics: up.paths.metrics(),
+      blockages: await up.hostFirewall.blockages(),
     };
     return {
       node: {
@@ -205,7 +213,7 @@ export class Agent {
       log: logReport(this.#control.log),
       ...(facts ? overlayReport(facts, now) : NO_OVERLAY),
       names: this.#options.names?.status ?? null,
-      trouble: this.#trouble || up?.firewallKeeper.trouble || '',
+      trouble: this.#trouble || (isKeyShared ? KEY_SHARED : '') || up?.firewallKeeper.trouble || '',
     };
   }
 

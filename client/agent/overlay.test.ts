@@ -18,6 +18,7 @@ beforeEach(() => {
       parts: recorded.parts,
       interfaceName: 'mesh0',
       listenPort: 51_820,
+      opensHost: false,
       workspaceId: 'w',
       clock: { now: Date.now },
       log: { error: silent, warn: silent, info: silent, debug: silent },

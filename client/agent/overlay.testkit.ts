@@ -1,4 +1,5 @@
 import { type FirewallRules, type FullGraph, firewallDigest, type GraphPeer } from '../../core/model/graph.ts';
+import { NO_HOST_RULES } from '../firewall/host/host-rules.ts';
 import type { Connectivity } from '../paths/connectivity.ts';
 import type { OverlayParts } from './overlay.ts';
 
@@ -37,6 +38,8 @@ export interface Recorded {
   collisions: readonly string[];
   /** Whether the next look finds the firewall gone. */
   isFirewallFlushed: boolean;
+  /** As nftables does when something is removed. */
+  tellRemoved: () => void;
 }
 
 export function recordedParts(): Recorded {
@@ -53,10 +56,12 @@ export function recordedParts(): Recorded {
     failNext: (call) => failing.add(call),
     collisions: [],
     isFirewallFlushed: false,
+    tellRemoved: () => {},
     parts: {
       platform: {
         obstacles: async () => [],
         collisions: async () => recorded.collisions,
+        takeOver: async () => undefined,
         recover: async () => told('recover'),
         async open({ interfaceName, listenPort, address }) {
           told('tunnel', address);
@@ -65,6 +70,7 @@ export function recordedParts(): Recorded {
             mixesFamilies: true,
             interfaceName,
             listenPort,
+            inherited: [],
             async change(put, removed) {
               const added = put.map(({ publicKey, endpoint }) => `${publicKey}@${endpoint?.address ?? '-'}`);
               told('peers', `+[${added}] -[${removed}]`);
@@ -86,8 +92,13 @@ export function recordedParts(): Recorded {
           if (failing.delete('maintain')) throw new Error('maintain failed');
           return recorded.isFirewallFlushed;
         },
+        watch: (onRemoved) => {
+          recorded.tellRemoved = onRemoved;
+          return { close: async () => {} };
+        },
         close: async () => told('firewall closed'),
       }),
+      hostRules: () => NO_HOST_RULES,
       startConnectivity: async () => connectivityOf(told),
     },
   };

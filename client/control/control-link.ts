@@ -92,6 +92,7 @@ export class ControlLink {
       server: this.#config.server,
       heardAt: this.#heardAt,
       trouble: this.#trouble,
+      isKeyShared: this.#heartbeats.isKeyShared,
       bus: { url: this.#config.signalingUrl, isUp: this.#bus.isUp, trouble: this.#bus.trouble },
       graph: held ? { version: held.version, epoch: held.epoch } : null,
     };
@@ -165,6 +166,7 @@ export class ControlLink {
 
   /** Idempotent. */
   async stop(): Promise<void> {
+    await this.#bus.leave();
     this.#ending.abort();
     this.#stopAsking();
     await Promise.all([this.#bus.close(), this.#pulse.stop(), this.#fetches.stop(), this.#witness.stop()]);

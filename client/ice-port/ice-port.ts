@@ -10,7 +10,7 @@ import { runProgram } from '../run-program.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { Gatherer } from './gatherer.ts';
 import { hostCandidates } from './host-candidates.ts';
-import { removalRules, sharingRules } from './rules.ts';
+import { removeSharingRules, sharingRules } from './rules.ts';
 import { isPortShared, selfTestAnswer } from './self-test.ts';
 import { openPortSockets, type PortSockets } from './sockets.ts';
 
@@ -123,7 +123,7 @@ export class IcePort {
     clearTimeout(this.#timer);
     await this.#testing;
     await this.#sockets?.close();
-    await runProgram('nft', ['-f', '-'], { stdin: removalRules(this.#options.interfaceName) });
+    await removeSharingRules(this.#options.interfaceName);
   }
 
   #receive(bytes: Buffer, from: Endpoint): void {

@@ -12,6 +12,8 @@ export interface ConnectivityOptions {
   /** The graph to begin with; its peers are admitted before `start` resolves. */
   readonly graph: FullGraph;
   readonly tunnel: Pick<Tunnel, 'interfaceName' | 'listenPort' | 'mixesFamilies' | 'setEndpoint' | 'peers'>;
+  /** Where the tunnel sends to since the time of an earlier agent, by public key: that stays until a path is known. */
+  readonly held?: ReadonlyMap<string, Endpoint>;
   /** `--relay-url`: replaces host and port of the relay in the graph; the credential stays the graph's. */
   readonly relayOverride?: RelayAddress;
   /** Puts a sealed signal on the bus; may drop it while the bus is away. */

@@ -17,6 +17,8 @@ export interface PairPeer {
   /** X25519, base64 and raw. */
   readonly publicKey: string;
   readonly key: Uint8Array;
+  /** Where the tunnel sends to since the time of an earlier agent. */
+  readonly held?: Endpoint;
 }
 
 /** Which path one peer is reached by. The relay first; the direct path when both directions are proven; back when it dies. */
@@ -34,15 +36,20 @@ export class Pair {
   #hasLeft = false;
   /** It has answered on the bus, or used the relay, in this process: before that no connection was negotiated. */
   #wasMet = false;
+  /** Of the direct path that was open last: as long as the relay does not have the peer, packets may still arrive there. */
+  #lastDirect: Endpoint | undefined;
   /** What the tunnel was told last. */
-  #asserted: Endpoint | 'relay' = 'relay';
+  #asserted: Endpoint | 'relay';
   #assertedAt = Number.NEGATIVE_INFINITY;
+  #hadDirect = false;
   /** What those who follow the status were told last. */
   #shown = '';
 
   constructor(peer: PairPeer, local: LocalNode, now: number) {
     this.peer = peer;
     this.#local = local;
+    this.#lastDirect = peer.held;
+    this.#asserted = peer.held ?? 'relay';
     this.#directPath = new DirectPath(peer.publicKey, local, {
       opened: (at) => {
         this.#negotiation.opened();
@@ -167,11 +174,19 @@ export class Pair {
     const { direct } = this;
     if (endpoint === null || this.#transport === 'closed') return;
     if (endpoint === 'relay') {
-      if (direct) this.reassert(now);
-    } else if (!direct || endpoint.address !== direct.address || endpoint.port !== direct.port) {
+      if (this.#asserted !== 'relay') this.reassert(now);
+    } else if (!direct || nameOf(endpoint) !== nameOf(direct)) {
       this.#directPath.hint(endpoint, now);
-      if (!direct) this.reassert(now);
+      if (direct) return;
+      if (this.#asserted === 'relay') this.reassert(now);
+      else this.#follow(endpoint);
     }
+  }
+
+  /** Without a path WireGuard knows best: there it heard the peer last. */
+  #follow(endpoint: Endpoint): void {
+    this.#lastDirect = endpoint;
+    this.#asserted = endpoint;
   }
 
   /** WireGuard went back to where it last heard the peer: it is told again. */
@@ -208,6 +223,7 @@ export class Pair {
     switch (message.kind) {
       case 'BYE':
         this.#hasLeft = true;
+        this.#lastDirect = undefined;
         this.#negotiation.left(now);
         this.#presence.left(now);
         this.#hopeUntil = now;
@@ -240,14 +256,18 @@ export class Pair {
   #evaluate(now: number): void {
     if (this.#transport === 'closed') return;
     const { direct } = this;
-    const wanted = direct ? { address: direct.address, port: direct.port } : 'relay';
+    if (!direct && this.#hadDirect) this.#presence.doubt(now);
+    this.#hadDirect = direct !== undefined;
+    if (direct) this.#lastDirect = { address: direct.address, port: direct.port };
+    const isRelayed = !direct && this.#presence.isPresent && this.#wasMet;
+    const wanted = isRelayed ? 'relay' : (this.#lastDirect ?? 'relay');
     if (nameOf(wanted) !== nameOf(this.#asserted)) {
       this.#asserted = wanted;
       this.#assertedAt = now;
       this.#local.emit({ type: 'endpoint', publicKey: this.peer.publicKey, endpoint: wanted, isNew: true });
     }
     if (direct) this.#move('ice-ready', now);
-    else if (this.#presence.isPresent && this.#wasMet) this.#move('lrp-ready', now);
+    else if (isRelayed) this.#move('lrp-ready', now);
     else this.#move(now < this.#hopeUntil ? 'probing' : 'failed', now);
   }
 

@@ -164,6 +164,37 @@ describe('two nodes', { timeout: 60_000 }, () => {
     expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
   });
 
+  test('a tunnel whose agent is gone stays where it is reached, since the relay does not have it', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(5_000);
+    const before = one.endpoints.get(two.publicKey);
+    simulation.kill(two);
+    simulation.run(60_000);
+    expect(before).not.toBe('relay');
+    expect([one.endpoints.get(two.publicKey), simulation.status(one, two).path]).toEqual([before, null]);
+  });
+
+  test('an agent that takes a tunnel over leaves its peers where they are until a path is known, and is direct again', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(5_000);
+    const before = two.endpoints.get(one.publicKey);
+    simulation.kill(two);
+    simulation.run(3_000);
+    const moved = two.sent.endpoints;
+    simulation.takeOver(two);
+    expect([two.endpoints.get(one.publicKey), two.sent.endpoints]).toEqual([before, moved]);
+    simulation.run(5_000);
+    expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
+  });
+
+  test('a peer that said that it leaves is not sent to where it was', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(5_000);
+    simulation.stop(two);
+    simulation.run(3_000);
+    expect(one.endpoints.get(two.publicKey)).toBe('relay');
+  });
+
   test('a peer that starts anew while the negotiation is under way is direct within six seconds', () => {
     for (let at = 60; at <= 240; at += 12) {
       const { simulation, one, two } = pair('easy', 'easy');

@@ -31,6 +31,8 @@ export interface PathsOptions {
   /** The only addresses that the tunnel may be given; left out: both families. */
   readonly onlyFamily?: Family;
   readonly random: (bytes: number) => Uint8Array;
+  /** Where the tunnel sends to since the time of an earlier agent, by public key. */
+  readonly held?: ReadonlyMap<string, Endpoint>;
 }
 
 /** It is changed here and read by the pairs. */
@@ -51,9 +53,11 @@ export class Paths {
   readonly #local: WritableLocalNode;
   readonly #mayUse: (address: string) => boolean;
   readonly #synPacer = new Pacer(SYNS_PER_SECOND, SYN_BURST);
+  readonly #held: Map<string, Endpoint>;
   #commands: PathCommand[] = [];
 
-  constructor({ keyPair, subjectOf, overlay, onlyFamily, random }: PathsOptions) {
+  constructor({ keyPair, subjectOf, overlay, onlyFamily, random, held }: PathsOptions) {
+    this.#held = new Map(held);
     this.#opener = new Opener(keyPair, (key) => this.#pairs.has(textOf(key)));
     this.#exchange = new SignalExchange({
       sealer: new Sealer(keyPair, random(EPOCH_BYTES)),
@@ -103,11 +107,15 @@ export class Paths {
     }
     for (const { id, publicKey } of peers) {
       if (this.#pairs.has(publicKey)) continue;
-      const peer: PairPeer = { id, publicKey, key: Uint8Array.from(Buffer.from(publicKey, 'base64')) };
+      const held = this.#held.get(publicKey);
+      const key = Uint8Array.from(Buffer.from(publicKey, 'base64'));
+      const peer: PairPeer = { id, publicKey, key, ...(held && { held }) };
       const pair = new Pair(peer, this.#local, now);
       this.#pairs.set(publicKey, pair);
       this.#byId.set(id, pair);
     }
+    // Of no use to peers that come later.
+    this.#held.clear();
     return this.#take();
   }
 

@@ -16,6 +16,9 @@ import type { PathStatus } from './status.ts';
 /** A look at the tunnel while a direct path is in use, and otherwise. */
 const LOOK_MS = 1_000;
 const QUIET_LOOK_MS = 10_000;
+/** How long an agent that took peers over waits for its session with the relay before it speaks to them. */
+const RELAY_PATIENCE_MS = 2_000;
+const GREETING_LOOK_MS = 10;
 
 /** Opens sockets and rules, and begins with every peer on the relay. */
 export async function startConnectivity(options: ConnectivityOptions): Promise<Connectivity> {
@@ -32,6 +35,7 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
     overlay,
     ...(onlyFamily && { onlyFamily }),
     random: randomBytes,
+    ...(options.held && { held: options.held }),
   });
   // Until it runs there are no peers, and nothing that arrives is of use.
   let running: RunningConnectivity | undefined;
@@ -85,6 +89,9 @@ class RunningConnectivity implements Connectivity {
   #timer: NodeJS.Timeout | undefined;
   #wakeAt = Number.POSITIVE_INFINITY;
   #looker: NodeJS.Timeout | undefined;
+  #greeting: NodeJS.Timeout | undefined;
+  /** When peers are told of this agent at the latest; at once where none was held. */
+  readonly #greetBy: number;
   #isClosed = false;
 
   constructor(options: ConnectivityOptions, paths: Paths, carrier: Carrier, icePort: IcePort) {
@@ -92,6 +99,7 @@ class RunningConnectivity implements Connectivity {
     this.#paths = paths;
     this.#carrier = carrier;
     this.#icePort = icePort;
+    this.#greetBy = options.held?.size ? now() + RELAY_PATIENCE_MS : 0;
     this.#endpoints = new EndpointWriter(options.tunnel, options.log);
   }
 
@@ -116,6 +124,12 @@ class RunningConnectivity implements Connectivity {
   }
 
   busState(state: 'up' | 'down'): void {
+    clearTimeout(this.#greeting);
+    // Peers that hear of a new agent give up what they had with the last: the relay is there for their packets first.
+    if (state === 'up' && this.#greetBy > now() && this.#carrier.relayState.state === 'away') {
+      this.#greeting = setTimeout(() => this.busState(state), GREETING_LOOK_MS);
+      return;
+    }
     this.perform(this.#paths.busChanged(state === 'up', now()));
   }
 
@@ -155,6 +169,7 @@ class RunningConnectivity implements Connectivity {
     this.perform(this.#paths.close(now()));
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#greeting);
     clearTimeout(this.#looker);
     this.#listeners.clear();
     await Promise.allSettled([this.#carrier.close(), this.#icePort.close()]);

@@ -203,15 +203,28 @@ export class Simulation {
 
   /** The agent of a node begins, or begins again as a new process. */
   start(node: SimulatedNode): void {
+    node.endpoints.clear();
+    this.#begin(node, new Map());
+  }
+
+  /** Another agent begins where one was killed: the tunnel goes on as it is. */
+  takeOver(node: SimulatedNode): void {
+    const held = [...node.endpoints].flatMap(([key, endpoint]) =>
+      endpoint === 'relay' ? [] : [[key, endpoint] as const],
+    );
+    this.#begin(node, new Map(held));
+  }
+
+  #begin(node: SimulatedNode, held: ReadonlyMap<string, Endpoint>): void {
     node.paths = new Paths({
       keyPair: node.keyPair,
       subjectOf: (id) => `mesh.w.${id}.signal`,
       overlay: [parseCidr('10.96.0.0/24')].flatMap((range) => range ?? []),
       ...(node.onlyFamily && { onlyFamily: node.onlyFamily }),
       random: (bytes) => this.bytes(bytes),
+      held,
     });
     node.isRunning = true;
-    node.endpoints.clear();
     node.met.clear();
     this.setPeers(
       node,

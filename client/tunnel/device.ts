@@ -18,7 +18,7 @@ export type MoveAddress = (interfaceName: string, from: Place, to: Place) => Pro
 /** The tunnel over an interface that is up. */
 export async function tunnelOver(device: Device, options: TunnelOptions, move: MoveAddress): Promise<Tunnel> {
   const { interfaceName } = options;
-  const { listenPort } = await device.get();
+  const { listenPort, peers: inherited } = await device.get();
   let place: Place = { address: options.address, cidr: options.cidr };
   let closing: Promise<void> | undefined;
   return {
@@ -26,6 +26,7 @@ export async function tunnelOver(device: Device, options: TunnelOptions, move: M
     mixesFamilies: device.mixesFamilies,
     interfaceName,
     listenPort,
+    inherited,
     change: (put, removed) => device.set({ put, removed }),
     setEndpoint: (publicKey, endpoint) => device.set({ endpoints: [[publicKey, endpoint]] }),
     setPrivateKey: (privateKey) => device.set({ privateKey }),

@@ -1,4 +1,5 @@
 import { formatHostPort } from '../../net/host-port.ts';
+import { keyPairOf } from '../../net/seal/x25519.ts';
 import type { Endpoint, TunnelPeer, TunnelPeerState } from './tunnel.ts';
 
 /**
@@ -7,6 +8,8 @@ import type { Endpoint, TunnelPeer, TunnelPeerState } from './tunnel.ts';
  */
 export interface DeviceState {
   readonly listenPort: number;
+  /** X25519, base64; null before it has a key. */
+  readonly publicKey: string | null;
   readonly peers: readonly TunnelPeerState[];
 }
 
@@ -49,18 +52,23 @@ export function errnoOf(answer: string): number | undefined {
 /** Reads the answer to {@link GET_REQUEST}. Keys it does not know are passed over. */
 export function parseGet(answer: string): DeviceState {
   let listenPort = 0;
+  let publicKey: string | null = null;
   const peers: Mutable<TunnelPeerState>[] = [];
   for (const line of answer.split('\n')) {
     const at = line.indexOf('=');
     const value = line.slice(at + 1);
     const peer = peers.at(-1);
     switch (line.slice(0, at)) {
+      case 'private_key':
+        publicKey = publicKeyOf(value);
+        break;
       case 'listen_port':
         listenPort = Number(value);
         break;
       case 'public_key':
         peers.push({
           publicKey: Buffer.from(value, 'hex').toString('base64'),
+          allowedIps: [],
           endpoint: null,
           handshakeAt: null,
           receivedBytes: 0,
@@ -69,6 +77,9 @@ export function parseGet(answer: string): DeviceState {
         break;
       case 'endpoint':
         if (peer) peer.endpoint = parseEndpoint(value);
+        break;
+      case 'allowed_ip':
+        if (peer) peer.allowedIps = [...peer.allowedIps, value];
         break;
       case 'last_handshake_time_sec':
         if (peer && value !== '0') peer.handshakeAt = Number(value) * 1_000;
@@ -84,7 +95,7 @@ export function parseGet(answer: string): DeviceState {
         break;
     }
   }
-  return { listenPort, peers };
+  return { listenPort, publicKey, peers };
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -98,6 +109,13 @@ export function parseEndpoint(text: string): Endpoint | null {
   const [, v6, v4, port] = /^(?:\[([0-9a-fA-F:.]+(?:%\w+)?)\]|([\d.]+)):(\d{1,5})$/.exec(text) ?? [];
   const address = v6 ?? v4;
   return address === undefined ? null : { address, port: Number(port) };
+}
+
+function publicKeyOf(privateKey: string): string | null {
+  const bytes = Buffer.from(privateKey, 'hex');
+  return bytes.length !== 32 || bytes.every((byte) => byte === 0)
+    ? null
+    : Buffer.from(keyPairOf(bytes).publicKey).toString('base64');
 }
 
 function hexOf(key: string): string {

@@ -59,16 +59,19 @@ export function peersFile(put: NonNullable<DeviceChange['put']>): string {
 export function parseDump(dump: string): DeviceState {
   const [device = '', ...lines] = dump.trimEnd().split('\n');
   const peers = lines.map((line): TunnelPeerState => {
-    const [publicKey = '', , endpoint = '', , handshake = '0', received = '0', sent = '0'] = line.split('\t');
+    const [publicKey = '', , endpoint = '', allowed = '', handshake = '0', received = '0', sent = '0'] =
+      line.split('\t');
     return {
       publicKey,
+      allowedIps: allowed === '(none)' ? [] : allowed.split(','),
       endpoint: parseEndpoint(endpoint),
       handshakeAt: handshake === '0' ? null : Number(handshake) * 1_000,
       receivedBytes: Number(received),
       sentBytes: Number(sent),
     };
   });
-  return { listenPort: Number(device.split('\t')[2] ?? 0), peers };
+  const [, publicKey = '(none)', listenPort = '0'] = device.split('\t');
+  return { listenPort: Number(listenPort), publicKey: publicKey === '(none)' ? null : publicKey, peers };
 }
 
 /** Far below what the kernel takes in one argument list. */

@@ -161,10 +161,12 @@ export class Agent {
     const { up } = this.#overlay;
     const now = this.#options.clock.now();
     const { heardAt, ...control } = this.#control.status;
+    // Before the paths say how they are: they go by what the tunnel tells.
+    const tunnelPeers = (await up?.paths.look()) ?? [];
     const facts = up && {
       tunnel: up.tunnel,
       graph: up.graph,
-      tunnelPeers: await up.tunnel.peers(),
+      tunnelPeers,
       paths: up.paths.statuses(),
       metrics: up.paths.metrics(),
     };

@@ -70,6 +70,7 @@ export function recordedParts(): Recorded {
               told('peers', `+[${added}] -[${removed}]`);
             },
             setEndpoint: async () => {},
+            handshake: async () => {},
             setPrivateKey: async () => told('key'),
             setAddress: async (address) => told('address', address),
             peers: async () => [],
@@ -101,6 +102,7 @@ function connectivityOf(told: (call: string, detail?: string) => void): Connecti
     updateGraph: ({ peers }) => told('connect', String(peers.map(({ name }) => name))),
     receiveSignal: () => {},
     busState: () => {},
+    look: async () => [],
     statuses: () => [],
     onChange: () => () => {},
     hurry: () => {},

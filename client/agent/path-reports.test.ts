@@ -9,7 +9,7 @@ const status = (peerId: string, since = 0): PathStatus => ({
   endpoint: null,
   reason: { code: 'no-candidates', detail: '' },
   since,
-  roundTripMs: null,
+  hasSession: false, roundTripMs: null,
 });
 const ids = ({ paths }: ReturnType<PathReports['next']>) => paths.map(({ peer }) => peer);
 

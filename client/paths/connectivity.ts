@@ -2,7 +2,7 @@ import type { Log } from '../../core/base/ports.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
-import type { Endpoint, Tunnel } from '../tunnel/tunnel.ts';
+import type { Endpoint, Tunnel, TunnelPeerState } from '../tunnel/tunnel.ts';
 import type { PathStatus } from './status.ts';
 
 export interface ConnectivityOptions {
@@ -11,7 +11,7 @@ export interface ConnectivityOptions {
   readonly workspaceId: string;
   /** The graph to begin with; its peers are admitted before `start` resolves. */
   readonly graph: FullGraph;
-  readonly tunnel: Pick<Tunnel, 'interfaceName' | 'listenPort' | 'mixesFamilies' | 'setEndpoint' | 'peers'>;
+  readonly tunnel: Pick<Tunnel, 'interfaceName' | 'listenPort' | 'mixesFamilies' | 'setEndpoint' | 'handshake' | 'peers'>;
   /** `--relay-url`: replaces host and port of the relay in the graph; the credential stays the graph's. */
   readonly relayOverride?: RelayAddress;
   /** Puts a sealed signal on the bus; may drop it while the bus is away. */
@@ -32,6 +32,8 @@ export interface Connectivity {
   receiveSignal(subject: string, sealed: Uint8Array): void;
   /** `down` until told otherwise. */
   busState(state: 'up' | 'down'): void;
+  /** How the tunnel's peers are now; `statuses` knows it too from then on. */
+  look(): Promise<readonly TunnelPeerState[]>;
   /** In the order of the graph. */
   statuses(): readonly PathStatus[];
   /** Every change of a peer's status, for `ping --until-direct` and logs. @returns stops listening */

@@ -1,4 +1,4 @@
-import type { ConnectionSignal } from '../../net/signal/exchange.ts';
+import { type ConnectionSignal, initiates } from '../../net/signal/exchange.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { Activity, type PeerTraffic } from './activity.ts';
 import { DirectPath } from './direct-path.ts';
@@ -11,6 +11,7 @@ import { RelayPresence } from './relay-presence.ts';
 import { HOPE_MS, REASSERT_MS, RETRY_HOPE_MS } from './schedule.ts';
 import type { Transport } from './status.ts';
 import { statesTo } from './transitions.ts';
+import { TunnelSession } from './tunnel-session.ts';
 
 export interface PairPeer {
   readonly id: string;
@@ -27,11 +28,14 @@ export class Pair {
   readonly #negotiation: Negotiation;
   readonly #presence = new RelayPresence();
   readonly #activity = new Activity();
+  readonly #session: TunnelSession;
 
   #transport: Transport = 'probing';
   #since: number;
   #hopeUntil: number;
   #hasLeft = false;
+  /** A process of the peer was proven since this one began. */
+  #wasReady = false;
   /** It has answered on the bus, or used the relay, in this process: before that no connection was negotiated. */
   #wasMet = false;
   /** What the tunnel was told last. */
@@ -54,6 +58,7 @@ export class Pair {
     });
     this.#negotiation = new Negotiation(peer.key, local, this.#directPath, now);
     this.#presence.relayChanged(local.relay.state === 'ready', now);
+    this.#session = new TunnelSession(initiates(local.ownKey, peer.key));
     this.#since = now;
     this.#hopeUntil = now + HOPE_MS;
     this.#evaluate(now);
@@ -74,8 +79,14 @@ export class Pair {
       this.#negotiation.deadline,
       this.#presence.deadline,
       this.#activity.deadline,
+      this.#session.deadline,
       this.#transport === 'probing' ? this.#hopeUntil : Infinity,
     );
+  }
+
+  /** A handshake that WireGuard begins by itself would cross that of the peer. */
+  get isYielding(): boolean {
+    return this.#session.isYielding;
   }
 
   get status(): PairStatus {
@@ -89,6 +100,7 @@ export class Pair {
       endpoint: direct ? { address: direct.address, port: direct.port } : path === 'relayed' ? 'relay' : null,
       reason: this.#reason,
       since: Math.round(this.#since),
+      hasSession: this.#session.isProven,
       roundTripMs: roundTripMs === undefined ? null : Math.round(roundTripMs * 10) / 10,
     };
   }
@@ -148,7 +160,7 @@ export class Pair {
     this.#hasLeft = false;
     this.#meet();
     this.#presence.askSoon(now);
-    if (isNewProcess) this.#presence.restarted(now);
+    if (isNewProcess) this.#restarted(now);
     this.#negotiation.ready(isNewProcess, now);
     this.#evaluate(now);
   }
@@ -161,9 +173,14 @@ export class Pair {
     return ignored;
   }
 
-  trafficSeen({ receivedBytes, sentBytes, endpoint }: PeerTraffic, now: number): void {
+  trafficSeen(traffic: PeerTraffic, now: number): void {
+    const { receivedBytes, sentBytes, endpoint } = traffic;
     this.#activity.counted(receivedBytes + sentBytes, now);
     this.#watch(now);
+    const start = this.#session.looked(traffic, now);
+    if (start) {
+      this.#local.emit({ type: 'handshake', publicKey: this.peer.publicKey, isRenewal: start === 'renew' });
+    }
     const { direct } = this;
     if (endpoint === null || this.#transport === 'closed') return;
     if (endpoint === 'relay') {
@@ -192,6 +209,7 @@ export class Pair {
     this.#directPath.tick(now);
     this.#negotiation.tick(now);
     if (this.#presence.tick(now)) this.#local.emit({ type: 'probe-relay', publicKey: this.peer.publicKey });
+    if (this.#session.tick(now)) this.#local.emit({ type: 'look' });
     this.#watch(now);
     this.#evaluate(now);
   }
@@ -210,6 +228,7 @@ export class Pair {
         this.#hasLeft = true;
         this.#negotiation.left(now);
         this.#presence.left(now);
+        this.#session.left();
         this.#hopeUntil = now;
         return undefined;
       case 'PING':
@@ -218,6 +237,17 @@ export class Pair {
       default:
         return this.#negotiation.received(message, now);
     }
+  }
+
+  /** The tunnel of the peer is new too, unless it outlived the process. */
+  #restarted(now: number): void {
+    this.#presence.restarted(now);
+    // Of the first process that is heard of, all is known: this side's tunnel began with it.
+    if (this.#wasReady) {
+      this.#session.restarted(now);
+      this.#local.emit({ type: 'look' });
+    }
+    this.#wasReady = true;
   }
 
   /** Contract, network ports: without the bus nodes cannot connect, so the relay carries nothing for a peer never met. */
@@ -263,15 +293,22 @@ export class Pair {
       this.#transport = state;
       this.#since = now;
     }
-    if (states.length > 0 && (transport === 'ice-ready' || transport === 'lrp-ready')) {
-      this.#local.emit({ type: 'opened', publicKey: this.peer.publicKey });
-    }
+    if (states.length > 0) this.#pathChanged(now);
     const { status } = this;
     const { endpoint, reason } = status;
     const shown = `${this.#transport} ${reason.code} ${endpoint && nameOf(endpoint)}`;
     if (shown === this.#shown) return;
     this.#shown = shown;
     this.#local.emit({ type: 'changed', status });
+  }
+
+  #pathChanged(now: number): void {
+    if (this.#transport !== 'ice-ready' && this.#transport !== 'lrp-ready') {
+      this.#session.closed();
+      return;
+    }
+    this.#session.opened(now);
+    if (!this.#session.isYielding) this.#local.emit({ type: 'opened', publicKey: this.peer.publicKey });
   }
 
   get #reason(): PairStatus['reason'] {

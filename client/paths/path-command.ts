@@ -22,8 +22,12 @@ export type PathCommand =
       readonly endpoint: Endpoint | 'relay';
       readonly isNew: boolean;
     }
-  /** A path to the peer opened: what was lost before may be sent again. */
+  /** A path to the peer opened: a handshake that was lost before may be sent again. */
   | { readonly type: 'opened'; readonly publicKey: string }
+  /** Ask the tunnel how its peers are. */
+  | { readonly type: 'look' }
+  /** WireGuard is to begin a handshake; `isRenewal`: after it has forgotten the session that it has. */
+  | { readonly type: 'handshake'; readonly publicKey: string; readonly isRenewal: boolean }
   | { readonly type: 'changed'; readonly status: PairStatus }
   | {
       readonly type: 'log';

@@ -108,6 +108,8 @@ export class Paths {
       this.#pairs.set(publicKey, pair);
       this.#byId.set(id, pair);
     }
+    // Whether the tunnel has sessions with them already.
+    this.#local.emit({ type: 'look' });
     return this.#take();
   }
 
@@ -230,9 +232,9 @@ export class Paths {
     return deadline;
   }
 
-  get hasDirectPairs(): boolean {
-    for (const pair of this.#pairs.values()) if (pair.direct) return true;
-    return false;
+  /** Whether a handshake that WireGuard begins with the peer by itself is to wait for that of the peer. */
+  isYielding(publicKey: string): boolean {
+    return this.#pairs.get(publicKey)?.isYielding === true;
   }
 
   get statuses(): readonly PairStatus[] {

@@ -5,7 +5,7 @@ import type { FullGraph } from '../../core/model/graph.ts';
 import { parseRelayAddress, type RelayAddress, redirectRelay } from '../../net/relay/address.ts';
 import { hostCandidates, mainFamily } from '../ice-port/host-candidates.ts';
 import { IcePort } from '../ice-port/ice-port.ts';
-import type { Endpoint } from '../tunnel/tunnel.ts';
+import type { Endpoint, TunnelPeerState } from '../tunnel/tunnel.ts';
 import { Carrier } from './carrier.ts';
 import type { Connectivity, ConnectivityMetrics, ConnectivityOptions } from './connectivity.ts';
 import { EndpointWriter } from './endpoint-writer.ts';
@@ -49,6 +49,7 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
       const commands = paths.relayHeard(publicKey, now());
       if (commands.length > 0) perform(commands);
     },
+    isYielding: (publicKey) => paths.isYielding(publicKey),
     onRoamed: (publicKey, direct, packet) => running?.sendDirect(publicKey, direct, packet),
   });
   try {
@@ -65,7 +66,7 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
     running.portChanged();
     await running.admit(graph);
     running.updateGraph(graph);
-    running.look();
+    running.keepLooking();
     return running;
   } catch (error) {
     await Promise.allSettled([(running ?? carrier).close()]);
@@ -85,6 +86,8 @@ class RunningConnectivity implements Connectivity {
   #timer: NodeJS.Timeout | undefined;
   #wakeAt = Number.POSITIVE_INFINITY;
   #looker: NodeJS.Timeout | undefined;
+  #isLooking = false;
+  #isLookWanted = false;
   #isClosed = false;
 
   constructor(options: ConnectivityOptions, paths: Paths, carrier: Carrier, icePort: IcePort) {
@@ -180,30 +183,46 @@ class RunningConnectivity implements Connectivity {
   }
 
   /** Looks from now on who has traffic, and where WireGuard really sends to. */
-  look(): void {
-    this.#looker = setTimeout(
-      () => {
-        this.#lookNow()
-          .catch((error: unknown) =>
-            this.#options.log.debug({ err: error }, 'The tunnel did not say how its peers are.'),
-          )
-          .finally(() => {
-            if (!this.#isClosed) this.look();
-          });
-      },
-      this.#carrier.hasDirects ? LOOK_MS : QUIET_LOOK_MS,
-    );
+  keepLooking(): void {
+    clearTimeout(this.#looker);
+    if (this.#isClosed) return;
+    const wait = this.#carrier.hasDirects ? LOOK_MS : QUIET_LOOK_MS;
+    this.#looker = setTimeout(() => void this.#lookSoon(), wait);
   }
 
-  async #lookNow(): Promise<void> {
+  async look(): Promise<readonly TunnelPeerState[]> {
     const peers = await this.#options.tunnel.peers();
-    const traffics = peers.map(({ publicKey, endpoint, receivedBytes, sentBytes }) => ({
-      publicKey,
-      receivedBytes,
-      sentBytes,
-      endpoint: endpoint && this.#carrier.owns(endpoint) ? ('relay' as const) : endpoint,
+    const traffics = peers.map((peer) => ({
+      ...peer,
+      endpoint: peer.endpoint && this.#carrier.owns(peer.endpoint) ? ('relay' as const) : peer.endpoint,
     }));
-    this.perform(this.#paths.trafficSeen(traffics, now()));
+    if (!this.#isClosed) this.perform(this.#paths.trafficSeen(traffics, now()));
+    return peers;
+  }
+
+  /** One look for all that ask while the one before is under way. */
+  async #lookSoon(): Promise<void> {
+    this.#isLookWanted = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    while (this.#isLookWanted && !this.#isClosed) {
+      this.#isLookWanted = false;
+      await this.look().catch((error: unknown) =>
+        this.#options.log.debug({ err: error }, 'The tunnel did not say how its peers are.'),
+      );
+    }
+    this.#isLooking = false;
+    this.keepLooking();
+  }
+
+  async #handshake(publicKey: string, isRenewal: boolean): Promise<void> {
+    try {
+      await this.#options.tunnel.handshake(publicKey, isRenewal);
+      // One that WireGuard began before may still wait for its answer: then it begins no other.
+      this.#carrier.sendInitiation(publicKey);
+    } catch (error) {
+      this.#options.log.debug({ err: error }, 'The tunnel began no handshake.');
+    }
   }
 
   #performOne(command: PathCommand): void {
@@ -228,6 +247,12 @@ class RunningConnectivity implements Connectivity {
         return;
       case 'opened':
         this.#carrier.sendInitiation(command.publicKey);
+        return;
+      case 'look':
+        void this.#lookSoon();
+        return;
+      case 'handshake':
+        void this.#handshake(command.publicKey, command.isRenewal);
         return;
       case 'changed':
         for (const listener of this.#listeners) listener(this.#shown(command.status));

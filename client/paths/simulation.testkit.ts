@@ -389,6 +389,10 @@ export class Simulation {
         if (command.level === 'info') node.logs.push(command.message);
         return;
       case 'opened':
+      case 'handshake':
+        return;
+      case 'look':
+        this.#after(1, () => this.#lookAt(node));
         return;
       case 'changed':
         node.states.push(command.status.transport);
@@ -442,16 +446,19 @@ export class Simulation {
   }
 
   #lookAtTunnels(): void {
-    for (const node of this.nodes) {
-      if (!node.isRunning) continue;
-      const traffics = [...node.endpoints].map(([publicKey, endpoint]) => ({
-        publicKey,
-        endpoint,
-        receivedBytes: node.bytes.get(publicKey) ?? 0,
-        sentBytes: 0,
-      }));
-      this.#perform(node, node.paths.trafficSeen(traffics, this.now + node.skew));
-    }
+    for (const node of this.nodes) this.#lookAt(node);
+  }
+
+  #lookAt(node: SimulatedNode): void {
+    if (!node.isRunning) return;
+    const traffics = [...node.endpoints].map(([publicKey, endpoint]) => ({
+      publicKey,
+      endpoint,
+      receivedBytes: node.bytes.get(publicKey) ?? 0,
+      handshakeAt: null,
+      sentBytes: 0,
+    }));
+    this.#perform(node, node.paths.trafficSeen(traffics, this.now + node.skew));
   }
 
   #after(milliseconds: number, run: () => void): void {

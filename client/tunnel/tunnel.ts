@@ -59,6 +59,11 @@ export interface Tunnel {
   change(put: readonly TunnelPeer[], removed: readonly string[]): Promise<void>;
   /** Session keys survive: no handshake follows. */
   setEndpoint(publicKey: string, endpoint: Endpoint): Promise<void>;
+  /**
+   * Begins a handshake with a peer that it holds, as far as WireGuard has no session with it; `isRenewal`: after it has forgotten
+   * the one it has, with what that counted.
+   */
+  handshake(publicKey: string, isRenewal: boolean): Promise<void>;
   setPrivateKey(privateKey: Uint8Array): Promise<void>;
   setAddress(address: string, cidr: string): Promise<void>;
   peers(): Promise<readonly TunnelPeerState[]>;

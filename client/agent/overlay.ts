@@ -46,6 +46,8 @@ const MTU = 1_280;
 /** Consent checks and the session with the relay keep the paths open; WireGuard itself stays silent while idle. */
 const NO_KEEPALIVE = 0;
 const FIRST_RETRY_MS = 1_000;
+/** After the interface was lost: it is made anew, and should that fail too, the waits are the usual ones. */
+const LOST_RETRY_MS = 100;
 const LAST_RETRY_MS = 30_000;
 /** Ends are looked at again after so long at most, in case the clock was set. */
 const LONGEST_TIMER_MS = 60_000;
@@ -264,7 +266,7 @@ export class Overlay {
     open.isLost = true;
     open.firewallKeeper.stop();
     this.#options.onTrouble(new Error(`the interface ${this.#options.interfaceName} is gone: ${reason}`));
-    this.#again(FIRST_RETRY_MS);
+    this.#again(LOST_RETRY_MS);
   }
 
   async #takeDown(): Promise<void> {

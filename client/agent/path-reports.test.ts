@@ -9,7 +9,8 @@ const status = (peerId: string, since = 0): PathStatus => ({
   endpoint: null,
   reason: { code: 'no-candidates', detail: '' },
   since,
-  hasSession: false, roundTripMs: null,
+  hasSession: false,
+  roundTripMs: null,
 });
 const ids = ({ paths }: ReturnType<PathReports['next']>) => paths.map(({ peer }) => peer);
 

@@ -11,7 +11,10 @@ export interface ConnectivityOptions {
   readonly workspaceId: string;
   /** The graph to begin with; its peers are admitted before `start` resolves. */
   readonly graph: FullGraph;
-  readonly tunnel: Pick<Tunnel, 'interfaceName' | 'listenPort' | 'mixesFamilies' | 'setEndpoint' | 'handshake' | 'peers'>;
+  readonly tunnel: Pick<
+    Tunnel,
+    'interfaceName' | 'listenPort' | 'mixesFamilies' | 'setEndpoint' | 'handshake' | 'peers'
+  >;
   /** `--relay-url`: replaces host and port of the relay in the graph; the credential stays the graph's. */
   readonly relayOverride?: RelayAddress;
   /** Puts a sealed signal on the bus; may drop it while the bus is away. */

@@ -25,7 +25,14 @@ export interface DeviceChange {
 
 export const GET_REQUEST = 'get=1\n\n';
 
-export function encodeSet({ privateKey, listenPort, removed = [], put = [], endpoints = [], keepalives = [] }: DeviceChange): string {
+export function encodeSet({
+  privateKey,
+  listenPort,
+  removed = [],
+  put = [],
+  endpoints = [],
+  keepalives = [],
+}: DeviceChange): string {
   const lines = ['set=1'];
   if (privateKey) lines.push(`private_key=${Buffer.from(privateKey).toString('hex')}`);
   if (listenPort !== undefined) lines.push(`listen_port=${listenPort}`);

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { type LabSpec, type Natlab, natlab } from '../kits/lab/natlab.ts';
 import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
 import { type LabPlane, startLabPlane } from '../kits/lab/natlab-plane.ts';
@@ -21,14 +22,12 @@ export interface Pair {
 }
 
 const ADDRESSES = { one: '10.96.0.1', two: '10.96.0.2' } as const;
-const DIRECT = { spec: { hosts: { one: {}, two: {} } }, path: 'direct' } as const;
-const RELAYED = {
-  spec: {
-    routers: { home: { nat: 'hard' }, cafe: { nat: 'hard' } },
-    hosts: { one: { behind: 'home' }, two: { behind: 'cafe' } },
-  },
-  path: 'relayed',
-} as const;
+const behind = (nat: 'easy' | 'hard'): LabSpec => ({
+  routers: { home: { nat }, cafe: { nat } },
+  hosts: { one: { behind: 'home' }, two: { behind: 'cafe' } },
+});
+const DIRECT = { spec: behind('easy'), path: 'direct' } as const;
+const RELAYED = { spec: behind('hard'), path: 'relayed' } as const;
 /** Of a start of either side: from when both are up. */
 const RESTART_MS = 1_000;
 
@@ -50,6 +49,46 @@ const restarts: readonly Omit<Outage, 'spec' | 'path'>[] = [
       await one.down();
       await one.up();
       return firstAnswer(one);
+    },
+  },
+  {
+    name: 'both start at once, and both speak before there is a path',
+    limitMs: RESTART_MS,
+    async measure({ one, two }) {
+      await Promise.all([one.down(), two.down()]);
+      const probes = [startProbe(one), startProbe(two)];
+      const firsts = probes.map((probe) => probe.next());
+      await Promise.all([one.up(), two.up()]);
+      const upAt = performance.now();
+      const at = Math.max(...(await Promise.all(firsts)));
+      for (const probe of probes) await probe.stop();
+      return Math.max(0, at - upAt);
+    },
+  },
+  {
+    name: "the other side's wireguard-go is killed, and its agent starts another",
+    // With the start of wireguard-go, a firewall and the rules of the port.
+    limitMs: 2 * RESTART_MS,
+    async measure({ one, two }) {
+      const probe = startProbe(one);
+      await probe.next();
+      const [pid] = readFileSync(`/var/run/mesh/wireguard-${two.interfaceName}.pid`, 'utf8').split(' ');
+      process.kill(Number(pid), 'SIGKILL');
+      return outageOf(probe);
+    },
+  },
+  {
+    name: 'the control plane restarts, with bus and relay',
+    limitMs: RESTART_MS,
+    async measure({ one, plane }) {
+      const probe = startProbe(one);
+      await probe.next();
+      await plane.stop();
+      await plane.start();
+      const upAt = performance.now();
+      const at = await probe.next();
+      await probe.stop();
+      return Math.max(0, at - upAt);
     },
   },
 ];
@@ -90,6 +129,13 @@ async function firstAnswer(node: LabNode): Promise<number> {
   return at - startedAt;
 }
 
+/** Ends a probe once all is as before. @returns the longest time without an answer */
+async function outageOf(probe: ReturnType<typeof startProbe>): Promise<number> {
+  await probe.gap();
+  await probe.stop();
+  return probe.longestMs;
+}
+
 async function kill(node: LabNode): Promise<void> {
   process.kill((await node.status()).node.pid, 'SIGKILL');
 }
@@ -99,6 +145,9 @@ function otherOf({ host }: LabNode): string {
 }
 
 const PROBE_MS = 20;
+/** No delay of the machine, and how many answers show that it is over. */
+const GAP_MS = 300;
+const ANSWERS_AFTER = 100;
 const PATIENCE_MS = 60_000;
 
 /** Echoes from a node to the other, and when each was answered. */
@@ -125,6 +174,11 @@ function startProbe(node: LabNode) {
       }
       clearTimeout(late);
       return answers[known] ?? until;
+    },
+    /** Resolves once there was a gap, and answers after it. */
+    async gap(): Promise<void> {
+      while ((await this.next()) && this.longestMs < GAP_MS);
+      for (let answered = 0; answered < ANSWERS_AFTER; answered += 1) await this.next();
     },
     /** The longest time without an answer so far. */
     get longestMs(): number {

@@ -10,6 +10,7 @@ import type { Standing } from '../control/standing.ts';
 import { type NodeConfig, writeNodeConfig } from '../enrol/node-config.ts';
 import type { PathStatus } from '../paths/status.ts';
 import { HandshakeWatch } from './handshake-watch.ts';
+import { KnownPeers } from './known-peers.ts';
 import type { NodeStatus } from './node-status.ts';
 import { Overlay, type OverlayParts } from './overlay.ts';
 import { PathReports } from './path-reports.ts';
@@ -53,6 +54,7 @@ export class Agent {
   readonly #options: AgentOptions;
   readonly #control: ControlLink;
   readonly #overlay: Overlay;
+  readonly #known: KnownPeers;
   readonly #startedAt: number;
   readonly #reports = new PathReports();
   readonly #watch: HandshakeWatch | undefined;
@@ -99,6 +101,7 @@ export class Agent {
         return { content: paths.length > 0 ? { paths } : {}, taken };
       },
     });
+    this.#known = new KnownPeers(directory, log);
     this.#overlay = new Overlay(
       {
         parts: options.parts,
@@ -107,6 +110,7 @@ export class Agent {
         ...(options.namespace !== undefined && { namespace: options.namespace }),
         workspaceId: config.workspaceId,
         ...(options.relayOverride && { relayOverride: options.relayOverride }),
+        known: this.#known,
         clock,
         log: options.systemLog ? { ...log, debug: options.systemLog.debug } : log,
         publish: (subject, sealed) => this.#control.publish(subject, sealed),
@@ -220,6 +224,7 @@ export class Agent {
     this.#stopping ??= (async () => {
       this.#watch?.stop();
       await this.#overlay.close();
+      this.#known.flush();
       await this.#control.stop();
     })();
     return this.#stopping;

@@ -19,6 +19,7 @@ beforeEach(() => {
       interfaceName: 'mesh0',
       listenPort: 51_820,
       workspaceId: 'w',
+      known: { all: new Map(), remember: silent, keep: silent },
       clock: { now: Date.now },
       log: { error: silent, warn: silent, info: silent, debug: silent },
       publish: silent,

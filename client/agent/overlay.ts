@@ -8,6 +8,7 @@ import type { PathStatus } from '../paths/status.ts';
 import type { Tunnel, TunnelPeer, TunnelPlatform } from '../tunnel/tunnel.ts';
 import { FirewallKeeper } from './firewall-keeper.ts';
 import { inForce } from './in-force.ts';
+import type { KnownPeers } from './known-peers.ts';
 
 /** The parts that an overlay is made of; tests put others in their place. */
 export interface OverlayParts {
@@ -24,6 +25,7 @@ export interface OverlayOptions {
   readonly namespace?: string;
   readonly workspaceId: string;
   readonly relayOverride?: RelayAddress;
+  readonly known: Pick<KnownPeers, 'all' | 'remember' | 'keep'>;
   readonly clock: Clock;
   readonly log: Log;
   publish(subject: string, sealed: Uint8Array): void;
@@ -209,7 +211,7 @@ export class Overlay {
   }
 
   async #startPaths(tunnel: Tunnel, graph: FullGraph): Promise<Connectivity> {
-    const { parts, workspaceId, relayOverride, log, publish, onPath } = this.#options;
+    const { parts, workspaceId, relayOverride, known, log, publish, onPath } = this.#options;
     const paths = await parts.startConnectivity({
       keyPair: this.#keyPair,
       workspaceId,
@@ -217,6 +219,8 @@ export class Overlay {
       tunnel,
       ...(relayOverride && { relayOverride }),
       publish,
+      known: known.all,
+      remember: (publicKey, endpoints) => known.remember(publicKey, endpoints),
       log,
     });
     paths.onChange(onPath);
@@ -248,6 +252,7 @@ export class Overlay {
     if (put.length > 0) await tunnel.change(put, []);
     for (const peer of changed) peers.set(peer.publicKey, peer);
     open.graph = graph;
+    this.#options.known.keep(wanted);
     paths.updateGraph(graph);
   }
 

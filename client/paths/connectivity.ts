@@ -19,6 +19,10 @@ export interface ConnectivityOptions {
   readonly relayOverride?: RelayAddress;
   /** Puts a sealed signal on the bus; may drop it while the bus is away. */
   readonly publish: (subject: string, sealed: Uint8Array) => void;
+  /** Where peers that were met before were reached directly, by public key. */
+  readonly known: ReadonlyMap<string, readonly Endpoint[]>;
+  /** To be known to the next process of this node. */
+  readonly remember: (publicKey: string, endpoints: readonly Endpoint[]) => void;
   readonly log: Log;
 }
 

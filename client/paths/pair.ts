@@ -2,12 +2,13 @@ import { type ConnectionSignal, initiates } from '../../net/signal/exchange.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { Activity, type PeerTraffic } from './activity.ts';
 import { DirectPath } from './direct-path.ts';
-import type { Candidate } from './ice/candidate.ts';
+import { type Candidate, priorityOf } from './ice/candidate.ts';
 import type { LocalNode } from './local-node.ts';
 import { Negotiation } from './negotiation.ts';
 import type { PairStatus } from './path-command.ts';
 import { reasonOf } from './reason.ts';
 import { RelayPresence } from './relay-presence.ts';
+import { type SignalRoute, SignalRoutes } from './signal-routes.ts';
 import { HOPE_MS, REASSERT_MS, RETRY_HOPE_MS } from './schedule.ts';
 import type { Transport } from './status.ts';
 import { statesTo } from './transitions.ts';
@@ -18,6 +19,8 @@ export interface PairPeer {
   /** X25519, base64 and raw. */
   readonly publicKey: string;
   readonly key: Uint8Array;
+  /** Where it was reached directly by an earlier process of this node; left out: it was never met. */
+  readonly known?: readonly Endpoint[];
 }
 
 /** Which path one peer is reached by. The relay first; the direct path when both directions are proven; back when it dies. */
@@ -29,6 +32,7 @@ export class Pair {
   readonly #presence = new RelayPresence();
   readonly #activity = new Activity();
   readonly #session: TunnelSession;
+  readonly #routes: SignalRoutes;
 
   #transport: Transport = 'probing';
   #since: number;
@@ -36,8 +40,6 @@ export class Pair {
   #hasLeft = false;
   /** A process of the peer was proven since this one began. */
   #wasReady = false;
-  /** It has answered on the bus, or used the relay, in this process: before that no connection was negotiated. */
-  #wasMet = false;
   /** What the tunnel was told last. */
   #asserted: Endpoint | 'relay' = 'relay';
   #assertedAt = Number.NEGATIVE_INFINITY;
@@ -56,7 +58,13 @@ export class Pair {
       lost: () => this.#negotiation.lost(),
       exhausted: (at) => this.#negotiation.exhausted(at),
     });
-    this.#negotiation = new Negotiation(peer.key, local, this.#directPath, now);
+    this.#routes = new SignalRoutes(peer.known);
+    if (this.#routes.isMet) local.emit({ type: 'met', publicKey: peer.publicKey });
+    const known = this.#routes.endpoints.map(({ address, port }) => {
+      return { type: 'srflx' as const, address, port, priority: priorityOf('srflx', address) };
+    });
+    const canSignal = () => local.isBusUp || this.signalRoutes.length > 0;
+    this.#negotiation = new Negotiation({ peer: peer.key, local, directPath: this.#directPath, known, canSignal }, now);
     this.#presence.relayChanged(local.relay.state === 'ready', now);
     this.#session = new TunnelSession(initiates(local.ownKey, peer.key));
     this.#since = now;
@@ -105,8 +113,13 @@ export class Pair {
     };
   }
 
+  /** How signals for it travel beside the bus. */
+  get signalRoutes(): readonly SignalRoute[] {
+    return this.#routes.next(this.#local.isBusUp, this.#local.relay.state === 'ready');
+  }
+
   busChanged(now: number): void {
-    this.#negotiation.busChanged(now);
+    this.#negotiation.carriersChanged(now);
     if (this.#local.isBusUp) this.#hope(now);
     this.#evaluate(now);
   }
@@ -114,6 +127,7 @@ export class Pair {
   relayChanged(now: number): void {
     const isReady = this.#local.relay.state === 'ready';
     this.#presence.relayChanged(isReady, now);
+    if (!this.#local.isBusUp) this.#negotiation.carriersChanged(now);
     if (isReady) this.#hope(now);
     this.#evaluate(now);
   }
@@ -155,8 +169,9 @@ export class Pair {
   }
 
   /** The peer answered our SYN: each takes the other's signals now. */
-  ready(isNewProcess: boolean, now: number): void {
+  ready(isNewProcess: boolean, by: SignalRoute | 'bus', now: number): void {
     this.#hope(now);
+    this.#routes.heard(by);
     this.#hasLeft = false;
     this.#meet();
     this.#presence.askSoon(now);
@@ -166,8 +181,9 @@ export class Pair {
   }
 
   /** @returns why it was ignored */
-  signalReceived(message: ConnectionSignal, now: number): string | undefined {
+  signalReceived(message: ConnectionSignal, by: SignalRoute | 'bus', now: number): string | undefined {
     this.#hope(now, RETRY_HOPE_MS);
+    this.#routes.heard(by);
     const ignored = this.#take(message, now);
     this.#evaluate(now);
     return ignored;
@@ -252,9 +268,10 @@ export class Pair {
 
   /** Contract, network ports: without the bus nodes cannot connect, so the relay carries nothing for a peer never met. */
   #meet(): void {
-    if (this.#wasMet) return;
-    this.#wasMet = true;
+    if (this.#routes.isMet) return;
+    this.#routes.met();
     this.#local.emit({ type: 'met', publicKey: this.peer.publicKey });
+    this.#remember();
   }
 
   #watch(now: number): void {
@@ -272,13 +289,21 @@ export class Pair {
     const { direct } = this;
     const wanted = direct ? { address: direct.address, port: direct.port } : 'relay';
     if (nameOf(wanted) !== nameOf(this.#asserted)) {
+      if (wanted !== 'relay') {
+        this.#routes.opened(wanted);
+        this.#remember();
+      }
       this.#asserted = wanted;
       this.#assertedAt = now;
       this.#local.emit({ type: 'endpoint', publicKey: this.peer.publicKey, endpoint: wanted, isNew: true });
     }
     if (direct) this.#move('ice-ready', now);
-    else if (this.#presence.isPresent && this.#wasMet) this.#move('lrp-ready', now);
+    else if (this.#presence.isPresent && this.#routes.isMet) this.#move('lrp-ready', now);
     else this.#move(now < this.#hopeUntil ? 'probing' : 'failed', now);
+  }
+
+  #remember(): void {
+    this.#local.emit({ type: 'remember', publicKey: this.peer.publicKey, endpoints: this.#routes.endpoints });
   }
 
   #move(transport: Transport, now: number): void {
@@ -320,7 +345,7 @@ export class Pair {
       isTrying: session?.isTrying === true && session.remote !== undefined,
       tried: session?.tried ?? { addresses: [], checks: 0 },
       ownCandidates: this.#local.candidates,
-      isBusUp: this.#local.isBusUp,
+      canSignal: this.#local.isBusUp || this.signalRoutes.length > 0,
       relay: this.#local.relay,
       isPeerAtRelay: this.#presence.isPresent,
       icePort: this.#local.icePort,

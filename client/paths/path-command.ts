@@ -15,6 +15,8 @@ export type PathCommand =
   | { readonly type: 'probe-relay'; readonly publicKey: string }
   /** The peer was met: from now on the relay may carry its packets. */
   | { readonly type: 'met'; readonly publicKey: string }
+  /** Keep for the next process of this node where a peer that was met is reached directly. */
+  | { readonly type: 'remember'; readonly publicKey: string; readonly endpoints: readonly Endpoint[] }
   /** Tell the tunnel where a peer is. Not `isNew`: only say it again. */
   | {
       readonly type: 'endpoint';

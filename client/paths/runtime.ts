@@ -28,6 +28,8 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
     log.info({ onlyFamily }, 'Peers are reached over one address family: this wireguard-go mixes up two.');
   const paths = new Paths({
     keyPair,
+    ownId: graph.self.id,
+    known: options.known,
     subjectOf: (peerId) => `mesh.${workspaceId}.${peerId}.signal`,
     overlay,
     ...(onlyFamily && { onlyFamily }),
@@ -241,6 +243,9 @@ class RunningConnectivity implements Connectivity {
         return;
       case 'met':
         this.#carrier.meet(command.publicKey);
+        return;
+      case 'remember':
+        this.#options.remember(command.publicKey, command.endpoints);
         return;
       case 'endpoint':
         this.#moveEndpoint(command);

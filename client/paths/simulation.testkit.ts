@@ -106,6 +106,8 @@ export class SimulatedNode {
   readonly endpoints = new Map<string, Endpoint | 'relay'>();
   /** Peers whose packets the relay carries. */
   readonly met = new Set<string>();
+  /** Where peers were reached, as it is kept for the next process. */
+  readonly known = new Map<string, readonly Endpoint[]>();
   readonly bytes = new Map<string, number>();
   readonly logs: string[] = [];
   readonly states: string[] = [];
@@ -205,6 +207,8 @@ export class Simulation {
   start(node: SimulatedNode): void {
     node.paths = new Paths({
       keyPair: node.keyPair,
+      ownId: node.name,
+      known: node.known,
       subjectOf: (id) => `mesh.w.${id}.signal`,
       overlay: [parseCidr('10.96.0.0/24')].flatMap((range) => range ?? []),
       ...(node.onlyFamily && { onlyFamily: node.onlyFamily }),
@@ -380,6 +384,9 @@ export class Simulation {
       }
       case 'met':
         node.met.add(command.publicKey);
+        return;
+      case 'remember':
+        node.known.set(command.publicKey, command.endpoints);
         return;
       case 'endpoint':
         node.sent.endpoints += 1;

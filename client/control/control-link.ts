@@ -212,6 +212,7 @@ export class ControlLink {
   #stand(standing: Standing, detail: string): void {
     if (this.#standing === standing) return;
     this.#standing = standing;
+    if (isShutOut(standing)) this.#options.file.forget();
     this.#options.onStanding(standing, detail);
     this.#pulse.soon();
   }

@@ -117,6 +117,7 @@ export class SimulatedNode {
   onlyFamily: Family | undefined;
   isBusUp = true;
   isRelayUp = true;
+  isStunUp = true;
   isRunning = false;
   received: { readonly from: string; readonly by: 'direct' | 'relay'; readonly at: number; readonly n: number }[] = [];
   sent = { signals: 0, checks: 0, endpoints: 0, probes: 0 };
@@ -242,7 +243,7 @@ export class Simulation {
   gather(node: SimulatedNode): void {
     const { inside, router } = node;
     const candidates: Candidate[] = [{ type: 'host', ...inside, priority: priorityOf('host', inside.address) }];
-    if (router && router.publicAddress !== inside.address) {
+    if (node.isStunUp && router && router.publicAddress !== inside.address) {
       const mapped = router.out(inside, STUN_SERVER, this.now);
       candidates.push({ type: 'srflx', ...mapped, priority: priorityOf('srflx', mapped.address) });
     }

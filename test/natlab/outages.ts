@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type LabSpec, type Natlab, natlab } from '../kits/lab/natlab.ts';
 import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
+import { labParts } from '../kits/lab/natlab-parts.ts';
 import { type LabPlane, startLabPlane } from '../kits/lab/natlab-plane.ts';
 
 /** What happens to a pair of nodes that use their path, and how long that may cost them. */
@@ -9,6 +10,8 @@ export interface Outage {
   readonly name: string;
   readonly spec: LabSpec;
   readonly path: 'direct' | 'relayed';
+  /** The relay is no part of the control plane. */
+  readonly isRelayApart?: boolean;
   readonly limitMs: number;
   /** @returns milliseconds without an answer, from when an answer could have come */
   measure(pair: Pair): Promise<number>;
@@ -28,6 +31,7 @@ const behind = (nat: 'easy' | 'hard'): LabSpec => ({
 });
 const DIRECT = { spec: behind('easy'), path: 'direct' } as const;
 const RELAYED = { spec: behind('hard'), path: 'relayed' } as const;
+const RELAY_TOKEN = 'relay-token-of-the-outages';
 /** Of a start of either side: from when both are up. */
 const RESTART_MS = 1_000;
 
@@ -45,7 +49,7 @@ const restarts: readonly Omit<Outage, 'spec' | 'path'>[] = [
   {
     name: 'this side goes down and comes up',
     limitMs: RESTART_MS,
-    measure: async ({ one, two }) => {
+    measure: async ({ one }) => {
       await one.down();
       await one.up();
       return firstAnswer(one);
@@ -93,14 +97,46 @@ const restarts: readonly Omit<Outage, 'spec' | 'path'>[] = [
   },
 ];
 
-export const outages: readonly Outage[] = [DIRECT, RELAYED].flatMap((way) =>
-  restarts.map((restart) => ({ ...restart, ...way })),
-);
+const alone: Omit<Outage, 'spec' | 'path'> = {
+  name: 'both restart while control plane, bus and STUN are away',
+  limitMs: 5_000,
+  async measure({ one, two, plane }) {
+    await plane.stop();
+    await Promise.all([one.down(), two.down()]);
+    await one.up();
+    await two.up();
+    return firstAnswer(one);
+  },
+};
+
+/** Each at any pair of nodes: those of one path, and those of the other. */
+export const outages: readonly Outage[] = [
+  ...[DIRECT, RELAYED].flatMap((way) => restarts.map((restart) => ({ ...restart, ...way }))),
+  { ...alone, ...DIRECT },
+  { ...alone, ...RELAYED, isRelayApart: true },
+  {
+    ...RELAYED,
+    name: 'the control plane restarts, without the relay',
+    isRelayApart: true,
+    limitMs: 500,
+    async measure({ one, plane }) {
+      const probe = startProbe(one);
+      await probe.next();
+      await plane.stop();
+      await plane.start();
+      await one.until(({ control }) => control.bus.isUp);
+      await probe.next();
+      await probe.stop();
+      return probe.longestMs;
+    },
+  },
+];
 
 /** Two nodes whose path is open and in use. */
-export async function withPair<T>({ spec, path }: Outage, use: (pair: Pair) => Promise<T>): Promise<T> {
-  await using lab = await natlab(spec);
-  await using plane = await startLabPlane(lab);
+export async function withPair<T>(outage: Outage, use: (pair: Pair) => Promise<T>): Promise<T> {
+  const { spec, path, isRelayApart = false } = outage;
+  await using lab = await natlab(isRelayApart ? { ...spec, hosts: { ...spec.hosts, relay: {} } } : spec);
+  await using plane = await startLabPlane(lab, isRelayApart ? await relayApart(lab) : {});
   const { one, two } = await labNodes(lab, plane, ['one', 'two'], (node) => node.up());
   await one.untilPeer('two', (peer) => peer.path === path);
   await two.untilPeer('one', (peer) => peer.path === path);
@@ -108,6 +144,14 @@ export async function withPair<T>({ spec, path }: Outage, use: (pair: Pair) => P
     if (!(await node.host.reaches(otherOf(node)))) throw new Error(`${node.host.name} does not reach the other.`);
   }
   return await use({ lab, plane, one, two });
+}
+
+/** @returns the settings of a control plane for it */
+async function relayApart(lab: Natlab): Promise<Readonly<Record<string, string>>> {
+  const host = lab.host('relay');
+  await labParts(host).serveRelayAndStun(RELAY_TOKEN);
+  const where = `${host.address}:6266`;
+  return { MESH_RELAY_LISTEN: 'off', MESH_RELAY_ADVERTISE_URL: where, MESH_LRP_AUTH_TOKEN: RELAY_TOKEN };
 }
 
 /** One speaks all the time, first into what is left of the old session. @returns from when the other is up */

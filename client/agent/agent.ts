@@ -9,6 +9,7 @@ import { LogFile } from '../control/log-file.ts';
 import type { Standing } from '../control/standing.ts';
 import { type NodeConfig, writeNodeConfig } from '../enrol/node-config.ts';
 import type { PathStatus } from '../paths/status.ts';
+import type { NetworkWatch } from '../tunnel/network-watch.ts';
 import { HandshakeWatch } from './handshake-watch.ts';
 import { KnownPeers } from './known-peers.ts';
 import type { NodeStatus } from './node-status.ts';
@@ -58,6 +59,7 @@ export class Agent {
   readonly #startedAt: number;
   readonly #reports = new PathReports();
   readonly #watch: HandshakeWatch | undefined;
+  readonly #network: NetworkWatch;
   #config: NodeConfig;
   #keyPair: KeyPair;
   #trouble = '';
@@ -125,6 +127,11 @@ export class Agent {
       },
       this.#keyPair,
     );
+    this.#network = options.parts.platform.watchNetwork(options.interfaceName, log, () => {
+      log.debug({}, 'the network of this host changed');
+      this.#control.networkChanged();
+      this.#overlay.networkChanged();
+    });
     this.#watch = options.systemLog && new HandshakeWatch(this.#overlay, options.systemLog);
   }
 
@@ -223,6 +230,7 @@ export class Agent {
   stop(): Promise<void> {
     this.#stopping ??= (async () => {
       this.#watch?.stop();
+      this.#network.stop();
       await this.#overlay.close();
       this.#known.flush();
       await this.#control.stop();

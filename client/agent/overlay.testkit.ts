@@ -58,6 +58,7 @@ export function recordedParts(): Recorded {
         obstacles: async () => [],
         collisions: async () => recorded.collisions,
         recover: async () => told('recover'),
+        watchNetwork: () => ({ stop() {} }),
         async open({ interfaceName, listenPort, address }) {
           told('tunnel', address);
           return {
@@ -106,6 +107,7 @@ function connectivityOf(told: (call: string, detail?: string) => void): Connecti
     statuses: () => [],
     onChange: () => () => {},
     hurry: () => {},
+    networkChanged: () => {},
     restoreRules: () => told('paths restored'),
     metrics: () => ({
       relay: {

@@ -114,6 +114,11 @@ export class Overlay {
     this.#open?.paths.receiveSignal(subject, sealed);
   }
 
+  /** This host has another network. */
+  networkChanged(): void {
+    this.#open?.paths.networkChanged();
+  }
+
   /** Resolves when what was wanted last is in force, or has failed once. */
   async settled(): Promise<void> {
     await this.#working;

@@ -115,6 +115,11 @@ export class ControlLink {
     this.#bus.publish(subject, payload);
   }
 
+  /** This host has another network. */
+  networkChanged(): void {
+    this.#bus.networkChanged();
+  }
+
   /** Fetches the graph again soon, because something speaks for a change. */
   check(why: string): void {
     void this.#fetches.confirm(why);

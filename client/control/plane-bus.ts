@@ -84,6 +84,10 @@ export class PlaneBus {
     }
   }
 
+  networkChanged(): void {
+    this.#bus?.networkChanged();
+  }
+
   async close(): Promise<void> {
     await this.#bus?.close();
   }

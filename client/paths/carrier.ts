@@ -124,9 +124,14 @@ export class Carrier {
     this.#link.use(relay);
   }
 
-  /** This host's addresses changed: the session with the relay may be dead without a sign of it. */
+  /** The world sees this host elsewhere: the session with the relay may be dead without a sign of it. */
   suspect(): void {
     this.#link.suspect();
+  }
+
+  /** This host's network changed, and these are its addresses. */
+  networkChanged(addresses: ReadonlySet<string>): void {
+    this.#link.networkChanged(addresses);
   }
 
   restoreRules(): void {

@@ -47,6 +47,8 @@ export interface Connectivity {
   onChange(listener: (status: PathStatus) => void): () => void;
   /** Tries the direct path to a peer now instead of at the end of its back-off. */
   hurry(peerId: string): void;
+  /** This host has other addresses or routes. */
+  networkChanged(): void;
   /** Something took packet rules of this host away: those of the paths are put back. */
   restoreRules(): void;
   metrics(): ConnectivityMetrics;

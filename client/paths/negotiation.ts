@@ -97,7 +97,10 @@ export class Negotiation {
     } else if (!this.#life.isProven) {
       this.#life.startOver();
       this.#life.ask(now + this.#local.fraction() * SYN_SPREAD_MS);
-    } else if (!this.#directPath.isAtWork) this.#tries.plan(now + this.#local.fraction() * OFFER_SPREAD_MS);
+    } else {
+      if (!this.#directPath.selected) this.#nameAllCandidates(now);
+      if (!this.#directPath.isAtWork) this.#tries.plan(now + this.#local.fraction() * OFFER_SPREAD_MS);
+    }
   }
 
   /** This host's addresses, or whether it shares the port. */
@@ -163,8 +166,9 @@ export class Negotiation {
     this.#tries.opened();
   }
 
-  lost(): void {
+  lost(now: number): void {
     this.#tries.lost();
+    this.#nameAllCandidates(now);
   }
 
   /** A try ended without a path. */
@@ -290,6 +294,12 @@ export class Negotiation {
     const lines = this.#naming.untold(this.#local.candidates);
     for (const candidate of lines) this.#local.signal(this.#peer, { kind: 'CANDIDATE', candidate });
     return lines.length > 0;
+  }
+
+  /** What was told may have been lost with what carried it. */
+  #nameAllCandidates(now: number): void {
+    this.#naming.begin(now);
+    this.#nameCandidates();
   }
 
   #forgetProcess(): void {

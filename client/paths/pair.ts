@@ -55,7 +55,7 @@ export class Pair {
         // A fresh path is watched closely even before the first look at the traffic.
         this.#activity.presume(at);
       },
-      lost: () => this.#negotiation.lost(),
+      lost: (at) => this.#negotiation.lost(at),
       exhausted: (at) => this.#negotiation.exhausted(at),
     });
     this.#routes = new SignalRoutes(peer.known);
@@ -127,6 +127,7 @@ export class Pair {
   relayChanged(now: number): void {
     const isReady = this.#local.relay.state === 'ready';
     this.#presence.relayChanged(isReady, now);
+    if (isReady) this.#directPath.relayReady();
     if (!this.#local.isBusUp) this.#negotiation.carriersChanged(now);
     if (isReady) this.#hope(now);
     this.#evaluate(now);

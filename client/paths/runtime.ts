@@ -63,6 +63,7 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
       log,
       onDatagram: (bytes, from) => perform(paths.stunReceived(bytes, from, now())),
       onChange: () => running?.portChanged(),
+      onMoved: () => running?.networkChanged(),
     });
     running = new RunningConnectivity(options, paths, carrier, icePort);
     running.portChanged();
@@ -138,6 +139,12 @@ class RunningConnectivity implements Connectivity {
 
   hurry(peerId: string): void {
     this.perform(this.#paths.hurry(peerId, now()));
+  }
+
+  networkChanged(): void {
+    if (this.#isClosed) return;
+    this.#carrier.networkChanged(ownAddresses());
+    this.#icePort.networkChanged();
   }
 
   restoreRules(): void {
@@ -302,6 +309,10 @@ class RunningConnectivity implements Connectivity {
 /** Milliseconds since the epoch by a clock that no one can set while the process runs. */
 function now(): number {
   return performance.timeOrigin + performance.now();
+}
+
+function ownAddresses(): ReadonlySet<string> {
+  return new Set(Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []));
 }
 
 function overlayOf({ self }: FullGraph): readonly IpRange[] {

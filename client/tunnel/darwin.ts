@@ -4,6 +4,7 @@ import { type Device, type MoveAddress, tunnelOver } from './device.ts';
 import { requireFreePort } from './free-port.ts';
 import { askGeneration } from './generation.ts';
 import { collidingMacRoutes } from './mac-routes.ts';
+import { isRelevantOnMac, watchByProgram } from './network-watch.ts';
 import { psProcesses } from './process-table.ts';
 import type { Obstacle, TunnelOptions, TunnelPlatform } from './tunnel.ts';
 import { recoverWireGuardGo, wireGuardGoDevice } from './wireguard-go.ts';
@@ -65,6 +66,8 @@ export function macTunnels({ run, userId, startDevice, recoverDevice }: MacParts
       }
       return obstacles;
     },
+    watchNetwork: (_interfaceName, log, onChange) =>
+      watchByProgram(['route', '-n', 'monitor'], { log, isRelevant: isRelevantOnMac, onChange }),
     collisions: async (cidr, interfaceName) =>
       collidingMacRoutes(cidr, await must('netstat', ['-rn', '-f', 'inet']), interfaceName),
     async recover(interfaceName) {

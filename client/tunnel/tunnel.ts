@@ -1,4 +1,5 @@
 import type { Log } from '../../core/base/ports.ts';
+import type { NetworkWatch } from './network-watch.ts';
 
 /** Where packets for a peer are sent: an IP address in its usual text form, and a UDP port. */
 export interface Endpoint {
@@ -82,4 +83,6 @@ export interface TunnelPlatform {
   /** Takes away what a crash of an earlier agent left under this name. Idempotent. */
   recover(interfaceName: string): Promise<void>;
   open(options: TunnelOptions): Promise<Tunnel>;
+  /** Tells of changes of the host's addresses and routes, those of `interfaceName` apart. */
+  watchNetwork(interfaceName: string, log: Log, onChange: () => void): NetworkWatch;
 }

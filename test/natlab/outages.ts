@@ -26,7 +26,7 @@ export interface Pair {
 
 const ADDRESSES = { one: '10.96.0.1', two: '10.96.0.2' } as const;
 const behind = (nat: 'easy' | 'hard'): LabSpec => ({
-  routers: { home: { nat }, cafe: { nat } },
+  routers: { home: { nat }, cafe: { nat }, yard: { nat } },
   hosts: { one: { behind: 'home' }, two: { behind: 'cafe' } },
 });
 const DIRECT = { spec: behind('easy'), path: 'direct' } as const;
@@ -109,9 +109,46 @@ const alone: Omit<Outage, 'spec' | 'path'> = {
   },
 };
 
+const moves: readonly Omit<Outage, 'spec' | 'path'>[] = [
+  {
+    name: 'this side moves to another network, with a ping each 20 ms',
+    limitMs: 1_000,
+    async measure({ lab, one }) {
+      const probe = startProbe(one);
+      await probe.next();
+      await move(lab, 'one', 'yard');
+      return outageOf(probe);
+    },
+  },
+];
+
 /** Each at any pair of nodes: those of one path, and those of the other. */
 export const outages: readonly Outage[] = [
   ...[DIRECT, RELAYED].flatMap((way) => restarts.map((restart) => ({ ...restart, ...way }))),
+  ...[DIRECT, RELAYED].flatMap((way) => moves.map((moved) => ({ ...moved, ...way }))),
+  {
+    ...DIRECT,
+    name: 'this side moves to another network, until the path is direct again',
+    limitMs: 3_000,
+    async measure({ lab, one, two }) {
+      const probe = startProbe(one);
+      await probe.next();
+      const before = await one.untilPeer('two', ({ path }) => path === 'direct');
+      await move(lab, 'one', 'yard');
+      const movedAt = performance.now();
+      await one.untilPeer('two', ({ path, since }) => path === 'direct' && since !== before.since);
+      await two.untilPeer('one', ({ path }) => path === 'direct');
+      const ms = performance.now() - movedAt;
+      await probe.stop();
+      return ms;
+    },
+  },
+  ...[DIRECT, RELAYED].map((way) => ({
+    ...way,
+    name: 'this side moves to another network, under a TCP stream',
+    limitMs: 3_000,
+    measure: ({ lab, one, two }: Pair) => stallOf(one, two, () => move(lab, 'one', 'yard')),
+  })),
   { ...alone, ...DIRECT },
   { ...alone, ...RELAYED, isRelayApart: true },
   {
@@ -154,6 +191,46 @@ async function relayApart(lab: Natlab): Promise<Readonly<Record<string, string>>
   return { MESH_RELAY_LISTEN: 'off', MESH_RELAY_ADVERTISE_URL: where, MESH_LRP_AUTH_TOKEN: RELAY_TOKEN };
 }
 
+/** A host leaves its network for that of another router, as a laptop does: what it had is gone first. */
+async function move(lab: Natlab, name: string, router: string): Promise<void> {
+  const [host, to] = [lab.host(name), lab.host(router)];
+  const lan = (await to.must('ip', ['-o', '-4', 'address', 'show', 'dev', 'br0'])).match(/192\.168\.\d+/)?.[0];
+  await host.must('ip', ['link', 'delete', 'eth0']);
+  await host.must('ip', ['link', 'add', 'eth0', 'type', 'veth', 'peer', 'name', 'moved', 'netns', to.namespace]);
+  await to.must('ip', ['link', 'set', 'moved', 'master', 'br0', 'up']);
+  await host.must('ip', ['address', 'add', `${lan}.77/24`, 'dev', 'eth0']);
+  await host.must('ip', ['link', 'set', 'eth0', 'up']);
+  await host.must('ip', ['route', 'add', 'default', 'via', `${lan}.1`]);
+}
+
+/** @returns the longest time in which a TCP stream carried nothing, in milliseconds */
+async function stallOf(one: LabNode, two: LabNode, happens: () => Promise<void>): Promise<number> {
+  const server = two.host.spawn('iperf3', ['-s', '-1', '-B', ADDRESSES.two]);
+  if (server.stdout) await once(server.stdout, 'data');
+  const args = ['-c', ADDRESSES.two, '-R', '-t', '8', '-i', '0.1', '-b', '20M', '--forceflush'];
+  const client = one.host.spawn('iperf3', args);
+  let moving: Promise<void> | undefined;
+  let stalled = 0;
+  let longest = 0;
+  let rest = '';
+  client.stdout?.on('data', (data: Buffer) => {
+    const lines = (rest + data.toString()).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const [, bytes] = /^\[ *\d+\] +[\d.]+-[\d.]+ +sec +([\d.]+) +\w?Bytes .*\/sec *$/.exec(line) ?? [];
+      if (bytes === undefined) continue;
+      stalled = Number(bytes) === 0 ? stalled + STREAM_LOOK_MS : 0;
+      longest = Math.max(longest, stalled);
+      moving ??= happens();
+    }
+  });
+  await once(client, 'exit');
+  server.kill('SIGKILL');
+  if (moving === undefined) throw new Error('The stream carried nothing at all.');
+  await moving;
+  return longest;
+}
+
 /** One speaks all the time, first into what is left of the old session. @returns from when the other is up */
 async function untilAnswered(one: LabNode, two: LabNode, end: () => Promise<unknown>): Promise<number> {
   await end();
@@ -189,6 +266,8 @@ function otherOf({ host }: LabNode): string {
 }
 
 const PROBE_MS = 20;
+/** Of iperf3, between two reports. */
+const STREAM_LOOK_MS = 100;
 /** No delay of the machine, and how many answers show that it is over. */
 const GAP_MS = 300;
 const ANSWERS_AFTER = 100;

@@ -19,7 +19,11 @@ test.each([
 });
 
 test('on a Mac a route or address that came or went is heard of', () => {
-  const lines = ['RTM_DELADDR: address being removed from iface: len 80', 'locks:  inits: ', 'RTM_IFINFO: iface status change'];
+  const lines = [
+    'RTM_DELADDR: address being removed from iface: len 80',
+    'locks:  inits: ',
+    'RTM_IFINFO: iface status change',
+  ];
   expect(lines.map(isRelevantOnMac)).toEqual([true, false, false]);
 });
 

@@ -22,7 +22,10 @@ export interface NetworkWatchOptions {
  * Runs the program that prints every change of the host's addresses and routes as it happens. Where it cannot run, changes are
  * found by looking again and again, as they are without it.
  */
-export function watchByProgram([file, ...args]: readonly [string, ...string[]], options: NetworkWatchOptions): NetworkWatch {
+export function watchByProgram(
+  [file, ...args]: readonly [string, ...string[]],
+  options: NetworkWatchOptions,
+): NetworkWatch {
   const { log, isRelevant, onChange } = options;
   let settling: NodeJS.Timeout | undefined;
   let again: NodeJS.Timeout | undefined;

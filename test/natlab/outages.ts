@@ -205,7 +205,7 @@ async function move(lab: Natlab, name: string, router: string): Promise<void> {
 
 /** @returns the longest time in which a TCP stream carried nothing, in milliseconds */
 async function stallOf(one: LabNode, two: LabNode, happens: () => Promise<void>): Promise<number> {
-  const server = two.host.spawn('iperf3', ['-s', '-1', '-B', ADDRESSES.two]);
+  const server = two.host.spawn('iperf3', ['-s', '-1', '--forceflush', '-B', ADDRESSES.two]);
   if (server.stdout) await once(server.stdout, 'data');
   const args = ['-c', ADDRESSES.two, '-R', '-t', '8', '-i', '0.1', '-b', '20M', '--forceflush'];
   const client = one.host.spawn('iperf3', args);

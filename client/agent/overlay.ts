@@ -36,6 +36,8 @@ export interface OverlayOptions {
   /** The time of this node is over. */
   onExpired(): void;
   onPath(status: PathStatus): void;
+  /** The graph that is in force from now on; undefined once none is. */
+  onInForce?(graph: FullGraph | undefined): void;
 }
 
 /** The overlay of this node collides with what the host has already: nothing was changed. */
@@ -259,6 +261,7 @@ export class Overlay {
     open.graph = graph;
     this.#options.known.keep(wanted);
     paths.updateGraph(graph);
+    this.#options.onInForce?.(graph);
   }
 
   async #useKey(open: Open, graph: FullGraph): Promise<void> {
@@ -283,6 +286,7 @@ export class Overlay {
     const open = this.#open;
     if (!open) return;
     this.#open = undefined;
+    this.#options.onInForce?.(undefined);
     open.firewallKeeper.stop();
     const closing = [() => open.paths.close(), () => open.tunnel.close(), () => open.firewall.close()];
     for (const close of closing) {

@@ -6,7 +6,7 @@ import { agree, importPrivateKey, type KeyPair } from './x25519.ts';
 const MAX_STREAMS = 16_384;
 
 interface Stream {
-  readonly key: Uint8Array;
+  readonly key: KeyObject;
   next: number;
 }
 

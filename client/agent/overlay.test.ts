@@ -20,6 +20,7 @@ beforeEach(() => {
       listenPort: 51_820,
       opensHost: false,
       workspaceId: 'w',
+      known: { all: new Map(), remember: silent, keep: silent },
       clock: { now: Date.now },
       log: { error: silent, warn: silent, info: silent, debug: silent },
       publish: silent,

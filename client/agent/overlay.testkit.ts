@@ -63,6 +63,7 @@ export function recordedParts(): Recorded {
         collisions: async () => recorded.collisions,
         takeOver: async () => undefined,
         recover: async () => told('recover'),
+        watchNetwork: () => ({ stop() {} }),
         async open({ interfaceName, listenPort, address }) {
           told('tunnel', address);
           return {
@@ -76,6 +77,7 @@ export function recordedParts(): Recorded {
               told('peers', `+[${added}] -[${removed}]`);
             },
             setEndpoint: async () => {},
+            handshake: async () => {},
             setPrivateKey: async () => told('key'),
             setAddress: async (address) => told('address', address),
             peers: async () => [],
@@ -112,9 +114,11 @@ function connectivityOf(told: (call: string, detail?: string) => void): Connecti
     updateGraph: ({ peers }) => told('connect', String(peers.map(({ name }) => name))),
     receiveSignal: () => {},
     busState: () => {},
+    look: async () => [],
     statuses: () => [],
     onChange: () => () => {},
     hurry: () => {},
+    networkChanged: () => {},
     restoreRules: () => told('paths restored'),
     metrics: () => ({
       relay: {

@@ -11,6 +11,7 @@ import { FirewallKeeper } from './firewall-keeper.ts';
 import { heldBy } from './held-peers.ts';
 import { HostFirewall } from './host-firewall.ts';
 import { inForce } from './in-force.ts';
+import type { KnownPeers } from './known-peers.ts';
 
 /** The parts that an overlay is made of; tests put others in their place. */
 export interface OverlayParts {
@@ -30,6 +31,7 @@ export interface OverlayOptions {
   readonly relayOverride?: RelayAddress;
   /** Rules of the host are to let the overlay in. */
   readonly opensHost: boolean;
+  readonly known: Pick<KnownPeers, 'all' | 'remember' | 'keep'>;
   readonly clock: Clock;
   readonly log: Log;
   publish(subject: string, sealed: Uint8Array): void;
@@ -54,6 +56,8 @@ const MTU = 1_280;
 /** Consent checks and the session with the relay keep the paths open; WireGuard itself stays silent while idle. */
 const NO_KEEPALIVE = 0;
 const FIRST_RETRY_MS = 1_000;
+/** After the interface was lost: it is made anew, and should that fail too, the waits are the usual ones. */
+const LOST_RETRY_MS = 100;
 const LAST_RETRY_MS = 30_000;
 /** Ends are looked at again after so long at most, in case the clock was set. */
 const LONGEST_TIMER_MS = 60_000;
@@ -117,6 +121,11 @@ export class Overlay {
 
   receiveSignal(subject: string, sealed: Uint8Array): void {
     this.#open?.paths.receiveSignal(subject, sealed);
+  }
+
+  /** This host has another network. */
+  networkChanged(): void {
+    this.#open?.paths.networkChanged();
   }
 
   /** Resolves when what was wanted last is in force, or has failed once. */
@@ -236,7 +245,7 @@ export class Overlay {
     graph: FullGraph,
     held: ReadonlyMap<string, Endpoint> = new Map(),
   ): Promise<Connectivity> {
-    const { parts, workspaceId, relayOverride, log, publish, onPath } = this.#options;
+    const { parts, workspaceId, relayOverride, known, log, publish, onPath } = this.#options;
     const paths = await parts.startConnectivity({
       keyPair: this.#keyPair,
       workspaceId,
@@ -244,6 +253,8 @@ export class Overlay {
       tunnel,
       ...(relayOverride && { relayOverride }),
       publish,
+      known: known.all,
+      remember: (publicKey, endpoints) => known.remember(publicKey, endpoints),
       log,
       held,
     });
@@ -277,6 +288,7 @@ export class Overlay {
     for (const peer of changed) peers.set(peer.publicKey, peer);
     open.graph = graph;
     open.hostFirewall.use(graph);
+    this.#options.known.keep(wanted);
     paths.updateGraph(graph);
     this.#options.onInForce?.(graph);
   }
@@ -296,7 +308,7 @@ export class Overlay {
     open.isLost = true;
     void open.firewallKeeper.stop();
     this.#options.onTrouble(new Error(`the interface ${this.#options.interfaceName} is gone: ${reason}`));
-    this.#again(FIRST_RETRY_MS);
+    this.#again(LOST_RETRY_MS);
   }
 
   async #takeDown(): Promise<void> {

@@ -90,7 +90,7 @@ export const NO_OVERLAY: ReturnType<typeof overlayReport> = {
   peers: [],
 };
 
-/** `connected`: a session is in use; `idle`: a path is open and nobody has used it lately. */
+/** `connected`: a session of both tunnels is in use; `idle`: a path is open and nobody has used it lately. */
 function peerState(path: PathStatus | undefined, handshakeAt: number | null, now: number): PeerStatus['state'] {
   switch (path?.transport) {
     case 'failed':
@@ -98,7 +98,8 @@ function peerState(path: PathStatus | undefined, handshakeAt: number | null, now
       return 'unreachable';
     case 'ice-ready':
     case 'lrp-ready':
-      return handshakeAt !== null && now - handshakeAt < SESSION_MS ? 'connected' : 'idle';
+      if (handshakeAt === null || now - handshakeAt >= SESSION_MS) return 'idle';
+      return path.hasSession ? 'connected' : 'connecting';
     default:
       return 'connecting';
   }

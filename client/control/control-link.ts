@@ -117,6 +117,11 @@ export class ControlLink {
     this.#bus.publish(subject, payload);
   }
 
+  /** This host has another network. */
+  networkChanged(): void {
+    this.#bus.networkChanged();
+  }
+
   /** Fetches the graph again soon, because something speaks for a change. */
   check(why: string): void {
     void this.#fetches.confirm(why);
@@ -239,6 +244,7 @@ export class ControlLink {
   #stand(standing: Standing, detail: string): void {
     if (this.#standing === standing) return;
     this.#standing = standing;
+    if (isShutOut(standing)) this.#options.file.forget();
     this.#options.onStanding(standing, detail);
     this.#pulse.soon();
   }

@@ -102,6 +102,10 @@ export class PlaneBus {
     await this.#bus?.request(subject, request, LEAVE_MS).catch(() => undefined);
   }
 
+  networkChanged(): void {
+    this.#bus?.networkChanged();
+  }
+
   async close(): Promise<void> {
     await this.#bus?.close();
   }

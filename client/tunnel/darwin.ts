@@ -5,6 +5,7 @@ import { requireFreePort } from './free-port.ts';
 import { askGeneration } from './generation.ts';
 import { recoverWireGuardGo } from './left-wireguard-go.ts';
 import { collidingMacRoutes } from './mac-routes.ts';
+import { isRelevantOnMac, watchByProgram } from './network-watch.ts';
 import { psProcesses } from './process-table.ts';
 import type { Obstacle, TunnelOptions, TunnelPlatform } from './tunnel.ts';
 import { wireGuardGoDevice } from './wireguard-go.ts';
@@ -66,6 +67,8 @@ export function macTunnels({ run, userId, startDevice, recoverDevice }: MacParts
       }
       return obstacles;
     },
+    watchNetwork: (_interfaceName, log, onChange) =>
+      watchByProgram(['route', '-n', 'monitor'], { log, isRelevant: isRelevantOnMac, onChange }),
     collisions: async (cidr, interfaceName) =>
       collidingMacRoutes(cidr, await must('netstat', ['-rn', '-f', 'inet']), interfaceName),
     // A restarted agent makes its tunnel anew: nobody has seen yet what a Mac leaves of one.

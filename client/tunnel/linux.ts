@@ -10,6 +10,7 @@ import { requireFreePort } from './free-port.ts';
 import { askGeneration } from './generation.ts';
 import { hostFacts } from './host-facts.ts';
 import { recoverWireGuardGo, takeOverWireGuardGo } from './left-wireguard-go.ts';
+import { isRelevantOnLinux, watchByProgram } from './network-watch.ts';
 import { obstaclesOf } from './obstacles.ts';
 import { linuxProcesses } from './process-table.ts';
 import { collidingRoutes } from './routes.ts';
@@ -52,6 +53,12 @@ export const linuxTunnels: TunnelPlatform = {
       throw error;
     }
   },
+  watchNetwork: (interfaceName, log, onChange) =>
+    watchByProgram(['ip', '-o', 'monitor', 'address', 'route'], {
+      log,
+      isRelevant: (line) => isRelevantOnLinux(line, interfaceName),
+      onChange,
+    }),
 };
 
 async function bringUp(device: Device, options: TunnelOptions, run: typeof runProgram): Promise<void> {

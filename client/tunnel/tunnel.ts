@@ -1,4 +1,5 @@
 import type { Log } from '../../core/base/ports.ts';
+import type { NetworkWatch } from './network-watch.ts';
 
 /** Where packets for a peer are sent: an IP address in its usual text form, and a UDP port. */
 export interface Endpoint {
@@ -62,6 +63,11 @@ export interface Tunnel {
   change(put: readonly TunnelPeer[], removed: readonly string[]): Promise<void>;
   /** Session keys survive: no handshake follows. */
   setEndpoint(publicKey: string, endpoint: Endpoint): Promise<void>;
+  /**
+   * Begins a handshake with a peer that it holds, as far as WireGuard has no session with it; `isRenewal`: after it has forgotten
+   * the one it has, with what that counted.
+   */
+  handshake(publicKey: string, isRenewal: boolean): Promise<void>;
   setPrivateKey(privateKey: Uint8Array): Promise<void>;
   setAddress(address: string, cidr: string): Promise<void>;
   peers(): Promise<readonly TunnelPeerState[]>;
@@ -86,4 +92,6 @@ export interface TunnelPlatform {
   /** Takes away what a crash of an earlier agent left under this name. Idempotent. */
   recover(interfaceName: string): Promise<void>;
   open(options: TunnelOptions): Promise<Tunnel>;
+  /** Tells of changes of the host's addresses and routes, those of `interfaceName` apart. */
+  watchNetwork(interfaceName: string, log: Log, onChange: () => void): NetworkWatch;
 }

@@ -22,11 +22,20 @@ export interface DeviceChange {
   readonly put?: readonly TunnelPeer[];
   /** Of peers that are there; a peer that is gone meanwhile stays gone. */
   readonly endpoints?: readonly (readonly [publicKey: string, endpoint: Endpoint])[];
+  /** Seconds, of such peers too. */
+  readonly keepalives?: readonly (readonly [publicKey: string, seconds: number])[];
 }
 
 export const GET_REQUEST = 'get=1\n\n';
 
-export function encodeSet({ privateKey, listenPort, removed = [], put = [], endpoints = [] }: DeviceChange): string {
+export function encodeSet({
+  privateKey,
+  listenPort,
+  removed = [],
+  put = [],
+  endpoints = [],
+  keepalives = [],
+}: DeviceChange): string {
   const lines = ['set=1'];
   if (privateKey) lines.push(`private_key=${Buffer.from(privateKey).toString('hex')}`);
   if (listenPort !== undefined) lines.push(`listen_port=${listenPort}`);
@@ -39,6 +48,9 @@ export function encodeSet({ privateKey, listenPort, removed = [], put = [], endp
   }
   for (const [key, endpoint] of endpoints) {
     lines.push(`public_key=${hexOf(key)}`, 'update_only=true', `endpoint=${formatEndpoint(endpoint)}`);
+  }
+  for (const [key, seconds] of keepalives) {
+    lines.push(`public_key=${hexOf(key)}`, 'update_only=true', `persistent_keepalive_interval=${seconds}`);
   }
   return `${lines.join('\n')}\n\n`;
 }

@@ -79,6 +79,8 @@ const methods = {
       graph,
       tunnel: opened(),
       publish: (subject, sealed) => tell({ type: 'signal', subject, sealed: Buffer.from(sealed).toString('base64') }),
+      known: new Map(),
+      remember: () => {},
       log: silentLog,
     });
     paths = connectivity;

@@ -25,6 +25,8 @@ export interface CampaignOptions {
 export interface Outcome {
   readonly kills: ReadonlyMap<string, number>;
   readonly acknowledged: number;
+  /** Requests that a kill cut off, which were done or not. */
+  readonly cut: { readonly done: number; readonly undone: number };
   /** Starts that came up and were looked at. */
   readonly starts: number;
   /** Each is something lost or untrue. */
@@ -49,7 +51,7 @@ export async function campaign(options: CampaignOptions): Promise<Outcome> {
   const random = randomOf(seed);
   const kills = new Map<string, number>();
   const findings: string[] = [];
-  const sum = { acknowledged: 0, starts: 0 };
+  const sum = { acknowledged: 0, starts: 0, cut: { done: 0, undone: 0 } };
   while (total(kills) < wanted && findings.length === 0) {
     const world = new World(random.fork());
     try {
@@ -58,9 +60,14 @@ export async function campaign(options: CampaignOptions): Promise<Outcome> {
     } catch (error) {
       findings.push(`${(error as Error).stack}`);
     }
+    if (findings.length > 0) world.findings.push(`in ${world.victim.directory}`);
     await world.close();
     for (const [point, count] of world.kills) kills.set(point, (kills.get(point) ?? 0) + count);
-    sum.acknowledged += world.main.acknowledged + world.guarded.acknowledged;
+    for (const { acknowledged, cut } of [world.main, world.guarded]) {
+      sum.acknowledged += acknowledged;
+      sum.cut.done += cut.done;
+      sum.cut.undone += cut.undone;
+    }
     sum.starts += world.starts;
     log(`seed ${seed}: ${total(kills)} kills, ${sum.acknowledged} writes acknowledged, ${findings.length} findings`);
   }
@@ -79,7 +86,8 @@ async function live(world: World, { times, roundsInWorld }: CampaignOptions): Pr
       await point(world, times);
       if (world.victim.isUp) await world.look();
       else await world.comeBack();
-      if (world.findings.length > 0) return world.findings.map((finding) => `${point.name}: ${finding}`);
+      if (world.findings.length > 0)
+        return world.findings.map((finding) => `${point.name} in ${world.victim.directory}: ${finding}`);
     }
   }
   const code = await world.victim.stop();

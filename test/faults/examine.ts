@@ -16,6 +16,8 @@ const PAGE = 200;
 const MOMENTS_ASKED = 3;
 const GONE_WITHIN_MS = 10_000;
 const LOOK_AGAIN_MS = 50;
+/** Of an answer, characters. */
+const MOST_SHOWN = 300;
 
 /** Settles what was not answered, and compares all that a control plane says with the list. @returns a line for each lie */
 export async function examine(place: Place, ledger: Ledger, random: Random): Promise<string[]> {
@@ -34,7 +36,24 @@ export async function examine(place: Place, ledger: Ledger, random: Random): Pro
   const moments = Array.from({ length: MOMENTS_ASKED }, () => random.pick(ledger.moments));
   findings.push(...(await wrongVerdicts(place, { at: new Date(at).toISOString(), network: ledger.network }, true)));
   for (const moment of moments) findings.push(...(await wrongVerdicts(place, moment, false)));
-  findings.push(...(await wronglyTold(place, ledger)));
+  findings.push(...(await wronglyTold(place, ledger)), ...(await wronglyJoined(place, ledger, random)));
+  return findings;
+}
+
+/** A device can do with its token what it was given it for, and each join is counted once on the token that it came with. */
+async function wronglyJoined(place: Place, { network, credentials, heard }: Ledger, random: Random): Promise<string[]> {
+  const findings: string[] = [];
+  const devices = [...credentials].filter(([name]) => network.peers.has(name));
+  if (devices.length > 0) {
+    const [name, token] = random.pick(devices);
+    const { status, body, text } = await place.api('GET', '/api/v1/devices/self/graph', { token });
+    if (body?.self?.name !== name)
+      findings.push(`the device ${name} is answered ${status}: ${text.slice(0, MOST_SHOWN)}`);
+  }
+  const joined = [...heard.changes].filter(([change]) => change.startsWith('created MeshPeer '));
+  const used = (await list(place, `/tokens?limit=${PAGE}`)).reduce((sum, { usedCount }) => sum + usedCount, 0);
+  if (used !== joined.length)
+    findings.push(`${joined.length} devices joined, and their tokens were used ${used} times`);
   return findings;
 }
 
@@ -69,7 +88,7 @@ function settleOpen(write: Write, ledger: Ledger, said: Said): string[] {
         : textOf(network.policies.get(name)) === said.policies.get(name),
     );
   const isDone = isAs(done);
-  ledger.settle(write, isDone);
+  ledger.settleCut(write, isDone);
   return isDone || isAs(before)
     ? []
     : [`half of it is there: ${write.changes.map((change) => change.join(' ')).join(', ')}`];

@@ -20,11 +20,23 @@ export class Ledger {
   /** Not done for sure, and why; none is expected while the disk is whole. */
   readonly refused: string[] = [];
   readonly moments: Moment[] = [];
+  /** Tokens of devices by name. */
+  readonly credentials = new Map<string, string>();
   /** How often the audit log has to tell of each change. */
   readonly told = new Map<string, number>();
   /** What the audit log has told so far. */
   readonly heard = { seq: 0, at: '', changes: new Map<string, number>() };
   acknowledged = 0;
+  private awaited = { count: Number.POSITIVE_INFINITY, reached: (): void => undefined };
+  /** Requests that were cut off, by what became of them. */
+  readonly cut = { done: 0, undone: 0 };
+
+  /** Resolves once so many more are acknowledged. */
+  more(count: number): Promise<void> {
+    return new Promise((reached) => {
+      this.awaited = { count: this.acknowledged + count, reached };
+    });
+  }
 
   /** Sends it. @returns the answer that acknowledged it */
   async write(place: Place, write: Write): Promise<ApiAnswer | undefined> {
@@ -33,7 +45,9 @@ export class Ledger {
     if (answer === undefined) return undefined;
     if (answer.status >= 200 && answer.status < 300) {
       this.acknowledged += 1;
+      if (this.acknowledged >= this.awaited.count) this.awaited.reached();
       this.settle(write, true);
+      if (answer.body?.deviceToken !== undefined) this.credentials.set(answer.body.name, answer.body.deviceToken);
       return answer;
     }
     // A store that failed may have written all the same; anything else was refused before.
@@ -42,8 +56,14 @@ export class Ledger {
     return undefined;
   }
 
+  /** What became of one that was not answered. */
+  settleCut(write: Write, isDone: boolean): void {
+    this.cut[isDone ? 'done' : 'undone'] += 1;
+    this.settle(write, isDone);
+  }
+
   /** What became of one. */
-  settle(write: Write, isDone: boolean): void {
+  private settle(write: Write, isDone: boolean): void {
     this.open.delete(write);
     if (!isDone) return;
     this.network = write.apply(this.network);

@@ -11,6 +11,8 @@ import { call, join, nextWrite, type Place, removePeer } from './writes.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const WRITERS = 4;
+/** The first requests after a start are slow: a kill comes after some of them. */
+const WRITES_BEFORE = 12;
 const STORM = 8;
 const STORM_KEPT = 12;
 const MOST_PEERS = 500;
@@ -81,7 +83,10 @@ export class World {
    */
   async killDuring(point: string, work: () => Promise<unknown>, spanMs: number): Promise<void> {
     const load = openLoad(this.victim, this.place);
-    const busy = [...this.writers(), this.storm(), work()];
+    const underWay = this.main.more(1 + this.random.below(WRITES_BEFORE));
+    const busy = [...this.writers(), this.storm()];
+    await underWay;
+    busy.push(work().then(() => undefined));
     await momentWithin(spanMs * this.victim.slowness, this.victim.directory, 'mesh.db-wal', this.random);
     await this.victim.kill();
     this.count(point);
@@ -114,7 +119,8 @@ export class World {
 
   async close(): Promise<void> {
     await this.victim.kill();
-    rmSync(this.victim.directory, { recursive: true, force: true });
+    // What went wrong is kept to be looked at.
+    if (this.findings.length === 0) rmSync(this.victim.directory, { recursive: true, force: true });
   }
 
   /** Each with names of its own, until the control plane is gone. */

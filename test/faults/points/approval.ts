@@ -55,7 +55,7 @@ async function carriedOut({ guarded, guardedPlace: place }: World, workflows: re
       findings.push(`workflow ${workflow.id} is ${status}, and ${there} of its changes are there`);
     if (!guarded.open.has(workflow) && status !== 'executed')
       findings.push(`lost: the approval of ${workflow.id}, which is ${status}`);
-    if (guarded.open.has(workflow)) guarded.settle(workflow, status === 'executed');
+    if (guarded.open.has(workflow)) guarded.settleCut(workflow, status === 'executed');
     if (status === 'pending') await guarded.write(place, workflow);
     else if (status !== 'executed') findings.push(`workflow ${workflow.id} is ${status}`);
   }

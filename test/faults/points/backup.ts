@@ -31,13 +31,13 @@ export async function killInBackup(world: World, times: number): Promise<void> {
   if ((await last.ended) !== 0) world.findings.push(`after it was killed, no backup is made: ${last.stderr()}`);
 }
 
-/** Names of the policies, or what is wrong with the file. */
+/** Names of the policies, but for those of workspaces that were made on the way, or what is wrong with the file. */
 function policiesIn(file: string): string {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const [check] = database.prepare('PRAGMA integrity_check').all();
     if (check?.['integrity_check'] !== 'ok') return JSON.stringify(check);
-    const rows = database.prepare("SELECT name FROM record WHERE kind = 'MeshPolicy' AND body IS NOT NULL").all();
+    const rows = database.prepare("SELECT name FROM record WHERE kind = 'MeshPolicy' AND body IS NOT NULL AND name <> 'first'").all();
     return rows
       .map(({ name }) => String(name))
       .toSorted()

@@ -37,7 +37,9 @@ function policiesIn(file: string): string {
   try {
     const [check] = database.prepare('PRAGMA integrity_check').all();
     if (check?.['integrity_check'] !== 'ok') return JSON.stringify(check);
-    const rows = database.prepare("SELECT name FROM record WHERE kind = 'MeshPolicy' AND body IS NOT NULL AND name <> 'first'").all();
+    const rows = database
+      .prepare("SELECT name FROM record WHERE kind = 'MeshPolicy' AND body IS NOT NULL AND name <> 'first'")
+      .all();
     return rows
       .map(({ name }) => String(name))
       .toSorted()

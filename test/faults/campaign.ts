@@ -55,8 +55,8 @@ export async function campaign(options: CampaignOptions): Promise<Outcome> {
   while (total(kills) < wanted && findings.length === 0) {
     const world = new World(random.fork());
     try {
-      findings.push(...(await live(world, options)));
       findings.push(...(await migrations(random.fork(), options, kills)));
+      findings.push(...(await live(world, options)));
     } catch (error) {
       findings.push(`${(error as Error).stack}`);
     }
@@ -77,7 +77,7 @@ export async function campaign(options: CampaignOptions): Promise<Outcome> {
 export const total = (kills: ReadonlyMap<string, number>) => [...kills.values()].reduce((sum, count) => sum + count, 0);
 
 /** One control plane, from its first start to its end in order. */
-async function live(world: World, { times, roundsInWorld }: CampaignOptions): Promise<string[]> {
+async function live(world: World, { seed, times, roundsInWorld, log }: CampaignOptions): Promise<string[]> {
   await killInStart(world, world.random.below(times + 1));
   await world.victim.start();
   await world.settle();
@@ -89,6 +89,7 @@ async function live(world: World, { times, roundsInWorld }: CampaignOptions): Pr
       if (world.findings.length > 0)
         return world.findings.map((finding) => `${point.name} in ${world.victim.directory}: ${finding}`);
     }
+    log?.(`seed ${seed}, round ${round}: ${JSON.stringify(Object.fromEntries(world.kills))}`);
   }
   const code = await world.victim.stop();
   if (code !== 0) return [`it ended with ${code}`];

@@ -2,7 +2,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import type { Ledger, Moment } from './ledger.ts';
 import { isOver, type Network, PORTS, type Rule, reaches } from './oracle.ts';
 import type { Random } from './random.ts';
-import { call, type Place, specOf, type Write } from './writes.ts';
+import { type Place, read, specOf, type Write } from './writes.ts';
 
 /** What a control plane says of a workspace now. */
 interface Said {
@@ -110,8 +110,7 @@ const textOf = (rule: Rule | undefined) => rule && JSON.stringify(specOf(rule));
 
 /** Each ordered pair of peers on each port, now or at a moment that is over. */
 async function wrongVerdicts(place: Place, { at, network }: Moment, isNow: boolean): Promise<string[]> {
-  const { status, body, text } = await call(place, 'GET', `/connectivity/matrix${isNow ? '' : `?at=${at}`}`);
-  if (status !== 200) return [`the matrix at ${at} answered ${status}: ${text}`];
+  const { body } = await read(place, `/connectivity/matrix${isNow ? '' : `?at=${at}`}`);
   const open = new Set<string>();
   for (const { src, dst, allowed } of body.groups) {
     for (const port of PORTS) {
@@ -176,7 +175,7 @@ async function entriesAfter(place: Place, seq: number): Promise<any[]> {
   const entries: { readonly seq: number }[] = [];
   let cursor: string | undefined;
   do {
-    const { body } = await call(place, 'GET', `/audit?limit=${PAGE}${cursor ? `&cursor=${cursor}` : ''}`);
+    const { body } = await read(place, `/audit?limit=${PAGE}${cursor ? `&cursor=${cursor}` : ''}`);
     entries.push(...body.items);
     cursor = (body.items.at(-1)?.seq ?? 0) > seq + 1 ? body.next_cursor : undefined;
   } while (cursor !== undefined);
@@ -185,7 +184,5 @@ async function entriesAfter(place: Place, seq: number): Promise<any[]> {
 
 // biome-ignore lint/suspicious/noExplicitAny: each list has its own items.
 async function list(place: Place, route: string): Promise<any[]> {
-  const { status, body, text } = await call(place, 'GET', route);
-  if (status !== 200) throw new Error(`GET ${route} answered ${status}: ${text}`);
-  return body.items;
+  return (await read(place, route)).body.items;
 }

@@ -7,7 +7,7 @@ import { openLoad } from './load.ts';
 import { ROLES } from './oracle.ts';
 import type { Random } from './random.ts';
 import { momentWithin, Victim, type VictimOptions } from './victim.ts';
-import { call, join, nextWrite, type Place, removePeer } from './writes.ts';
+import { call, join, nextWrite, type Place, read, removePeer } from './writes.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const WRITERS = 4;
@@ -112,7 +112,7 @@ export class World {
     this.findings.push(...(await examine(this.place, this.main, this.random)));
     this.findings.push(...(await examine(this.guardedPlace, this.guarded, this.random)));
     this.findings.push(...this.main.refused.splice(0), ...this.guarded.refused.splice(0));
-    const { body } = await call(this.place, 'GET', '/connectivity/matrix');
+    const { body } = await read(this.place, '/connectivity/matrix');
     if (body.revision < this.told)
       this.findings.push(`revision ${this.told} was told to a reader, and ${body.revision} is the last`);
   }

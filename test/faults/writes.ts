@@ -1,3 +1,4 @@
+import { setTimeout as after } from 'node:timers/promises';
 import type { Api, ApiAnswer } from '../kits/http/harness.ts';
 import { freshKey } from '../kits/plane/devices.ts';
 import { type Network, PORTS, ROLES, type Rule, withoutPeer, withoutPolicy, withPeer, withPolicy } from './oracle.ts';
@@ -142,6 +143,23 @@ function relabel(network: Network, name: string, random: Random): Write {
     send: (place) => call(place, 'PATCH', `/peers/${name}`, { labels: { role } }),
     apply: (after) => withPeer(after, name, role),
   };
+}
+
+/** Of a machine that has other work. */
+const ANSWERED_WITHIN_MS = 180_000;
+const ASK_AGAIN_MS = 500;
+
+/** Reads; to be told to ask again later is no lie. @throws Error with any other answer than the one that was asked for */
+export async function read(place: Place, route: string): Promise<ApiAnswer> {
+  const until = performance.now() + ANSWERED_WITHIN_MS;
+  for (;;) {
+    const answer = await call(place, 'GET', route);
+    if (answer.status === 200) return answer;
+    if (answer.status !== 503 || performance.now() > until) {
+      throw new Error(`GET ${route} answered ${answer.status}: ${answer.text}`);
+    }
+    await after(ASK_AGAIN_MS);
+  }
 }
 
 export function call({ api, token, workspace }: Place, method: string, route: string, body?: unknown) {

@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Rule } from '../oracle.ts';
 import type { World } from '../world.ts';
-import { call, manifestOf, ruleOf, type Write, withPolicies } from '../writes.ts';
+import { call, manifestOf, read, ruleOf, type Write, withPolicies } from '../writes.ts';
 
 const SPAN_MS = 250;
 const CARRIED_OUT_WITHIN_MS = 15_000;
@@ -47,7 +47,7 @@ async function carriedOut({ guarded, guardedPlace: place }: World, workflows: re
   const findings: string[] = [];
   for (const workflow of workflows) {
     const status = await endOf(place, workflow.id);
-    const { body } = await call(place, 'GET', '/policies?limit=200');
+    const { body } = await read(place, '/policies?limit=200');
     const names = new Set(body.items.map(({ name }: { name: string }) => name));
     const there = workflow.changes.filter(([, , name]) => names.has(name)).length;
     const expected = status === 'executed' ? workflow.changes.length : 0;
@@ -65,7 +65,7 @@ async function carriedOut({ guarded, guardedPlace: place }: World, workflows: re
 async function endOf(place: World['place'], id: string): Promise<string> {
   const until = performance.now() + CARRIED_OUT_WITHIN_MS;
   for (;;) {
-    const { body } = await call(place, 'GET', `/workflows/${id}`);
+    const { body } = await read(place, `/workflows/${id}`);
     if (!['approved', 'executing'].includes(body.status) || performance.now() > until) return body.status;
     await after(LOOK_AGAIN_MS);
   }

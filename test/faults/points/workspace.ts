@@ -1,5 +1,5 @@
 import type { World } from '../world.ts';
-import { call, createPolicy, ruleOf } from '../writes.ts';
+import { call, createPolicy, read, ruleOf } from '../writes.ts';
 
 const SPAN_MS = 150;
 const AT_ONCE = 3;
@@ -16,7 +16,7 @@ export async function killInWorkspace(world: World): Promise<void> {
   };
   await world.killDuring('workspace creation', () => Promise.allSettled(slugs.map(add)), SPAN_MS);
   world.looks.push(async ({ place, random }) => {
-    const { body } = await call(place, 'GET', '/workspaces?limit=200');
+    const { body } = await read(place, '/workspaces?limit=200');
     const findings: string[] = [];
     for (const slug of slugs) {
       const found = body.items.find((each: { slug: string }) => each.slug === slug);
@@ -24,8 +24,8 @@ export async function killInWorkspace(world: World): Promise<void> {
       if (found === undefined) await add(slug);
       const within = { ...place, workspace: found?.id ?? slug };
       const [networks, members] = [
-        await call(within, 'GET', '/networks'),
-        await call(within, 'GET', `/workspaces/${within.workspace}/members`),
+        await read(within, '/networks'),
+        await read(within, `/workspaces/${within.workspace}/members`),
       ];
       if (networks.body.items?.map(({ name }: { name: string }) => name).join() !== 'default')
         findings.push(`workspace ${slug} has the networks ${networks.text}`);

@@ -80,8 +80,24 @@ export class Ledger {
     this.tell(`deleted MeshPolicy ${name}`);
   }
 
+  /** As it is now, for a control plane that is set back to this. Nothing is under way. */
+  copy(): Ledger {
+    const copy = new Ledger();
+    copy.network = this.network;
+    copy.moments.push(...this.moments);
+    copy.heard.seq = this.heard.seq;
+    copy.heard.at = this.heard.at;
+    for (const map of ['told', 'credentials'] as const) copyInto(copy[map] as Map<string, unknown>, this[map]);
+    copyInto(copy.heard.changes, this.heard.changes);
+    return copy;
+  }
+
   /** What is as it was at this moment, for questions about the past. */
   remember(at: string): void {
     this.moments.push({ at, network: this.network });
   }
+}
+
+function copyInto<T>(to: Map<string, T>, from: ReadonlyMap<string, T>): void {
+  for (const [name, value] of from) to.set(name, value);
 }

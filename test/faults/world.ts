@@ -29,9 +29,9 @@ export class World {
   readonly kills = new Map<string, number>();
   /** What crash points want to see after the next start. */
   readonly looks: Look[] = [];
-  readonly main = new Ledger();
+  main = new Ledger();
   /** In which a person has to approve each change. */
-  readonly guarded = new Ledger();
+  guarded = new Ledger();
   /** Starts that came up and were looked at. */
   starts = 0;
   private token = '';
@@ -121,6 +121,12 @@ export class World {
     await this.victim.kill();
     // What went wrong is kept to be looked at.
     if (this.findings.length === 0) rmSync(this.victim.directory, { recursive: true, force: true });
+  }
+
+  /** What to go back to, once the control plane was set back to now. */
+  bookmark(): () => void {
+    const { told, main, guarded } = { told: this.told, main: this.main.copy(), guarded: this.guarded.copy() };
+    return () => Object.assign(this, { told, main: main.copy(), guarded: guarded.copy() });
   }
 
   /** Each with names of its own, until the control plane is gone. */

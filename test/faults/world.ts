@@ -85,7 +85,8 @@ export class World {
     const load = openLoad(this.victim, this.place);
     const underWay = this.main.more(1 + this.random.below(WRITES_BEFORE));
     const busy = [...this.writers(), this.storm()];
-    await underWay;
+    // On a full disk none is acknowledged, and each writer ends with the first that is refused.
+    await Promise.race([underWay, Promise.allSettled(busy)]);
     busy.push(work().then(() => undefined));
     await momentWithin(spanMs * this.victim.slowness, this.victim.directory, 'mesh.db-wal', this.random);
     await this.victim.kill();

@@ -30,6 +30,7 @@ const BY_CODE: Readonly<Record<ProblemCode, number>> = {
   second_factor_required: EXIT.auth,
   not_found: EXIT.notFound,
   conflict: EXIT.conflict,
+  unsupported_version: EXIT.conflict,
   dry_run: EXIT.conflict,
   precondition_failed: EXIT.conflict,
   plan_stale: EXIT.conflict,

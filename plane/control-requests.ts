@@ -6,6 +6,7 @@ import { lookUpById } from '../core/model/find.ts';
 import { pathReportsSchema } from '../core/model/reported-paths.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import { versionSchema } from '../core/model/version.ts';
+import { MAX_WIRE_TEXT, WIRE_TEXT, wireMismatch } from '../core/model/wire.ts';
 import { witnessedSchema } from '../core/model/witnesses.ts';
 import { heardOf } from '../core/peers/presence.ts';
 import { dueCheckpoint, takeWitness } from '../core/peers/witnessed.ts';
@@ -23,14 +24,15 @@ import type { GraphPush } from './graph-push.ts';
 /**
  * What nodes ask of the control plane over the bus, sealed to the control key with kind `request`:
  *
- *     mesh.control.<workspace>.<peer>.heartbeat   {"paths"?, "witnessed"?, "version"?}
- *                                                 answered by {"version", "at", "checkpoint"?}
- *     mesh.control.<workspace>.<peer>.graph       {}   answered by a full graph on mesh.<workspace>.<peer>.graph
+ *     mesh.control.<workspace>.<peer>.heartbeat   {"wire"?, "paths"?, "witnessed"?, "version"?}
+ *                                                 answered by {"wire", "version", "at", "checkpoint"?}
+ *     mesh.control.<workspace>.<peer>.graph       {"wire"?}   answered by a full graph on mesh.<workspace>.<peer>.graph
  *
  * What a heartbeat says as `version` is that of the node's software. The answer has that of the graph last pushed to the node;
  * at another one, or null, it asks for its graph.
  * A request of a process not met before may be a recording. It is answered by {"challenge"} and repeated by the node
- * with {"echo": <that challenge>}. Answers go to the reply subject, sealed with kind `reply`.
+ * with {"echo": <that challenge>}. Answers go to the reply subject, sealed with kind `reply`. `wire` is which versions of the
+ * wire each speaks; a node that has none in common is told so by the API.
  */
 const SUBJECT = /^mesh\.control\.([\w-]{1,64})\.([\w-]{1,64})\.(heartbeat|graph)$/;
 /**
@@ -42,7 +44,7 @@ const SERVED = { perSecond: 2, burst: 10 };
 const MAX_WAITING = 2_000;
 const MAX_UNPROVEN_WAITING = 1_000;
 
-type Ignored = SealRefusal | 'subject' | 'unknown-peer' | 'unproven' | 'rate' | 'busy';
+type Ignored = SealRefusal | 'subject' | 'unknown-peer' | 'unproven' | 'rate' | 'busy' | 'wire';
 type RequestServices = Pick<
   Services,
   'store' | 'states' | 'liveness' | 'paths' | 'witnesses' | 'clock' | 'log' | 'keys'
@@ -109,7 +111,8 @@ export class ControlRequests {
     const opened = this.#opener.open('request', subject, payload);
     if (!opened.ok) return this.#ignore(opened.reason);
     const answerTo = reply !== undefined && isLiteralSubject(reply) ? reply : undefined;
-    const answer = (content: object) => answerTo !== undefined && this.#push.reply(opened.from, answerTo, content);
+    const answer = (content: object) =>
+      answerTo !== undefined && this.#push.reply(opened.from, answerTo, { wire: WIRE_TEXT, ...content });
     const content = contentOf(opened.plaintext);
     if (opened.epoch === 'unproven') {
       const { echo } = content;
@@ -122,6 +125,11 @@ export class ControlRequests {
     }
     if (delivery.from === undefined) this.#bus.identify(delivery, peerId);
     if (!this.#limit.take(peerId, clock.now())) return this.#ignore('rate');
+    const mismatch = wireMismatch('node', content.wire);
+    if (mismatch !== undefined) {
+      this.#services.liveness.mismatched(workspace, peerId, mismatch);
+      return this.#ignore('wire');
+    }
     if (kind === 'graph') {
       this.served.graph += 1;
       this.#push.request(workspace, peerId);
@@ -155,6 +163,8 @@ const contentSchema = z.object({
   paths: pathReportsSchema.optional().catch(undefined),
   witnessed: witnessedSchema.optional().catch(undefined),
   version: versionSchema.optional().catch(undefined),
+  // What cannot be read is no version that both speak.
+  wire: z.string().max(MAX_WIRE_TEXT).optional().catch(''),
 });
 
 /** What is no content of a request says nothing. */

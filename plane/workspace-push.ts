@@ -178,6 +178,7 @@ export class WorkspacePush {
    */
   #listens({ name, uid }: PeerRecord, before: Sight): boolean {
     const { liveness, clock } = this.#services;
+    if (liveness.mismatch(this.#workspace, uid) !== undefined) return false;
     const heard = liveness.lastSeen(this.#workspace, uid);
     if (heard !== undefined && clock.now() - heard < ONLINE_MS) return true;
     const was = before.state.peers.get(name) ?? lookUpById(before.state.peers, uid);

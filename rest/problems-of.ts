@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../core/base/errors.ts';
-import { type AnyOperation, mayWait } from '../core/base/operation.ts';
+import { type AnyOperation, mayWait, speaksWire } from '../core/base/operation.ts';
 
 /** What stands before every operation, and what may befall each. */
 const ALWAYS: readonly ProblemCode[] = ['invalid_input', 'host_not_allowed', 'rate_limited', 'internal', 'unavailable'];
@@ -28,6 +28,7 @@ export function problemsOf<Services>(operation: AnyOperation<Services>): Readonl
   return new Set([
     ...ALWAYS,
     ...(access === 'public' ? [] : AUTHENTICATED),
+    ...(speaksWire(operation) ? (['unsupported_version'] as const) : []),
     ...(workspace === 'scoped' ? (['not_found'] as const) : []),
     ...(edition === 'pro' || proWhen ? (['edition_required'] as const) : []),
     ...(effects.readOnlyHint ? [] : WRITTEN),

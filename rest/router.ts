@@ -8,6 +8,7 @@ import { logFailure } from '../core/call/log-failure.ts';
 import { mergedText, pagesOf } from '../core/call/merged-pages.ts';
 import { requireAnswerSize } from '../core/compute/answer-size.ts';
 import { JsonText } from '../core/compute/compute.ts';
+import { WIRE_HEADER, WIRE_TEXT } from '../core/model/wire.ts';
 import { YamlText } from '../core/views/custom-resource.ts';
 import { prefersYaml, wantsEvents } from './accept.ts';
 import { readFields } from './body.ts';
@@ -96,7 +97,7 @@ function buildAnswer<Services>(
   const enrols = operation.access === 'enrolment';
   // What the edition does not have is refused by its route alone: whatever else is wrong comes after.
   const isReadable = operation.edition !== 'pro' || gate.edition === 'pro';
-  const open = [...headers, ...(operation.shows ? ['Vary', 'Accept'] : [])];
+  const open = [...headers, WIRE_HEADER, WIRE_TEXT, ...(operation.shows ? ['Vary', 'Accept'] : [])];
   const hasTag = answersRecord(operation);
   const takesJsonText = !http.envelope && !http.otherStatus;
 
@@ -126,6 +127,7 @@ function buildAnswer<Services>(
         workspaceHints: [workspace, headerOf(request.headers['x-workspace-id'])],
         face: 'rest',
         origin: originOf(request),
+        wire: headerOf(request.headers[WIRE_HEADER.toLowerCase()]),
         requestId,
         signal: abort.signal,
         takesJsonText,

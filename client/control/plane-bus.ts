@@ -2,6 +2,7 @@ import type { Log } from '../../core/base/ports.ts';
 import { ifIs, integer, nullable, type Of, object, text } from '../../core/base/shape.ts';
 import { busSecretOf } from '../../core/identity/device-token.ts';
 import type { GraphMessage } from '../../core/model/graph.ts';
+import { commonWire, MAX_WIRE_TEXT, WIRE_TEXT } from '../../core/model/wire.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
 import { type Bus, type BusMessage, openBus } from './bus.ts';
@@ -30,7 +31,10 @@ export interface PlaneBusOptions {
 /** The control plane answers on the bus within this, or it does not hear this node there. */
 export const ANSWER_MS = 5_000;
 
-const replyShape = object({}, { challenge: text(64), version: nullable(integer()), checkpoint: text(4_096) });
+const replyShape = object(
+  {},
+  { challenge: text(64), version: nullable(integer()), checkpoint: text(4_096), wire: text(MAX_WIRE_TEXT) },
+);
 
 /** The control plane over the bus: what it is told is sealed to it, and what it did not seal is not taken for its word. */
 export class PlaneBus {
@@ -69,15 +73,18 @@ export class PlaneBus {
   /** Asks for the whole graph; it comes as a push. */
   askForGraph(): void {
     const subject = this.#controlSubject('graph');
-    this.#bus?.publish(subject, this.#seals.request(subject, {}));
+    this.#bus?.publish(subject, this.#seals.request(subject, { wire: WIRE_TEXT }));
   }
 
   /** @returns undefined without an answer of the control plane in time */
   async beat(content: object): Promise<Of<typeof replyShape> | undefined> {
     const subject = this.#controlSubject('heartbeat');
     try {
-      const answer = await this.#bus?.request(subject, this.#seals.request(subject, content), ANSWER_MS);
-      return answer && ifIs(replyShape, this.#seals.openReply(answer));
+      const request = this.#seals.request(subject, { ...content, wire: WIRE_TEXT });
+      const answer = await this.#bus?.request(subject, request, ANSWER_MS);
+      const reply = answer && ifIs(replyShape, this.#seals.openReply(answer));
+      // The API tells what is to be upgraded.
+      return reply && commonWire(reply.wire) !== undefined ? reply : undefined;
     } catch (error) {
       this.#options.log.debug({ error: String(error) }, 'no answer to a heartbeat on the bus');
       return undefined;

@@ -15,6 +15,7 @@ import {
 } from '../../core/base/shape.ts';
 import { parseInstant } from '../../core/base/time.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
+import { commonWire, WIRE_HEADER, WIRE_TEXT, wireMismatch } from '../../core/model/wire.ts';
 import { takenGraphShape } from '../graph-shape.ts';
 
 /** The control plane answered no. `code` is that of its problem body, `unknown` when something else answered. */
@@ -42,8 +43,8 @@ const TIMEOUT_MS = 15_000;
 /** A graph of 20,000 peers with 100,000 rules is some 15 MB. */
 const MAX_ANSWER_BYTES = 64 * 1_048_576;
 
-/** What a control plane of 0.1.0 refuses of registrations and heartbeats, as it does every field that it does not know. */
-const NEWER: ReadonlySet<string> = new Set(['version', 'witnessed']);
+/** Fields of registrations and heartbeats since a version of the wire: an older control plane refuses what it does not know. */
+const SINCE: Readonly<Record<string, number>> = { version: 2, witnessed: 2 };
 
 const anyText = text(4_096);
 const problemShape = object({ code: anyText, title: anyText, detail: text(65_536) }, { suggestedName: text(63) });
@@ -94,6 +95,8 @@ export class PlaneApi {
   readonly server: string;
   #token: string | undefined;
   readonly #signal: AbortSignal | undefined;
+  /** The version of the wire that is spoken, as of the last answer. */
+  #wire: number | undefined;
 
   constructor(server: string, token?: string, signal?: AbortSignal) {
     this.server = server;
@@ -152,13 +155,15 @@ export class PlaneApi {
     return this.#call('POST', '/api/v1/devices/self/key', rotatedShape, { body });
   }
 
-  /** Posts what a control plane may be too old to know; it is then told the rest. */
-  #tell<T>(path: string, shape: Shape<T>, body: object): Promise<T> {
-    return this.#call('POST', path, shape, { body }).catch((error: unknown) => {
-      const known = Object.fromEntries(Object.entries(body).filter(([field]) => !NEWER.has(field)));
-      const isSame = Object.keys(known).length === Object.keys(body).length;
-      if (isSame || !(error instanceof PlaneRefusal) || error.code !== 'invalid_input') throw error;
-      return this.#call('POST', path, shape, { body: known });
+  /** Posts what the control plane is new enough to know. */
+  async #tell<T>(path: string, shape: Shape<T>, body: object): Promise<T> {
+    if (this.#wire === undefined) await this.discovery();
+    const wire = this.#wire ?? 1;
+    const known = Object.fromEntries(Object.entries(body).filter(([field]) => (SINCE[field] ?? 1) <= wire));
+    return this.#call('POST', path, shape, { body: known }).catch((error: unknown) => {
+      // It may have been replaced by an older one.
+      if (error instanceof PlaneRefusal && error.code === 'invalid_input') this.#wire = undefined;
+      throw error;
     });
   }
 
@@ -174,6 +179,7 @@ export class PlaneApi {
       path,
       {
         accept: 'application/json',
+        [WIRE_HEADER]: WIRE_TEXT,
         ...(!isPublic && this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
       },
       body,
@@ -190,6 +196,10 @@ export class PlaneApi {
       if (!problem) throw new PlaneAway(`${this.server} answered ${status}, not as a control plane does`);
       throw new PlaneRefusal(status, problem.code, `${problem.title}: ${problem.detail}`, problem.suggestedName);
     }
+    const said = response.headers[WIRE_HEADER.toLowerCase()];
+    this.#wire = commonWire(said?.toString());
+    const mismatch = wireMismatch('control plane', said?.toString());
+    if (mismatch !== undefined) throw new PlaneRefusal(status, 'unsupported_version', mismatch);
     try {
       return shape(answer);
     } catch (error) {

@@ -1,6 +1,7 @@
 /** Every failure the service can report, in one table: code -> HTTP status and title (docs/errors.md). */
 export const problems = {
   invalid_input: { status: 400, title: 'Invalid input' },
+  unsupported_version: { status: 400, title: 'Version not supported' },
   unauthenticated: { status: 401, title: 'Authentication required' },
   otp_required: { status: 401, title: 'One-time code required' },
   edition_required: { status: 402, title: 'Pro edition required' },

@@ -160,6 +160,11 @@ export function mayWait({ access, effects }: Pick<AnyOperation<unknown>, 'access
   return !effects.readOnlyHint && !others.includes(access);
 }
 
+/** Whether nodes call an operation, in a version that they and the control plane speak. Leaving needs none. */
+export function speaksWire({ access, http }: Pick<AnyOperation<unknown>, 'access' | 'http'>): boolean {
+  return (access === 'device' || access === 'enrolment') && http.method !== 'delete';
+}
+
 /** Whether an answer says that a person has to approve first. */
 export function isPending(answer: unknown): boolean {
   return pendingApproval.safeParse(answer).success;

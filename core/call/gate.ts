@@ -1,5 +1,6 @@
 import { guardedStore } from '../authority/guarded-store.ts';
 import { NeedsPerson } from '../authority/needs-person.ts';
+import type { Caller } from '../base/caller.ts';
 import { buildAuthenticator } from '../identity/authenticate.ts';
 import { buildWorkspaceDirectory } from '../identity/workspace-directory.ts';
 import { workspaceById } from '../model/workspaces.ts';
@@ -39,7 +40,10 @@ export function buildGate(services: Services): ServiceGate {
       yamlOfAnswer(kind, answer, (await workspaceById(services, workspace)).spec.namespace),
     held: async (operation, input, context, error) =>
       error instanceof NeedsPerson ? holdCall(operation, input, context, error) : undefined,
-    refused: refusals.count,
+    refused(operation, error, request, caller) {
+      if (error.code === 'unsupported_version') noteMismatch(services.liveness, caller, error.message);
+      refusals.count(operation, error, request, caller);
+    },
     called: (call) => keepTrace(services.calls, services.clock.now(), call),
     flushRefusals: refusals.flush,
     flushSessions: authenticator.flushSessions,
@@ -48,4 +52,10 @@ export function buildGate(services: Services): ServiceGate {
       directory.close();
     },
   };
+}
+
+/** So that people see which node is to be upgraded. A newcomer has no peer yet. */
+function noteMismatch(liveness: Services['liveness'], caller: Caller | null, why: string): void {
+  if (caller?.kind !== 'device' || caller.workspaces === 'all') return;
+  for (const workspace of caller.workspaces) liveness.mismatched(workspace, caller.id, why);
 }

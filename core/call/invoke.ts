@@ -2,13 +2,14 @@ import type { Caller } from '../base/caller.ts';
 import type { Edition } from '../base/edition.ts';
 import { invalidInput, MeshError, sentenceOf } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import { type AnyOperation, type CallContext, type Face, fieldOf, isPending } from '../base/operation.ts';
+import { type AnyOperation, type CallContext, type Face, fieldOf, isPending, speaksWire } from '../base/operation.ts';
 import { refusePollution } from '../base/polluting-keys.ts';
 import { StoreError } from '../base/ports.ts';
 import type { ResourceKind } from '../base/record.ts';
 import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
 import type { Access } from '../base/scope.ts';
 import { type Compute, heavyCallOf } from '../compute/compute.ts';
+import { requireWire } from '../model/wire.ts';
 import { withNames } from '../model/with-nearest.ts';
 import { type EntityTags, isChangedSince, preconditionFailed } from '../state/expecting.ts';
 import { YamlText } from '../views/custom-resource.ts';
@@ -25,6 +26,8 @@ export interface CallRequest {
   readonly workspaceHints: readonly (string | undefined)[];
   readonly face: Face;
   readonly origin: string;
+  /** Which versions of the wire a node says that it speaks. */
+  readonly wire?: string | undefined;
   readonly requestId: string;
   readonly signal: AbortSignal;
   /** A principal that the face itself vouches for: the one of a plane on stdio. */
@@ -109,6 +112,7 @@ export async function invoke<Services>(
   };
   try {
     caller = await callerOf(operation.access, request, gate);
+    if (speaksWire(operation)) requireWire(request.wire);
     requireEdition(operation, request.raw, gate.edition);
     if (caller) requireUnrestricted(operation, caller);
     const resolved = await resolveWorkspace(operation, request, caller, gate);

@@ -6,11 +6,12 @@ export const ONLINE_MS = 90_000;
 interface Heard {
   at?: number;
   version?: string;
+  mismatch?: string;
 }
 
 /**
  * Hearings in memory. Only peers that exist are told to it, and `forget` goes with their deletion, so it holds at most one
- * number and one version a peer.
+ * number and two texts a peer.
  */
 export function buildLiveness(): Liveness {
   const byWorkspace = new Map<string, Map<string, Heard>>();
@@ -27,6 +28,7 @@ export function buildLiveness(): Liveness {
       const heard = entry(workspace, peerUid);
       const last = heard.at;
       heard.at = last === undefined ? at : Math.max(last, at);
+      delete heard.mismatch;
       return last === undefined || at - last >= ONLINE_MS;
     },
     lastSeen: (workspace, peerUid) => of(workspace, peerUid)?.at,
@@ -41,6 +43,10 @@ export function buildLiveness(): Liveness {
       entry(workspace, peerUid).version = version;
     },
     version: (workspace, peerUid) => of(workspace, peerUid)?.version,
+    mismatched(workspace, peerUid, why) {
+      entry(workspace, peerUid).mismatch = why;
+    },
+    mismatch: (workspace, peerUid) => of(workspace, peerUid)?.mismatch,
     forget(workspace, peerUid) {
       const peers = byWorkspace.get(workspace);
       peers?.delete(peerUid);

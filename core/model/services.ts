@@ -99,6 +99,9 @@ export interface Liveness {
   /** Which version of its software a peer says that it runs. */
   said(workspace: string, peerUid: string, version: string): void;
   version(workspace: string, peerUid: string): string | undefined;
+  /** A peer asked that has no version of the wire in common with this control plane: why, until it is heard. */
+  mismatched(workspace: string, peerUid: string, why: string): void;
+  mismatch(workspace: string, peerUid: string): string | undefined;
   forget(workspace: string, peerUid: string): void;
   /** Peers of all workspaces heard of since an instant. */
   countSince(instant: number): number;

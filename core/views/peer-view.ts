@@ -32,6 +32,7 @@ export const peerSchema = z.strictObject({
     approvedAt: z.string().nullable(),
     keySince: z.string().describe('When it took its present key'),
     version: z.string().nullable().describe('Of the software that it runs, as it says; null where it never said'),
+    mismatch: z.string().optional().describe('Why it is refused: its software or the control plane is to be upgraded'),
   }),
 });
 
@@ -40,11 +41,12 @@ export type PeerView = z.input<typeof peerSchema>;
 export function peerView(
   peer: PeerRecord,
   state: NetworkState,
-  liveness: Pick<NetworkServices['liveness'], 'lastSeen' | 'version'>,
+  liveness: Pick<NetworkServices['liveness'], 'lastSeen' | 'version' | 'mismatch'>,
 ): PeerView {
   const { uid, name, spec, status, labels, createdAt, revision } = peer;
   const presence = state.presence.get(name)?.spec;
   const heard = liveness.lastSeen(state.workspace, uid);
+  const mismatch = liveness.mismatch(state.workspace, uid);
   return {
     id: uid,
     name,
@@ -68,6 +70,7 @@ export function peerView(
       approvedAt: status.approvedAt ?? null,
       keySince: status.keySince ?? formatInstant(createdAt),
       version: liveness.version(state.workspace, uid) ?? presence?.version ?? null,
+      ...(mismatch !== undefined && { mismatch }),
     },
   };
 }

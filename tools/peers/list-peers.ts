@@ -9,7 +9,7 @@ import { pageOf, pageQuery } from '../page.ts';
 import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
 import { instant } from '../snapshots/snapshot-fields.ts';
 
-const HEARD_OF_NOBODY = { lastSeen: () => undefined, version: () => undefined };
+const HEARD_OF_NOBODY = { lastSeen: () => undefined, version: () => undefined, mismatch: () => undefined };
 
 const FIELDS = peerSchema.keyof().options;
 

@@ -14,11 +14,12 @@ export interface NodeIdentity {
   readonly pair: KeyPair;
 }
 
-/** A node on the bus, with the official client: opens what is pushed to it and keeps its graph. */
+/** A node on the bus, with the official client: opens what is pushed to it and keeps its graph. Each request has `says` in it. */
 export async function busNode(
   port: number,
   { id, workspaceId, deviceToken, controlKey, pair }: NodeIdentity,
   options: NodeConnectionOptions = { reconnect: false },
+  says: object = {},
 ) {
   const nats = await connect({ port, token: busSecretOf(deviceToken), inboxPrefix: `_INBOX.${id}`, ...options });
   const control = Uint8Array.from(Buffer.from(controlKey, 'base64'));
@@ -51,7 +52,8 @@ export async function busNode(
   });
   const subjectOf = (what: 'heartbeat' | 'graph') => `mesh.control.${workspaceId}.${id}.${what}`;
   const seal = (what: 'heartbeat' | 'graph', content: object) =>
-    sealer.seal('request', control, subjectOf(what), Buffer.from(JSON.stringify(content))) ?? new Uint8Array();
+    sealer.seal('request', control, subjectOf(what), Buffer.from(JSON.stringify({ ...says, ...content }))) ??
+    new Uint8Array();
   const ask = async (content: object) => {
     const { subject, data } = await nats.request(subjectOf('heartbeat'), seal('heartbeat', content));
     return open('reply', subject, data) as { challenge?: string; version?: number | null };

@@ -6,7 +6,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { askAgent, localSocketPath } from '../../../client/agent/local-socket.ts';
 import { type NodeStatus, nodeStatusSchema, type PeerStatus } from '../../../client/agent/node-status.ts';
 import { freshDirectory } from '../process/meshd.ts';
-import { launcher, type Ran, type RunOptions } from '../process/run-command.ts';
+import { BIN, launcher, type Ran, type RunOptions } from '../process/run-command.ts';
 import { freshInterface, type LabHost, type Natlab } from './natlab.ts';
 import { LAB_SERVER, type LabPlane } from './natlab-plane.ts';
 
@@ -23,11 +23,14 @@ export class LabNode {
   readonly directory = path.join(freshDirectory(), 'node');
   readonly interfaceName = freshInterface();
   readonly #logDirectory = path.join(this.directory, 'log');
+  /** Where its launchers are; another one from the next start on. */
+  bin: string;
   #foreground: ChildProcess | undefined;
   #printed = '';
 
-  constructor(host: LabHost) {
+  constructor(host: LabHost, bin = BIN) {
     this.host = host;
+    this.bin = bin;
   }
 
   /** Everything that it logged, in the foreground or as a daemon. */
@@ -38,12 +41,12 @@ export class LabNode {
 
   /** Runs a command of `mesh` for this node; answers any exit code. */
   mesh(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-    return this.host.run(launcher('mesh'), args, { ...options, env: { ...this.#env(), ...options.env } });
+    return this.host.run(launcher('mesh', this.bin), args, { ...options, env: { ...this.#env(), ...options.env } });
   }
 
   /** As `mesh`. @throws Error with its output when it does not end with 0 */
   must(args: readonly string[], options: RunOptions = {}): Promise<string> {
-    return this.host.must(launcher('mesh'), args, { ...options, env: { ...this.#env(), ...options.env } });
+    return this.host.must(launcher('mesh', this.bin), args, { ...options, env: { ...this.#env(), ...options.env } });
   }
 
   /** `mesh init`, under the name of its host. */
@@ -53,7 +56,10 @@ export class LabNode {
 
   /** Starts `mesh up` in the foreground, in a session of its own as a service is. */
   start(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): void {
-    const child = this.host.spawn('setsid', [launcher('mesh'), ...this.#upArguments(args)], { ...this.#env(), ...env });
+    const child = this.host.spawn('setsid', [launcher('mesh', this.bin), ...this.#upArguments(args)], {
+      ...this.#env(),
+      ...env,
+    });
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
         this.#printed += chunk;
@@ -91,7 +97,9 @@ export class LabNode {
 
   /** By the socket that `mesh status` asks. */
   async status(): Promise<NodeStatus> {
-    return nodeStatusSchema.parse(await askAgent(localSocketPath(this.directory), { ask: 'status' }));
+    // An older version says less.
+    const schema = this.bin === BIN ? nodeStatusSchema : nodeStatusSchema.partial();
+    return schema.parse(await askAgent(localSocketPath(this.directory), { ask: 'status' })) as NodeStatus;
   }
 
   /** Looks at the status until it is so. @throws Error with the last status and the log when it takes too long */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { apiOf, configure, freshWorkspace } from '../http/harness.ts';
 import { joinTokenFor } from '../http/joining.ts';
 import { freshDirectory, startMeshd } from '../process/meshd.ts';
-import { launcher } from '../process/run-command.ts';
+import { BIN, launcher } from '../process/run-command.ts';
 import { type Natlab, PLANE_NAME } from './natlab.ts';
 import { openGate } from './natlab-gate.ts';
 
@@ -21,17 +21,17 @@ const PLANE_ENV = {
 };
 
 /** A real `meshd` on the lab's plane, with the contract's ports, and an administrator's session on a workspace. */
-export async function startLabPlane(lab: Natlab, env: Readonly<Record<string, string>> = {}) {
+export async function startLabPlane(lab: Natlab, env: Readonly<Record<string, string>> = {}, firstBin = BIN) {
   const directory = freshDirectory();
   configure(directory);
   const host = lab.host('plane');
-  const launch = async () => {
-    const command = ['ip', 'netns', 'exec', host.namespace, launcher('meshd'), '--standalone'] as const;
+  const launch = async (bin: string) => {
+    const command = ['ip', 'netns', 'exec', host.namespace, launcher('meshd', bin), '--standalone'] as const;
     const meshd = startMeshd({ directory, env: { ...PLANE_ENV, ...env }, command });
     await meshd.ready();
     return meshd;
   };
-  let meshd = await launch();
+  let meshd = await launch(firstBin);
   const socket = path.join(directory, 'gate.sock');
   const inside = host.spawn(process.execPath, [path.join(import.meta.dirname, 'natlab-gate.ts'), socket, '18090']);
   if (inside.stdout) await once(inside.stdout, 'data');
@@ -52,10 +52,10 @@ export async function startLabPlane(lab: Natlab, env: Readonly<Record<string, st
 
     joinToken: (usageLimit = 100) => joinTokenFor({ api: call }, admin, { usageLimit }),
 
-    /** Ends the process; `start` brings it back on its data. */
+    /** Ends the process; `start` brings it back on its data, by the launchers of another version where they are given. */
     stop: () => meshd.stop(),
-    async start(): Promise<void> {
-      meshd = await launch();
+    async start(bin = firstBin): Promise<void> {
+      meshd = await launch(bin);
     },
     async [Symbol.asyncDispose](): Promise<void> {
       gate.server.close();

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 
-const BIN = path.resolve(import.meta.dirname, '../../../bin');
+/** Where the launchers of this version are. */
+export const BIN = path.resolve(import.meta.dirname, '../../../bin');
 
 /** Where compiled code is kept between commands, whose homes are new each time; set by vitest.config.ts. */
 export const COMPILE_CACHE = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '' };
@@ -18,8 +19,8 @@ export interface RunOptions {
   readonly timeoutMs?: number;
 }
 
-/** The launcher of a command, for whoever starts it themselves. */
-export const launcher = (name: 'mesh' | 'meshd') => path.join(BIN, name);
+/** The launcher of a command, for whoever starts it themselves; of another version from its `bin/`. */
+export const launcher = (name: 'mesh' | 'meshd', bin = BIN) => path.join(bin, name);
 
 /** Runs `bin/mesh` as a user does, with its session in the directory `home`. */
 export function mesh(

@@ -16,6 +16,7 @@ export const peers = {
   add: 'Add a device',
   lastSeen: 'Last seen',
   version: 'Version',
+  mismatch: 'Refused',
   online: 'online',
   offline: 'offline',
   phases: { pending: 'pending', ready: 'ready', revoked: 'revoked', expired: 'expired' },

@@ -46,6 +46,7 @@ export function PeerDetails({ name, closeTo = 'peers' }: { name: string; closeTo
           [texts.peers.agent, peer.agent ?? peer.delegatedBy],
           [texts.peers.lastSeen, status.online ? texts.common.now : <Time at={status.lastSeenAt} />],
           [texts.peers.version, status.version],
+          [texts.peers.mismatch, status.mismatch],
           [texts.peers.joined, <Time key="joined" at={peer.createdAt} />],
           [texts.peers.expires, peer.expiresAt && <Time at={peer.expiresAt} />],
           [

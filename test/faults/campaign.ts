@@ -69,7 +69,8 @@ export async function campaign(options: CampaignOptions): Promise<Outcome> {
       sum.cut.undone += cut.undone;
     }
     sum.starts += world.starts;
-    log(`seed ${seed}: ${total(kills)} kills, ${sum.acknowledged} writes acknowledged, ${findings.length} findings`);
+    log(`seed ${seed}: ${total(kills)} kills, ${JSON.stringify(sum)}, ${findings.length} findings`);
+    for (const finding of findings) log(finding);
   }
   return { kills, ...sum, findings };
 }

@@ -6,7 +6,7 @@ const SEED = Number(process.env['MESH_TEST_SEED'] ?? 20_261_126);
 const SIZE = isLong ? { kills: 500, times: 6, roundsInWorld: 2 } : { kills: 1, times: 1, roundsInWorld: 1 };
 /** Control planes that are killed side by side. */
 const LANES = isLong ? 2 : 1;
-const PATIENCE_MS = isLong ? 12 * 3_600_000 : 180_000;
+const PATIENCE_MS = isLong ? 12 * 3_600_000 : 600_000;
 /** One in each kind of crash point at least. */
 const POINTS = [
   'approval of a workflow',

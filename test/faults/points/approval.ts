@@ -4,7 +4,8 @@ import type { World } from '../world.ts';
 import { call, manifestOf, read, ruleOf, type Write, withPolicies } from '../writes.ts';
 
 const SPAN_MS = 250;
-const CARRIED_OUT_WITHIN_MS = 15_000;
+/** It is tried again each minute where the machine is too busy to compute what it does. */
+const CARRIED_OUT_WITHIN_MS = 300_000;
 const LOOK_AGAIN_MS = 50;
 
 interface Workflow extends Write {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { freshDirectory } from '../kits/process/meshd.ts';
 import { isInstalled } from '../kits/process/needs.ts';
 import { hostIn } from '../kits/process/set-clock.ts';
@@ -22,6 +22,7 @@ test.skipIf(!isInstalled('faketime'))(
     const directory = freshDirectory();
     const { set, env } = hostIn(directory);
     const world = new World(random, { directory, env });
+    onTestFinished(() => world.close());
     await world.victim.start();
     await world.settle();
     for (let step = 0; step < STEPS; step += 1) {
@@ -33,6 +34,5 @@ test.skipIf(!isInstalled('faketime'))(
       await world.comeBack();
       expect([SEED, now, later, world.findings]).toEqual([SEED, now, later, []]);
     }
-    await world.close();
   },
 );

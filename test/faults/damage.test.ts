@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { DAMAGES } from './damage.ts';
 import { damageAndRestore } from './disk.ts';
 import { randomOf } from './random.ts';
@@ -16,6 +16,7 @@ test(`of a database that is damaged (seed ${SEED}) nothing is lost without a wor
   timeout: PATIENCE_MS,
 }, async () => {
   const world = new World(random);
+  onTestFinished(() => world.close());
   await world.victim.start();
   await world.settle();
   for (const damage of chosen) {
@@ -24,5 +25,4 @@ test(`of a database that is damaged (seed ${SEED}) nothing is lost without a wor
     process.stderr.write(`${damage.name}: ${TIMES} times, refused ${refused} times\n`);
     expect([damage.name, world.findings]).toEqual([damage.name, []]);
   }
-  await world.close();
 });

@@ -31,6 +31,7 @@ test('a disk that is full to some point, or cannot be written to, loses nothing 
   if (directory === undefined) return skip('mounting a tmpfs needs root');
   const random = randomOf(SEED);
   const world = new World(random, { directory, env: { MESH_STORE_RESERVE: String(RESERVE_MB) } });
+  onTestFinished(() => world.victim.kill());
   await world.victim.start();
   await world.settle();
   const filler = path.join(directory, 'filler');
@@ -54,5 +55,4 @@ test('a disk that is full to some point, or cannot be written to, loses nothing 
     expect([SEED, count, world.findings]).toEqual([SEED, count, []]);
   }
   process.stderr.write(`a full disk: ${TIMES} times, ${refused} writes refused\n`);
-  await world.victim.kill();
 });

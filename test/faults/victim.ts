@@ -14,6 +14,12 @@ export interface VictimOptions {
   readonly between?: (api: Api) => Api;
 }
 
+/** A test that is given up leaves none behind. */
+const running = new Set<Meshd>();
+process.on('exit', () => {
+  for (const { child } of running) child.kill('SIGKILL');
+});
+
 /** A `meshd --standalone` that is killed and started again on one directory. */
 export class Victim {
   readonly directory: string;
@@ -48,8 +54,11 @@ export class Victim {
   /** Begins a start, and does not wait for its end. */
   begin(): Meshd {
     const { directory, env } = this.options;
-    this.meshd = startMeshd({ directory, ...(env && { env }) });
-    return this.meshd;
+    const meshd = startMeshd({ directory, ...(env && { env }) });
+    running.add(meshd);
+    void meshd.ended.then(() => running.delete(meshd));
+    this.meshd = meshd;
+    return meshd;
   }
 
   /** @throws Error with what it said where it does not come up */

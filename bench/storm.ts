@@ -12,7 +12,7 @@ const quick = process.argv.includes('--quick') ? 10 : 1;
 
 console.log(`${machine()}, load average ${loadavg()[0]?.toFixed(1)}.\n`);
 console.log(
-  '| Devices | neighbours at most | registered, s | all graphs right, s | register p50, p99 ms | healthz p99, worst ms | plane, processor s | messages | MB | RSS MB |',
+  '| Devices | neighbours at most | registered, s | all graphs right, s | register p50, p99 ms | healthz p99, worst ms | plane, processor s | whole graphs | deltas | MB | RSS MB |',
 );
 console.log('| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |');
 for (const [devices = 0, group = devices] of storms) {
@@ -21,7 +21,7 @@ for (const [devices = 0, group = devices] of storms) {
   console.log(`| ${[count, Math.min(group, count) - 1, ...cellsOf(storm)].join(' | ')} |`);
 }
 
-function cellsOf({ registered, settled, register, healthz, cpuS, messages, bytes, rss }: Storm): string[] {
+function cellsOf({ registered, settled, register, healthz, cpuS, full, delta, bytes, rss }: Storm): string[] {
   const at = (values: readonly number[], share: number) =>
     [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)]?.toFixed(1) ?? '-';
   return [
@@ -30,7 +30,8 @@ function cellsOf({ registered, settled, register, healthz, cpuS, messages, bytes
     `${at(register, 0.5)}, ${at(register, 0.99)}`,
     `${at(healthz, 0.99)}, ${at(healthz, 1)}`,
     cpuS.toFixed(1),
-    messages.toLocaleString('en'),
+    full.toLocaleString('en'),
+    delta.toLocaleString('en'),
     (bytes / 1e6).toFixed(0),
     (rss / 1e6).toFixed(0),
   ];

@@ -67,6 +67,26 @@ const NODE: Group = {
       load: async () => (await import('./node-netcheck.ts')).defineNetcheck,
     },
     {
+      name: 'logs',
+      description: 'show what the node of this machine logged; needs superuser rights',
+      load: async () => (await import('./node-logs.ts')).defineLogs,
+    },
+    {
+      name: 'service',
+      description: 'run the node of this machine as a service, which starts with it',
+      load: async () => (await import('./node-service.ts')).defineService,
+    },
+    {
+      name: 'leave',
+      description: 'remove this machine from the network, and what the node has on it; needs superuser rights',
+      load: async () => (await import('./node-leave.ts')).defineLeave,
+    },
+    {
+      name: 'bugreport',
+      description: 'write one file about this node for whoever helps, without secrets; needs superuser rights',
+      load: async () => (await import('./node-bugreport.ts')).defineBugreport,
+    },
+    {
       name: 'sandbox',
       description: 'run sub-agents with nothing but the overlay to talk to',
       load: async () => (await import('./node-sandbox.ts')).defineSandbox,

@@ -54,10 +54,12 @@ test('a hint knows each command, and no other', async () => {
 
 test('nothing but the answer is written to standard output', () => {
   const directory = path.resolve('cli');
-  const writers = readdirSync(directory).filter(
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+  const writers = files.filter(
     (name) =>
-      !name.endsWith('.test.ts') && /console\.log|stdout\.write/.test(readFileSync(path.join(directory, name), 'utf8')),
+      /(?<!\.test)\.ts$/.test(name) &&
+      /console\.log|stdout\.write/.test(readFileSync(path.join(directory, name), 'utf8')),
   );
-  // ping shows each reply as it comes, to a person alone; completion answers a shell.
-  expect(writers).toEqual(['answer.ts', 'completion.ts', 'node-ping.ts']);
+  // ping shows each reply as it comes, to a person alone, and logs each line; completion answers a shell.
+  expect(writers.sort()).toEqual(['answer.ts', 'completion.ts', 'node-logs.ts', 'node-ping.ts']);
 });

@@ -15,6 +15,8 @@ interface InviteOptions extends TargetOptions {
   readonly expiry: string;
   readonly uses: string;
   readonly labels?: string;
+  readonly deviceLabels?: string;
+  readonly ephemeral?: boolean;
   readonly link?: boolean;
 }
 
@@ -29,6 +31,8 @@ export function defineInvite(invite: Command): void {
       .option('--expiry <duration>', 'of a token that is made, such as 24h', '24h')
       .option('--uses <n>', 'devices that it may add', '1')
       .option('--labels <key=value,...>', 'labels of the devices that join with it')
+      .option('--device-labels <key=value,key,...>', 'labels that a device may ask for: a key alone grants any value')
+      .option('--ephemeral', 'have what joins with it deleted once it has been offline for 10 minutes')
       .option('--link', 'print the join link in words too'),
     async (options: InviteOptions): Promise<Answer> => {
       const invitation = await invitationOf(options);
@@ -53,6 +57,8 @@ async function invitationOf(options: InviteOptions): Promise<Invitation | { wait
     expiry: options.expiry,
     usageLimit: Number(options.uses),
     ...(options.labels !== undefined && { labels: labelsOf(options.labels, '--labels') }),
+    ...(options.deviceLabels !== undefined && { deviceLabels: options.deviceLabels.split(',') }),
+    ...(options.ephemeral && { ephemeral: true }),
   };
   const request = { method: 'post', path: '/api/v1/token/generate', body };
   const answer = await callInWorkspace(target, request, existingOrFirstWorkspace);

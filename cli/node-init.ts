@@ -10,6 +10,7 @@ import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
 import { directoryOption, nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
+import { labelsOf } from './operation-options.ts';
 import { readToken, warnPlainHttp } from './session.ts';
 
 interface InitOptions {
@@ -18,6 +19,8 @@ interface InitOptions {
   readonly configDir?: string;
   readonly name?: string;
   readonly force?: boolean;
+  readonly labels?: string;
+  readonly ephemeral?: boolean;
 }
 
 /** `mesh init`: makes the key of this node and registers it. */
@@ -29,6 +32,8 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
       .option('--token <token>', 'join token, or @file (MESH_TOKEN)')
       .option('--config-dir <dir>', 'where the configuration is written; up needs the same (~/.mesh)')
       .option('--name <name>', 'name of this node instead of the host name; auto: the host name, or the next free one')
+      .option('--labels <key=value,...>', 'labels to ask for; the token has to grant them')
+      .option('--ephemeral', 'have the control plane delete this node once it has been offline for 10 minutes')
       .option('--force', 'forget the node that the directory holds'),
     async (link: string | undefined, options: InitOptions): Promise<Answer> => {
       const directory = nodeDirectory(options.configDir);
@@ -44,6 +49,8 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
         hostname: hostname(),
         platform,
         version,
+        ...(options.labels !== undefined && { labels: labelsOf(options.labels, '--labels') }),
+        ephemeral: options.ephemeral === true,
         force: options.force === true,
       }).catch((error: unknown) => {
         throw asCliError(error);

@@ -22,6 +22,13 @@ export function durationOf(text: string): number {
   return ms;
 }
 
+/** How old something may become: a duration of an hour or more, in milliseconds. */
+export function ageOf(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms >= 3_600_000) return ms;
+  throw new InvalidArgumentError('It is a duration of an hour or more, such as 90d.');
+}
+
 /** A name as the kernel takes it, without what a shell or a rule could misread. */
 export function interfaceOf(text: string): string {
   if (/^[A-Za-z][A-Za-z0-9_-]{0,14}$/.test(text)) return text;

@@ -56,6 +56,7 @@ const status = (peers: readonly PeerStatus[]): NodeStatus => ({
     finding: null,
     trouble: '',
   },
+  names: { domain: 'prod.mesh.internal', server: '10.96.0.1:53', resolver: 'systemd-resolved', trouble: '' },
   relay: {
     state: 'ready',
     address: 'lrp://mesh.example.net:6266',
@@ -98,6 +99,7 @@ test('people see this node, a row for each peer, and why a peer is not reached d
     'Relay          lrp://mesh.example.net:6266  ready, dropped 3 queue-full',
     'Shared port    yes, seen as 198.51.100.1:51820',
     'Firewall       2 rules in, 1 out; graph version 12',
+    'Names          prod.mesh.internal at 10.96.0.1:53, by systemd-resolved',
     'Audit log      41 entries verified 10m ago',
     '',
     'Peer  Address    Transport  Path     Handshake  State       Endpoint',

@@ -51,7 +51,7 @@ export function statusText(status: NodeStatus, now: number): string {
   ].join('\n');
 }
 
-function head({ node, control, log, relay, icePort, firewall, trouble }: NodeStatus, now: number): string[] {
+function head({ node, control, log, names, relay, icePort, firewall, trouble }: NodeStatus, now: number): string[] {
   const address = node.address === null ? 'down' : `${node.address} in ${node.cidr}`;
   const dropped = Object.entries(relay.dropped).filter(([, count]) => count > 0);
   const drops = dropped.length > 0 ? `, dropped ${dropped.map(([why, count]) => `${count} ${why}`).join(', ')}` : '';
@@ -68,10 +68,16 @@ function head({ node, control, log, relay, icePort, firewall, trouble }: NodeSta
     ],
     ['Firewall', `${firewall.in} rules in, ${firewall.out} out; graph version ${control.graph?.version ?? '-'}`],
   ];
+  if (names) rows.push(['Names', namesText(names)]);
   rows.push(['Audit log', logText(log, now)]);
   if (node.expiresAt !== null) rows.push(['Ends', node.expiresAt]);
   for (const text of [control.trouble, trouble]) if (text) rows.push(['Trouble', text]);
   return rows.map(([name, text]) => `${name.padEnd(15)}${text}`);
+}
+
+function namesText({ domain, server, resolver, trouble }: NonNullable<NodeStatus['names']>): string {
+  const where = server === null ? 'not served' : `${domain} at ${server}`;
+  return trouble ? `${where}; ${trouble}` : `${where}, by ${resolver}`;
 }
 
 function logText({ size, verifiedAt, finding, trouble }: NodeStatus['log'], now: number): string {

@@ -10,7 +10,7 @@ import { EXIT } from './exit.ts';
 import { runInBackground, tellParent } from './node-daemon.ts';
 import { noConfiguration, nodeDirectory } from './node-directory.ts';
 import { asCliError, exitCodeOfEnd } from './node-errors.ts';
-import { durationOf, interfaceOf, portOf, relayOf } from './node-options.ts';
+import { ageOf, durationOf, interfaceOf, portOf, relayOf } from './node-options.ts';
 import { called } from './own-command.ts';
 
 interface UpOptions {
@@ -21,6 +21,8 @@ interface UpOptions {
   readonly level: NodeLogLevel;
   readonly enableSysLog?: boolean;
   readonly wgPort: number;
+  readonly dns: boolean;
+  readonly rotateKeyAfter?: number;
   readonly relayUrl?: string;
   readonly busWait: number;
   readonly busInClear?: boolean;
@@ -40,6 +42,8 @@ export function defineUp(command: Command, { loadLauncher }: CommandContext): vo
     .addOption(new Option('--level <level>', 'what is logged').choices(NODE_LOG_LEVELS).default('info'))
     .option('--enable-sys-log', 'log what WireGuard and ICE do in detail')
     .option('--wg-port <port>', 'UDP port of WireGuard and ICE', portOf, DEFAULT_PORT)
+    .option('--rotate-key-after <duration>', 'change the key of this node whenever it is so old, such as 90d', ageOf)
+    .option('--no-dns', 'leave names of peers unresolved: no DNS server, and nothing told to the resolver of this host')
     .option('--relay-url <host:port>', 'relay in place of the advertised one', relayOf)
     .option('--bus-wait <duration>', 'how long a connect to the bus may take', durationOf, 2_000)
     .option(
@@ -80,6 +84,8 @@ function nodeOptions(options: UpOptions, format: Format): NodeOptions {
     busInClear: options.busInClear === true,
     level: options.level,
     systemLog: options.enableSysLog === true,
+    dns: options.dns,
+    ...(options.rotateKeyAfter !== undefined && { keyAgeMs: options.rotateKeyAfter }),
     ...(options.name !== undefined && { name: options.name }),
     ...(relay && { relayOverride: relay }),
     onStuck: () => process.exit(EXIT.unavailable),

@@ -14,6 +14,7 @@ export const VERBS = [
   'apply',
   'approve',
   'audit',
+  'bugreport',
   'completion',
   'compliance',
   'diff',
@@ -24,8 +25,10 @@ export const VERBS = [
   'import',
   'init',
   'invite',
+  'leave',
   'login',
   'logout',
+  'logs',
   'mcp',
   'netcheck',
   'networks',
@@ -39,6 +42,7 @@ export const VERBS = [
   'reject',
   'rotate-key',
   'sandbox',
+  'service',
   'snapshots',
   'status',
   'tokens',
@@ -60,6 +64,7 @@ const TARGETLESS: ReadonlySet<string> = new Set([
   'ping',
   'rotate-key',
   'sandbox',
+  'service',
   'status',
   'up',
   '--help',
@@ -87,11 +92,21 @@ export function called(text: string): string {
 /** `mesh` where PATH leads to this installation, else the path of its launcher. */
 function ownCommand(): string {
   const launcher = ownLauncher();
-  const own = real(launcher);
-  const places = (process.env['PATH'] ?? '').split(path.delimiter).filter((place) => place !== '');
-  if (places.some((place) => real(path.join(place, 'mesh')) === own)) return 'mesh';
+  if (onPath(launcher) !== undefined) return 'mesh';
   const below = path.relative(process.cwd(), launcher);
   return quoted(below.startsWith('..') ? launcher : below);
+}
+
+/** This command by the name that stays over upgrades: where PATH leads to it, else its launcher. */
+export function installedLauncher(): string {
+  const launcher = ownLauncher();
+  return onPath(launcher) ?? launcher;
+}
+
+function onPath(launcher: string): string | undefined {
+  const own = real(launcher);
+  const places = (process.env['PATH'] ?? '').split(path.delimiter).filter((place) => path.isAbsolute(place));
+  return places.map((place) => path.join(place, 'mesh')).find((name) => real(name) === own);
 }
 
 function real(name: string): string | undefined {

@@ -82,3 +82,30 @@ test('what changes in the pause after a push goes out when it ends', async () =>
     await push.stop();
   }
 });
+
+test('serving nodes gives way to other work after a while, however few they were', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { services, workspace } = kit;
+  const joined = [(await kit.join('a')).id, (await kit.join('b')).id, (await kit.join('c')).id];
+  const servedIn = async (eachLookMs: number) => {
+    let time = services.clock.now();
+    const clock = { now: () => (time += eachLookMs) };
+    const happened: string[] = [];
+    const told = Promise.withResolvers<void>();
+    const nextTurn = async () => void happened.push('way');
+    const publish = () => {
+      happened.push('told');
+      if (happened.filter((what) => what === 'told').length === joined.length) told.resolve();
+    };
+    const push = new GraphPush({ ...services, clock, nextTurn }, { publish });
+    try {
+      for (const id of joined) push.request(workspace, id);
+      await told.promise;
+      return happened;
+    } finally {
+      await push.stop();
+    }
+  };
+  expect(await servedIn(0)).toEqual(['told', 'told', 'told']);
+  expect(await servedIn(10)).toEqual(['told', 'way', 'told', 'way', 'told', 'way']);
+});

@@ -1,7 +1,7 @@
 import { lazily } from '../core/base/lazily.ts';
 import { endsAhead } from '../core/graph/ends.ts';
 import { deltaFor, type GraphSettings, graphFor, type Told } from '../core/graph/graph-for.ts';
-import { isHeavy, prepareInTurns } from '../core/graph/prepared.ts';
+import { prepareInTurns } from '../core/graph/prepared.ts';
 import { ViewDeltas } from '../core/graph/view-delta.ts';
 import { type GraphViews, viewsOf } from '../core/graph/views.ts';
 import { lookUpById } from '../core/model/find.ts';
@@ -9,6 +9,7 @@ import type { DeltaGraph, FullGraph } from '../core/model/graph.ts';
 import { ONLINE_MS } from '../core/model/liveness.ts';
 import { RecordMap } from '../core/model/record-map.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
+import { slugOf } from '../core/model/workspaces.ts';
 import { newestCheckpoint } from '../core/peers/witnessed.ts';
 import { decidingOf, type NetworkState } from '../core/state/state.ts';
 import type { Services } from '../core/workflow/services.ts';
@@ -22,8 +23,8 @@ export type PushServices = Pick<
 
 export type Graph = FullGraph | DeltaGraph;
 
-/** Nodes served before other work of the process gets its turn. */
-const NODES_A_TURN = 32;
+/** What nodes are served for before other work of the process gets its turn, ms. */
+const TURN_MS = 8;
 const RETRY_MS = 1_000;
 const REQUESTED = 'requested';
 
@@ -44,6 +45,7 @@ export class WorkspacePush {
   #base: Sight | undefined;
   /** The newest of the audit log. It goes along with what is sent anyway: that it is another one is no reason to send. */
   #checkpoint: string | null = null;
+  #slug: string | undefined;
   /** The revision before the first change heard of. */
   #from: number | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -139,6 +141,7 @@ export class WorkspacePush {
     const reachability = lazily(() => states.reachability(state, after.at));
     if (told.size > 0 || wanted.size > 0) {
       this.#checkpoint = await newestCheckpoint(this.#services, this.#workspace);
+      this.#slug ??= await slugOf(this.#services, this.#workspace);
       await prepareInTurns(this.#services, reachability(), () =>
         endsAhead(states, state, after.at).map((ahead) => ahead.reachability),
       );
@@ -152,7 +155,7 @@ export class WorkspacePush {
       if (peer) receivers.add(peer);
     }
     const deltas = lazily(() => new ViewDeltas(this.#viewsOf(before), this.#viewsOf(after)));
-    let served = 0;
+    let turnEnds = clock.now() + TURN_MS;
     for (const peer of receivers) {
       if (peer.status.phase !== 'ready' || peer.status.address === null) continue;
       if (!wanted.has(peer.uid) && !this.#listens(peer, before)) {
@@ -160,8 +163,10 @@ export class WorkspacePush {
         continue;
       }
       this.#serve(peer, wanted.has(peer.uid) ? REQUESTED : reason, before.state, state, deltas());
-      if (++served % (isHeavy(reachability()) ? 1 : NODES_A_TURN) === 0) await this.#services.nextTurn();
+      if (clock.now() < turnEnds) continue;
+      await this.#services.nextTurn();
       if (this.#isStopped) return;
+      turnEnds = clock.now() + TURN_MS;
     }
     this.#base = { ...after, state: decidingOf(state) };
   }
@@ -220,6 +225,7 @@ export class WorkspacePush {
       relay: nodeAccess.relayGrant(this.#workspace, spec.publicKey, clock.now()),
       stun: [settings.stunUrl],
       checkpoint: this.#checkpoint,
+      workspace: this.#slug,
     };
   }
 

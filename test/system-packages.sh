@@ -18,6 +18,7 @@ lab) # Real WireGuard, firewalls and packets in network namespaces.
   need ping iputils-ping
   need iperf3 iperf3
   need ethtool ethtool
+  need dig bind9-dnsutils
   [ "$(id -u)" = 0 ] || lacking="$lacking root"
   [ -e /dev/net/tun ] || lacking="$lacking /dev/net/tun"
   ;;

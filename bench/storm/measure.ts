@@ -5,7 +5,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { ADMIN_PASSWORD, startHarness } from '../../test/kits/http/harness.ts';
 import { startMeshd } from '../../test/kits/process/meshd.ts';
-import { nodesOf, type StormNode } from './nodes.ts';
+import { heldBy, nodesOf, type StormNode } from './nodes.ts';
 
 export interface Storm {
   /** Until the last device was registered, and until every node held the graph that is in force, ms. */
@@ -14,7 +14,8 @@ export interface Storm {
   readonly register: readonly number[];
   readonly healthz: readonly number[];
   readonly cpuS: number;
-  readonly messages: number;
+  readonly full: number;
+  readonly delta: number;
   readonly bytes: number;
   readonly rss: number;
 }
@@ -58,16 +59,17 @@ export async function measureStorm(devices: number, group: number): Promise<Stor
     const { received, join, close } = nodesOf({ url, busPort, workspace, control });
     const start = performance.now();
     const cpu = cpuSeconds(meshd.child.pid);
-    const nodes: StormNode[] = [];
+    const kept: StormNode[] = [];
+    const everyNth = Math.ceil(devices / COMPARED);
     const register: number[] = [];
     let registered = 0;
     let next = 0;
     const lane = async () => {
       while (next < devices) {
         const nth = next++;
-        const { node, ms } = await join(tokens[Math.floor(nth / group)] ?? '', `device-${nth}`);
+        const { node, ms } = await join(tokens[Math.floor(nth / group)] ?? '', `device-${nth}`, nth % everyNth === 0);
         registered = performance.now() - start;
-        nodes.push(node);
+        if (nth % everyNth === 0) kept.push(node);
         register.push(ms);
       }
     };
@@ -79,9 +81,9 @@ export async function measureStorm(devices: number, group: number): Promise<Stor
     prober.send('end');
     const [healthz] = await took;
     const rss = Number(readFileSync(`/proc/${meshd.child.pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
-    await compare(url, nodes);
+    await compare(url, kept);
     await close();
-    return { registered, settled, register, healthz, cpuS, messages: received.messages, bytes: received.bytes, rss };
+    return { registered, settled, register, healthz, cpuS, ...received, rss };
   } finally {
     await meshd.stop();
     rmSync(harness.directory, { recursive: true, force: true });
@@ -101,17 +103,15 @@ function groupPolicy(nth: number) {
 
 /** @throws Error where a node does not hold what the API says is in force */
 async function compare(url: string, nodes: readonly StormNode[]): Promise<void> {
-  const step = Math.max(1, Math.floor(nodes.length / COMPARED));
-  for (const { deviceToken, graph } of nodes.filter((_, nth) => nth % step === 0)) {
+  for (const node of nodes) {
+    const graph = heldBy(node);
     const response = await fetch(new URL('/api/v1/devices/self/graph', url), {
-      headers: { authorization: `Bearer ${deviceToken}` },
+      headers: { authorization: `Bearer ${node.deviceToken}` },
     });
     const now = (await response.json()) as FullGraph;
     if (contentsOf(now) !== contentsOf(graph)) {
       const [held, told] = [graph?.peers.length, now.peers.length];
-      throw new Error(
-        `A node of ${nodes.length} holds another graph: ${held} peers at ${graph?.version} for ${told} at ${now.version}.`,
-      );
+      throw new Error(`A node holds another graph: ${held} peers at ${graph?.version} for ${told} at ${now.version}.`);
     }
   }
 }

@@ -8,16 +8,19 @@ import { generateKeyPair } from '../../net/seal/x25519.ts';
 /** As nodes do: who is silent for three of them is told nothing any more. */
 const HEARTBEAT_MS = 30_000;
 
-/** A device that has registered, and the graph that it holds. */
+/** A device that has registered, and what it was told. */
 export interface StormNode {
   readonly id: string;
   readonly deviceToken: string;
-  graph: FullGraph | undefined;
+  readonly told: (FullGraph | DeltaGraph)[];
+  /** Of the last of them; undefined as long as it holds no graph. */
+  version: number | undefined;
 }
 
 /** What all nodes were sent. */
 export interface Received {
-  messages: number;
+  full: number;
+  delta: number;
   bytes: number;
   lastAt: number;
 }
@@ -31,12 +34,22 @@ export interface Joining {
 
 /** Lets devices join as nodes do: register, listen, prove by a heartbeat that they run now, ask for what they miss. */
 export function nodesOf({ url, busPort, workspace, control }: Joining) {
-  const received: Received = { messages: 0, bytes: 0, lastAt: performance.now() };
+  const received: Received = { full: 0, delta: 0, bytes: 0, lastAt: performance.now() };
   const connections: NatsConnection[] = [];
   const beats: NodeJS.Timeout[] = [];
+  let isOver = false;
 
-  /** @returns the node, and what its registration took, ms */
-  async function join(token: string, name: string): Promise<{ readonly node: StormNode; readonly ms: number }> {
+  /**
+   * What is kept can be held against the truth at the end. The others only follow the versions: each would work its graph out on
+   * a machine of its own, and all of them together on this one keep the control plane waiting.
+   *
+   * @returns the node, and what its registration took, ms
+   */
+  async function join(
+    token: string,
+    name: string,
+    isKept: boolean,
+  ): Promise<{ readonly node: StormNode; readonly ms: number }> {
     const pair = generateKeyPair();
     const publicKey = Buffer.from(pair.publicKey).toString('base64');
     const start = performance.now();
@@ -49,7 +62,7 @@ export function nodesOf({ url, busPort, workspace, control }: Joining) {
     if (!response.ok) throw new Error(`${response.status} ${text}`);
     const ms = performance.now() - start;
     const { id, deviceToken } = JSON.parse(text);
-    const node: StormNode = { id, deviceToken, graph: undefined };
+    const node: StormNode = { id, deviceToken, told: [], version: undefined };
 
     const nats = await connect({
       port: busPort,
@@ -69,15 +82,16 @@ export function nodesOf({ url, busPort, workspace, control }: Joining) {
       callback(_error, { subject, data }) {
         const opened = opener.open('graph', subject, data);
         if (!opened.ok) throw new Error(`A graph was not opened: ${opened.reason}`);
-        received.messages += 1;
         received.bytes += data.length;
         received.lastAt = performance.now();
         const pushed: FullGraph | DeltaGraph | FetchGraph = JSON.parse(Buffer.from(opened.plaintext).toString());
         if (pushed.kind === 'fetch') throw new Error('A graph is too large for the bus.');
-        const held = node.graph;
-        if (held !== undefined && pushed.version <= held.version) return;
-        node.graph = pushed.kind === 'full' ? pushed : held && applyDelta(held, pushed);
-        if (node.graph === undefined) askGraph();
+        received[pushed.kind] += 1;
+        const { version } = node;
+        if (version !== undefined && pushed.version <= version) return;
+        if (pushed.kind === 'delta' && (version === undefined || version < pushed.base)) return askGraph();
+        node.version = pushed.version;
+        if (isKept) node.told.push(pushed);
       },
     });
     const heartbeat = async (content: object): Promise<{ challenge?: string; version?: number | null }> => {
@@ -93,8 +107,10 @@ export function nodesOf({ url, busPort, workspace, control }: Joining) {
     askGraph();
     beats.push(
       setInterval(async () => {
-        const { version } = await heartbeat({});
-        if (version !== node.graph?.version) askGraph();
+        const answer = await heartbeat({}).catch((error: unknown) => {
+          if (!isOver) throw error;
+        });
+        if (answer && answer.version !== node.version) askGraph();
       }, HEARTBEAT_MS),
     );
     return { node, ms };
@@ -104,8 +120,17 @@ export function nodesOf({ url, busPort, workspace, control }: Joining) {
     received,
     join,
     async close() {
+      isOver = true;
       for (const beat of beats) clearInterval(beat);
       await Promise.all(connections.map((nats) => nats.close()));
     },
   };
+}
+
+/** What a node holds that took each graph as it came; undefined where they do not lead on from each other. */
+export function heldBy({ told }: StormNode): FullGraph | undefined {
+  return told.reduce<FullGraph | undefined>(
+    (held, next) => (next.kind === 'full' ? next : held && applyDelta(held, next)),
+    undefined,
+  );
 }

@@ -8,6 +8,8 @@ import { buildNodeLog, logFileWriter } from '../../client/agent/node-log.ts';
 import { OverlayCollision } from '../../client/agent/overlay.ts';
 import { type NodeConfig, readNodeConfig, writeNodeConfig } from '../../client/enrol/node-config.ts';
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
+import { NameService } from '../../client/names/name-service.ts';
+import { hostResolvers } from '../../client/names/resolvers/host.ts';
 import type { TunnelPlatform } from '../../client/tunnel/tunnel.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { parseInstant } from '../../core/base/time.ts';
@@ -48,6 +50,10 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
       busInClear: options.busInClear,
       ...(options.relayOverride && { relayOverride: options.relayOverride }),
       parts,
+      ...(options.keyAgeMs !== undefined && { keyAgeMs: options.keyAgeMs }),
+      ...(options.dns && {
+        names: new NameService({ interfaceName, resolvers: hostResolvers(process.platform), log }),
+      }),
       ...(options.namespace !== undefined && { namespace: options.namespace }),
       clock: { now: Date.now },
       log,

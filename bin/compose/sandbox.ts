@@ -36,6 +36,7 @@ export async function runSandbox(options: SandboxOptions): Promise<NodeEnd> {
       busInClear: options.busInClear,
       level: options.level,
       systemLog: false,
+      dns: false,
       onStuck: options.onStuck,
       ...(options.onStarted && { onStarted: options.onStarted }),
       ...(options.relayOverride && { relayOverride: options.relayOverride }),

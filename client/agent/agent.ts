@@ -1,5 +1,5 @@
 import type { Clock, Log } from '../../core/base/ports.ts';
-import { formatInstant } from '../../core/base/time.ts';
+import { formatInstant, parseInstant } from '../../core/base/time.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import { type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
@@ -8,12 +8,16 @@ import { GraphFile } from '../control/graph-file.ts';
 import { LogFile } from '../control/log-file.ts';
 import type { Standing } from '../control/standing.ts';
 import { type NodeConfig, writeNodeConfig } from '../enrol/node-config.ts';
+import type { NameService } from '../names/name-service.ts';
 import type { PathStatus } from '../paths/status.ts';
 import { HandshakeWatch } from './handshake-watch.ts';
 import type { NodeStatus } from './node-status.ts';
 import { Overlay, type OverlayParts } from './overlay.ts';
 import { PathReports } from './path-reports.ts';
 import { logReport, NO_OVERLAY, overlayReport } from './report.ts';
+
+/** How often the age of the key is looked at. */
+const KEY_LOOK_MS = 3_600_000;
 
 export interface AgentOptions {
   readonly directory: string;
@@ -27,6 +31,10 @@ export interface AgentOptions {
   readonly busInClear: boolean;
   readonly relayOverride?: RelayAddress;
   readonly parts: OverlayParts;
+  /** Left out: names of peers resolve nowhere. */
+  readonly names?: NameService;
+  /** A key that is older is changed, ms; left out: only when someone asks. */
+  readonly keyAgeMs?: number;
   readonly clock: Clock;
   readonly log: Log;
   /** What WireGuard and ICE do in detail, where it is asked for. */
@@ -64,6 +72,7 @@ export class Agent {
   #failStart: (error: Error) => void = () => {};
   #isStarted = false;
   #stopping: Promise<void> | undefined;
+  #keyTimer: NodeJS.Timeout | undefined;
 
   constructor(options: AgentOptions) {
     const { config, directory, clock, log } = options;
@@ -89,6 +98,10 @@ export class Agent {
       saveConfig: (next) => {
         writeNodeConfig(directory, next);
         this.#config = next;
+      },
+      onKey: (pair) => {
+        this.#keyPair = pair;
+        this.#overlay.rekey(pair);
       },
       onGraph: (graph) => this.#useGraph(graph),
       onStanding: (standing, detail) => this.#stand(standing, detail),
@@ -118,6 +131,7 @@ export class Agent {
         onTrouble: (error) => this.#overlayTrouble(error),
         onExpired: () => this.#end({ why: 'expired', detail: 'The time of this node is over.' }),
         onPath: (status) => this.#tellPath(status),
+        onInForce: (graph) => options.names?.use(graph),
       },
       this.#keyPair,
     );
@@ -144,6 +158,10 @@ export class Agent {
       await Promise.race([failed, kept ? this.#overlay.settled() : asked.then(() => this.#overlay.settled())]);
     } finally {
       this.#isStarted = true;
+    }
+    if (this.#options.keyAgeMs !== undefined) {
+      this.#keyTimer = setInterval(() => void this.#renewKey(), KEY_LOOK_MS);
+      void this.#renewKey();
     }
     const { standing, trouble } = this.#control.status;
     const { up } = this.#overlay;
@@ -186,6 +204,7 @@ export class Agent {
       control: { ...control, heardAt: heardAt === null ? null : formatInstant(heardAt) },
       log: logReport(this.#control.log),
       ...(facts ? overlayReport(facts, now) : NO_OVERLAY),
+      names: this.#options.names?.status ?? null,
       trouble: this.#trouble || up?.firewallKeeper.trouble || '',
     };
   }
@@ -200,8 +219,7 @@ export class Agent {
 
   /** Gives this node another key; tunnels go on. @throws PlaneRefusal or PlaneAway */
   async rotateKey(): Promise<string> {
-    this.#keyPair = await this.#control.rotateKey();
-    this.#overlay.rekey(this.#keyPair);
+    await this.#control.rotateKey();
     await this.#overlay.settled();
     this.#control.check('this node has another key');
     this.#options.log.info({}, 'this node has another key');
@@ -217,10 +235,20 @@ export class Agent {
   stop(): Promise<void> {
     this.#stopping ??= (async () => {
       this.#watch?.stop();
+      clearInterval(this.#keyTimer);
       await this.#overlay.close();
-      await this.#control.stop();
+      await Promise.all([this.#options.names?.close(), this.#control.stop()]);
     })();
     return this.#stopping;
+  }
+
+  /** Changes a key that is too old, or of which no age is known. What does not work now is tried again at the next look. */
+  async #renewKey(): Promise<void> {
+    const { keyAgeMs = Number.POSITIVE_INFINITY, clock, log } = this.#options;
+    const { keySince } = this.#config;
+    const age = keySince === undefined ? Number.POSITIVE_INFINITY : clock.now() - parseInstant(keySince);
+    if (age < keyAgeMs || this.#control.status.standing !== 'ready') return;
+    await this.rotateKey().catch((error: unknown) => log.warn({ error: String(error) }, 'the key was not changed'));
   }
 
   #useGraph(graph: FullGraph): void {

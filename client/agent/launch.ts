@@ -11,6 +11,10 @@ export interface NodeOptions {
   readonly busInClear: boolean;
   readonly level: NodeLogLevel;
   readonly systemLog: boolean;
+  /** Names of peers resolve on this host. */
+  readonly dns: boolean;
+  /** A key that is older is changed, ms; left out: only when someone asks. */
+  readonly keyAgeMs?: number;
   /** Another name for this node. */
   readonly name?: string;
   readonly relayOverride?: RelayAddress;

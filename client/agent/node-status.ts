@@ -60,6 +60,18 @@ export const nodeStatusSchema = z.object({
     finding: z.object({ code: z.string(), message: z.string(), at: z.string() }).nullable(),
     trouble: z.string(),
   }),
+  /** Null with --no-dns, and in a sandbox. */
+  names: z
+    .object({
+      /** What names end in. */
+      domain: z.string().nullable(),
+      server: z.string().nullable(),
+      /** By what the host asks it; null where a person has to see to that. */
+      resolver: z.string().nullable(),
+      trouble: z.string(),
+    })
+    .nullable()
+    .default(null),
   relay: z.object({
     state: z.string(),
     address: z.string().nullable(),

@@ -34,6 +34,8 @@ export interface OverlayOptions {
   /** The time of this node is over. */
   onExpired(): void;
   onPath(status: PathStatus): void;
+  /** The graph that is in force from now on; undefined once none is. */
+  onInForce?(graph: FullGraph | undefined): void;
 }
 
 /** The overlay of this node collides with what the host has already: nothing was changed. */
@@ -247,6 +249,7 @@ export class Overlay {
     for (const peer of changed) peers.set(peer.publicKey, peer);
     open.graph = graph;
     paths.updateGraph(graph);
+    this.#options.onInForce?.(graph);
   }
 
   async #useKey(open: Open, graph: FullGraph): Promise<void> {
@@ -271,6 +274,7 @@ export class Overlay {
     const open = this.#open;
     if (!open) return;
     this.#open = undefined;
+    this.#options.onInForce?.(undefined);
     open.firewallKeeper.stop();
     const closing = [() => open.paths.close(), () => open.tunnel.close(), () => open.firewall.close()];
     for (const close of closing) {

@@ -1,5 +1,6 @@
-import { parseInstant } from '../../core/base/time.ts';
+import { formatInstant, parseInstant } from '../../core/base/time.ts';
 import type { DeltaGraph, FullGraph, GraphMessage } from '../../core/model/graph.ts';
+import { newToken } from '../../core/model/token.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import { provenKey } from '../enrol/key-proof.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
@@ -121,20 +122,44 @@ export class ControlLink {
   }
 
   /**
-   * Gives this node another key, while it runs. The new key is on disk before the control plane knows it.
+   * Gives this node another key, while it runs. Key and token are on disk before the control plane knows them: where its
+   * answer is lost, they are tried once the old ones have ended, and sent again otherwise.
    *
    * @throws PlaneRefusal or PlaneAway; the old key then stays in use
    */
   async rotateKey(): Promise<KeyPair> {
-    const pair = generateKeyPair();
-    const privateKey = Buffer.from(pair.privateKey).toString('base64');
-    this.#save({ ...this.#config, nextPrivateKey: privateKey });
-    const { id, controlKey } = this.#config;
-    const { deviceToken } = await this.#api.rotateKey(provenKey(pair, id, controlKey));
-    const { nextPrivateKey: _, ...config } = this.#config;
-    this.#save({ ...config, privateKey, deviceToken });
+    const {
+      id,
+      controlKey,
+      nextPrivateKey = privateKeyOf(generateKeyPair()),
+      nextDeviceToken = newToken('dev'),
+    } = this.#config;
+    this.#save({ ...this.#config, nextPrivateKey, nextDeviceToken });
+    const pair = keyPairOf(Buffer.from(nextPrivateKey, 'base64'));
+    try {
+      const proven = provenKey(pair, id, controlKey);
+      const { deviceToken } = await this.#api.rotateKey({ ...proven, deviceToken: nextDeviceToken });
+      return this.#takeNext(deviceToken) ?? pair;
+    } catch (error) {
+      if (!(error instanceof PlaneRefusal)) throw error;
+      // It took them before, and its answer was lost.
+      if (error.code === 'unauthenticated') return this.#takeNext() ?? pair;
+      const { nextPrivateKey: _key, nextDeviceToken: _token, ...config } = this.#config;
+      this.#save(config);
+      throw error;
+    }
+  }
+
+  /** The next key and token are in use from now on. @returns undefined where there are none */
+  #takeNext(given?: string): KeyPair | undefined {
+    const { nextPrivateKey: privateKey, nextDeviceToken, ...config } = this.#config;
+    const deviceToken = given ?? nextDeviceToken;
+    if (privateKey === undefined || deviceToken === undefined) return undefined;
+    this.#save({ ...config, privateKey, deviceToken, keySince: formatInstant(this.#options.clock.now()) });
     this.#api.useToken(deviceToken);
+    const pair = keyPairOf(Buffer.from(privateKey, 'base64'));
     this.#bus.rekey(pair);
+    this.#options.onKey?.(pair);
     return pair;
   }
 
@@ -254,6 +279,11 @@ export class ControlLink {
   #failed(error: unknown): FetchOutcome {
     if (this.#ending.signal.aborted) return 'away';
     const { message } = error as Error;
+    if (error instanceof PlaneRefusal && error.code === 'unauthenticated' && this.#takeNext()) {
+      this.#options.log.info({}, 'the control plane took the next key of this node, and its answer was lost');
+      this.#pulse.soon(0);
+      return 'away';
+    }
     const standing = error instanceof PlaneRefusal ? STANDING_BY_REFUSAL[error.code] : undefined;
     if (standing !== undefined) {
       this.#fetches.reached();
@@ -291,4 +321,8 @@ export class ControlLink {
     if (answer.version === held?.version) this.#stand('ready', '');
     else this.#ask('the control plane sent another version last');
   }
+}
+
+function privateKeyOf(pair: KeyPair): string {
+  return Buffer.from(pair.privateKey).toString('base64');
 }

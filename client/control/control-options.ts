@@ -1,5 +1,6 @@
 import type { Clock, Log } from '../../core/base/ports.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
+import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
 import type { BusMessage } from './bus.ts';
 import type { GraphFile } from './graph-file.ts';
@@ -20,6 +21,8 @@ export interface ControlOptions {
   readonly clock: Clock;
   readonly log: Log;
   saveConfig(config: NodeConfig): void;
+  /** Another key of this node is in use. */
+  onKey?(pair: KeyPair): void;
   onGraph(graph: FullGraph): void;
   onStanding(standing: Standing, detail: string): void;
   /** What arrived on this node's own signal subject, still sealed. */

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '../../core/base/errors.ts';
+import { formatInstant } from '../../core/base/time.ts';
 import { normalizeName } from '../../core/model/resources.ts';
 import { controlKeyFingerprint, parseToken } from '../../core/model/token.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
@@ -20,6 +21,10 @@ export interface EnrolOptions extends Invitation {
   readonly platform: 'linux' | 'macos' | 'container' | 'agent';
   /** Of this software. */
   readonly version: string;
+  /** Asked for; the token has to grant them. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Deleted by the control plane once it has been offline for a while. */
+  readonly ephemeral?: boolean;
   /** Forgets the node that the directory holds. */
   readonly force: boolean;
 }
@@ -60,6 +65,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
     deviceToken: answer.deviceToken,
     privateKey: Buffer.from(pair.privateKey).toString('base64'),
     signalingUrl: answer.signalingUrl,
+    ...keyAge(held),
     ...(answer.agentToken !== undefined && { agentToken: answer.agentToken }),
     ...(answer.expiresAt !== undefined && { expiresAt: answer.expiresAt }),
   };
@@ -69,6 +75,12 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   writeNodeConfig(directory, config);
   rmSync(draftFile(directory), { force: true });
   return { config, phase: answer.phase, address: answer.address };
+}
+
+/** A key that it had before is as old as it was. */
+function keyAge(held: NodeConfig | undefined): Pick<NodeConfig, 'keySince'> {
+  if (!held) return { keySince: formatInstant(Date.now()) };
+  return held.keySince === undefined ? {} : { keySince: held.keySince };
 }
 
 /** @throws MeshError that never repeats what was given */
@@ -92,12 +104,20 @@ async function registered(
   held: NodeConfig | undefined,
   proven: ReturnType<typeof provenKey>,
 ): Promise<Registered> {
-  const { platform, hostname, version } = options;
+  const { platform, hostname, version, labels, ephemeral } = options;
+  const asked = { ...(labels && { labels }), ...(ephemeral && { ephemeral: true as const }) };
   let name = held?.name ?? (options.name === undefined ? undefined : normalizeName(options.name));
   for (let left = NAME_TRIES; ; ) {
     left -= 1;
     try {
-      return await api.register({ ...(name !== undefined && { name }), platform, hostname, version, ...proven });
+      return await api.register({
+        ...(name !== undefined && { name }),
+        platform,
+        hostname,
+        version,
+        ...asked,
+        ...proven,
+      });
     } catch (error) {
       const suggested = error instanceof PlaneRefusal ? error.suggestedName : undefined;
       if (!options.takesSuggestion || suggested === undefined || left === 0) throw explained(error, held);

@@ -25,6 +25,10 @@ const nodeConfigShape = object(
   {
     /** Given to the control plane as the next key, while its answer is awaited. */
     nextPrivateKey: key,
+    /** Made by this node along with it. */
+    nextDeviceToken: text(256),
+    /** When it took its present key. */
+    keySince: instant,
     /** Of a sub-agent. */
     agentToken: text(256),
     /** ISO 8601; the node ends then. */

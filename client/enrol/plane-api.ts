@@ -43,8 +43,8 @@ const TIMEOUT_MS = 15_000;
 /** A graph of 20,000 peers with 100,000 rules is some 15 MB. */
 const MAX_ANSWER_BYTES = 64 * 1_048_576;
 
-/** Fields of registrations and heartbeats since a version of the wire: an older control plane refuses what it does not know. */
-const SINCE: Readonly<Record<string, number>> = { version: 2, witnessed: 2 };
+/** Fields of registrations, heartbeats and rotations since a version of the wire: an older control plane refuses what it does not know. */
+const SINCE: Readonly<Record<string, number>> = { version: 2, witnessed: 2, deviceToken: 2 };
 
 const anyText = text(4_096);
 const problemShape = object({ code: anyText, title: anyText, detail: text(65_536) }, { suggestedName: text(63) });
@@ -88,6 +88,9 @@ export interface RegisterRequest {
   readonly hostname: string;
   readonly proof: string;
   readonly version: string;
+  /** A control plane that does not know what is asked for says so. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly ephemeral?: true;
 }
 
 /** The HTTP side of the control plane, for one node. Methods throw PlaneRefusal or PlaneAway, nothing else. */
@@ -151,8 +154,8 @@ export class PlaneApi {
     return this.#call('DELETE', '/api/v1/devices/self', deletedShape);
   }
 
-  rotateKey(body: { readonly publicKey: string; readonly proof: string }) {
-    return this.#call('POST', '/api/v1/devices/self/key', rotatedShape, { body });
+  rotateKey(body: { readonly publicKey: string; readonly proof: string; readonly deviceToken: string }) {
+    return this.#tell('/api/v1/devices/self/key', rotatedShape, body);
   }
 
   /** Posts what the control plane is new enough to know. */

@@ -15,6 +15,7 @@ import { lookUpById } from '../model/find.ts';
 import type { FullGraph } from '../model/graph.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import type { WitnessReport } from '../model/witnesses.ts';
+import { slugOf } from '../model/workspaces.ts';
 import { heardOf } from '../peers/presence.ts';
 import { dueCheckpoint, newestCheckpoint, takeWitness } from '../peers/witnessed.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -57,6 +58,7 @@ export async function ownGraph(context: OwnDeviceCall): Promise<FullGraph> {
     relay: services.nodeAccess.relayGrant(workspace, peer.spec.publicKey, now),
     stun: [services.settings.stunUrl],
     checkpoint: await newestCheckpoint(services, workspace),
+    workspace: await slugOf(services, workspace),
   });
 }
 
@@ -87,7 +89,7 @@ export async function heartbeat(
 /** Gives the device another key and another token; the old ones end with the commit. */
 export async function rotateKey(
   context: OwnDeviceCall,
-  claim: KeyClaim,
+  claim: KeyClaim & { readonly deviceToken?: string | undefined },
 ): Promise<{ peer: PeerRecord; deviceToken: string }> {
   const { services, workspace, caller } = context;
   const { publicKey } = claim;
@@ -99,11 +101,8 @@ export async function rotateKey(
       throw new MeshError('conflict', 'This public key is registered already: make a new key.');
     }
     if (!isProven && !holder) await requireUnheld(services, publicKey);
-    const token = await renewToken(services.store, workspace, 'dev', {
-      name: peer.name,
-      owner: peer.uid,
-      createdBy: caller?.subject ?? '',
-    });
+    const owned = { name: peer.name, owner: peer.uid, createdBy: caller?.subject ?? '' };
+    const token = await renewToken(services.store, workspace, 'dev', owned, claim.deviceToken);
     const unique = [...peer.unique.filter((value) => !value.startsWith('pubkey:')), `pubkey:${publicKey}`];
     const { proven: _, ...status } = peer.status;
     const record = {

@@ -9,6 +9,7 @@ import { serialised } from '../base/serialise.ts';
 import { placesOf } from '../changes/place-index.ts';
 import { freeSlot, networkCheck, type PeerDraft, placeIn } from '../changes/places.ts';
 import { issueToken, renewToken } from '../identity/device-token.ts';
+import { grantedLabels } from '../model/device-labels.ts';
 import { lookUp } from '../model/find.ts';
 import { peerNameOf } from '../model/peer-name.ts';
 import type { PeerRecord, Platform } from '../model/resources.ts';
@@ -31,6 +32,10 @@ export interface DeviceRequest {
   readonly hostname?: string | undefined;
   readonly proof?: string | undefined;
   readonly version?: string | undefined;
+  /** Beside those of its token, which has to grant them. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Deleted once it has been offline for a while; its token may say so too. */
+  readonly ephemeral?: boolean | undefined;
 }
 
 export interface Registered {
@@ -168,6 +173,7 @@ async function create(
   const { services, workspace, caller } = context;
   const { store } = services;
   const now = services.clock.now();
+  const granted = grantedLabels(token.spec, request.labels);
   const spend = spendOp(token);
   const { spec: settings } = await workspaceById(services, workspace);
   const enrolment =
@@ -175,7 +181,8 @@ async function create(
       ? enrolDelegate(state, token, request.name, { now, isPending: settings.settings.requirePeerApproval })
       : joinEnrolment(state, token, now);
   requirePeerShare(state, enrolment, settings.maxNodeCount);
-  const draft = peerDraft(request, enrolment, token, freeSlot(state, settings.maxNodeCount));
+  const labelled = { ...enrolment, labels: { ...granted, ...enrolment.labels } };
+  const draft = peerDraft(request, labelled, token, freeSlot(state, settings.maxNodeCount));
   const placed = settings.settings.requirePeerApproval
     ? { record: draft, ops: networkCheck(state, draft.spec.network) }
     : placeIn(state, draft, now);
@@ -210,7 +217,7 @@ function requirePeerShare(state: NetworkState, { agentRef, delegatedBy }: Enrolm
 }
 
 function peerDraft(request: NewDevice, enrolment: Enrolment, token: TokenRecord, slot: string): PeerDraft {
-  const { name, displayName, platform, publicKey, hostname, isProven } = request;
+  const { name, displayName, platform, publicKey, hostname, isProven, ephemeral = false } = request;
   const { labels, network, agentRef, delegatedBy, expiresAt } = enrolment;
   return {
     kind: 'MeshPeer',
@@ -234,6 +241,7 @@ function peerDraft(request: NewDevice, enrolment: Enrolment, token: TokenRecord,
       tokenId: token.uid,
       tokenBy: token.spec.createdBy,
       ...(isProven && { proven: true }),
+      ...((ephemeral || token.spec.ephemeral) && { ephemeral: true as const }),
     },
     unique: [`pubkey:${publicKey}`, slot],
   };

@@ -12,6 +12,8 @@ export interface GraphSettings {
   readonly relay: RelayGrant | null;
   readonly stun: readonly string[];
   readonly checkpoint: string | null;
+  /** Slug of the workspace. */
+  readonly workspace?: string | undefined;
 }
 
 /**
@@ -23,9 +25,9 @@ export function graphFor(
   state: NetworkState,
   views: GraphViews,
   peer: PeerRecord,
-  { epoch, reason, relay, stun, checkpoint }: GraphSettings,
+  { epoch, reason, relay, stun, checkpoint, workspace }: GraphSettings,
 ): FullGraph {
-  const self = selfOf(peer, state);
+  const self = selfOf(peer, state, workspace);
   const { peers, firewall } = views.of(peer).without(peer.uid);
   return { kind: 'full', epoch, version: state.revision, reason, self, peers, firewall, relay, stun, checkpoint };
 }
@@ -43,18 +45,22 @@ export function deltaFor(
   state: NetworkState,
   deltas: ViewDeltas,
   peer: PeerRecord,
-  { epoch, reason, relay, stun, checkpoint }: GraphSettings,
+  { epoch, reason, relay, stun, checkpoint, workspace }: GraphSettings,
 ): DeltaGraph | undefined {
-  const self = selfOf(peer, state);
+  const self = selfOf(peer, state, workspace);
   const changed = deltas.of(told.peer, peer).without(peer.uid);
-  if (changed === undefined && sameJson(self, selfOf(told.peer, told.state))) return undefined;
+  if (changed === undefined && sameJson(self, selfOf(told.peer, told.state, workspace))) return undefined;
   const head = { epoch, version: state.revision, reason, self, relay, stun, checkpoint };
   const { peers, delta } = changed ?? NOTHING;
   const digest = deltas.after.of(peer).digestWithout(peer.uid);
   return { kind: 'delta', ...head, base: told.version, peers, firewall: { digest, delta } };
 }
 
-function selfOf({ uid, name, spec, status }: PeerRecord, state: NetworkState): GraphSelf {
+function selfOf(
+  { uid, name, spec, status }: PeerRecord,
+  state: NetworkState,
+  workspace: string | undefined,
+): GraphSelf {
   if (status.phase === 'pending') {
     throw new MeshError(
       'peer_pending',
@@ -71,5 +77,6 @@ function selfOf({ uid, name, spec, status }: PeerRecord, state: NetworkState): G
     cidr: state.networks.get(spec.network)?.spec.cidr ?? `${status.address}/32`,
     phase: 'ready',
     ...(spec.expiresAt !== undefined && { expiresAt: spec.expiresAt }),
+    ...(workspace !== undefined && { workspace }),
   };
 }

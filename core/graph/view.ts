@@ -3,6 +3,7 @@ import {
   type FirewallEntry,
   type FirewallRules,
   type GraphPeer,
+  placeOf,
   ruleKey,
   ruleLine,
   sortedPeers,
@@ -87,18 +88,6 @@ class Lines {
 
   /** Rules with one peer stand behind each other: all of them name its address, and none else does. */
   #startOf(own: readonly FirewallEntry[]): number {
-    return Math.min(...own.map((entry) => this.#placeOf(entry)));
-  }
-
-  #placeOf(entry: FirewallEntry): number {
-    const key = ruleKey(entry);
-    let [low, high] = [0, this.#entries.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const there = this.#entries[middle];
-      if (there !== undefined && ruleKey(there) < key) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return Math.min(...own.map((entry) => placeOf(this.#entries, ruleKey, ruleKey(entry))));
   }
 }

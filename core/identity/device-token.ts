@@ -17,17 +17,18 @@ export function issueToken(kind: Extract<TokenKind, 'dev' | 'agt'>, spec: OwnedT
   return { token, op: { op: 'create', record: tokenDraft(token, { kind, ...spec, ...busDigestOf(token) }) } };
 }
 
-/** A new token in place of the one the device or agent had, which ends with the commit. */
+/** A new token in place of the one the device or agent had, which ends with the commit; a device may have made it itself. */
 export async function renewToken(
   store: Pick<Store, 'get'>,
   workspace: string,
   kind: Extract<TokenKind, 'dev' | 'agt'>,
   spec: OwnedTokenSpec,
+  own?: string,
 ): Promise<IssuedToken> {
   const name = tokenName(kind, spec.owner);
   const held = await store.get(workspace, { kind: 'Token', name });
   if (!held) return issueToken(kind, spec);
-  const token = newToken(kind);
+  const token = own ?? newToken(kind);
   const { expiresAt = held.spec.expiresAt } = spec;
   const renewed = { ...held.spec, ...(expiresAt !== undefined && { expiresAt }), ...busDigestOf(token) };
   const record = { ...draftOf(held), spec: renewed, unique: [tokenKey(token)] };

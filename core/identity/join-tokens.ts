@@ -26,11 +26,14 @@ export interface NewJoinToken {
   readonly usageLimit?: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly network?: string | undefined;
+  /** What a device may ask for. */
+  readonly deviceLabels?: readonly string[] | undefined;
+  readonly ephemeral?: boolean | undefined;
 }
 
 /** Makes a join token. The answer is the only place where the token itself is ever seen. */
 export async function generateJoinToken(
-  { name, expiry, usageLimit: asked, labels, network = DEFAULT_NETWORK }: NewJoinToken,
+  { name, expiry, usageLimit: asked, labels, network = DEFAULT_NETWORK, deviceLabels, ephemeral }: NewJoinToken,
   context: CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'states'>>,
 ): Promise<{ readonly token: string; readonly record: TokenRecord }> {
   const { services, workspace, caller } = context;
@@ -61,6 +64,8 @@ export async function generateJoinToken(
     createdBy,
     labels,
     network: known.name,
+    ...(deviceLabels !== undefined && deviceLabels.length > 0 && { deviceLabels }),
+    ...(ephemeral === true && { ephemeral: true as const }),
     ...(issuer && { issuedBy: issuer.uid }),
   });
   const commit = commitContext(context, `made join token ${name}`);

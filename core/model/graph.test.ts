@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   applyDelta,
+  encodeGraphMessage,
   type FirewallEntry,
   type FullGraph,
   firewallDigest,
@@ -64,6 +65,16 @@ test('a delta applied to the graph before it gives the graph after it', () => {
       expect(applyDelta(before, deltaOf(before, after))).toEqual(after);
     }),
     { numRuns: 500 },
+  );
+});
+
+test('what is sent of a graph, whole or as a delta, reads as just that', () => {
+  fc.assert(
+    fc.property(graph(1), graph(2), (before, after) => {
+      for (const message of [before, deltaOf(before, after), after]) {
+        expect(JSON.parse(Buffer.from(encodeGraphMessage(message)).toString())).toEqual(message);
+      }
+    }),
   );
 });
 

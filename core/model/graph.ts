@@ -28,6 +28,7 @@ const MAX_RULES = 1_000_000;
 
 const id = text(64, /^[\w-]+$/);
 const name = text(63, /^[\w.-]+$/);
+const SLUG = /^[a-z0-9][a-z0-9._-]*$/;
 const address = text(45, (value) => parseAddress(value) !== undefined);
 const cidr = text(49, (value) => parseCidr(value) !== undefined);
 const hostPort = text(512);
@@ -42,7 +43,11 @@ const graphSelf = object(
     cidr: described(cidr, 'Block of its network'),
     phase: oneOf('ready'),
   },
-  { expiresAt: instant },
+  {
+    expiresAt: instant,
+    /** What names of the overlay end in, before `mesh.internal`. Absent from an older control plane. */
+    workspace: described(text(63, SLUG), 'Slug of its workspace'),
+  },
 );
 
 const graphPeer = object(
@@ -156,7 +161,41 @@ export const graphMessageShape: Shape<GraphMessage> = shapeOf({ kind: 'any' }, (
 );
 
 export function encodeGraphMessage(message: GraphMessage): Uint8Array {
-  return Buffer.from(JSON.stringify(message));
+  return Buffer.from(jsonOf(message));
+}
+
+function jsonOf(message: GraphMessage): string {
+  if (message.kind === 'full') {
+    const { peers, firewall, ...head } = message;
+    const { digest, full } = firewall;
+    const rules = `{"in":${sharedList(full.in)},"out":${sharedList(full.out)}}`;
+    return withParts(head, sharedList(peers), `{"digest":"${digest}","full":${rules}}`);
+  }
+  if (message.kind === 'delta') {
+    const { peers, firewall, ...head } = message;
+    const { digest, delta } = firewall;
+    return withParts(head, shared(peers), `{"digest":"${digest}","delta":${shared(delta)}}`);
+  }
+  return JSON.stringify(message);
+}
+
+function withParts(head: object, peers: string, firewall: string): string {
+  return `${JSON.stringify(head).slice(0, -1)},"peers":${peers},"firewall":${firewall}}`;
+}
+
+function sharedList(items: readonly object[]): string {
+  return `[${items.map(shared).join()}]`;
+}
+
+const texts = new WeakMap<object, string>();
+
+/** The text of what many nodes are told, made once. */
+function shared(part: object): string {
+  const known = texts.get(part);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(part);
+  texts.set(part, text);
+  return text;
 }
 
 /**
@@ -169,18 +208,16 @@ export function encodeGraphMessage(message: GraphMessage): Uint8Array {
 export function applyDelta(before: FullGraph, delta: DeltaGraph): FullGraph | undefined {
   const { version, epoch } = before;
   if (version < delta.base || version >= delta.version || epoch !== delta.epoch) return undefined;
-  const peers = byId(before.peers);
-  for (const id of delta.peers.removed) peers.delete(id);
-  for (const peer of [...delta.peers.updated, ...delta.peers.added]) peers.set(peer.id, peer);
   const { added, removed } = delta.firewall.delta;
-  const kept = minus(before.firewall.full, removed);
-  const full = sortedRules({ in: [...kept.in, ...added.in], out: [...kept.out, ...added.out] });
+  const rules = (way: 'in' | 'out') =>
+    amended(before.firewall.full[way], ruleKey, removed[way].map(ruleKey), added[way]);
+  const full = { in: rules('in'), out: rules('out') };
   if (firewallDigest(full) !== delta.firewall.digest) return undefined;
   const { kind: _kind, base: _base, peers: _peers, firewall: _firewall, ...head } = delta;
   return {
     ...head,
     kind: 'full',
-    peers: sortedPeers(peers.values()),
+    peers: amended(before.peers, idOf, delta.peers.removed, [...delta.peers.updated, ...delta.peers.added]),
     firewall: { digest: delta.firewall.digest, full },
   };
 }
@@ -207,7 +244,7 @@ export function sortedRules(rules: FirewallRules): FirewallRules {
 }
 
 export function sortedPeers(peers: Iterable<GraphPeer>): GraphPeer[] {
-  return inOrder([...peers], ({ id }) => id);
+  return inOrder([...peers], idOf);
 }
 
 function inOrder<T>(items: readonly T[], key: (item: T) => string): T[] {
@@ -217,12 +254,38 @@ function inOrder<T>(items: readonly T[], key: (item: T) => string): T[] {
     .map(([, item]) => item);
 }
 
-function minus(rules: FirewallRules, without: FirewallRules): FirewallRules {
-  const left = (way: 'in' | 'out') => {
-    const gone = new Set(without[way].map(ruleKey));
-    return rules[way].filter((entry) => !gone.has(ruleKey(entry)));
-  };
-  return { in: left('in'), out: left('out') };
+/** A list in the order of its keys, without some of them and with others. The work follows the changes: what lies between is copied. */
+function amended<T>(
+  items: readonly T[],
+  key: (item: T) => string,
+  without: readonly string[],
+  added: readonly T[],
+): readonly T[] {
+  const changes = new Map<string, T | undefined>(without.map((gone) => [gone, undefined]));
+  for (const item of added) changes.set(key(item), item);
+  if (changes.size === 0) return items;
+  const pieces: (readonly T[])[] = [];
+  let end = 0;
+  for (const [changed, item] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const place = placeOf(items, key, changed, end);
+    pieces.push(items.slice(end, place));
+    if (item !== undefined) pieces.push([item]);
+    const there = items[place];
+    end = there !== undefined && key(there) === changed ? place + 1 : place;
+  }
+  return [...pieces, items.slice(end)].flat();
+}
+
+/** Where a key stands, or would stand, in a list in the order of its keys. */
+export function placeOf<T>(items: readonly T[], key: (item: T) => string, wanted: string, from = 0): number {
+  let [low, high] = [from, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const there = items[middle];
+    if (there !== undefined && key(there) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 const keys = new WeakMap<FirewallEntry, string>();
@@ -237,9 +300,7 @@ export function ruleKey(entry: FirewallEntry): string {
   return key;
 }
 
-function byId(peers: readonly GraphPeer[]): Map<string, GraphPeer> {
-  return new Map(peers.map((peer) => [peer.id, peer]));
-}
+const idOf = ({ id }: GraphPeer) => id;
 
 export function sameJson(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);

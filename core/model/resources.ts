@@ -37,6 +37,8 @@ export interface PeerStatus {
   readonly tokenBy?: string;
   /** True when it proved to hold the private key at registration; it must prove it again to register again. */
   readonly proven?: boolean;
+  /** It is deleted once it has been offline for a while. */
+  readonly ephemeral?: true;
   /** When it took its present key; absent for the one that it came with. */
   readonly keySince?: string;
 }

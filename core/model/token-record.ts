@@ -23,6 +23,10 @@ export interface TokenSpec {
   /** Labels and network of the peers that a join token makes. */
   readonly labels: Readonly<Record<string, string>>;
   readonly network?: string;
+  /** Of a join token: labels that a device may ask for, as `key=value`, or `key` for any value. */
+  readonly deviceLabels?: readonly string[];
+  /** Of a join token: what joins with it is deleted once it has been offline for a while. */
+  readonly ephemeral?: true;
   /** Of a join token that an agent made: the agent's uid. */
   readonly issuedBy?: string;
   /** Of an API token: the account's `epoch` when it was made. */

@@ -140,6 +140,11 @@ export async function workspaceById({ store }: Pick<BaseServices, 'store'>, id: 
   return record;
 }
 
+/** The slug of a workspace, which never changes; undefined once the workspace is gone. */
+export async function slugOf({ store }: Pick<BaseServices, 'store'>, id: string): Promise<string | undefined> {
+  return (await store.getById(SYSTEM_WORKSPACE, 'Workspace', id))?.spec.slug;
+}
+
 function isLabelTerm(text: string): boolean {
   const end = text.indexOf('=');
   if (end < 0) return false;

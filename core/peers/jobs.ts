@@ -5,6 +5,7 @@ import { serialised } from '../base/serialise.ts';
 import { parseInstant } from '../base/time.ts';
 import type { NetworkServices, PeerServices } from '../state/services.ts';
 import { hasEnded } from '../views/peer-view.ts';
+import { removeEphemeral } from './ephemeral.ts';
 import { removePeers } from './peers.ts';
 import { sweepWorkspace } from './presence.ts';
 
@@ -34,6 +35,7 @@ export function networkJobs(services: PeerServices): readonly NetworkJob[] {
       sweptAt = services.clock.now();
       return sweepWorkspace(services, workspace, since);
     }),
+    jobOver(services, 'remove ephemeral peers', mayGo, (workspace) => removeEphemeral(services, workspace, since)),
     jobOver(services, 'free addresses', isWritten('AddressRest'), (workspace) => freeAddresses(services, workspace)),
   ];
 }
@@ -95,6 +97,11 @@ const isWritten =
 /** A record without an end gives the job nothing to do, and to look through all others has its price. */
 const mayEnd = (kind: Kind) => (change: Change) =>
   isWritten(kind)(change) && (change.record.spec as { expiresAt?: unknown }).expiresAt !== undefined;
+
+/** An ephemeral peer that came, or one that went offline. */
+const mayGo = (change: Change) =>
+  (isWritten('MeshPeer')(change) && (change.record.status as { ephemeral?: true }).ephemeral === true) ||
+  (isWritten('Presence')(change) && (change.record.spec as { online?: boolean }).online === false);
 
 function jobOver(
   { store }: Pick<NetworkServices, 'store'>,

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { KEY_BYTES } from './x25519.ts';
 
 /** 1: ChaCha20-Poly1305 under HKDF-SHA256 of X25519. */
@@ -15,7 +15,8 @@ export const HEADER_BYTES = SEQ_AT + 8;
 export const MAX_SEALED_BYTES = 1_000_000;
 
 /** What a message is for; part of the key, so that one kind can never pass for another. */
-export type SealKind = 'signal' | 'graph' | 'request' | 'reply';
+export const SEAL_KINDS = ['signal', 'graph', 'request', 'reply'] as const;
+export type SealKind = (typeof SEAL_KINDS)[number];
 
 export interface SealHeader {
   readonly sender: Uint8Array;
@@ -32,12 +33,12 @@ export function deriveKey(
   kind: SealKind,
   from: Uint8Array,
   to: Uint8Array,
-): Uint8Array {
+): KeyObject {
   const info = Buffer.concat([Buffer.from(INFO_PREFIX + kind), from, to]);
-  return new Uint8Array(hkdfSync('sha256', secret, epoch, info, KEY_BYTES));
+  return createSecretKey(new Uint8Array(hkdfSync('sha256', secret, epoch, info, KEY_BYTES)));
 }
 
-export function encrypt(key: Uint8Array, header: SealHeader, subject: string, plaintext: Uint8Array): Uint8Array {
+export function encrypt(key: KeyObject, header: SealHeader, subject: string, plaintext: Uint8Array): Uint8Array {
   const sealed = Buffer.alloc(HEADER_BYTES + plaintext.length + TAG_BYTES);
   sealed[0] = SEAL_VERSION;
   sealed.set(header.sender, SENDER_AT);
@@ -65,7 +66,7 @@ export function readHeader(sealed: Uint8Array): SealHeader | undefined {
 }
 
 /** The plaintext; undefined unless the message was made with this key for this subject. */
-export function decrypt(key: Uint8Array, sealed: Uint8Array, subject: string): Uint8Array | undefined {
+export function decrypt(key: KeyObject, sealed: Uint8Array, subject: string): Uint8Array | undefined {
   const end = sealed.length - TAG_BYTES;
   const decipher = createDecipheriv('chacha20-poly1305', key, nonceOf(sealed), { authTagLength: TAG_BYTES });
   decipher.setAAD(associatedData(sealed, subject), { plaintextLength: end - HEADER_BYTES });

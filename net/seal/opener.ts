@@ -38,7 +38,7 @@ export type OpenResult = Opened | { readonly ok: false; readonly reason: SealRef
 
 interface Epoch {
   readonly id: string;
-  readonly key: Uint8Array;
+  readonly key: KeyObject;
   readonly window: ReplayWindow;
 }
 

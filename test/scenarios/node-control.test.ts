@@ -2,9 +2,11 @@ import { createServer } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { ControlLink } from '../../client/control/control-link.ts';
 import type { Standing } from '../../client/control/standing.ts';
+import { provenKey } from '../../client/enrol/key-proof.ts';
 import type { NodeConfig } from '../../client/enrol/node-config.ts';
 import type { Log } from '../../core/base/ports.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
+import { newToken } from '../../core/model/token.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../kits/http/harness.ts';
 import { joinTokenFor, type Place, register } from '../kits/http/joining.ts';
@@ -234,9 +236,51 @@ test('the key of a running node is exchanged, and the graph goes on with the new
     ...config,
     privateKey: Buffer.from(pair.privateKey).toString('base64'),
     deviceToken: expect.stringMatching(/^mesh-dev-/),
+    keySince: expect.stringMatching(/Z$/),
   });
   await joined(harness, place, 'b', busUrl);
   await node.until(() => lists(node.peers(), ['b']));
+});
+
+test('a node whose answer to a new key was lost goes on as the same peer, at once or when it starts again', async () => {
+  const { harness, place, busUrl } = await planeWithBus({ env: { MESH_SIGNALING_AUTH: 'token' } });
+  await using _ = harness;
+  const config = await joined(harness, place, 'a', busUrl);
+  // The control plane took key and token, and the node has what it had, with what it wrote down before it asked.
+  const pair = generateKeyPair();
+  const deviceToken = newToken('dev');
+  const taken = await harness.api('POST', '/api/v1/devices/self/key', {
+    token: config.deviceToken,
+    body: { ...provenKey(pair, config.id, config.controlKey), deviceToken },
+  });
+  expect(taken.body).toMatchObject({ id: config.id, deviceToken });
+  const privateKey = Buffer.from(pair.privateKey).toString('base64');
+  const lost = { ...config, nextPrivateKey: privateKey, nextDeviceToken: deviceToken };
+  const started = linkOf(lost);
+  await started.link.start();
+  await started.until(() => started.standings.at(-1) === 'ready' && started.link.status.bus.isUp);
+  expect(started.saved()).toEqual({ ...config, privateKey, deviceToken, keySince: expect.stringMatching(/Z$/) });
+  await started.link.stop();
+  const asked = linkOf(lost);
+  const { publicKey } = await asked.link.rotateKey();
+  expect(Buffer.from(publicKey).toString('base64')).toBe(Buffer.from(pair.publicKey).toString('base64'));
+  await asked.link.stop();
+});
+
+test('a new key that was never sent is sent when it is asked for again', async () => {
+  const { harness, place, busUrl } = await planeWithBus();
+  await using _ = harness;
+  const config = await joined(harness, place, 'a', busUrl);
+  const away = linkOf({ ...config, server: 'http://127.0.0.1:1024' });
+  await expect(away.link.rotateKey()).rejects.toThrow('does not answer');
+  const kept = away.saved();
+  expect(kept).toMatchObject({ privateKey: config.privateKey, nextPrivateKey: expect.any(String) });
+  await away.link.stop();
+  const again = linkOf({ ...kept, server: config.server });
+  const pair = await again.link.rotateKey();
+  expect(Buffer.from(pair.privateKey).toString('base64')).toBe(kept.nextPrivateKey);
+  expect(again.saved()).not.toHaveProperty('nextPrivateKey');
+  await again.link.stop();
 });
 
 test('a node without its control plane begins with the graph that it kept, and catches up when it is back', async () => {

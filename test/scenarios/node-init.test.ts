@@ -50,6 +50,18 @@ describe('mesh init', () => {
     expect([self.status, self.body.name]).toEqual([200, own]);
   });
 
+  test('asks for labels and a short life, and says what the token grants where it does not grant them', async () => {
+    const token = await joinTokenFor(harness, place, { deviceLabels: ['role=web'] });
+    const asking = (labels: string) =>
+      init(['--server', harness.url, '--token', token, '--ephemeral', '--labels', labels]);
+    const refused = await asking('role=db');
+    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('it grants role=web')]);
+    expect(await peerNames(harness, place)).toEqual([]);
+    expect((await asking('role=web')).code).toBe(0);
+    const { body } = await harness.api('GET', `/api/v1/peers/${own}`, place);
+    expect(body).toMatchObject({ labels: { role: 'web' }, status: { ephemeral: true } });
+  });
+
   test('writes under ~/.mesh where no directory is named', async () => {
     verifies('cli-init', 'cli-init-default');
     const token = await joinTokenFor(harness, place);

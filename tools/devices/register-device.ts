@@ -3,6 +3,7 @@ import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { nameSchema } from '../../core/changes/manifest.ts';
 import { registerDevice as register } from '../../core/enrolment/register.ts';
+import { labelsSchema } from '../../core/model/labels.ts';
 import { publicKeySchema } from '../../core/model/public-key-schema.ts';
 import { PLATFORMS } from '../../core/model/resources.ts';
 import { versionSchema } from '../../core/model/version.ts';
@@ -19,6 +20,8 @@ export const registerDevice = defineOperation({
     publicKey: publicKeySchema.describe('X25519, base64'),
     hostname: lineOfText(TEXT_LIMITS.hostname).optional(),
     version: versionSchema.optional(),
+    labels: labelsSchema.optional().describe('Asked for beside those of the token, which has to grant them'),
+    ephemeral: z.boolean().optional().describe('Delete it once it has been offline for 10 minutes'),
     proof: lineOfText(TEXT_LIMITS.id)
       .optional()
       .describe('HMAC-SHA256(X25519(private key, controlKey), token + publicKey), base64'),

@@ -14,6 +14,10 @@ export const rotateDeviceKey = defineOperation({
     proof: lineOfText(TEXT_LIMITS.id)
       .optional()
       .describe('HMAC-SHA256(X25519(new private key, controlKey), id + publicKey), base64'),
+    deviceToken: lineOfText(TEXT_LIMITS.token)
+      .regex(/^mesh-dev-[A-Za-z0-9_-]{43}$/, { error: 'must be mesh-dev- and 32 random bytes in base64url' })
+      .optional()
+      .describe('The next token, made by the device so that it has it although the answer is lost'),
   }),
   output: z.strictObject({
     id: z.string(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { generateJoinToken as generate, MAX_JOIN_USES } from '../../core/identity/join-tokens.ts';
+import { deviceLabelsSchema } from '../../core/model/device-labels.ts';
 import { labelsSchema } from '../../core/model/labels.ts';
 import { defineOperation } from '../define.ts';
 import { joinTokenSchema, joinTokenView } from './join-token-view.ts';
@@ -22,6 +23,10 @@ export const generateJoinToken = defineOperation({
       .optional()
       .describe('devices it may add; 5 when left out, or as many as the agent may'),
     labels: labelsSchema.default({}).describe('labels of the devices that join with it'),
+    deviceLabels: deviceLabelsSchema
+      .optional()
+      .describe('labels that a device may ask for when it joins, as key=value, or key for any value'),
+    ephemeral: z.boolean().optional().describe('delete its devices once they have been offline for 10 minutes'),
     network: lineOfText(TEXT_LIMITS.name).min(1).optional().describe('network that they join; unset: default'),
   }),
   output: joinTokenSchema.extend({

@@ -13,10 +13,22 @@ export const joinTokenSchema = z.strictObject({
   network: z.string(),
   createdAt: z.string(),
   createdBy: z.string(),
+  deviceLabels: z.array(z.string()).optional().describe('Labels that a device may ask for: key=value, or key'),
+  ephemeral: z.literal(true).optional().describe('Its devices are deleted once they have been offline for 10 minutes'),
 });
 
 export function joinTokenView({ uid, spec, createdAt }: TokenRecord): z.input<typeof joinTokenSchema> {
-  const { name, expiresAt = 0, usageLimit = 0, usedCount, labels, network = '', createdBy } = spec;
+  const {
+    name,
+    expiresAt = 0,
+    usageLimit = 0,
+    usedCount,
+    labels,
+    network = '',
+    createdBy,
+    deviceLabels,
+    ephemeral,
+  } = spec;
   return {
     id: uid,
     name,
@@ -27,5 +39,7 @@ export function joinTokenView({ uid, spec, createdAt }: TokenRecord): z.input<ty
     network,
     createdAt: formatInstant(createdAt),
     createdBy,
+    ...(deviceLabels !== undefined && { deviceLabels: [...deviceLabels] }),
+    ...(ephemeral && { ephemeral }),
   };
 }

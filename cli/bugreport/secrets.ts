@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** What files of a node and of a login say that is no secret. Whatever else they say is one. */
+const PUBLIC = new Set([
+  ...[
+    'server',
+    'id',
+    'name',
+    'workspaceId',
+    'controlKey',
+    'signalingUrl',
+    'expiresAt',
+    'keySince',
+    'username',
+    'workspace',
+  ],
+  ...['origin', 'kept', 'refused', 'note', 'key', 'at', 'code', 'message'],
+]);
+/** Of a graph: credentials alone, for it is mostly addresses, names and public keys. */
+const OF_A_GRAPH = new Set(['credential', 'address', 'url']);
+const SECRET_NAME = /TOKEN|SECRET|PASS|KEY|CREDENTIAL|OTP|AUTH/i;
+
+/** Every secret that can be known here: of the files of a directory, read as they are, and of the environment. */
+export function secretsHere(directory: string, env: NodeJS.ProcessEnv): string[] {
+  const found: string[] = [];
+  for (const name of filesIn(directory)) {
+    const text = textOf(path.join(directory, name));
+    if (name === 'graph.json') found.push(...ofRelay(text));
+    else if (name.endsWith('.json')) found.push(...ofJson(text));
+    else if (name === 'node.key') found.push(text.trim());
+  }
+  for (const [name, value = ''] of Object.entries(env)) if (SECRET_NAME.test(name)) found.push(value);
+  return found;
+}
+
+/** Strings below names that are not known as public; of a damaged file, all that stands in quotes. */
+function ofJson(text: string): string[] {
+  try {
+    return stringsIn(JSON.parse(text), (name) => !PUBLIC.has(name));
+  } catch {
+    return [...text.matchAll(/"([^"\\]{12,})"/g)].map(([, value = '']) => value);
+  }
+}
+
+function ofRelay(text: string): string[] {
+  try {
+    const { relay } = JSON.parse(text) as { relay?: unknown };
+    return stringsIn(relay, (name) => OF_A_GRAPH.has(name)).filter((value) => !/^[\w.:-]+:\d+$/.test(value));
+  } catch {
+    return [...text.matchAll(/"credential":\s*"([^"]+)"/g)].map(([, value = '']) => value);
+  }
+}
+
+function stringsIn(value: unknown, isSecret: (name: string) => boolean, name = ''): string[] {
+  if (typeof value === 'string') return isSecret(name) ? [value] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, each]) => stringsIn(each, isSecret, Array.isArray(value) ? name : key));
+}
+
+function filesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,91 @@
+import { rmdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { AGENT } from '../client/agent/node-locks.ts';
+import { type NodeConfig, nodeConfigFile, readNodeConfig } from '../client/enrol/node-config.ts';
+import { PlaneApi, PlaneAway, PlaneRefusal } from '../client/enrol/plane-api.ts';
+import { defaultInterface } from '../client/tunnel/platform.ts';
+import { type Answer, answering } from './answer.ts';
+import { endAgent } from './end-agent.ts';
+import { CliError, EXIT } from './exit.ts';
+import { noConfiguration, nodeDirectory } from './node-directory.ts';
+import { asCliError } from './node-errors.ts';
+import { interfaceOf } from './node-options.ts';
+import { requireRoot } from './root.ts';
+import { managerHere } from './service/here.ts';
+
+interface LeaveOptions {
+  readonly configDir?: string;
+  readonly interface: string;
+  readonly force?: boolean;
+}
+
+/** What a node keeps in its directory; whatever else is there is not its own. */
+const FILES = ['node.json', 'node.key', 'graph.json', 'audit-log.json', 'agent.sock', AGENT.pidFile, AGENT.lockFile];
+
+/** `mesh leave`: removes the peer of this machine, and all that its node has here. */
+export function defineLeave(leave: Command): void {
+  answering(
+    leave
+      .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
+      .option('--interface <name>', 'interface of its service', interfaceOf, defaultInterface(process.platform))
+      .option('--force', 'take away what is here although the control plane could not be told'),
+    async ({ configDir, interface: interfaceName, force = false }: LeaveOptions): Promise<Answer> => {
+      requireRoot('mesh leave');
+      const directory = nodeDirectory(configDir);
+      const config = configOf(directory, force);
+      const isRemoved = config !== undefined && (await removed(config, force));
+      const service = await managerHere()
+        .uninstall(interfaceName, directory)
+        .catch(() => false);
+      await endAgent(directory);
+      forget(directory);
+      const name = config?.name ?? 'This node';
+      const plane = isRemoved
+        ? `${name} has left the network of ${config.server}.`
+        : `${name} is gone from here. Its peer may still be registered: an administrator deletes it.`;
+      return {
+        value: { name: config?.name ?? null, removed: isRemoved, service, directory },
+        text: `${plane} ${nodeConfigFile(directory)} is deleted; logs stay.`,
+      };
+    },
+  );
+}
+
+function configOf(directory: string, force: boolean): NodeConfig | undefined {
+  try {
+    const config = readNodeConfig(directory);
+    if (!config) throw noConfiguration(directory);
+    return config;
+  } catch (error) {
+    // One that is damaged names nobody: with --force its files go.
+    const told = asCliError(error);
+    if (force && told instanceof CliError && told.exitCode === EXIT.input) return undefined;
+    throw told;
+  }
+}
+
+/** @returns whether the control plane knows this node no more */
+async function removed({ server, deviceToken }: NodeConfig, force: boolean): Promise<boolean> {
+  try {
+    await new PlaneApi(server, deviceToken).leave();
+    return true;
+  } catch (error) {
+    if (error instanceof PlaneRefusal && IS_GONE.has(error.code)) return true;
+    if (force && (error instanceof PlaneAway || error instanceof PlaneRefusal)) return false;
+    const { message, exitCode } = asCliError(error) as CliError;
+    throw new CliError(`${message} Nothing was changed here; --force leaves without telling it.`, exitCode);
+  }
+}
+
+/** What it answers a node that was removed before. */
+const IS_GONE: ReadonlySet<string> = new Set(['unauthenticated', 'not_found']);
+
+function forget(directory: string): void {
+  for (const file of FILES) rmSync(path.join(directory, file), { force: true });
+  try {
+    rmdirSync(directory);
+  } catch {
+    // Others have files there.
+  }
+}

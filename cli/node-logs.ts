@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { runProgram } from '../client/run-program.ts';
+import { defaultInterface } from '../client/tunnel/platform.ts';
+import { type Answer, answering } from './answer.ts';
+import { CliError, EXIT } from './exit.ts';
+import { interfaceOf } from './node-options.ts';
+import { requireRoot } from './root.ts';
+import { managerHere } from './service/here.ts';
+import { visible } from './visible.ts';
+
+interface LogsOptions {
+  readonly follow?: boolean;
+  readonly lines: number;
+  readonly interface: string;
+  readonly logDir: string;
+}
+
+const MOST_LINES = 100_000;
+const LOOK_MS = 200;
+
+/** `mesh logs`: what the node logged, as a service or as a daemon. */
+export function defineLogs(logs: Command): void {
+  answering(
+    logs
+      .option('-f, --follow', 'go on with what it logs from now on, until Ctrl-C')
+      .option('-n, --lines <count>', 'how many lines of the past', linesOf, 100)
+      .option('--interface <name>', 'interface of the node', interfaceOf, defaultInterface(process.platform))
+      .option('--log-dir <dir>', 'where mesh up --daemon logs', '/var/log/mesh'),
+    async (options: LogsOptions): Promise<Answer | undefined> => {
+      requireRoot('mesh logs');
+      const { journal, file } = await sourceOf(options.interface, options.logDir);
+      if (options.follow) {
+        if (journal) await followJournal(journal, options.lines);
+        else await followFile(file, options.lines);
+        return undefined;
+      }
+      const lines = journal ? await journalLines(journal, options.lines) : fileLines(file, options.lines);
+      return { value: { source: journal ?? file, lines }, text: lines.join('\n') };
+    },
+  );
+}
+
+/** Of a node that is a service the journal of its unit, else the file of a daemon. @throws CliError where there is neither */
+export async function sourceOf(
+  interfaceName: string,
+  logDirectory: string,
+): Promise<{ readonly journal?: string; readonly file: string }> {
+  const file = path.join(logDirectory, `${interfaceName}.log`);
+  const { name, state } = await managerHere().status(interfaceName);
+  if (state !== 'not installed') {
+    const own = managerHere().logFile?.(interfaceName);
+    return own === undefined ? { journal: name, file } : { file: own };
+  }
+  if (existsSync(file)) return { file };
+  throw new CliError(
+    `There is no log: ${file} does not exist and no service is installed. A node in the foreground logs to its terminal.`,
+    EXIT.notFound,
+  );
+}
+
+const JOURNAL = ['--no-pager', '-o', 'cat'];
+
+export async function journalLines(unit: string, lines: number): Promise<string[]> {
+  const { code, stdout, stderr } = await runProgram('journalctl', [...JOURNAL, '-u', unit, '-n', `${lines}`]);
+  if (code !== 0) throw new CliError(`journalctl failed: ${stderr.trim()}`, EXIT.unavailable);
+  return split(stdout);
+}
+
+/** The last lines of a log, and of the one before where it has too few. */
+export function fileLines(file: string, lines: number): string[] {
+  const newest = split(readFileSync(file, 'utf8'));
+  if (newest.length >= lines || !existsSync(`${file}.1`)) return newest.slice(-lines);
+  return [...split(readFileSync(`${file}.1`, 'utf8')), ...newest].slice(-lines);
+}
+
+function followJournal(unit: string, lines: number): Promise<void> {
+  const child = spawn('journalctl', [...JOURNAL, '-u', unit, '-n', `${lines}`, '-f'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child.stdout.setEncoding('utf8').on('data', (text: string) => process.stdout.write(visible(text)));
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) => reject(new CliError(`journalctl failed: ${error.message}`, EXIT.unavailable)));
+    child.once('exit', () => resolve());
+  });
+}
+
+/** As the file grows; when another takes its place, that one from its beginning. Ends with this process. */
+async function followFile(name: string, lines: number): Promise<never> {
+  process.stdout.write(
+    fileLines(name, lines)
+      .map((line) => `${visible(line)}\n`)
+      .join(''),
+  );
+  let file = openSync(name, 'r');
+  let at = fstatSync(file).size;
+  for (;;) {
+    at = copyFrom(file, at);
+    const now = statSync(name, { throwIfNoEntry: false });
+    if (now && now.ino !== fstatSync(file).ino) {
+      copyFrom(file, at);
+      closeSync(file);
+      [file, at] = [openSync(name, 'r'), 0];
+    } else await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+const CHUNK_BYTES = 65_536;
+
+/** Writes what stands after a place. @returns the place after it */
+function copyFrom(file: number, from: number): number {
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  for (let at = from; ; ) {
+    const read = readSync(file, chunk, 0, CHUNK_BYTES, at);
+    if (read === 0) return at;
+    process.stdout.write(visible(chunk.toString('utf8', 0, read)));
+    at += read;
+  }
+}
+
+function split(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
+}
+
+function linesOf(text: string): number {
+  const lines = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (lines < 1 || lines > MOST_LINES) throw new InvalidArgumentError(`It is a number from 1 to ${MOST_LINES}.`);
+  return lines;
+}

@@ -1,0 +1,164 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { askAgent, localSocketPath } from '../client/agent/local-socket.ts';
+import { readNodeConfig } from '../client/enrol/node-config.ts';
+import { defaultInterface } from '../client/tunnel/platform.ts';
+import { type Answer, answering } from './answer.ts';
+import { CliError, EXIT } from './exit.ts';
+import { directoryOption, noConfiguration, nodeDirectory } from './node-directory.ts';
+import { asCliError } from './node-errors.ts';
+import { interfaceOf } from './node-options.ts';
+import { installedLauncher, ownLauncher } from './own-command.ts';
+import { requireRoot } from './root.ts';
+import { managerHere } from './service/here.ts';
+import type { NodeService, ServiceManager, ServiceStatus } from './service/service.ts';
+
+/** A node that has not ended within this goes on by itself. */
+const SETTLE_MS = 10_000;
+const LOOK_MS = 200;
+
+interface ServiceOptions {
+  readonly interface: string;
+  readonly configDir?: string;
+  readonly print?: boolean;
+}
+
+/** `mesh service`: the node of this machine under its service manager. */
+export function defineService(service: Command): void {
+  const named = (command: Command) =>
+    command.option('--interface <name>', 'interface of the node', interfaceOf, defaultInterface(process.platform));
+  answering(
+    named(service.command('install'))
+      .description('start the node now and with the machine, and again when it fails; needs superuser rights')
+      .argument('[options...]', 'options of mesh up, after --')
+      .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
+      .option('--print', 'print the file that it would write, and change nothing'),
+    install,
+  );
+  answering(
+    named(service.command('uninstall')).description(
+      'end the node and start it no more; it stays registered; needs superuser rights',
+    ),
+    uninstall,
+  );
+  answering(
+    named(service.command('status')).description('show whether the service runs, and starts with the machine'),
+    async ({ interface: name }: ServiceOptions): Promise<Answer> => statusAnswer(await statusOf(name), name),
+  );
+}
+
+async function install(options: readonly string[], given: ServiceOptions): Promise<Answer> {
+  const service = serviceOf(options, given);
+  const manager = managerHere();
+  if (given.print) return { value: { text: manager.render(service) }, text: manager.render(service).trimEnd() };
+  requireRoot('mesh service install');
+  requireManager();
+  await requireNode(service, manager);
+  await ran(() => manager.install(service));
+  const status = await settled(service);
+  if (status.state !== 'running')
+    throw new CliError(
+      `${status.name} is installed, and its node does not come up: ${status.detail}. See ${manager.logHint(service.interfaceName)}`,
+      EXIT.unavailable,
+    );
+  return {
+    value: status,
+    text: `${status.name} is installed (${status.file}) and ${status.state}.`,
+    hints: [
+      `See it: mesh status${directoryOption(service.directory)}`,
+      `Its log: ${manager.logHint(service.interfaceName)}`,
+    ],
+  };
+}
+
+async function uninstall({ interface: name }: ServiceOptions): Promise<Answer> {
+  requireRoot('mesh service uninstall');
+  requireManager();
+  const { name: unit } = await statusOf(name);
+  const wasThere = await ran(() => managerHere().uninstall(name));
+  if (!wasThere) throw new CliError(`There is no service ${unit} on this machine.`, EXIT.notFound);
+  return {
+    value: { name: unit, state: 'not installed' },
+    text: `${unit} is gone. The node stays registered: mesh leave removes it.`,
+  };
+}
+
+function serviceOf(options: readonly string[], { configDir, interface: interfaceName }: ServiceOptions): NodeService {
+  const directory = nodeDirectory(configDir);
+  const installation = realpathSync(path.resolve(path.dirname(ownLauncher()), '..'));
+  if ([directory, installation, ...options].some((word) => /\p{Cc}/u.test(word)))
+    throw new CliError('A service takes no line breaks or control characters in paths and options.', EXIT.input);
+  return {
+    launcher: installedLauncher(),
+    installation,
+    directory,
+    isDirectoryRoots: !existsSync(directory) || statSync(directory).uid === 0,
+    interfaceName,
+    options,
+  };
+}
+
+/** Until the node answers, has failed, or takes so long that it is left to itself. */
+async function settled({ directory, interfaceName }: NodeService): Promise<ServiceStatus> {
+  const deadline = performance.now() + SETTLE_MS;
+  for (;;) {
+    const isUp = await askAgent(localSocketPath(directory), { ask: 'status' }).catch(() => undefined);
+    const status = await statusOf(interfaceName);
+    if (isUp !== undefined || status.state !== 'running' || performance.now() > deadline) return status;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+/** @throws CliError where there is no node to start, or it is up by other means */
+async function requireNode({ directory, interfaceName }: NodeService, manager: ServiceManager): Promise<void> {
+  try {
+    if (!readNodeConfig(directory)) throw noConfiguration(directory);
+  } catch (error) {
+    throw asCliError(error);
+  }
+  const { state } = await manager.status(interfaceName);
+  if (state === 'running') return;
+  const isUp = await askAgent(localSocketPath(directory), { ask: 'status' }).catch(() => undefined);
+  if (isUp === undefined) return;
+  throw new CliError(
+    `The node of ${directory} is up already, not as a service. End it first: sudo mesh down${directoryOption(directory)}`,
+    EXIT.conflict,
+  );
+}
+
+/** @throws CliError where this machine has no service manager that is known here */
+function requireManager(): void {
+  if (process.platform === 'darwin' || existsSync('/run/systemd/system')) return;
+  throw new CliError(
+    'This machine is not run by systemd. Have its service manager start what mesh service install --print says.',
+    EXIT.unavailable,
+  );
+}
+
+async function statusOf(interfaceName: string): Promise<ServiceStatus> {
+  return ran(() => managerHere().status(interfaceName));
+}
+
+function statusAnswer(status: ServiceStatus, interfaceName: string): Answer {
+  const { name, state, atBoot, pid, detail } = status;
+  if (state === 'not installed')
+    throw new CliError(
+      `There is no service ${name} on this machine. Install it: sudo mesh service install`,
+      EXIT.notFound,
+    );
+  const lines = [
+    `${name} is ${state}${pid === null ? '' : ` (pid ${pid})`}, ${atBoot ? 'starts' : 'does not start'} with the machine`,
+    detail,
+    `Log: ${managerHere().logHint(interfaceName)}`,
+  ];
+  return { value: status, text: lines.join('\n'), ...(state !== 'running' && { exitCode: EXIT.negative }) };
+}
+
+async function ran<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw new CliError((error as Error).message, EXIT.unavailable);
+  }
+}

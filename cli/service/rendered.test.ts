@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { launchdPlist } from './launchd.ts';
+import type { NodeService } from './service.ts';
+import { systemdUnit } from './systemd-unit.ts';
+
+const USUAL: NodeService = {
+  launcher: '/usr/local/bin/mesh',
+  installation: '/usr/local/lib/node_modules/mesh',
+  directory: '/root/.mesh',
+  isDirectoryRoots: true,
+  interfaceName: 'mesh0',
+  options: [],
+};
+const lineOf = (text: string, name: string) => text.split('\n').filter((line) => line.startsWith(`${name}=`));
+
+describe('the unit of a node', () => {
+  test('is the one in deploy/ where everything is as usual', () => {
+    expect(readFileSync('deploy/mesh.service', 'utf8')).toBe(systemdUnit(USUAL));
+  });
+
+  test('sees of homes its own directory alone, and this software where that lies in one', () => {
+    const home = systemdUnit({ ...USUAL, directory: '/home/ada/.mesh', installation: '/home/ada/my mesh' });
+    expect(lineOf(home, 'BindPaths')).toEqual(['BindPaths=/home/ada/.mesh']);
+    expect(lineOf(home, 'BindReadOnlyPaths')).toEqual(['BindReadOnlyPaths="/home/ada/my mesh"']);
+    const elsewhere = systemdUnit({ ...USUAL, directory: '/srv/mesh' });
+    expect([lineOf(elsewhere, 'BindPaths'), lineOf(elsewhere, 'BindReadOnlyPaths')]).toEqual([[], []]);
+    expect(elsewhere).toContain('\nReadWritePaths=/srv/mesh\n');
+  });
+
+  test('may read the files of another user where its directory is theirs, and not otherwise', () => {
+    const capabilities = (isDirectoryRoots: boolean) =>
+      lineOf(systemdUnit({ ...USUAL, isDirectoryRoots }), 'CapabilityBoundingSet');
+    expect([capabilities(true), capabilities(false)]).toEqual([
+      ['CapabilityBoundingSet=CAP_NET_ADMIN CAP_NET_BIND_SERVICE'],
+      ['CapabilityBoundingSet=CAP_NET_ADMIN CAP_NET_BIND_SERVICE CAP_DAC_OVERRIDE'],
+    ]);
+  });
+
+  test('passes options on as they are, whatever systemd would read in them', () => {
+    const [line] = lineOf(systemdUnit({ ...USUAL, options: ['--name', 'a "b" %h $HOME'] }), 'ExecStart');
+    expect(line).toMatch(/ --name "a \\"b\\" %%h \$\$HOME"$/);
+  });
+});
+
+test('the property list of launchd has each word of the command as text', () => {
+  const plist = launchdPlist({ ...USUAL, options: ['--name', 'a<&>b'] });
+  const words = [...plist.matchAll(/^ {4}<string>(.*)<\/string>$/gm)].map(([, word]) => word);
+  expect(words).toEqual([
+    ...[
+      '/usr/local/bin/mesh',
+      'up',
+      '--config-dir',
+      '/root/.mesh',
+      '--interface',
+      'mesh0',
+      '--name',
+      'a&lt;&amp;&gt;b',
+    ],
+  ]);
+  expect(plist).toContain('<key>Label</key><string>internal.mesh.mesh0</string>');
+});

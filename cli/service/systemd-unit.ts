@@ -1,0 +1,91 @@
+import type { NodeService } from './service.ts';
+
+/** Homes and what is temporary: the service sees nothing of it but what it needs. */
+const HIDDEN = ['/home', '/root', '/run/user', '/tmp', '/var/tmp'];
+
+/**
+ * The unit of a node: what it may do is what it does, and nothing more. `systemd-analyze security` judges it; a test runs a
+ * node with these rights alone.
+ */
+export function systemdUnit(service: NodeService): string {
+  const { launcher, directory, interfaceName, options, isDirectoryRoots } = service;
+  const up = ['up', '--config-dir', directory, '--interface', interfaceName, ...options];
+  const capabilities = ['CAP_NET_ADMIN', 'CAP_NET_BIND_SERVICE', ...(isDirectoryRoots ? [] : ['CAP_DAC_OVERRIDE'])];
+  return `# A node of a Mesh network, as mesh service install writes it. Changes of your own: systemctl edit ${unitName(interfaceName)}
+[Unit]
+Description=Mesh node (${interfaceName})
+Wants=network-online.target
+After=network-online.target nftables.service systemd-resolved.service
+StartLimitIntervalSec=0
+
+[Service]
+Type=exec
+ExecStart=${[launcher, ...up].map(quoted).join(' ')}
+TimeoutStopSec=15
+Restart=on-failure
+RestartSec=2
+# Wrong options, not permitted, not registered any more, expired, no rights: another start would end the same.
+RestartPreventExitStatus=2 3 4 5 8
+# A wireguard-go goes on while the agent is started again: the next one takes it over.
+KillMode=process
+# So that the tunnel comes before other services, as it does in the kernel: 100 is what each of them has.
+CPUWeight=900
+
+# Interface, routes and nftables; port 53 of the node's own address.
+CapabilityBoundingSet=${capabilities.join(' ')}
+NoNewPrivileges=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallErrorNumber=EPERM
+# /dev/net/tun alone, for wireguard-go.
+DevicePolicy=closed
+DeviceAllow=/dev/net/tun rw
+UMask=0077
+
+# It writes its own state, what other commands of mesh look at, and how the resolver of the host is told of names.
+ProtectSystem=strict
+CacheDirectory=mesh
+RuntimeDirectory=mesh wireguard
+RuntimeDirectoryPreserve=yes
+ReadWritePaths=-/etc/NetworkManager/dnsmasq.d -/run/resolvconf
+${placeOf(service)}PrivateTmp=yes
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectProc=invisible
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
+
+/** `mesh` for the interface that a node has unless it is told another. */
+export function unitName(interfaceName: string): string {
+  return interfaceName === 'mesh0' ? 'mesh.service' : `mesh-${interfaceName}.service`;
+}
+
+/** Whether a unit starts the node of a directory. */
+export function isUnitOf(unit: string, directory: string): boolean {
+  return unit.includes(` --config-dir ${quoted(directory)} `);
+}
+
+/** Homes are empty, but for the directory of the node and this software where they lie there. */
+function placeOf({ directory, installation }: NodeService): string {
+  const isHidden = (place: string) => HIDDEN.some((hidden) => `${place}/`.startsWith(`${hidden}/`));
+  const software = isHidden(installation) ? `BindReadOnlyPaths=${quoted(installation)}\n` : '';
+  const state = isHidden(directory) ? `BindPaths=${quoted(directory)}\n` : `ReadWritePaths=${quoted(directory)}\n`;
+  return `ProtectHome=tmpfs\n${state}${software}`;
+}
+
+/** As one word of a unit: specifiers and variables stand for themselves. */
+function quoted(word: string): string {
+  const plain = word.replaceAll('%', '%%').replaceAll('$', '$$$$');
+  return /^[\w./:@+=,%$-]+$/.test(plain) ? plain : `"${plain.replaceAll(/["\\]/g, '\\$&')}"`;
+}

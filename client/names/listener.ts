@@ -1,0 +1,89 @@
+import { createSocket } from 'node:dgram';
+import { createServer, type Socket } from 'node:net';
+import { respond } from './respond.ts';
+import type { Zone } from './zone.ts';
+
+const MAX_CONNECTIONS = 16;
+/** A query over TCP, and a pause between two of them. */
+const IDLE_MS = 5_000;
+/** A question is at most 271 bytes long; resolvers add little to it. */
+const MAX_QUERY_BYTES = 1_232;
+
+export interface Listener {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export interface ListenerOptions {
+  /** Own address in the overlay. Whoever else sends something is not answered. */
+  readonly address: string;
+  readonly port: number;
+  zone(): Zone;
+}
+
+/**
+ * Answers queries over UDP and TCP, to this host alone: its own packets to its own address come from that address, and no peer
+ * has it. @throws Error where the port is taken
+ */
+export async function listenForQueries({ address, port, zone }: ListenerOptions): Promise<Listener> {
+  const udp = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  udp.on('message', (bytes, from) => {
+    const answer = from.address === address ? respond(zone(), bytes) : undefined;
+    // Whoever does not get it asks again.
+    if (answer) udp.send(answer, from.port, from.address, () => {});
+  });
+  await new Promise<void>((resolve, reject) => {
+    udp.once('error', reject);
+    udp.bind({ address, port, exclusive: true }, resolve);
+  });
+  udp.on('error', () => {});
+  const bound = udp.address().port;
+  const connections = new Set<Socket>();
+  const tcp = createServer((socket) => {
+    if (socket.remoteAddress !== address) return socket.destroy();
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+    serve(socket, zone);
+  });
+  tcp.maxConnections = MAX_CONNECTIONS;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      tcp.once('error', reject);
+      tcp.listen({ host: address, port: bound, exclusive: true }, resolve);
+    });
+  } catch (error) {
+    udp.close();
+    throw error;
+  }
+  tcp.on('error', () => {});
+  return {
+    port: bound,
+    async close() {
+      for (const socket of connections) socket.destroy();
+      await Promise.all([
+        new Promise<void>((resolve) => udp.close(() => resolve())),
+        new Promise<void>((resolve) => tcp.close(() => resolve())),
+      ]);
+    },
+  };
+}
+
+/** Each message has its length before it (RFC 1035, 4.2.2). One that is too long ends the connection. */
+function serve(socket: Socket, zone: () => Zone): void {
+  let held: Uint8Array = Buffer.alloc(0);
+  socket.on('error', () => {});
+  socket.setTimeout(IDLE_MS, () => socket.destroy());
+  socket.on('data', (chunk: Buffer) => {
+    held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    while (held.length >= 2) {
+      const length = ((held[0] ?? 0) << 8) | (held[1] ?? 0);
+      if (length > MAX_QUERY_BYTES) return socket.destroy();
+      if (held.length < 2 + length) return;
+      const answer = respond(zone(), held.subarray(2, 2 + length));
+      held = held.subarray(2 + length);
+      // Nobody who does not read is written to.
+      if (!answer || socket.writableLength > MAX_QUERY_BYTES) return socket.destroy();
+      socket.write(Buffer.concat([Buffer.from([answer.length >> 8, answer.length & 0xff]), answer]));
+    }
+  });
+}

@@ -1,0 +1,41 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { HostResolver } from './resolver.ts';
+
+const DIRECTORY = '/etc/resolver';
+
+/** A file for each domain (resolver(5)), which macOS reads by itself. It does not complete short names by these. */
+export function darwinResolver(directory = DIRECTORY): HostResolver {
+  const mark = (interfaceName: string) => `# mesh ${interfaceName}\n`;
+  return {
+    name: '/etc/resolver',
+    isHere: async () => true,
+    async set({ interfaceName, address, domain, reverse }) {
+      mkdirSync(directory, { recursive: true });
+      for (const zone of [domain, ...reverse]) {
+        writeFileSync(path.join(directory, zone), `${mark(interfaceName)}nameserver ${address}\ntimeout 2\n`);
+      }
+    },
+    async unset(interfaceName) {
+      for (const file of filesIn(directory)) {
+        if (textOf(file).startsWith(mark(interfaceName))) rmSync(file, { force: true });
+      }
+    },
+  };
+}
+
+function filesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).map((name) => path.join(directory, name));
+  } catch {
+    return [];
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,30 @@
+import type { runProgram } from '../../run-program.ts';
+
+/** What the host's resolver is told: whom to ask for which names. */
+export interface Route {
+  readonly interfaceName: string;
+  /** Of this node in the overlay; its server is on port 53 there. */
+  readonly address: string;
+  /** Also what short names are completed with. */
+  readonly domain: string;
+  readonly reverse: readonly string[];
+}
+
+/** One way in which a host can be told to ask a server for some names alone. */
+export interface HostResolver {
+  readonly name: string;
+  /** Whether this host resolves by it. */
+  isHere(): Promise<boolean>;
+  /** May be repeated. @throws Error with what the host said */
+  set(route: Route): Promise<void>;
+  /** Takes away what was set for an interface, by this process or one before it. Idempotent; never throws. */
+  unset(interfaceName: string): Promise<void>;
+}
+
+export type Run = typeof runProgram;
+
+/** @throws Error with what the program said */
+export async function must(run: Run, file: string, args: readonly string[], stdin = ''): Promise<void> {
+  const { code, stderr } = await run(file, args, { stdin });
+  if (code !== 0) throw new Error(`${file} ${args.join(' ')} failed: ${stderr.trim()}`);
+}

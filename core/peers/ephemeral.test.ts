@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { enrol, joinToken } from '../../test/kits/plane/devices.ts';
+import { buildKit, person } from '../../test/kits/plane/kit.ts';
+import { ONLINE_MS } from '../model/liveness.ts';
+import { EPHEMERAL_MS, removeEphemeral } from './ephemeral.ts';
+import { networkJobs } from './jobs.ts';
+import { heardOf, sweepWorkspace } from './presence.ts';
+
+const WHY = { actor: 'device:x', requestId: 'r' };
+
+async function prepared(fields: Record<string, unknown>, token: Record<string, unknown> = {}) {
+  const kit = await buildKit();
+  const workspace = await kit.workspace();
+  const { id } = await enrol(kit, await joinToken(kit, workspace, token), 'runner', fields);
+  const since = kit.services.clock.now();
+  return {
+    kit,
+    id,
+    names: async () => [...(await kit.services.states.current(workspace)).peers.keys()],
+    peer: () => kit.call('get_peer', { id: 'runner' }, { as: person('viewer', workspace), workspace }),
+    heard: () => heardOf(kit.services, workspace, id, WHY),
+    sweep: () => sweepWorkspace(kit.services, workspace, since),
+    remove: (from = since) => removeEphemeral(kit.services, workspace, from),
+    reasons: async () => {
+      const commits = await kit.services.store.commits(workspace, 0, 1_000);
+      return commits.map(({ actor, reason }) => `${actor}: ${reason}`);
+    },
+    workspace,
+  };
+}
+
+test.each([
+  ['asks for it', { ephemeral: true }, {}],
+  ['comes with a token that says so', {}, { ephemeral: true }],
+])(
+  'a device that %s is deleted once it was offline for ten minutes, as a change with its reason',
+  async (_how, fields, token) => {
+    const { kit, names, peer, heard, sweep, remove, reasons } = await prepared(fields, token);
+    await using _kit = kit;
+    expect((await peer()).status).toMatchObject({ ephemeral: true });
+    await heard();
+    kit.clock.time += EPHEMERAL_MS * 3;
+    await heard();
+    await remove();
+    expect(await names()).toEqual(['runner']);
+    kit.clock.time += ONLINE_MS;
+    await sweep();
+    const end = await remove();
+    expect(end).toBe(kit.clock.now() - ONLINE_MS + EPHEMERAL_MS);
+    kit.clock.time += EPHEMERAL_MS - ONLINE_MS - 1;
+    await remove();
+    expect(await names()).toEqual(['runner']);
+    kit.clock.time += 1;
+    expect(await remove()).toBeUndefined();
+    expect(await names()).toEqual([]);
+    expect((await reasons()).at(-1)).toBe('system:ephemeral: deleted runner, offline for 10 minutes');
+  },
+);
+
+test('one that never came online is deleted as long after it joined', async () => {
+  const { kit, names, remove } = await prepared({ ephemeral: true });
+  await using _kit = kit;
+  kit.clock.time += EPHEMERAL_MS;
+  await remove();
+  expect(await names()).toEqual([]);
+});
+
+test('one that could not be heard while the control plane was away gets its time again', async () => {
+  const { kit, names, remove } = await prepared({ ephemeral: true });
+  await using _kit = kit;
+  kit.clock.time += EPHEMERAL_MS * 5;
+  await remove(kit.clock.now());
+  expect(await names()).toEqual(['runner']);
+});
+
+test('any other device stays, however long it is offline', async () => {
+  const { kit, names, remove, peer } = await prepared({});
+  await using _kit = kit;
+  kit.clock.time += EPHEMERAL_MS * 1_000;
+  expect(await remove()).toBeUndefined();
+  expect(await names()).toEqual(['runner']);
+  expect((await peer()).status).not.toHaveProperty('ephemeral');
+});
+
+test('the job wakes when one comes and when one goes offline', async () => {
+  const { kit, heard, workspace } = await prepared({ ephemeral: true });
+  await using _kit = kit;
+  const job = networkJobs(kit.services).find(({ name }) => name === 'remove ephemeral peers');
+  const woken: boolean[] = [];
+  const stop = kit.services.store.onCommit((commit) => woken.push(job?.wakeOn(commit) === true));
+  await heard();
+  kit.clock.time += ONLINE_MS;
+  await sweepWorkspace(kit.services, workspace, kit.clock.now() - ONLINE_MS);
+  await enrol(kit, await joinToken(kit, workspace), 'other', {});
+  await enrol(kit, await joinToken(kit, workspace, { ephemeral: true }), 'second', {});
+  stop();
+  expect(woken.filter((isWoken) => isWoken)).toHaveLength(2);
+});

@@ -1,0 +1,73 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { natlab } from '../kits/lab/natlab.ts';
+import { LabNode, labNodes } from '../kits/lab/natlab-node.ts';
+import { startLabPlane } from '../kits/lab/natlab-plane.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
+import { isInstalled } from '../kits/process/needs.ts';
+import { launcher, run as runCommand } from '../kits/process/run-command.ts';
+
+/** Between marks, what each command of a script said and its exit code. */
+const step = (mark: string, command: string) => `echo "<${mark}>"; ${command}; echo "exit=$?"`;
+const saidIn = (text: string, mark: string) => text.split(`<${mark}>\n`)[1]?.split(/\n<\w+>\n/)[0] ?? '';
+
+describePrivileged('mesh service, under a real systemd', () => {
+  it.skipIf(!isInstalled('systemd-nspawn'))(
+    'starts the node with no more rights than it needs, again when it is killed, and takes it away',
+    async () => {
+      await using lab = await natlab({ hosts: { a: {}, b: {} } });
+      await using plane = await startLabPlane(lab);
+      const { b } = await labNodes(lab, plane, ['b'], (node) => node.up());
+      const a = new LabNode(lab.host('a'));
+      await a.join(await plane.joinToken());
+      const shared = path.dirname(a.directory);
+      const mesh = launcher('mesh');
+      const own = `--config-dir /root/trial/${path.basename(a.directory)}`;
+      const name = `--interface ${a.interfaceName}`;
+      const unit = `mesh-${a.interfaceName}.service`;
+      const untilUp = `until ${mesh} status ${own} --json 2>/dev/null | grep -q '"isUp": true'; do :; done`;
+      const script = [
+        step('install', `${mesh} service install ${own} ${name} -- --level debug`),
+        untilUp,
+        step('status', `${mesh} service status ${name}`),
+        step('node', `${mesh} status ${own} --json`),
+        step('ping', `${mesh} ping b --count 1 ${own}`),
+        step(
+          'rights',
+          `grep -E '^(Cap(Eff|Bnd)|NoNewPrivs|Seccomp):' /proc/$(systemctl show -P MainPID ${unit})/status`,
+        ),
+        step('home', `nsenter -t $(systemctl show -P MainPID ${unit}) -m sh -c 'ls -A /root /home'`),
+        step('verify', `systemd-analyze verify /etc/systemd/system/${unit}`),
+        step('security', `systemd-analyze security --no-pager ${unit} | tail -n 1`),
+        `old=$(systemctl show -P MainPID ${unit}); kill -KILL $old`,
+        `until [ "$(systemctl show -P MainPID ${unit})" != "$old" ] && [ "$(systemctl show -P MainPID ${unit})" != 0 ]; do :; done`,
+        untilUp,
+        step('again', `${mesh} ping b --count 1 ${own}`),
+        step('journal', `journalctl -u ${unit} --no-pager -o cat`),
+        step('uninstall', `${mesh} service uninstall ${name}`),
+        step('gone', `${mesh} service status ${name}; ip link show dev ${a.interfaceName}; nft list tables`),
+      ].join('\n');
+      writeFileSync(path.join(shared, 'trial.sh'), `${script}\n`);
+      const kit = path.resolve('test/kits/lab/in-systemd.sh');
+      const command = [kit, a.host.namespace, shared];
+      const { stdout } = await runCommand('sh', command, { timeoutMs: 110_000 });
+      const of = (mark: string) => saidIn(stdout, mark);
+      expect(of('install'), readFileSync(path.join(shared, 'console'), 'utf8')).toContain('is installed');
+      expect(of('status')).toMatch(new RegExp(`^${unit} is running \\(pid \\d+\\), starts with the machine\n`));
+      expect(of('node')).toContain('"server": "10.96.0.2:53"');
+      expect(of('ping')).toContain('b (10.96.0.1)');
+      // CAP_NET_BIND_SERVICE and CAP_NET_ADMIN.
+      expect(of('rights')).toMatch(/CapEff:\t0+1400\nCapBnd:\t0+1400\nNoNewPrivs:\t1\nSeccomp:\t2\n/);
+      expect(of('home')).toBe('/home:\n\n/root:\ntrial\nexit=0');
+      expect(of('verify')).toBe('exit=0');
+      expect(of('security')).toMatch(/: [0-3]\.\d OK/);
+      expect(of('again')).toContain('b (10.96.0.1)');
+      expect(of('journal')).toContain(`${a.interfaceName} is up on UDP port`);
+      expect(of('uninstall')).toContain(`${unit} is gone.`);
+      expect(of('gone')).toContain(`There is no service ${unit}`);
+      expect(of('gone')).not.toContain(`mesh_${a.interfaceName}`);
+      await b.down();
+    },
+  );
+});

@@ -5,12 +5,12 @@ import type { Loss } from '../../core/audit/losses.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { backupsIn } from '../../storage/backup-files.ts';
-import { hasCredentials, loadCredentials } from '../../storage/credentials.ts';
+import { credentialsFile, hasCredentials, loadCredentials } from '../../storage/credentials.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
 import { type OpenStore, openStore, storeFile } from '../../storage/open.ts';
 import { acceptLogs } from '../../storage/sqlite/accept.ts';
-import { lossesOfFile } from '../../storage/sqlite/losses.ts';
+import { hasEntries, lossesOfFile } from '../../storage/sqlite/losses.ts';
 import { RESCUED } from '../../storage/upkeep.ts';
 
 export interface InstallationOptions {
@@ -21,6 +21,10 @@ export interface InstallationOptions {
   /** Go on where the database has less than the installation had. */
   readonly acceptLoss?: boolean;
 }
+
+/** Left in the unit of a service, the flag would give up whatever is lost next. */
+const NOTHING_MISSING =
+  'nothing is missing, so nothing was started: take --accept-loss out, or the next loss would go unnoticed';
 
 /**
  * Opens the store of an installation, whose credentials are made where the directory is new. It has to hold what is known
@@ -33,14 +37,14 @@ export async function openInstallation(options: InstallationOptions) {
   const heads = headsIn(configDir);
   const file = storeFile(storeUrl);
   const before = hasCredentials(configDir) ? loadCredentials(configDir) : undefined;
+  const isKeyless = before === undefined && file !== undefined && hasEntries(file);
+  if (isKeyless && !acceptLoss) throw new Error(keyRefusal(file, configDir));
   const missing = file === undefined || before === undefined ? [] : await missingIn(file, heads);
   if (file !== undefined && missing.length > 0 && !acceptLoss) throw new Error(refusal(file, missing, configDir));
-  if (acceptLoss && missing.length === 0) {
-    log.warn({}, 'nothing is missing: start without --accept-loss, or the next loss goes unnoticed');
-  }
+  if (acceptLoss && !isKeyless && missing.length === 0) throw new Error(NOTHING_MISSING);
   let store = await openStore(storeUrl, { clock, log });
   try {
-    if (file !== undefined && missing.length > 0) {
+    if (file !== undefined && (isKeyless || missing.length > 0)) {
       await store.close();
       store = await openAccepted(options, file, heads);
     }
@@ -81,6 +85,16 @@ function refusal(file: string, lines: readonly string[], configDir: string): str
     'Put the file back if it is elsewhere (a volume that is not mounted, MESH_STORE_URL), or',
     `  ${restore}`,
     `  give up what is missing:  meshd --standalone --accept-loss --config-dir ${configDir}`,
+  ].join('\n');
+}
+
+/** Sessions, nodes and the audit logs rest on the keys: others in their place would shut everyone out without a word. */
+function keyRefusal(file: string, configDir: string): string {
+  return [
+    `${credentialsFile(configDir)} is not there, and the database ${file} was written with the keys in it, so nothing was started or changed.`,
+    'Put it back if it is elsewhere (a volume that is not mounted, --config-dir), or',
+    `  restore a backup that was made --with-credentials:  meshd restore FILE --config-dir ${configDir}`,
+    `  make new keys, with which every node has to join again:  meshd --standalone --accept-loss --config-dir ${configDir}`,
   ].join('\n');
 }
 

@@ -3,6 +3,7 @@ import { buildMcp } from '../mcp/http.ts';
 import { buildApp } from '../rest/app.ts';
 import { listen } from '../rest/listen.ts';
 import { createMetrics } from '../rest/metrics.ts';
+import { enrol } from '../test/kits/plane/devices.ts';
 import { buildKit, person } from '../test/kits/plane/kit.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
@@ -20,6 +21,10 @@ await using kit = await buildKit({ now: Date.now() });
 const workspace = await kit.workspace('bench');
 const admin = person('admin', workspace);
 const { token } = await kit.call('create_agent', { name: 'bench' }, { as: admin, workspace });
+for (const name of ['a', 'b']) {
+  const join = await kit.call('generate_join_token', { name }, { as: admin, workspace });
+  await enrol(kit, join.token, name);
+}
 const { gate } = kit;
 const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log: silent });
 const limits = { rate: 'off' } as const;

@@ -1,23 +1,34 @@
 import type { Command } from 'commander';
+import { nodesOf } from '../client/agent/left-node.ts';
+import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { type Answer, answering } from './answer.ts';
-import { CliError, EXIT } from './exit.ts';
-import { isRunning } from './is-running.ts';
-import { askNode, nodeStatus } from './node-agent.ts';
+import type { CommandContext } from './command-context.ts';
+import { endAgent } from './end-agent.ts';
+import { askNode } from './node-agent.ts';
+import { noConfiguration, nodeDirectory } from './node-directory.ts';
+import { asCliError } from './node-errors.ts';
 import { requireRoot } from './root.ts';
 
-const CHECK_MS = 100;
-const END_MS = 10_000;
-
-/** `mesh down`: ends the running node. */
-export function defineDown(down: Command): void {
+/** `mesh down`: ends the running node, and takes away what one left that ended otherwise. */
+export function defineDown(down: Command, { loadLauncher }: CommandContext): void {
   answering(
     down.option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)'),
     async ({ configDir }: { configDir?: string }): Promise<Answer> => {
       requireRoot('mesh down');
-      const { node } = await nodeStatus(configDir);
-      await askNode(configDir, { ask: 'down' });
-      await ended(node.pid);
-      return { value: { name: node.name, state: 'down' }, text: `${node.name} is down.` };
+      const directory = nodeDirectory(configDir);
+      const wasUp = await endAgent(directory);
+      // An agent that ended in order has taken its note with it.
+      const left = nodesOf(directory).length > 0 ? await (await loadLauncher()).takeAway(directory) : [];
+      const name = nameOf(directory) ?? left.join();
+      if (name === '') throw noConfiguration(directory);
+      const what = wasUp ? 'is down' : 'was not up';
+      const rest =
+        left.length > 0 ? `what its agent left is taken away: ${left.join(', ')}, firewall and processes` : '';
+      const nothing = wasUp ? '' : 'there was nothing to take away';
+      return {
+        value: { name, state: 'down', wasUp, takenAway: left },
+        text: `${[`${name} ${what}`, rest || nothing].filter((part) => part !== '').join('; ')}.`,
+      };
     },
   );
 }
@@ -34,10 +45,10 @@ export function defineRotateKey(rotate: Command): void {
   );
 }
 
-async function ended(pid: number): Promise<void> {
-  const deadline = performance.now() + END_MS;
-  while (isRunning(pid)) {
-    if (performance.now() > deadline) throw new CliError(`The node (pid ${pid}) does not end.`, EXIT.unavailable);
-    await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
+function nameOf(directory: string): string | undefined {
+  try {
+    return readNodeConfig(directory)?.name;
+  } catch (error) {
+    throw asCliError(error);
   }
 }

@@ -10,6 +10,7 @@ test.each([
   ['no-program', EXIT.input],
   ['no-namespace', EXIT.unavailable],
   ['wrong-setting', EXIT.input],
+  ['not-written', EXIT.unavailable],
 ] as const)('a node that does not run here for %s ends the command with %i', (reason, exitCode) => {
   const told = asCliError(new NodeRefusal(reason, 'why'));
   expect(told).toBeInstanceOf(CliError);

@@ -1,5 +1,6 @@
 import { type NodeEnd, NodeRefusal, type RefusalReason } from '../client/agent/launch.ts';
 import { PlaneAway, PlaneRefusal } from '../client/enrol/plane-api.ts';
+import { StateNotWritten } from '../client/enrol/private-file.ts';
 import { MeshError } from '../core/base/errors.ts';
 import { CliError, EXIT, exitCodeOf } from './exit.ts';
 
@@ -10,6 +11,7 @@ const EXIT_OF_REFUSAL: Readonly<Record<RefusalReason, number>> = {
   'no-program': EXIT.input,
   'no-namespace': EXIT.unavailable,
   'wrong-setting': EXIT.input,
+  'not-written': EXIT.unavailable,
 };
 
 const EXIT_OF_END = {
@@ -30,5 +32,13 @@ export function asCliError(error: unknown): Error {
   if (error instanceof PlaneAway) return new CliError(`${error.message}. Is meshd running there?`, EXIT.unavailable);
   if (error instanceof MeshError) return new CliError(error.message, exitCodeOf(error.code), { code: error.code });
   if (error instanceof NodeRefusal) return new CliError(error.message, EXIT_OF_REFUSAL[error.reason]);
+  if (error instanceof StateNotWritten || isOfDisk(error)) return new CliError(error.message, EXIT.unavailable);
   return error instanceof Error ? error : new Error(String(error));
+}
+
+/** What a disk does that is full, broken or read-only; Node names the path in such messages. */
+const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
+
+function isOfDisk(error: unknown): error is Error {
+  return error instanceof Error && DISK_CODES.has((error as NodeJS.ErrnoException).code ?? '');
 }

@@ -6,6 +6,7 @@ import { type NodeConfig, nodeConfigFile, readNodeConfig } from '../client/enrol
 import { PlaneApi, PlaneAway, PlaneRefusal } from '../client/enrol/plane-api.ts';
 import { defaultInterface } from '../client/tunnel/platform.ts';
 import { type Answer, answering } from './answer.ts';
+import type { CommandContext } from './command-context.ts';
 import { endAgent } from './end-agent.ts';
 import { CliError, EXIT } from './exit.ts';
 import { noConfiguration, nodeDirectory } from './node-directory.ts';
@@ -24,7 +25,7 @@ interface LeaveOptions {
 const FILES = ['node.json', 'node.key', 'graph.json', 'audit-log.json', 'agent.sock', AGENT.pidFile, AGENT.lockFile];
 
 /** `mesh leave`: removes the peer of this machine, and all that its node has here. */
-export function defineLeave(leave: Command): void {
+export function defineLeave(leave: Command, { loadLauncher }: CommandContext): void {
   answering(
     leave
       .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
@@ -39,6 +40,7 @@ export function defineLeave(leave: Command): void {
         .uninstall(interfaceName, directory)
         .catch(() => false);
       await endAgent(directory);
+      await (await loadLauncher()).takeAway(directory);
       forget(directory);
       const name = config?.name ?? 'This node';
       const plane = isRemoved

@@ -134,6 +134,7 @@ function text(report: NetworkReport, node: NodeStatus | undefined): string {
       'Firewall',
       node.node.address === null ? 'the overlay is down' : `${firewall.in} in, ${firewall.out} out`,
     ]);
+    for (const { text } of firewall.blocked) rows.push(['Host firewall', `${text}: mesh up --open-firewall opens it`]);
     rows.push(['Relay session', `${relay.state}${relay.reason ? ` (${relay.reason})` : ''}`]);
   } else rows.push(['Node', 'not up, or not yours to ask']);
   return rows.map(([name, value]) => `${name.padEnd(15)}${value}`).join('\n');

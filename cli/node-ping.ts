@@ -1,8 +1,8 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { PeerStatus } from '../client/agent/node-status.ts';
-import { runProgram } from '../client/run-program.ts';
 import { type Answer, answering, formatIn } from './answer.ts';
+import { echo, type LargePackets, largePackets, lossText } from './echo.ts';
 import { CliError, EXIT } from './exit.ts';
 import { askNode, nodeStatus } from './node-agent.ts';
 import { reasonOf } from './node-status.ts';
@@ -32,7 +32,7 @@ export function definePing(command: Command): void {
   command
     .argument('<peer>', 'name, id or overlay address')
     .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
-    .option('--count <n>', 'how often', wholeNumber, 4)
+    .option('-c, --count <n>', 'how often', wholeNumber, 4)
     .option('--until-direct', 'until the path is direct, for --timeout at most')
     .option('--timeout <seconds>', 'how long --until-direct tries', wholeNumber, 30);
   answering(command, async (peer: string, options: PingOptions): Promise<Answer> => {
@@ -42,11 +42,14 @@ export function definePing(command: Command): void {
     // A person sees each reply as it comes; the whole is one answer.
     const told = formatIn(command.opts()) === 'table' ? (line: string) => console.log(line) : () => {};
     const { replies, last } = await ping(found, options, told);
-    const isGood = options.untilDirect ? last.path === 'direct' : replies.some(({ ms }) => ms !== null);
+    const isAnswered = replies.some(({ ms }) => ms !== null);
+    const large: LargePackets | null = isAnswered ? await largePackets(last.address) : null;
+    const isGood = options.untilDirect ? last.path === 'direct' : isAnswered;
+    const text = [last.path === 'direct' ? '' : reasonOf(last), large ? lossText(last.name, large) : ''];
     return {
-      value: { peer: last.name, path: last.path, reason: last.reason, replies },
-      text: last.path === 'direct' ? '' : reasonOf(last),
-      ...(!isGood && { exitCode: EXIT.negative }),
+      value: { peer: last.name, path: last.path, reason: last.reason, replies, large },
+      text: text.filter((line) => line !== '').join('\n'),
+      ...((!isGood || large?.isLost) && { exitCode: EXIT.negative }),
     };
   });
 }
@@ -86,16 +89,6 @@ async function findPeer(configDir: string | undefined, wanted: string): Promise<
     `This node has no peer ${wanted}: mesh why <this node> ${wanted} tells the reason.`,
     EXIT.notFound,
   );
-}
-
-/** One ICMP echo by the system's own program. Milliseconds, or null without an answer within a second. */
-async function echo(address: string): Promise<number | null> {
-  const { code, stdout, stderr } = await runProgram('ping', ['-n', '-c', '1', '-W', '1', address]);
-  if (code === null && /ENOENT/.test(stderr)) {
-    throw new CliError('The program ping is missing: apt-get install iputils-ping', EXIT.unavailable);
-  }
-  const ms = /time[=<]([\d.]+)/.exec(stdout)?.[1];
-  return code === 0 && ms !== undefined ? Number(ms) : null;
 }
 
 function wholeNumber(text: string): number {

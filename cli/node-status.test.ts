@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { NodeStatus, PeerStatus } from '../client/agent/node-status.ts';
 import { verifies } from '../test/verifies.ts';
 import { statusText } from './node-status.ts';
+import { called } from './own-command.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00.000Z');
 
@@ -66,7 +67,7 @@ const status = (peers: readonly PeerStatus[]): NodeStatus => ({
     dropped: { 'queue-full': 3, 'too-large': 0 },
   },
   icePort: { isShared: true, obstacle: null, mapped: { ipv4: '198.51.100.1:51820', ipv6: null } },
-  firewall: { in: 2, out: 1 },
+  firewall: { in: 2, out: 1, blocked: [] },
   ignored: {},
   trouble: '',
   peers: [...peers],
@@ -124,4 +125,26 @@ test('a checkpoint of the audit log that the node refused stands in its status',
   );
   const none = { ...log, size: null, verifiedAt: null, trouble: 'the control plane is away' };
   expect(statusText({ ...rest, log: none }, NOW)).toContain('none verified yet; the control plane is away');
+});
+
+test.each([
+  ['pending', 'This node waits for approval: an administrator runs mesh approve p_a. It connects then by itself.'],
+  ['revoked', 'This node was revoked: its tunnels are down until an administrator runs mesh approve p_a.'],
+  ['removed', 'This node is not registered any more: mesh init --force with a new token.'],
+] as const)('a node that is %s says so, and what lets it in', (standing, text) => {
+  const { control, ...rest } = status([]);
+  expect(statusText({ ...rest, control: { ...control, standing } }, NOW)).toContain(called(text));
+});
+
+test('a rule of the host that drops what the network permits stands in the status, with what opens it', () => {
+  const blocked = {
+    table: 'inet filter',
+    chain: 'input',
+    rule: null,
+    what: ['all'],
+    text: 'inet filter input drops all',
+  };
+  expect(statusText({ ...status([]), firewall: { in: 1, out: 1, blocked: [blocked] } }, NOW)).toContain(
+    'Host firewall  inet filter input drops all: mesh up --open-firewall opens it',
+  );
 });

@@ -5,6 +5,7 @@ import { formatDuration } from '../core/base/duration.ts';
 import { parseInstant } from '../core/base/time.ts';
 import { type Answer, answering } from './answer.ts';
 import { nodeStatus } from './node-agent.ts';
+import { called } from './own-command.ts';
 import { requireRoot } from './root.ts';
 
 /** `mesh status`: this node, and how each peer is reached. */
@@ -24,8 +25,7 @@ const COLUMNS = ['Peer', 'Address', 'Transport', 'Path', 'Handshake', 'State', '
 /** For people: this node, what it is connected to, a row for each peer, and why some are not reached directly. */
 export function statusText(status: NodeStatus, now: number): string {
   const { peers } = status;
-  if (peers.length === 0)
-    return [...head(status, now), '', 'No peers: no policy lets this node and another one talk.'].join('\n');
+  if (peers.length === 0) return [...head(status, now), '', withoutPeers(status)].join('\n');
   const rows = peers.map((peer) => [
     peer.name,
     peer.address,
@@ -51,6 +51,22 @@ export function statusText(status: NodeStatus, now: number): string {
   ].join('\n');
 }
 
+/** Why there are none, and who can change that. */
+function withoutPeers({ node, control }: NodeStatus): string {
+  switch (control.standing) {
+    case 'pending':
+      return called(
+        `This node waits for approval: an administrator runs mesh approve ${node.id}. It connects then by itself.`,
+      );
+    case 'revoked':
+      return called(`This node was revoked: its tunnels are down until an administrator runs mesh approve ${node.id}.`);
+    case 'removed':
+      return called('This node is not registered any more: mesh init --force with a new token.');
+    default:
+      return 'No peers: no policy lets this node and another one talk.';
+  }
+}
+
 function head({ node, control, log, names, relay, icePort, firewall, trouble }: NodeStatus, now: number): string[] {
   const address = node.address === null ? 'down' : `${node.address} in ${node.cidr}`;
   const dropped = Object.entries(relay.dropped).filter(([, count]) => count > 0);
@@ -69,6 +85,7 @@ function head({ node, control, log, names, relay, icePort, firewall, trouble }: 
     ['Firewall', `${firewall.in} rules in, ${firewall.out} out; graph version ${control.graph?.version ?? '-'}`],
   ];
   if (names) rows.push(['Names', namesText(names)]);
+  for (const { text } of firewall.blocked) rows.push(['Host firewall', `${text}: mesh up --open-firewall opens it`]);
   rows.push(['Audit log', logText(log, now)]);
   if (node.expiresAt !== null) rows.push(['Ends', node.expiresAt]);
   for (const text of [control.trouble, trouble]) if (text) rows.push(['Trouble', text]);

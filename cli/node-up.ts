@@ -28,6 +28,7 @@ interface UpOptions {
   readonly busInClear?: boolean;
   readonly interface: string;
   readonly logDir: string;
+  readonly openFirewall?: boolean;
 }
 
 /** The contract's WireGuard port. */
@@ -51,6 +52,7 @@ export function defineUp(command: Command, { loadLauncher }: CommandContext): vo
       'sign in to a bus elsewhere without TLS too: who listens on the way learns the credential',
     )
     .option('--interface <name>', 'name of the tunnel interface', interfaceOf, defaultInterface(process.platform))
+    .option('--open-firewall', "have this host's own firewall accept the overlay until mesh down, where it does not")
     .option('--log-dir <dir>', 'where --daemon logs', '/var/log/mesh')
     .addOption(new Option('--daemon-child').hideHelp());
   answering(command, async (options: UpOptions): Promise<Answer> => {
@@ -88,6 +90,7 @@ function nodeOptions(options: UpOptions, format: Format): NodeOptions {
     ...(options.rotateKeyAfter !== undefined && { keyAgeMs: options.rotateKeyAfter }),
     ...(options.name !== undefined && { name: options.name }),
     ...(relay && { relayOverride: relay }),
+    opensHost: options.openFirewall === true,
     onStuck: () => process.exit(EXIT.unavailable),
     ...(options.daemonChild
       ? { logDirectory: options.logDir, onStarted: tellParent }

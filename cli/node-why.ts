@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { askAgent, localSocketPath } from '../client/agent/local-socket.ts';
 import { type NodeStatus, nodeStatusSchema } from '../client/agent/node-status.ts';
+import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { type Answer, answering } from './answer.ts';
+import { echo, type LargePackets, largePackets, lossText } from './echo.ts';
 import { CliError, EXIT } from './exit.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { called } from './own-command.ts';
@@ -41,21 +43,50 @@ export function defineWhy(command: Command): void {
 
 async function why(from: string, to: string, options: WhyOptions): Promise<Answer> {
   const local = await ownStatus(options.configDir);
-  const policy = await policyOf(from, to, options).catch((error: unknown) => {
-    // On a node without a session its own knowledge is still worth something.
-    if (error instanceof CliError && error.exitCode === EXIT.auth && isSelf(local, from)) return undefined;
-    throw error;
-  });
-  const reported = (await pathOf(from, to, options, local)) ?? null;
+  const target = { ...options, ...serverOfNode(options) };
+  const isOwn = isSelf(local, from) || isSelf(local, to);
+  // On a node without a session its own knowledge is still worth something.
+  const ifSignedIn = <T>(asked: Promise<T>): Promise<T | undefined> =>
+    asked.catch((error: unknown) => {
+      if (error instanceof CliError && error.exitCode === EXIT.auth && isOwn) return undefined;
+      throw error;
+    });
+  const policy = await ifSignedIn(policyOf(from, to, target));
+  const path = (await ifSignedIn(pathOf(from, to, target, local))) ?? null;
+  const back = (await ifSignedIn(pathOf(to, from, target, local))) ?? null;
+  const blocked = isSelf(local, to) ? (local?.firewall.blocked ?? []) : [];
+  const large = await largeFrom(from, to, local);
   const text = [
     policy?.explanation ?? called('Policy: unknown without a session: mesh login'),
-    reported ? pathText(from, reported) : `${from} has not reported how it reaches ${to}.`,
+    pathText(from, to, path),
+    pathText(to, from, back),
+    ...blocked.map(({ text }) => `The firewall of ${to}'s own host: ${text}: mesh up --open-firewall opens it.`),
+    ...(large?.isLost ? [lossText(to, large)] : []),
   ];
   return {
-    value: { from, to, policy: policy ?? null, path: reported },
+    value: { from, to, policy: policy ?? null, path, back, blocked, large: large ?? null },
     text: text.join('\n'),
-    ...(policy?.denied && { exitCode: EXIT.negative }),
+    ...((policy?.denied || blocked.length > 0 || large?.isLost) && { exitCode: EXIT.negative }),
   };
+}
+
+/** A node belongs to one control plane: that is asked unless another is named. */
+function serverOfNode({ server, configDir }: WhyOptions): { readonly server?: string } {
+  if (server !== undefined || process.env['MESH_SERVER'] !== undefined) return {};
+  try {
+    const own = readNodeConfig(nodeDirectory(configDir))?.server;
+    return own === undefined ? {} : { server: own };
+  } catch {
+    // Not this user's to read.
+    return {};
+  }
+}
+
+/** Whether large packets arrive, where this node is the one that sends. */
+async function largeFrom(from: string, to: string, local: NodeStatus | undefined): Promise<LargePackets | undefined> {
+  const peer = isSelf(local, from) ? peerOf(local, to) : undefined;
+  if (!peer?.path || (await echo(peer.address)) === null) return undefined;
+  return largePackets(peer.address);
 }
 
 async function policyOf(from: string, to: string, options: WhyOptions) {
@@ -69,7 +100,7 @@ async function policyOf(from: string, to: string, options: WhyOptions) {
 /** By this node itself when it is the one that opens, else as that node reported it to the control plane. */
 async function pathOf(from: string, to: string, options: WhyOptions, local: NodeStatus | undefined) {
   if (isSelf(local, from)) {
-    const peer = local?.peers.find(({ id, name }) => id === to || name.toLowerCase() === normal(to));
+    const peer = peerOf(local, to);
     return peer && pathSchema.parse({ ...peer, reason: `${peer.reason.detail} (${peer.reason.code})` });
   }
   const path = `/api/v1/peers/${encodeURIComponent(from)}/paths`;
@@ -93,6 +124,12 @@ function isSelf(local: NodeStatus | undefined, peer: string): boolean {
 
 const normal = (name: string) => name.replaceAll(' ', '-').toLowerCase();
 
-function pathText(from: string, { name, transport, path, reason, since }: ReportedPath): string {
+function peerOf(local: NodeStatus | undefined, wanted: string) {
+  return local?.peers.find(({ id, name }) => id === wanted || name.toLowerCase() === normal(wanted));
+}
+
+function pathText(from: string, to: string, reported: ReportedPath | null): string {
+  if (!reported) return `${from} has not reported how it reaches ${to}.`;
+  const { name, transport, path, reason, since } = reported;
   return `Path from ${from} to ${name}: ${path ?? 'none yet'} (${transport}) since ${since ?? '-'}: ${reason}`;
 }

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 
 export interface ProgramResult {
   /** 0 when it did what it was asked; null when it could not be started or did not end in time. */
@@ -28,4 +29,44 @@ export function runProgram(
 /** As `runProgram`, inside a network namespace. */
 export function runIn(namespace: string): typeof runProgram {
   return (file, args, options) => runProgram('ip', ['netns', 'exec', namespace, file, ...args], options);
+}
+
+/** A program that runs until it is ended, or until this process ends: its input is a pipe that closes then. */
+export interface StartedProgram {
+  write(line: string): void;
+  /** Resolves when it has ended or could not be started. */
+  readonly ended: Promise<void>;
+  /** Closes its input, and ends it. */
+  end(): Promise<void>;
+}
+
+/** @param onLine each line that it prints, of either output */
+export type StartProgram = (file: string, args: readonly string[], onLine: (line: string) => void) => StartedProgram;
+
+export const startProgram: StartProgram = (file, args, onLine) => {
+  const child = spawn(file, args, {
+    // Without a home nft keeps no history.
+    env: { PATH: process.env['PATH'], HOME: '/nonexistent' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin.on('error', () => {});
+  for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
+  const ended = new Promise<void>((resolve) => {
+    child.once('error', () => resolve());
+    child.once('exit', () => resolve());
+  });
+  return {
+    write: (line) => child.stdin.write(`${line}\n`),
+    ended,
+    async end() {
+      child.stdin.end();
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+};
+
+/** As `startProgram`, inside a network namespace: `ip` becomes the program. */
+export function startIn(namespace: string): StartProgram {
+  return (file, args, onLine) => startProgram('ip', ['netns', 'exec', namespace, file, ...args], onLine);
 }

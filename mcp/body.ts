@@ -35,7 +35,10 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
     });
     request.once('end', () => resolve(Buffer.concat(chunks, size)));
     request.once('error', reject);
-    request.once('close', () => reject(new MeshError('invalid_input', 'The message was cut off.')));
+    request.once('close', () => {
+      // An error has its price, and each request that was read ends with this event.
+      if (!request.readableEnded) reject(new MeshError('invalid_input', 'The message was cut off.'));
+    });
   });
 }
 

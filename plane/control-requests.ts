@@ -8,7 +8,7 @@ import type { PeerRecord } from '../core/model/resources.ts';
 import { versionSchema } from '../core/model/version.ts';
 import { MAX_WIRE_TEXT, WIRE_TEXT, wireMismatch } from '../core/model/wire.ts';
 import { witnessedSchema } from '../core/model/witnesses.ts';
-import { heardOf } from '../core/peers/presence.ts';
+import { heardOf, leftBy } from '../core/peers/presence.ts';
 import { dueCheckpoint, takeWitness } from '../core/peers/witnessed.ts';
 import type { Services } from '../core/workflow/services.ts';
 import type { EmbeddedBus } from '../net/nats/bus.ts';
@@ -24,7 +24,7 @@ import type { GraphPush } from './graph-push.ts';
 /**
  * What nodes ask of the control plane over the bus, sealed to the control key with kind `request`:
  *
- *     mesh.control.<workspace>.<peer>.heartbeat   {"wire"?, "paths"?, "witnessed"?, "version"?}
+ *     mesh.control.<workspace>.<peer>.heartbeat   {"wire"?, "paths"?, "witnessed"?, "version"?, "leaving"?}
  *                                                 answered by {"wire", "version", "at", "checkpoint"?}
  *     mesh.control.<workspace>.<peer>.graph       {"wire"?}   answered by a full graph on mesh.<workspace>.<peer>.graph
  *
@@ -137,6 +137,10 @@ export class ControlRequests {
     }
     this.served.heartbeat += 1;
     const commit = { actor: `device:${peer.name}`, requestId: newId('ev') };
+    if (content.leaving) {
+      await leftBy(this.#services, workspace, peerId, commit);
+      return void answer({ version: null, at: formatInstant(clock.now()) });
+    }
     await heardOf(this.#services, workspace, peerId, commit, content.version);
     this.#services.paths.report(workspace, peerId, content.paths ?? []);
     if (content.witnessed) await takeWitness(this.#services, workspace, peer, content.witnessed);
@@ -163,6 +167,7 @@ const contentSchema = z.object({
   paths: pathReportsSchema.optional().catch(undefined),
   witnessed: witnessedSchema.optional().catch(undefined),
   version: versionSchema.optional().catch(undefined),
+  leaving: z.literal(true).optional().catch(undefined),
   // What cannot be read is no version that both speak.
   wire: z.string().max(MAX_WIRE_TEXT).optional().catch(''),
 });

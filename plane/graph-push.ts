@@ -72,6 +72,7 @@ export class GraphPush {
     const key = Uint8Array.from(Buffer.from(spec.publicKey, 'base64'));
     const sealed = this.#sealer.seal('graph', key, subject, encodeGraphMessage({ kind: 'gone' }));
     if (sealed) this.#bus.publish(subject, sealed);
+    this.#sealer.forget(key);
   }
 
   #of(workspace: string): WorkspacePush {

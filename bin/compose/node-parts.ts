@@ -1,5 +1,5 @@
 import type { OverlayParts } from '../../client/agent/overlay.ts';
-import { platformFirewall } from '../../client/firewall/platform.ts';
+import { platformFirewall, platformHostRules } from '../../client/firewall/platform.ts';
 import { startConnectivity } from '../../client/paths/runtime.ts';
 import { tunnelPlatform } from '../../client/tunnel/platform.ts';
 
@@ -8,6 +8,7 @@ export function overlayParts(namespace: string | undefined): OverlayParts {
   return {
     platform: tunnelPlatform(process.platform),
     openFirewall: async (interfaceName) => platformFirewall(process.platform, interfaceName, namespace),
+    hostRules: (interfaceName) => platformHostRules(process.platform, interfaceName, namespace),
     startConnectivity,
   };
 }

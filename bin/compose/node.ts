@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { Agent, type AgentEnd, type Started } from '../../client/agent/agent.ts';
 import { type Greeting, type NodeEnd, type NodeOptions, NodeRefusal } from '../../client/agent/launch.ts';
+import { forgetNode, noteNode } from '../../client/agent/left-node.ts';
 import { type LocalRequest, localSocketPath, serveLocally } from '../../client/agent/local-socket.ts';
 import { AGENT, INTERFACE, RUN_DIRECTORY } from '../../client/agent/node-locks.ts';
 import { buildNodeLog, logFileWriter } from '../../client/agent/node-log.ts';
@@ -38,6 +39,11 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
   const config = readNodeConfig(directory);
   if (!config) throw new NodeRefusal('not-configured', `${directory} holds no configuration of a node.`);
   const locks = [locked(directory, AGENT), locked(path.join(RUN_DIRECTORY, interfaceName), INTERFACE)];
+  // A sandbox has a network of its own, which goes whole.
+  if (options.namespace === undefined) {
+    const opensHost = options.opensHost === true ? 'yes' : 'no';
+    noteNode({ directory, interfaceName, wireguardPort: options.listenPort, opensHost });
+  }
   try {
     const named = options.name === undefined ? config : await renamed(config, options.name, directory);
     const agent = new Agent({
@@ -49,6 +55,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
       busWaitMs: options.busWaitMs,
       busInClear: options.busInClear,
       ...(options.relayOverride && { relayOverride: options.relayOverride }),
+      opensHost: options.opensHost === true,
       parts,
       ...(options.keyAgeMs !== undefined && { keyAgeMs: options.keyAgeMs }),
       ...(options.dns && {
@@ -76,6 +83,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     } finally {
       const late = setTimeout(options.onStuck, STOP_MS);
       await Promise.all([agent.stop(), socket.close()]);
+      forgetNode(interfaceName);
       clearTimeout(late);
       signals.release();
     }
@@ -126,11 +134,17 @@ async function refuseObstacles(platform: TunnelPlatform): Promise<void> {
 }
 
 function locked(directory: string, holder: LockHolder): { release(): void } {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
   try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
     return lockDirectory(directory, holder);
   } catch (error) {
-    throw new NodeRefusal('in-use', (error as Error).message);
+    const { code, message } = error as NodeJS.ErrnoException;
+    // Of one that is held, no program says a code.
+    if (code === undefined) throw new NodeRefusal('in-use', message);
+    throw new NodeRefusal(
+      'not-written',
+      `${directory} cannot be written: ${message}. Free space there, or repair the disk.`,
+    );
   }
 }
 

@@ -1,18 +1,18 @@
 import { existsSync, statSync } from 'node:fs';
 import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import type { LastingHeads } from '../../core/audit/log-keys.ts';
-import { type Loss, lossesIn } from '../../core/audit/losses.ts';
-import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { backupsIn } from '../../storage/backup-files.ts';
-import { hasCredentials, loadCredentials } from '../../storage/credentials.ts';
+import { credentialsFile, hasCredentials, loadCredentials } from '../../storage/credentials.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
 import { isServed, type OpenStore, openStore, storeFile } from '../../storage/open.ts';
-import { ACCEPTED, acceptLogs } from '../../storage/sqlite/accept.ts';
-import { lossesOfFile } from '../../storage/sqlite/losses.ts';
+import { acceptLogs } from '../../storage/sqlite/accept.ts';
+import { hasEntries, lossesOfFile } from '../../storage/sqlite/losses.ts';
 import { RESCUED } from '../../storage/upkeep.ts';
+import { lossLine, NOTHING_MISSING } from './loss-words.ts';
+import { requireHeld } from './served-installation.ts';
 
 export interface InstallationOptions {
   readonly configDir: string;
@@ -34,15 +34,15 @@ export async function openInstallation(options: InstallationOptions) {
   const heads = headsIn(configDir);
   const file = storeFile(storeUrl);
   const before = hasCredentials(configDir) ? loadCredentials(configDir) : undefined;
+  const isKeyless = before === undefined && file !== undefined && hasEntries(file);
+  if (isKeyless && !acceptLoss) throw new Error(keyRefusal(file, configDir));
   const missing = file === undefined || before === undefined ? [] : await missingIn(file, heads);
   if (file !== undefined && missing.length > 0 && !acceptLoss) throw new Error(refusal(file, missing, configDir));
-  if (acceptLoss && file !== undefined && missing.length === 0) {
-    log.warn({}, 'nothing is missing: start without --accept-loss, or the next loss goes unnoticed');
-  }
+  if (acceptLoss && file !== undefined && !isKeyless && missing.length === 0) throw new Error(NOTHING_MISSING);
   let store = await openStore(storeUrl, { clock, log });
   try {
-    if (isServed(storeUrl)) await requireHeld(store, heads, acceptLoss);
-    if (file !== undefined && missing.length > 0) {
+    if (isServed(storeUrl)) await requireHeld(store, { configDir, heads, acceptLoss, hasKeys: before !== undefined });
+    if (file !== undefined && (isKeyless || missing.length > 0)) {
       await store.close();
       store = await openAccepted(options, file, heads);
     }
@@ -72,30 +72,6 @@ async function openAccepted(
   return openStore(storeUrl, { clock, log });
 }
 
-/**
- * What servers keep can have been set back too, as by their own restore. Given up, each log says so.
- *
- * @throws Error that says what is missing
- */
-async function requireHeld(store: OpenStore, heads: LastingHeads, acceptLoss: boolean): Promise<void> {
-  const losses = await lossesIn(store, heads.all());
-  if (losses.length > 0 && !acceptLoss) {
-    throw new Error(
-      [
-        'the database that MESH_STORE_URL names has less than this installation had, so nothing was started or changed:',
-        ...losses.map((loss) => `  - ${lossLine(loss)}`),
-        'Name the right database, restore what is missing there, or give it up: meshd --accept-loss',
-      ].join('\n'),
-    );
-  }
-  for (const { workspace, had, has } of losses) {
-    const detail = { reason: 'meshd --accept-loss', workspace, size: has, had };
-    const log = has > 0 ? workspace : SYSTEM_WORKSPACE;
-    await store.record(log, [{ type: ACCEPTED, actor: 'system:operator', result: 'ok', detail }]);
-    heads.forget(workspace);
-  }
-}
-
 function refusal(file: string, lines: readonly string[], configDir: string): string {
   const [newest] = backupsFor(file, configDir);
   const restore = newest
@@ -110,6 +86,16 @@ function refusal(file: string, lines: readonly string[], configDir: string): str
   ].join('\n');
 }
 
+/** Sessions, nodes and the audit logs rest on the keys: others in their place would shut everyone out without a word. */
+function keyRefusal(file: string, configDir: string): string {
+  return [
+    `${credentialsFile(configDir)} is not there, and the database ${file} was written with the keys in it, so nothing was started or changed.`,
+    'Put it back if it is elsewhere (a volume that is not mounted, --config-dir), or',
+    `  restore a backup that was made --with-credentials:  meshd restore FILE --config-dir ${configDir}`,
+    `  make new keys, with which every node has to join again:  meshd --standalone --accept-loss --config-dir ${configDir}`,
+  ].join('\n');
+}
+
 function missingFile(file: string, heads: LastingHeads): string {
   const what = existsSync(file) ? 'is empty' : 'is not there';
   const known = heads.all();
@@ -117,13 +103,6 @@ function missingFile(file: string, heads: LastingHeads): string {
   const entries = known.reduce((sum, { note }) => sum + (readCheckpoint(note)?.size ?? 0), 0);
   const last = formatInstant(Math.max(...known.map(({ at }) => at)));
   return `the file ${what}; on ${last} its logs had ${entries} entries`;
-}
-
-function lossLine({ workspace, had, has, since, until }: Loss): string {
-  const last = formatInstant(until);
-  if (has >= had) return `${workspace}: its log is not the one that had ${had} entries on ${last}`;
-  const from = since === undefined ? 'all of them' : `those after ${formatInstant(since)}`;
-  return `${workspace}: ${had - has} of ${had} entries are missing, ${from} up to ${last}`;
 }
 
 /** What can be restored, newest first. */

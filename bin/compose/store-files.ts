@@ -62,7 +62,9 @@ export const storeFiles = {
         ...(credentials ? ['credentials.json came with it.'] : []),
         ...(hasCredentials(configDir)
           ? []
-          : ['There is no credentials.json: put it there first, or every node has to join again.']),
+          : [
+              'There is no credentials.json: put it there first. Without it meshd makes new keys with --accept-loss alone, and every node has to join again.',
+            ]),
         'What was revoked since is valid again: look at the audit log of before, and revoke it.',
       ].join('\n');
     });

@@ -23,7 +23,7 @@ Type=exec
 ExecStart=${[launcher, ...up].map(quoted).join(' ')}
 TimeoutStopSec=15
 Restart=on-failure
-RestartSec=2
+RestartSec=1
 # Wrong options, not permitted, not registered any more, expired, no rights: another start would end the same.
 RestartPreventExitStatus=2 3 4 5 8
 # A wireguard-go goes on while the agent is started again: the next one takes it over.

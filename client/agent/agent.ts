@@ -10,7 +10,9 @@ import type { Standing } from '../control/standing.ts';
 import { type NodeConfig, writeNodeConfig } from '../enrol/node-config.ts';
 import type { NameService } from '../names/name-service.ts';
 import type { PathStatus } from '../paths/status.ts';
+import type { NetworkWatch } from '../tunnel/network-watch.ts';
 import { HandshakeWatch } from './handshake-watch.ts';
+import { KnownPeers } from './known-peers.ts';
 import type { NodeStatus } from './node-status.ts';
 import { Overlay, type OverlayParts } from './overlay.ts';
 import { PathReports } from './path-reports.ts';
@@ -30,6 +32,8 @@ export interface AgentOptions {
   readonly busWaitMs: number;
   readonly busInClear: boolean;
   readonly relayOverride?: RelayAddress;
+  /** Rules of the host are to let the overlay in. */
+  readonly opensHost: boolean;
   readonly parts: OverlayParts;
   /** Left out: names of peers resolve nowhere. */
   readonly names?: NameService;
@@ -52,6 +56,10 @@ export type Started =
   | { readonly state: 'up'; readonly address: string }
   | { readonly state: 'pending' | 'revoked' | 'removed' | 'away'; readonly detail: string };
 
+const KEY_SHARED =
+  'another machine uses the key of this node, as after copying its configuration directory: packets reach now one, now the ' +
+  'other. Run mesh init --force with a new token on one of them';
+
 /** One node, running: control, tunnel, firewall and paths put together. */
 export class Agent {
   /** Resolves once; the caller then stops the agent. */
@@ -61,9 +69,11 @@ export class Agent {
   readonly #options: AgentOptions;
   readonly #control: ControlLink;
   readonly #overlay: Overlay;
+  readonly #known: KnownPeers;
   readonly #startedAt: number;
   readonly #reports = new PathReports();
   readonly #watch: HandshakeWatch | undefined;
+  readonly #network: NetworkWatch;
   #config: NodeConfig;
   #keyPair: KeyPair;
   #trouble = '';
@@ -112,6 +122,7 @@ export class Agent {
         return { content: paths.length > 0 ? { paths } : {}, taken };
       },
     });
+    this.#known = new KnownPeers(directory, log);
     this.#overlay = new Overlay(
       {
         parts: options.parts,
@@ -120,6 +131,8 @@ export class Agent {
         ...(options.namespace !== undefined && { namespace: options.namespace }),
         workspaceId: config.workspaceId,
         ...(options.relayOverride && { relayOverride: options.relayOverride }),
+        opensHost: options.opensHost,
+        known: this.#known,
         clock,
         log: options.systemLog ? { ...log, debug: options.systemLog.debug } : log,
         publish: (subject, sealed) => this.#control.publish(subject, sealed),
@@ -135,6 +148,11 @@ export class Agent {
       },
       this.#keyPair,
     );
+    this.#network = options.parts.platform.watchNetwork(options.interfaceName, log, () => {
+      log.debug({}, 'the network of this host changed');
+      this.#control.networkChanged();
+      this.#overlay.networkChanged();
+    });
     this.#watch = options.systemLog && new HandshakeWatch(this.#overlay, options.systemLog);
   }
 
@@ -178,13 +196,16 @@ export class Agent {
     } = this.#options;
     const { up } = this.#overlay;
     const now = this.#options.clock.now();
-    const { heardAt, ...control } = this.#control.status;
+    const { heardAt, isKeyShared, ...control } = this.#control.status;
+    // Before the paths say how they are: they go by what the tunnel tells.
+    const tunnelPeers = (await up?.paths.look()) ?? [];
     const facts = up && {
       tunnel: up.tunnel,
       graph: up.graph,
-      tunnelPeers: await up.tunnel.peers(),
+      tunnelPeers,
       paths: up.paths.statuses(),
       metrics: up.paths.metrics(),
+      blockages: await up.hostFirewall.blockages(),
     };
     return {
       node: {
@@ -205,7 +226,7 @@ export class Agent {
       log: logReport(this.#control.log),
       ...(facts ? overlayReport(facts, now) : NO_OVERLAY),
       names: this.#options.names?.status ?? null,
-      trouble: this.#trouble || up?.firewallKeeper.trouble || '',
+      trouble: this.#trouble || (isKeyShared ? KEY_SHARED : '') || up?.firewallKeeper.trouble || '',
     };
   }
 
@@ -235,8 +256,10 @@ export class Agent {
   stop(): Promise<void> {
     this.#stopping ??= (async () => {
       this.#watch?.stop();
+      this.#network.stop();
       clearInterval(this.#keyTimer);
       await this.#overlay.close();
+      this.#known.flush();
       await Promise.all([this.#options.names?.close(), this.#control.stop()]);
     })();
     return this.#stopping;

@@ -18,6 +18,8 @@ export interface NodeOptions {
   /** Another name for this node. */
   readonly name?: string;
   readonly relayOverride?: RelayAddress;
+  /** Rules of the host are to let the overlay in. */
+  readonly opensHost?: boolean;
   /** Of a daemon; standard output otherwise. */
   readonly logDirectory?: string;
   /** The network namespace that the interface is put into. */
@@ -68,12 +70,24 @@ export type NodeEnd =
 export interface NodeLauncher {
   /** Runs the node of a directory until it ends. @throws NodeRefusal when it cannot come up here */
   runNode(options: NodeOptions): Promise<NodeEnd>;
+  /** Takes away what agents of a directory left. @returns the interfaces that were there */
+  takeAway(directory: string): Promise<readonly string[]>;
   /** Enrols a sub-agent and runs a command as it. @throws NodeRefusal */
   runSandbox(options: SandboxOptions): Promise<NodeEnd>;
 }
 
-/** `no-tunnel`: this machine cannot make one. `in-use`: another node has it. `no-program`: the command does not start. */
-export type RefusalReason = 'no-tunnel' | 'not-configured' | 'in-use' | 'no-program' | 'no-namespace' | 'wrong-setting';
+/**
+ * `no-tunnel`: this machine cannot make one. `in-use`: another node has it. `no-program`: the command does not start.
+ * `not-written`: its state has no place on this disk, for now.
+ */
+export type RefusalReason =
+  | 'no-tunnel'
+  | 'not-configured'
+  | 'in-use'
+  | 'no-program'
+  | 'no-namespace'
+  | 'wrong-setting'
+  | 'not-written';
 
 /** A node does not run here, for a reason that is no fault of its own. */
 export class NodeRefusal extends Error {

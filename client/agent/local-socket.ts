@@ -82,9 +82,15 @@ async function serve(socket: Socket, handle: (request: LocalRequest) => Promise<
 }
 
 /** Asks the agent. @throws NoAgent when none runs, Error with its own words when it refuses */
-export async function askAgent(name: string, request: LocalRequest): Promise<unknown> {
+export async function askAgent(
+  name: string,
+  request: LocalRequest,
+  until: AbortSignal = AbortSignal.timeout(ANSWER_MS),
+): Promise<unknown> {
   const socket = createConnection(name);
-  const timer = setTimeout(() => socket.destroy(new Error('the agent does not answer')), ANSWER_MS);
+  const giveUp = () => socket.destroy(new Error('the agent does not answer'));
+  until.addEventListener('abort', giveUp);
+  if (until.aborted) giveUp();
   try {
     socket.write(`${JSON.stringify(request)}\n`);
     const { answer, error } = json(answerShape)(await readLine(socket, MAX_ANSWER_BYTES));
@@ -95,7 +101,7 @@ export async function askAgent(name: string, request: LocalRequest): Promise<unk
     if (code === 'ENOENT' || code === 'ECONNREFUSED') throw new NoAgent(`No agent runs here (${name}).`);
     throw error;
   } finally {
-    clearTimeout(timer);
+    until.removeEventListener('abort', giveUp);
     socket.destroy();
   }
 }

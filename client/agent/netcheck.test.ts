@@ -56,3 +56,12 @@ test('a port that is closed is named with the reason, an open one with its round
     trouble: 'ECONNREFUSED',
   });
 });
+
+test.each([
+  ['Endpoint-independent mapping', [sight('a 3478', 9_000), sight('b 3478', 9_000)]],
+  ['Mapping that depends on the destination', [sight('a 3478', 9_000), sight('b 3478', 9_001)]],
+  ['Address-dependent mapping', [sight('a 3478', 9_000), sight('a 3479', 9_000), sight('b 3478', 9_001)]],
+  ['Address- and port-dependent mapping', [sight('a 3478', 9_000), sight('a 3479', 9_001)]],
+])('two servers tell %s', (name, sights) => {
+  expect(natKindOf({ localPort: 4_000, sights }, NOBODY).detail).toMatch(new RegExp(`^${name} \\(RFC 4787\\)`));
+});

@@ -124,12 +124,25 @@ export function natKindOf(
   if (!first) return { kind: 'unknown', detail: 'No STUN server answered: UDP may be blocked.' };
   if (ownAddresses.has(first.address)) return { kind: 'none', detail: 'This machine has a public address of its own.' };
   const mappings = new Set(sights.map(({ address, port }) => `${address} ${port}`));
-  if (mappings.size > 1)
-    return { kind: 'hard', detail: 'Each server saw another port: direct paths need an easy peer.' };
-  if (sights.length > 1) return { kind: 'easy', detail: 'Every server saw the same port: direct paths are likely.' };
+  if (mappings.size > 1) return { kind: 'hard', detail: `${mappingName(sights)}: direct paths need an easy peer.` };
+  if (sights.length > 1) {
+    const detail = 'Endpoint-independent mapping (RFC 4787): every server saw the same port, direct paths are likely.';
+    return { kind: 'easy', detail };
+  }
   return first.port === localPort
     ? { kind: 'easy', detail: 'The NAT kept the port; only one STUN server was asked.' }
     : { kind: 'unknown', detail: 'The NAT changed the port; a second STUN server would tell easy from hard.' };
+}
+
+/** How the mapping depends on where a packet goes (RFC 4787, 4.1): on the address alone where ports of one address see the same. */
+function mappingName(sights: readonly Sight[]): string {
+  const byAddress = Map.groupBy(sights, ({ server }) => server.split(' ')[0] ?? '');
+  const seen = [...byAddress.values()].map((some) => new Set(some.map(({ address, port }) => `${address} ${port}`)));
+  if (seen.some(({ size }) => size > 1))
+    return 'Address- and port-dependent mapping (RFC 4787): each server saw another port';
+  const isTold = [...byAddress.values()].some((some) => some.length > 1);
+  const name = isTold ? 'Address-dependent mapping' : 'Mapping that depends on the destination';
+  return `${name} (RFC 4787): each server saw another port`;
 }
 
 /** Whether a TCP port answers, and how fast. */

@@ -85,7 +85,23 @@ export const nodeStatusSchema = z.object({
     obstacle: z.string().nullable(),
     mapped: z.object({ ipv4: z.string().nullable(), ipv6: z.string().nullable() }),
   }),
-  firewall: z.object({ in: z.number(), out: z.number() }),
+  firewall: z.object({
+    in: z.number(),
+    out: z.number(),
+    /** Rules of the host's own that drop what the network permits in; an agent of an earlier version says none. */
+    blocked: z
+      .array(
+        z.object({
+          table: z.string(),
+          chain: z.string(),
+          /** Null where the policy of the chain does it. */
+          rule: z.object({ handle: z.number(), text: z.string() }).nullable(),
+          what: z.array(z.string()),
+          text: z.string(),
+        }),
+      )
+      .default([]),
+  }),
   /** Signals and checks that were ignored, by reason. */
   ignored: z.record(z.string(), z.number()),
   /** What keeps the overlay from being up, or from staying so; empty while nothing does. */

@@ -1,4 +1,5 @@
 import { type FirewallRules, type FullGraph, firewallDigest, type GraphPeer } from '../../core/model/graph.ts';
+import { NO_HOST_RULES } from '../firewall/host/host-rules.ts';
 import type { Connectivity } from '../paths/connectivity.ts';
 import type { OverlayParts } from './overlay.ts';
 
@@ -37,6 +38,8 @@ export interface Recorded {
   collisions: readonly string[];
   /** Whether the next look finds the firewall gone. */
   isFirewallFlushed: boolean;
+  /** As nftables does when something is removed. */
+  tellRemoved: () => void;
 }
 
 export function recordedParts(): Recorded {
@@ -53,11 +56,14 @@ export function recordedParts(): Recorded {
     failNext: (call) => failing.add(call),
     collisions: [],
     isFirewallFlushed: false,
+    tellRemoved: () => {},
     parts: {
       platform: {
         obstacles: async () => [],
         collisions: async () => recorded.collisions,
+        takeOver: async () => undefined,
         recover: async () => told('recover'),
+        watchNetwork: () => ({ stop() {} }),
         async open({ interfaceName, listenPort, address }) {
           told('tunnel', address);
           return {
@@ -65,11 +71,13 @@ export function recordedParts(): Recorded {
             mixesFamilies: true,
             interfaceName,
             listenPort,
+            inherited: [],
             async change(put, removed) {
               const added = put.map(({ publicKey, endpoint }) => `${publicKey}@${endpoint?.address ?? '-'}`);
               told('peers', `+[${added}] -[${removed}]`);
             },
             setEndpoint: async () => {},
+            handshake: async () => {},
             setPrivateKey: async () => told('key'),
             setAddress: async (address) => told('address', address),
             peers: async () => [],
@@ -86,8 +94,13 @@ export function recordedParts(): Recorded {
           if (failing.delete('maintain')) throw new Error('maintain failed');
           return recorded.isFirewallFlushed;
         },
+        watch: (onRemoved) => {
+          recorded.tellRemoved = onRemoved;
+          return { close: async () => {} };
+        },
         close: async () => told('firewall closed'),
       }),
+      hostRules: () => NO_HOST_RULES,
       startConnectivity: async () => connectivityOf(told),
     },
   };
@@ -101,9 +114,11 @@ function connectivityOf(told: (call: string, detail?: string) => void): Connecti
     updateGraph: ({ peers }) => told('connect', String(peers.map(({ name }) => name))),
     receiveSignal: () => {},
     busState: () => {},
+    look: async () => [],
     statuses: () => [],
     onChange: () => () => {},
     hurry: () => {},
+    networkChanged: () => {},
     restoreRules: () => told('paths restored'),
     metrics: () => ({
       relay: {

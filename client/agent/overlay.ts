@@ -3,16 +3,21 @@ import type { FullGraph, GraphPeer } from '../../core/model/graph.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { Firewall } from '../firewall/firewall.ts';
+import type { HostRules } from '../firewall/host/host-rules.ts';
 import type { Connectivity, ConnectivityOptions } from '../paths/connectivity.ts';
 import type { PathStatus } from '../paths/status.ts';
-import type { Tunnel, TunnelPeer, TunnelPlatform } from '../tunnel/tunnel.ts';
+import type { Endpoint, Tunnel, TunnelOptions, TunnelPeer, TunnelPlatform } from '../tunnel/tunnel.ts';
 import { FirewallKeeper } from './firewall-keeper.ts';
+import { heldBy } from './held-peers.ts';
+import { HostFirewall } from './host-firewall.ts';
 import { inForce } from './in-force.ts';
+import type { KnownPeers } from './known-peers.ts';
 
 /** The parts that an overlay is made of; tests put others in their place. */
 export interface OverlayParts {
   readonly platform: TunnelPlatform;
   openFirewall(interfaceName: string): Promise<Firewall>;
+  hostRules(interfaceName: string): HostRules;
   startConnectivity(options: ConnectivityOptions): Promise<Connectivity>;
 }
 
@@ -24,6 +29,9 @@ export interface OverlayOptions {
   readonly namespace?: string;
   readonly workspaceId: string;
   readonly relayOverride?: RelayAddress;
+  /** Rules of the host are to let the overlay in. */
+  readonly opensHost: boolean;
+  readonly known: Pick<KnownPeers, 'all' | 'remember' | 'keep'>;
   readonly clock: Clock;
   readonly log: Log;
   publish(subject: string, sealed: Uint8Array): void;
@@ -48,6 +56,8 @@ const MTU = 1_280;
 /** Consent checks and the session with the relay keep the paths open; WireGuard itself stays silent while idle. */
 const NO_KEEPALIVE = 0;
 const FIRST_RETRY_MS = 1_000;
+/** After the interface was lost: it is made anew, and should that fail too, the waits are the usual ones. */
+const LOST_RETRY_MS = 100;
 const LAST_RETRY_MS = 30_000;
 /** Ends are looked at again after so long at most, in case the clock was set. */
 const LONGEST_TIMER_MS = 60_000;
@@ -62,6 +72,7 @@ interface Open {
   /** Own address, digest and size of the rules in force. */
   rules: string;
   readonly firewallKeeper: FirewallKeeper;
+  readonly hostFirewall: HostFirewall;
   /** Its interface is gone: it is taken away and made again. */
   isLost: boolean;
 }
@@ -86,7 +97,7 @@ export class Overlay {
   }
 
   /** What is up now; its graph is the one in force. */
-  get up(): Pick<Open, 'tunnel' | 'paths' | 'graph' | 'firewallKeeper'> | undefined {
+  get up(): Pick<Open, 'tunnel' | 'paths' | 'graph' | 'firewallKeeper' | 'hostFirewall'> | undefined {
     return this.#open;
   }
 
@@ -110,6 +121,11 @@ export class Overlay {
 
   receiveSignal(subject: string, sealed: Uint8Array): void {
     this.#open?.paths.receiveSignal(subject, sealed);
+  }
+
+  /** This host has another network. */
+  networkChanged(): void {
+    this.#open?.paths.networkChanged();
   }
 
   /** Resolves when what was wanted last is in force, or has failed once. */
@@ -171,30 +187,35 @@ export class Overlay {
   }
 
   async #bringUp(graph: FullGraph, now: number): Promise<void> {
-    const { parts, interfaceName, listenPort, namespace, log } = this.#options;
+    const { parts, interfaceName, listenPort, namespace, log, opensHost } = this.#options;
     const { address, cidr } = graph.self;
     if (namespace === undefined) {
       const collisions = await parts.platform.collisions(cidr, interfaceName);
       if (collisions.length > 0) throw collisionOf(cidr, collisions);
     }
-    await parts.platform.recover(interfaceName);
     const { privateKey } = this.#keyPair;
     const where = { interfaceName, listenPort, ...(namespace !== undefined && { namespace }) };
-    const tunnel = await parts.platform.open({ ...where, privateKey, address, cidr, mtu: MTU, log });
+    const tunnel = await this.#openTunnel({ ...where, privateKey, address, cidr, mtu: MTU, log });
+    const held = heldBy(tunnel, graph);
     let firewall: Firewall | undefined;
     try {
       firewall = await parts.openFirewall(interfaceName);
       await firewall.apply(graph.self, graph.firewall.full, now);
-      const paths = await this.#startPaths(tunnel, graph);
-      const onRestored = () => this.#open?.paths.restoreRules();
+      const paths = await this.#startPaths(tunnel, graph, held.directs);
+      const onRestored = () => {
+        this.#open?.paths.restoreRules();
+        void this.#open?.hostFirewall.look();
+      };
+      const rules = parts.hostRules(interfaceName);
       const open: Open = {
         tunnel,
         firewall,
         paths,
         graph,
-        peers: new Map(),
+        peers: held.peers,
         rules: rulesOf(graph),
         firewallKeeper: new FirewallKeeper({ firewall, interfaceName, log, onRestored }),
+        hostFirewall: new HostFirewall({ rules, interfaceName, isToOpen: opensHost, log }),
         isLost: false,
       };
       this.#open = open;
@@ -208,8 +229,23 @@ export class Overlay {
     this.#options.onUp(tunnel);
   }
 
-  async #startPaths(tunnel: Tunnel, graph: FullGraph): Promise<Connectivity> {
-    const { parts, workspaceId, relayOverride, log, publish, onPath } = this.#options;
+  async #openTunnel(options: TunnelOptions): Promise<Tunnel> {
+    const { platform } = this.#options.parts;
+    const left = await platform.takeOver(options);
+    if (left) {
+      this.#options.log.info({}, `${options.interfaceName} is taken over from an earlier agent, with its sessions`);
+      return left;
+    }
+    await platform.recover(options.interfaceName);
+    return platform.open(options);
+  }
+
+  async #startPaths(
+    tunnel: Tunnel,
+    graph: FullGraph,
+    held: ReadonlyMap<string, Endpoint> = new Map(),
+  ): Promise<Connectivity> {
+    const { parts, workspaceId, relayOverride, known, log, publish, onPath } = this.#options;
     const paths = await parts.startConnectivity({
       keyPair: this.#keyPair,
       workspaceId,
@@ -217,7 +253,10 @@ export class Overlay {
       tunnel,
       ...(relayOverride && { relayOverride }),
       publish,
+      known: known.all,
+      remember: (publicKey, endpoints) => known.remember(publicKey, endpoints),
       log,
+      held,
     });
     paths.onChange(onPath);
     paths.busState(this.#isBusUp ? 'up' : 'down');
@@ -248,6 +287,8 @@ export class Overlay {
     if (put.length > 0) await tunnel.change(put, []);
     for (const peer of changed) peers.set(peer.publicKey, peer);
     open.graph = graph;
+    open.hostFirewall.use(graph);
+    this.#options.known.keep(wanted);
     paths.updateGraph(graph);
     this.#options.onInForce?.(graph);
   }
@@ -265,9 +306,9 @@ export class Overlay {
   #lost(open: Open, reason: string): void {
     if (this.#open !== open || this.#isClosed) return;
     open.isLost = true;
-    open.firewallKeeper.stop();
+    void open.firewallKeeper.stop();
     this.#options.onTrouble(new Error(`the interface ${this.#options.interfaceName} is gone: ${reason}`));
-    this.#again(FIRST_RETRY_MS);
+    this.#again(LOST_RETRY_MS);
   }
 
   async #takeDown(): Promise<void> {
@@ -275,8 +316,13 @@ export class Overlay {
     if (!open) return;
     this.#open = undefined;
     this.#options.onInForce?.(undefined);
-    open.firewallKeeper.stop();
-    const closing = [() => open.paths.close(), () => open.tunnel.close(), () => open.firewall.close()];
+    const closing = [
+      () => open.firewallKeeper.stop(),
+      () => open.hostFirewall.close(),
+      () => open.paths.close(),
+      () => open.tunnel.close(),
+      () => open.firewall.close(),
+    ];
     for (const close of closing) {
       await close().catch((error: unknown) => {
         this.#options.log.error({ error: String(error) }, 'a part of the overlay was not taken away');

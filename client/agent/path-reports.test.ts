@@ -9,6 +9,7 @@ const status = (peerId: string, since = 0): PathStatus => ({
   endpoint: null,
   reason: { code: 'no-candidates', detail: '' },
   since,
+  hasSession: false,
   roundTripMs: null,
 });
 const ids = ({ paths }: ReturnType<PathReports['next']>) => paths.map(({ peer }) => peer);

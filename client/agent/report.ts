@@ -3,6 +3,7 @@ import { formatInstant } from '../../core/base/time.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { formatHostPort } from '../../net/host-port.ts';
 import type { LogStatus } from '../control/log-witness.ts';
+import { type Blockage, textOf } from '../firewall/host/blockages.ts';
 import type { ConnectivityMetrics } from '../paths/connectivity.ts';
 import type { PathStatus } from '../paths/status.ts';
 import type { Endpoint, Tunnel, TunnelPeerState } from '../tunnel/tunnel.ts';
@@ -18,6 +19,7 @@ export interface OverlayFacts {
   readonly tunnelPeers: readonly TunnelPeerState[];
   readonly paths: readonly PathStatus[];
   readonly metrics: ConnectivityMetrics;
+  readonly blockages: readonly Blockage[];
 }
 
 /** The part of a status that comes from the overlay. */
@@ -36,7 +38,11 @@ export function overlayReport(
       obstacle,
       mapped: { ipv4: formatEndpoint(mapped.ipv4), ipv6: formatEndpoint(mapped.ipv6) },
     },
-    firewall: { in: graph.firewall.full.in.length, out: graph.firewall.full.out.length },
+    firewall: {
+      in: graph.firewall.full.in.length,
+      out: graph.firewall.full.out.length,
+      blocked: facts.blockages.map(({ what, ...by }) => ({ ...by, what: [...what], text: textOf({ ...by, what }) })),
+    },
     ignored: { ...metrics.ignored },
     peers: graph.peers.map((peer): PeerStatus => {
       const [path, state] = [pathOf.get(peer.id), stateOf.get(peer.publicKey)];
@@ -79,12 +85,12 @@ export function logReport({ origin, kept, refused, trouble }: LogStatus): NodeSt
 export const NO_OVERLAY: ReturnType<typeof overlayReport> = {
   relay: { state: 'none', address: null, reason: null, sentPackets: 0, receivedPackets: 0, dropped: {} },
   icePort: { isShared: false, obstacle: null, mapped: { ipv4: null, ipv6: null } },
-  firewall: { in: 0, out: 0 },
+  firewall: { in: 0, out: 0, blocked: [] },
   ignored: {},
   peers: [],
 };
 
-/** `connected`: a session is in use; `idle`: a path is open and nobody has used it lately. */
+/** `connected`: a session of both tunnels is in use; `idle`: a path is open and nobody has used it lately. */
 function peerState(path: PathStatus | undefined, handshakeAt: number | null, now: number): PeerStatus['state'] {
   switch (path?.transport) {
     case 'failed':
@@ -92,7 +98,8 @@ function peerState(path: PathStatus | undefined, handshakeAt: number | null, now
       return 'unreachable';
     case 'ice-ready':
     case 'lrp-ready':
-      return handshakeAt !== null && now - handshakeAt < SESSION_MS ? 'connected' : 'idle';
+      if (handshakeAt === null || now - handshakeAt >= SESSION_MS) return 'idle';
+      return path.hasSession ? 'connected' : 'connecting';
     default:
       return 'connecting';
   }

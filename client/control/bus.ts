@@ -11,6 +11,8 @@ export interface Bus {
   publish(subject: string, payload: Uint8Array): void;
   /** @throws Error without an answer in time */
   request(subject: string, payload: Uint8Array, timeoutMs: number): Promise<BusMessage>;
+  /** This host has another network: a connection that does not answer soon is replaced, and one that failed is tried now. */
+  networkChanged(): void;
   close(): Promise<void>;
 }
 
@@ -42,6 +44,8 @@ const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 30_000;
 /** Two missed answers end a connection: a dead path is noticed within a minute. */
 const PING_MS = 20_000;
+/** The answer of a connection that something speaks against. */
+const SUSPECT_MS = 500;
 
 /** Connects, and again for ever, with back-off and jitter. */
 export function openBus(options: BusOptions): Bus {
@@ -51,6 +55,7 @@ export function openBus(options: BusOptions): Bus {
   let trouble = 'connecting';
   let isClosed = false;
   let wakeUp = () => {};
+  let abandon = () => {};
 
   const pause = (ms: number) =>
     new Promise<void>((resolve) => {
@@ -69,7 +74,10 @@ export function openBus(options: BusOptions): Bus {
         const { closed } = await begin();
         retryMs = FIRST_RETRY_MS;
         told = '';
-        const error = await closed;
+        const abandoned = new Promise<Error>((resolve) => {
+          abandon = () => resolve(new Error('the network of this host changed'));
+        });
+        const error = await Promise.race([closed, abandoned]);
         trouble = error ? explain(error, options) : `the bus at ${url} closed the connection`;
       } catch (error) {
         trouble = explain(error, options);
@@ -140,6 +148,20 @@ export function openBus(options: BusOptions): Bus {
       if (!connection) throw new Error(trouble);
       const answer = await connection.request(subject, payload, { timeout: timeoutMs });
       return { subject: answer.subject, data: answer.data };
+    },
+    networkChanged() {
+      wakeUp();
+      const suspected = connection;
+      if (!suspected) return;
+      const isLate = setTimeout(() => {
+        if (connection !== suspected) return;
+        abandon();
+        void suspected.close().catch(() => undefined);
+      }, SUSPECT_MS);
+      suspected
+        .rtt()
+        .then(() => clearTimeout(isLate))
+        .catch(() => undefined);
     },
     async close() {
       isClosed = true;

@@ -92,6 +92,7 @@ export class ControlLink {
       server: this.#config.server,
       heardAt: this.#heardAt,
       trouble: this.#trouble,
+      isKeyShared: this.#heartbeats.isKeyShared,
       bus: { url: this.#config.signalingUrl, isUp: this.#bus.isUp, trouble: this.#bus.trouble },
       graph: held ? { version: held.version, epoch: held.epoch } : null,
     };
@@ -114,6 +115,11 @@ export class ControlLink {
   /** Sends a sealed signal. */
   publish(subject: string, payload: Uint8Array): void {
     this.#bus.publish(subject, payload);
+  }
+
+  /** This host has another network. */
+  networkChanged(): void {
+    this.#bus.networkChanged();
   }
 
   /** Fetches the graph again soon, because something speaks for a change. */
@@ -165,6 +171,7 @@ export class ControlLink {
 
   /** Idempotent. */
   async stop(): Promise<void> {
+    await this.#bus.leave();
     this.#ending.abort();
     this.#stopAsking();
     await Promise.all([this.#bus.close(), this.#pulse.stop(), this.#fetches.stop(), this.#witness.stop()]);
@@ -237,6 +244,7 @@ export class ControlLink {
   #stand(standing: Standing, detail: string): void {
     if (this.#standing === standing) return;
     this.#standing = standing;
+    if (isShutOut(standing)) this.#options.file.forget();
     this.#options.onStanding(standing, detail);
     this.#pulse.soon();
   }

@@ -12,7 +12,7 @@ export interface ControlOptions {
   readonly config: NodeConfig;
   /** Of this software. */
   readonly version: string;
-  readonly file: Pick<GraphFile, 'read' | 'write'>;
+  readonly file: Pick<GraphFile, 'read' | 'write' | 'forget'>;
   /** What is kept of the audit log. */
   readonly logFile: LogWitnessOptions['file'];
   readonly busWaitMs: number;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { replacePrivateFile } from '../enrol/private-file.ts';
@@ -23,6 +23,11 @@ export class GraphFile {
     } catch {
       return undefined;
     }
+  }
+
+  /** This node is shut out: it does not come up again from what it knew. */
+  forget(): void {
+    rmSync(this.#name, { force: true });
   }
 
   write(graph: FullGraph): void {

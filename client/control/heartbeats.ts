@@ -19,12 +19,18 @@ export type HeartbeatAnswer = {
 /** Heartbeats from one whole report to the next: a control plane that was restarted has forgotten them. */
 const REPORT_ALL_EVERY = 20;
 
+/** Of the last heartbeats on the bus: as many that the control plane did not take for its node's speak for a second machine. */
+const LOOKED_AT = 6;
+const MANY_STRANGE = 3;
+
 /** Heartbeats over the bus, and over HTTP where the bus does not answer. */
 export class Heartbeats {
   readonly #bus: Pick<PlaneBus, 'isUp' | 'beat'>;
   readonly #api: Pick<PlaneApi, 'heartbeat'>;
   readonly #reportOf: ((all: boolean) => HeartbeatReport) | undefined;
   #count = 0;
+  /** Whether each of the last was taken for one of an unknown process. */
+  #strange: readonly boolean[] = [];
   /** Revision that HTTP heartbeats named last. */
   #httpVersion: number | undefined;
 
@@ -39,6 +45,11 @@ export class Heartbeats {
     this.#reportOf = reportOf;
   }
 
+  /** Two machines have the key of this node: each makes the control plane forget the other. One that was restarted does so once. */
+  get isKeyShared(): boolean {
+    return this.#strange.filter((isStrange) => isStrange).length >= MANY_STRANGE;
+  }
+
   /** @throws PlaneRefusal or PlaneAway */
   async beat(): Promise<HeartbeatAnswer> {
     return (this.#bus.isUp ? await this.#byBus() : undefined) ?? this.#byHttp();
@@ -48,6 +59,7 @@ export class Heartbeats {
   async #byBus(): Promise<HeartbeatAnswer | undefined> {
     let report = this.#report(false);
     let answer = await this.#bus.beat(report.content);
+    if (answer) this.#strange = [...this.#strange, answer.challenge !== undefined].slice(-LOOKED_AT);
     if (answer?.challenge !== undefined) {
       // It does not know this process yet, or is a new one itself: it is told everything.
       report = this.#report(true);

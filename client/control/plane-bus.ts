@@ -31,6 +31,9 @@ export interface PlaneBusOptions {
 /** The control plane answers on the bus within this, or it does not hear this node there. */
 export const ANSWER_MS = 5_000;
 
+/** A control plane that is away keeps nobody from going. */
+const LEAVE_MS = 500;
+
 const replyShape = object(
   {},
   { challenge: text(64), version: nullable(integer()), checkpoint: text(4_096), wire: text(MAX_WIRE_TEXT) },
@@ -89,6 +92,18 @@ export class PlaneBus {
       this.#options.log.debug({ error: String(error) }, 'no answer to a heartbeat on the bus');
       return undefined;
     }
+  }
+
+  /** Tells that this node goes; it waits a moment for the answer. */
+  async leave(): Promise<void> {
+    if (!this.isUp) return;
+    const subject = this.#controlSubject('heartbeat');
+    const request = this.#seals.request(subject, { leaving: true, wire: WIRE_TEXT });
+    await this.#bus?.request(subject, request, LEAVE_MS).catch(() => undefined);
+  }
+
+  networkChanged(): void {
+    this.#bus?.networkChanged();
   }
 
   async close(): Promise<void> {

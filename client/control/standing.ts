@@ -17,6 +17,8 @@ export interface ControlStatus {
   readonly heardAt: number | null;
   /** Empty while the API answers. */
   readonly trouble: string;
+  /** Another machine has the key of this node. */
+  readonly isKeyShared: boolean;
   readonly bus: { readonly url: string; readonly isUp: boolean; readonly trouble: string };
   readonly graph: { readonly version: number; readonly epoch: string } | null;
 }

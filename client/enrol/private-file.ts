@@ -2,6 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
+/** A file of this node's state could not be written, as on a full disk: it is as it was. */
+export class StateNotWritten extends Error {
+  override readonly name = 'StateNotWritten';
+
+  constructor(file: string, cause: unknown) {
+    super(`${file} cannot be written: ${(cause as Error).message}`, { cause });
+  }
+}
+
 /**
  * Puts a file that only its owner can read in the place of the one before, in one step: after a crash there is the old one
  * or the new one, whole. Its directory is made if need be.
@@ -21,7 +30,7 @@ export function replacePrivateFile(name: string, text: string): void {
     renameSync(draft, name);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw error;
+    throw new StateNotWritten(name, error);
   }
   syncDirectory(directory);
 }

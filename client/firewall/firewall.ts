@@ -1,5 +1,6 @@
 import type { FirewallRules } from '../../core/model/graph.ts';
 import type { OwnAddress } from './own-address.ts';
+import type { Watch } from './watch.ts';
 
 /** The rules of one overlay interface, in force in the kernel. */
 export interface Firewall {
@@ -11,7 +12,9 @@ export interface Firewall {
    *
    * @returns whether it had to put them back
    */
-  maintain(): Promise<boolean>;
+  maintain(look?: 'closely'): Promise<boolean>;
+  /** Tells of what is removed from packet rules of nodes, as it happens; of nothing where the kernel does not tell. */
+  watch(onRemoved: () => void): Watch;
   /** Takes the rules away. Idempotent. */
   close(): Promise<void>;
 }

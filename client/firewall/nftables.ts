@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { MeshError } from '../../core/base/errors.ts';
-import { runProgram } from '../run-program.ts';
+import { runProgram, type StartProgram, startProgram } from '../run-program.ts';
 import type { Firewall } from './firewall.ts';
+import type { Guard } from './guard.ts';
 import type { OwnAddress } from './own-address.ts';
 import { removal, renderRules, renewal, tableOf } from './render.ts';
 import { OWN_ADDRESS } from './render-address.ts';
 import { serialiser } from './serialise.ts';
+import { watchRemovals } from './watch.ts';
 
 /**
  * An interface whose agent ended or hangs is closed after this: nobody would take a revoked peer out of it. A supervisor
@@ -30,7 +32,8 @@ type Look = (typeof LOOKS)[number];
 
 interface InForce {
   readonly own: OwnAddress;
-  readonly text: string;
+  /** With marks for a guard, or without. */
+  readonly textOf: (isGuarded: boolean) => string;
   /** When the lease began, by `elapsed`. */
   leasedAt: number;
   /** What each look saw right after it was loaded. */
@@ -42,15 +45,26 @@ export interface NftablesOptions {
   /** Milliseconds that do not pass while the machine sleeps, as the kernel counts a lease. */
   readonly elapsed?: () => number;
   readonly leaseMs?: number;
+  /** Denies while the rules are gone. */
+  readonly guard?: Guard;
+  readonly start?: StartProgram;
 }
 
 /** The rules of an interface in nftables. Made anew, it knows nothing of a table that an earlier process left: `apply` replaces it. */
 export function nftablesFirewall(
   interfaceName: string,
-  { run = runProgram, elapsed = () => performance.now(), leaseMs = LEASE_MS }: NftablesOptions = {},
+  {
+    run = runProgram,
+    elapsed = () => performance.now(),
+    leaseMs = LEASE_MS,
+    guard,
+    start = startProgram,
+  }: NftablesOptions = {},
 ): Firewall {
   const table = tableOf(interfaceName);
+  const renewed = `inet ${table} ${OWN_ADDRESS} `;
   let inForce: InForce | undefined;
+  let isGuarded = guard !== undefined;
   const nextAt = new Map<Look, number>();
   const serialise = serialiser();
 
@@ -69,18 +83,26 @@ export function nftablesFirewall(
     return digestOf(stdout.slice(from, stdout.indexOf('\n}\n', from)).replace(/ expires \w+/g, ''));
   }
 
-  async function put(own: OwnAddress, text: string): Promise<void> {
+  async function put(wanted: Pick<InForce, 'own' | 'textOf'>): Promise<void> {
     const leasedAt = elapsed();
-    await load(text);
-    const loaded: InForce = { own, text, leasedAt };
+    await load(wanted.textOf(isGuarded));
+    const loaded: InForce = { ...wanted, leasedAt };
     inForce = loaded;
     // The rules are in force: whoever waits for that does not wait for the looks at them.
     void serialise(async () => {
-      if (inForce !== loaded) return;
+      if (inForce !== loaded || (await isLeftUnguarded())) return;
       const seen = new Map<Look, string>();
       for (const look of LOOKS) seen.set(look, await see(look));
       loaded.seen = seen;
     });
+  }
+
+  /** Once the rules are there: before them it would close the interface. */
+  async function isLeftUnguarded(): Promise<boolean> {
+    if (!guard || !isGuarded || !inForce || (await guard.keep())) return false;
+    isGuarded = false;
+    await put(inForce);
+    return true;
   }
 
   /** @returns false where something removed what it would renew */
@@ -93,24 +115,32 @@ export function nftablesFirewall(
     return true;
   }
 
-  async function isAsPut(seen: Map<Look, string>): Promise<boolean> {
-    const look = LOOKS.findLast((one) => elapsed() >= (nextAt.get(one) ?? 0)) ?? LOOKS[0];
+  async function isAsPut(seen: Map<Look, string>, isClose: boolean): Promise<boolean> {
+    const look = LOOKS.findLast((one) => isClose || elapsed() >= (nextAt.get(one) ?? 0)) ?? LOOKS[0];
     return (await see(look)) === seen.get(look);
   }
 
   return {
-    apply: (own, rules, now) => serialise(() => put(own, renderRules(interfaceName, { own, rules, now, leaseMs }))),
-    maintain: () =>
+    apply: (own, rules, now) =>
+      serialise(() =>
+        put({ own, textOf: (isGuarded) => renderRules(interfaceName, { own, rules, now, leaseMs, isGuarded }) }),
+      ),
+    maintain: (look) =>
       serialise(async () => {
         if (!inForce) return false;
         // Before anything that takes time: a machine that slept or was busy may have little left.
-        if ((await renew(inForce)) && inForce.seen && (await isAsPut(inForce.seen))) return false;
-        await put(inForce.own, inForce.text);
+        if ((await renew(inForce)) && inForce.seen && (await isAsPut(inForce.seen, look === 'closely'))) {
+          await isLeftUnguarded();
+          return false;
+        }
+        await put(inForce);
         return true;
       }),
+    watch: (onRemoved) => watchRemovals(start, (line) => line.includes(renewed), onRemoved),
     close: () =>
       serialise(async () => {
         inForce = undefined;
+        await guard?.close();
         await load(removal(interfaceName));
       }),
   };

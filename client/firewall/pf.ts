@@ -58,6 +58,7 @@ export function pfFirewall(interfaceName: string, run: typeof runProgram = runPr
         if (before === undefined) await pfctl(['-i', interfaceName, '-F', 'states']);
         else for (const cidr of losers(before, rules, now)) await endConnections(cidr);
       }),
+    watch: () => ({ close: async () => {} }),
     maintain: () =>
       serialise(async () => {
         if (!inForce) return false;

@@ -1,13 +1,22 @@
 import { MeshError } from '../../core/base/errors.ts';
-import { runIn, runProgram } from '../run-program.ts';
+import { runIn, runProgram, startIn, startProgram } from '../run-program.ts';
 import type { Firewall } from './firewall.ts';
+import { guardOf } from './guard.ts';
+import { type HostRules, linuxHostRules, NO_HOST_RULES } from './host/host-rules.ts';
 import { nftablesFirewall } from './nftables.ts';
 import { pfFirewall } from './pf.ts';
 
+/** The host's own firewall, by Node's name for the operating system. A sandbox has a network of its own without one. */
+export function platformHostRules(platform: NodeJS.Platform, interfaceName: string, namespace?: string): HostRules {
+  return platform === 'linux' && namespace === undefined ? linuxHostRules(interfaceName, runProgram) : NO_HOST_RULES;
+}
+
 /** The firewall of an interface, by Node's name for the operating system. @throws MeshError that says where nodes run */
 export function platformFirewall(platform: NodeJS.Platform, interfaceName: string, namespace?: string): Firewall {
-  const run = namespace === undefined ? runProgram : runIn(namespace);
-  if (platform === 'linux') return nftablesFirewall(interfaceName, { run });
+  const [run, start] = namespace === undefined ? [runProgram, startProgram] : [runIn(namespace), startIn(namespace)];
+  if (platform === 'linux') {
+    return nftablesFirewall(interfaceName, { run, start, guard: guardOf(interfaceName, run, start) });
+  }
   if (platform === 'darwin') return pfFirewall(interfaceName);
   throw new MeshError('unavailable', `A node cannot run on ${platform}: run it on Linux or macOS.`);
 }

@@ -1,5 +1,6 @@
 import { formatRange } from './format-address.ts';
 import { type OwnAddress, parseOwnAddress } from './own-address.ts';
+import { PASSED } from './passed.ts';
 
 /** Neighbour discovery of IPv6 goes to and from addresses of its own; it is no connection. */
 export const NEIGHBOURS = 'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept\n';
@@ -20,12 +21,13 @@ const FAMILIES = { 4: { ip: 'ip', type: 'ipv4_addr' }, 6: { ip: 'ip6', type: 'ip
  *
  * @param overlay the interface, quoted
  */
-export function renderAddressRules(overlay: string, own: OwnAddress, leaseMs: number): string {
+export function renderAddressRules(overlay: string, own: OwnAddress, leaseMs: number, isGuarded: boolean): string {
   const { ip, type, address, block } = wordsOf(own);
+  const pass = isGuarded ? `meta priority set ${PASSED} accept` : 'accept';
   return `set ${OWN_ADDRESS} { type ${type}; flags timeout; elements = { ${address} timeout ${leaseMs}ms } }
 chain from_overlay {
-${ip} daddr @${OWN_ADDRESS} accept
-${NEIGHBOURS}drop
+${ip} daddr @${OWN_ADDRESS} ${pass}
+${NEIGHBOURS.replace('accept', pass)}drop
 }
 chain to_overlay {
 ct direction reply accept

@@ -11,6 +11,8 @@ export interface Enforced {
   readonly now: number;
   /** How long it lets anything through unless it is renewed. */
   readonly leaseMs: number;
+  /** What comes in is marked for a guard (guard.ts). */
+  readonly isGuarded?: boolean;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface Enforced {
  * Each hook has its lookups in its own chain: a jump costs a packet as much as a comparison. The interface is compared by
  * its index, which costs far less than its name; it must exist, and one of the same name made later is another.
  */
-export function renderRules(interfaceName: string, { own, rules, now, leaseMs }: Enforced): string {
+export function renderRules(interfaceName: string, { own, rules, now, leaseMs, isGuarded = false }: Enforced): string {
   const overlay = JSON.stringify(interfaceName);
   const byPeer = renderDirection('in', permissionsAt(rules.in, now));
   const fromHere = renderDirection('out', permissionsAt(rules.out, now));
@@ -37,7 +39,7 @@ export function renderRules(interfaceName: string, { own, rules, now, leaseMs }:
 ${byPeer.definitions}${fromHere.definitions}${OTHERS}chain published {
 ${byPeer.lookups.map((one) => `${one}\n`).join('')}${ERRORS}drop
 }
-${renderAddressRules(overlay, own, leaseMs)}${hooks.join('')}}
+${renderAddressRules(overlay, own, leaseMs, isGuarded)}${hooks.join('')}}
 `;
 }
 

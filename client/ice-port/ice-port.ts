@@ -10,11 +10,11 @@ import { runProgram } from '../run-program.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { Gatherer } from './gatherer.ts';
 import { hostCandidates } from './host-candidates.ts';
-import { removalRules, sharingRules } from './rules.ts';
+import { removeSharingRules, sharingRules } from './rules.ts';
 import { isPortShared, selfTestAnswer } from './self-test.ts';
 import { openPortSockets, type PortSockets } from './sockets.ts';
 
-/** How often this host's addresses are looked at: nobody tells of their changes. */
+/** How often this host's addresses are looked at, should nobody tell of a change. */
 const LOOK_MS = 3_000;
 /** How often it is tried whether the port is still shared: tools that load a firewall may flush ours. */
 const TEST_MS = 10_000;
@@ -39,6 +39,8 @@ export interface IcePortOptions {
   readonly onDatagram: (bytes: Uint8Array, from: Endpoint) => void;
   /** The addresses that peers may know, or whether the port is shared, changed. */
   readonly onChange: () => void;
+  /** A look found other addresses of this host. */
+  readonly onMoved: () => void;
 }
 
 /**
@@ -116,6 +118,15 @@ export class IcePort {
     this.#test();
   }
 
+  /** This host has other addresses or routes: the world may see the port elsewhere, even if the addresses are the same. */
+  networkChanged(): void {
+    if (this.#isClosed) return;
+    this.#hosts = this.#look();
+    this.#gatherer.refresh(this.#options.now());
+    this.#tick();
+    this.#options.onChange();
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -123,7 +134,7 @@ export class IcePort {
     clearTimeout(this.#timer);
     await this.#testing;
     await this.#sockets?.close();
-    await runProgram('nft', ['-f', '-'], { stdin: removalRules(this.#options.interfaceName) });
+    await removeSharingRules(this.#options.interfaceName);
   }
 
   #receive(bytes: Buffer, from: Endpoint): void {
@@ -185,12 +196,7 @@ export class IcePort {
     const now = this.#options.now();
     if (now - this.#testedAt >= (this.#obstacle === null ? TEST_MS : RETRY_MS)) this.#test();
     if (now - this.#resolvedAt >= RESOLVE_MS) void this.#resolve();
-    const hosts = this.#look();
-    if (JSON.stringify(hosts) === JSON.stringify(this.#hosts)) return;
-    this.#hosts = hosts;
-    this.#gatherer.refresh(now);
-    this.#tick();
-    this.#options.onChange();
+    if (JSON.stringify(this.#look()) !== JSON.stringify(this.#hosts)) this.#options.onMoved();
   }
 
   #look(): readonly Candidate[] {

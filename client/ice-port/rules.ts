@@ -1,3 +1,5 @@
+import { runProgram } from '../run-program.ts';
+
 /** Types of STUN binding messages: request, indication, success, error. WireGuard's begin with 01 00 to 04 00. */
 const STUN_TYPES = '{ 0x0001, 0x0011, 0x0101, 0x0111 }';
 const MAGIC_COOKIE = '0x2112a442';
@@ -44,6 +46,10 @@ table ${table} {
  }
 }
 `;
+}
+
+export async function removeSharingRules(interfaceName: string): Promise<void> {
+  await runProgram('nft', ['-f', '-'], { stdin: removalRules(interfaceName) });
 }
 
 export function removalRules(interfaceName: string): string {

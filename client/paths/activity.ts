@@ -8,6 +8,8 @@ const TRAFFIC_BYTES = 64;
 export interface PeerTraffic {
   readonly publicKey: string;
   readonly receivedBytes: number;
+  /** Milliseconds since the epoch; null before the first. */
+  readonly handshakeAt: number | null;
   readonly sentBytes: number;
   readonly endpoint: Endpoint | 'relay' | null;
 }

@@ -4,7 +4,7 @@ import type { KeyPair } from '../../net/seal/x25519.ts';
 import { countOf, partsOf } from '../../platform/segments.ts';
 import type { Family } from '../family.ts';
 import { RelayLink } from '../relay/link.ts';
-import { Loopback, type LoopbackPeer } from '../relay/loopback.ts';
+import { isInitiation, Loopback, type LoopbackPeer } from '../relay/loopback.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { ConnectivityMetrics } from './connectivity.ts';
 import type { RelayState } from './local-node.ts';
@@ -27,6 +27,8 @@ interface CarrierOptions {
   readonly onMessage: (publicKey: string, bytes: Uint8Array) => void;
   /** Packets of the peer came by the relay. Called for each frame. */
   readonly onHeard: (publicKey: string) => void;
+  /** Whether a handshake that WireGuard begins with the peer is held back, until `sendInitiation`. */
+  readonly isYielding: (publicKey: string) => boolean;
   /** WireGuard sends this packet to the loopback although the peer has a direct path. */
   readonly onRoamed: (publicKey: string, direct: Endpoint, packet: Uint8Array) => void;
 }
@@ -122,9 +124,14 @@ export class Carrier {
     this.#link.use(relay);
   }
 
-  /** This host's addresses changed: the session with the relay may be dead without a sign of it. */
+  /** The world sees this host elsewhere: the session with the relay may be dead without a sign of it. */
   suspect(): void {
     this.#link.suspect();
+  }
+
+  /** This host's network changed, and these are its addresses. */
+  networkChanged(addresses: ReadonlySet<string>): void {
+    this.#link.networkChanged(addresses);
   }
 
   restoreRules(): void {
@@ -134,7 +141,7 @@ export class Carrier {
   /** The peer was met: from now on the relay may carry its packets. */
   meet(publicKey: string): void {
     this.#met.add(publicKey);
-    this.sendInitiation(publicKey);
+    if (!this.#options.isYielding(publicKey)) this.sendInitiation(publicKey);
   }
 
   /** Where a peer is from now on. @returns the endpoint for WireGuard, if there is one */
@@ -152,7 +159,7 @@ export class Carrier {
   sendInitiation(publicKey: string): void {
     const initiation = this.#loopback.initiationOf(publicKey);
     const peer = this.#loopback.peer(publicKey);
-    if (initiation && peer) this.#fromTunnel(peer, initiation, 0);
+    if (initiation && peer) this.#carry(peer, initiation, 0);
   }
 
   /** By way of the relay, to the peer's agent. */
@@ -183,7 +190,12 @@ export class Carrier {
   }
 
   /** What WireGuard handed to the loopback. */
-  #fromTunnel({ publicKey, relayId }: LoopbackPeer, packets: Uint8Array, segment: number): void {
+  #fromTunnel(peer: LoopbackPeer, packets: Uint8Array, segment: number): void {
+    if (isInitiation(packets) && this.#options.isYielding(peer.publicKey)) return;
+    this.#carry(peer, packets, segment);
+  }
+
+  #carry({ publicKey, relayId }: LoopbackPeer, packets: Uint8Array, segment: number): void {
     const direct = this.#directs.get(publicKey);
     if (direct) {
       // They leave later, and are valid only now.

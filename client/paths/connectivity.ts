@@ -2,7 +2,7 @@ import type { Log } from '../../core/base/ports.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
-import type { Endpoint, Tunnel } from '../tunnel/tunnel.ts';
+import type { Endpoint, Tunnel, TunnelPeerState } from '../tunnel/tunnel.ts';
 import type { PathStatus } from './status.ts';
 
 export interface ConnectivityOptions {
@@ -11,11 +11,20 @@ export interface ConnectivityOptions {
   readonly workspaceId: string;
   /** The graph to begin with; its peers are admitted before `start` resolves. */
   readonly graph: FullGraph;
-  readonly tunnel: Pick<Tunnel, 'interfaceName' | 'listenPort' | 'mixesFamilies' | 'setEndpoint' | 'peers'>;
+  readonly tunnel: Pick<
+    Tunnel,
+    'interfaceName' | 'listenPort' | 'mixesFamilies' | 'setEndpoint' | 'handshake' | 'peers'
+  >;
+  /** Where the tunnel sends to since the time of an earlier agent, by public key: that stays until a path is known. */
+  readonly held?: ReadonlyMap<string, Endpoint>;
   /** `--relay-url`: replaces host and port of the relay in the graph; the credential stays the graph's. */
   readonly relayOverride?: RelayAddress;
   /** Puts a sealed signal on the bus; may drop it while the bus is away. */
   readonly publish: (subject: string, sealed: Uint8Array) => void;
+  /** Where peers that were met before were reached directly, by public key. */
+  readonly known: ReadonlyMap<string, readonly Endpoint[]>;
+  /** To be known to the next process of this node. */
+  readonly remember: (publicKey: string, endpoints: readonly Endpoint[]) => void;
   readonly log: Log;
 }
 
@@ -32,12 +41,16 @@ export interface Connectivity {
   receiveSignal(subject: string, sealed: Uint8Array): void;
   /** `down` until told otherwise. */
   busState(state: 'up' | 'down'): void;
+  /** How the tunnel's peers are now; `statuses` knows it too from then on. */
+  look(): Promise<readonly TunnelPeerState[]>;
   /** In the order of the graph. */
   statuses(): readonly PathStatus[];
   /** Every change of a peer's status, for `ping --until-direct` and logs. @returns stops listening */
   onChange(listener: (status: PathStatus) => void): () => void;
   /** Tries the direct path to a peer now instead of at the end of its back-off. */
   hurry(peerId: string): void;
+  /** This host has other addresses or routes. */
+  networkChanged(): void;
   /** Something took packet rules of this host away: those of the paths are put back. */
   restoreRules(): void;
   metrics(): ConnectivityMetrics;

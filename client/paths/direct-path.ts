@@ -8,7 +8,7 @@ import type { LocalNode } from './local-node.ts';
 interface DirectPathEvents {
   opened(now: number): void;
   /** It is dead, and tried again. */
-  lost(): void;
+  lost(now: number): void;
   /** A try ended without a path. */
   exhausted(now: number): void;
 }
@@ -21,6 +21,8 @@ export class DirectPath {
   #session: IceSession | undefined;
   /** The session of the path in use, while a newer one has none. */
   #previous: IceSession | undefined;
+  /** The peer was not told yet that the path is lost. */
+  #untold: Uint8Array | undefined;
 
   constructor(publicKey: string, local: LocalNode, events: DirectPathEvents) {
     this.#publicKey = publicKey;
@@ -61,7 +63,7 @@ export class DirectPath {
     const session = this.#local.sessions.open(this.#publicKey, role, tieBreaker, {
       send: ({ address, port }, bytes) => this.#local.emit({ type: 'stun', to: { address, port }, bytes }),
       opened: (now) => this.#opened(session, now),
-      lost: () => this.#lost(session),
+      lost: (now) => this.#lost(session, now),
       exhausted: (now) => {
         if (session === this.#session && !this.selected) this.#events.exhausted(now);
       },
@@ -88,8 +90,14 @@ export class DirectPath {
     for (const session of this.#sessions) session.tick(now);
   }
 
+  /** This node's session with the relay began. */
+  relayReady(): void {
+    if (this.#untold) this.#tellLost(this.#untold);
+  }
+
   /** Gives up what is open and what is tried. */
   close(): void {
+    this.#untold = undefined;
     for (const session of this.#sessions) this.#local.sessions.close(session);
     this.#session = undefined;
     this.#previous = undefined;
@@ -97,6 +105,13 @@ export class DirectPath {
 
   get #sessions(): readonly IceSession[] {
     return [this.#session, this.#previous].flatMap((session) => session ?? []);
+  }
+
+  /** By the relay; should that be away too, once it is back. */
+  #tellLost(bytes: Uint8Array): void {
+    const isReady = this.#local.relay.state === 'ready';
+    this.#untold = isReady ? undefined : bytes;
+    if (isReady) this.#local.emit({ type: 'relay', publicKey: this.#publicKey, bytes });
   }
 
   #opened(session: IceSession, now: number): void {
@@ -107,14 +122,14 @@ export class DirectPath {
     this.#events.opened(now);
   }
 
-  #lost(session: IceSession): void {
+  #lost(session: IceSession, now: number): void {
     const message = session.lostMessage();
     if (session === this.#previous) {
       this.#local.sessions.close(session);
       this.#previous = undefined;
       if (this.#session?.selected) return;
     }
-    if (message) this.#local.emit({ type: 'relay', publicKey: this.#publicKey, bytes: message });
-    this.#events.lost();
+    if (message) this.#tellLost(message);
+    this.#events.lost(now);
   }
 }

@@ -23,12 +23,25 @@ const NEW_ADDRESS_SPREAD_MS = 300;
 /** What is exchanged once both processes are proven. */
 type NegotiationSignal = Extract<ConnectionSignal, { kind: 'OFFER' | 'ANSWER' | 'CANDIDATE' }>;
 
+export interface NegotiationParts {
+  /** Its public key, raw. */
+  readonly peer: Uint8Array;
+  readonly local: LocalNode;
+  readonly directPath: DirectPath;
+  /** Where an earlier process of this node reached it. */
+  readonly known: readonly Candidate[];
+  /** Whether anything carries signals to the peer. */
+  readonly canSignal: () => boolean;
+}
+
 /** How the direct path to one peer comes about: what the two say to each other on the bus, and the tries that follow. */
 export class Negotiation {
   readonly #peer: Uint8Array;
   readonly #local: LocalNode;
   readonly #directPath: DirectPath;
   readonly #isOfferer: boolean;
+  readonly #canSignal: () => boolean;
+  readonly #known: readonly Candidate[];
   readonly #life = new ProofOfLife();
   readonly #naming = new CandidateNaming();
   readonly #tries = new Tries();
@@ -40,14 +53,17 @@ export class Negotiation {
   #offeredAt = Number.NEGATIVE_INFINITY;
   /** Of the OFFER sent last. */
   #firstCheck: FirstCheck = 'both';
-  #peerCandidates: readonly Candidate[] = [];
+  #peerCandidates: readonly Candidate[];
 
-  constructor(peer: Uint8Array, local: LocalNode, directPath: DirectPath, now: number) {
+  constructor({ peer, local, directPath, known, canSignal }: NegotiationParts, now: number) {
     this.#peer = peer;
     this.#local = local;
     this.#directPath = directPath;
+    this.#known = known;
+    this.#peerCandidates = known;
+    this.#canSignal = canSignal;
     this.#isOfferer = initiates(local.ownKey, peer);
-    if (local.isBusUp) this.#life.ask(now);
+    if (canSignal()) this.#life.ask(now);
   }
 
   get isProven(): boolean {
@@ -73,14 +89,18 @@ export class Negotiation {
     };
   }
 
-  busChanged(now: number): void {
-    if (!this.#local.isBusUp) {
+  /** The bus came or went, or what carries signals without it. */
+  carriersChanged(now: number): void {
+    if (!this.#canSignal()) {
       this.#life.pause();
       this.#offerAt = undefined;
     } else if (!this.#life.isProven) {
       this.#life.startOver();
       this.#life.ask(now + this.#local.fraction() * SYN_SPREAD_MS);
-    } else if (!this.#directPath.isAtWork) this.#tries.plan(now + this.#local.fraction() * OFFER_SPREAD_MS);
+    } else {
+      if (!this.#directPath.selected) this.#nameAllCandidates(now);
+      if (!this.#directPath.isAtWork) this.#tries.plan(now + this.#local.fraction() * OFFER_SPREAD_MS);
+    }
   }
 
   /** This host's addresses, or whether it shares the port. */
@@ -94,7 +114,7 @@ export class Negotiation {
   /** The peer asks for us. While `isNewProcess` it may be a recording: nothing is given up for it. */
   synReceived(isNewProcess: boolean, now: number): void {
     // Should it still be proven to us while we gave it up, nobody else asks it.
-    if (!this.#life.isProven && this.#local.isBusUp) this.#life.ask(now);
+    if (!this.#life.isProven && this.#canSignal()) this.#life.ask(now);
     if (!this.#isOfferer || !this.#life.isProven || isNewProcess) return;
     // An OFFER under way may have come before the peer knew this process: it is soon sent again.
     if (this.#offerAt !== undefined) {
@@ -138,7 +158,7 @@ export class Negotiation {
   hurry(now: number): void {
     if (!this.#life.isProven) {
       this.#life.startOver();
-      if (this.#local.isBusUp) this.#life.ask(now);
+      if (this.#canSignal()) this.#life.ask(now);
     } else if (!this.#directPath.isAtWork && now - this.#offeredAt >= MIN_OFFER_GAP_MS) this.#tries.plan(now);
   }
 
@@ -146,8 +166,9 @@ export class Negotiation {
     this.#tries.opened();
   }
 
-  lost(): void {
+  lost(now: number): void {
     this.#tries.lost();
+    this.#nameAllCandidates(now);
   }
 
   /** A try ended without a path. */
@@ -164,16 +185,16 @@ export class Negotiation {
 
   #syn(now: number): void {
     this.#life.pause();
-    if (!this.#local.isBusUp || this.#life.isProven) return;
+    if (!this.#canSignal() || this.#life.isProven) return;
     const later = this.#local.syn(this.#peer, now);
     if (later === undefined) this.#life.asked(now, this.#local.fraction());
     else this.#life.ask(later);
   }
 
-  /** A try of the direct path, from the exchange of credentials where there is a bus. */
+  /** A try of the direct path, from the exchange of credentials where signals are carried. */
   #begin(now: number): void {
     this.#tries.cancel();
-    const canExchange = this.#local.isBusUp && this.#life.isProven;
+    const canExchange = this.#canSignal() && this.#life.isProven;
     if (canExchange && this.#isOfferer) {
       this.#offer(now);
       return;
@@ -269,16 +290,22 @@ export class Negotiation {
 
   /** @returns whether there was any that the peer had not been told */
   #nameCandidates(): boolean {
-    if (!this.#directPath.session || !this.#life.isProven || !this.#local.isBusUp || !this.#sharesPort) return false;
+    if (!this.#directPath.session || !this.#life.isProven || !this.#canSignal() || !this.#sharesPort) return false;
     const lines = this.#naming.untold(this.#local.candidates);
     for (const candidate of lines) this.#local.signal(this.#peer, { kind: 'CANDIDATE', candidate });
     return lines.length > 0;
   }
 
+  /** What was told may have been lost with what carried it. */
+  #nameAllCandidates(now: number): void {
+    this.#naming.begin(now);
+    this.#nameCandidates();
+  }
+
   #forgetProcess(): void {
     this.#directPath.close();
     this.#offerAt = undefined;
-    this.#peerCandidates = [];
+    this.#peerCandidates = this.#known;
     this.#isNegotiated = false;
   }
 

@@ -1,22 +1,28 @@
-import type { ConnectionSignal } from '../../net/signal/exchange.ts';
+import { type ConnectionSignal, initiates } from '../../net/signal/exchange.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { Activity, type PeerTraffic } from './activity.ts';
 import { DirectPath } from './direct-path.ts';
-import type { Candidate } from './ice/candidate.ts';
+import { type Candidate, priorityOf } from './ice/candidate.ts';
 import type { LocalNode } from './local-node.ts';
 import { Negotiation } from './negotiation.ts';
 import type { PairStatus } from './path-command.ts';
 import { reasonOf } from './reason.ts';
 import { RelayPresence } from './relay-presence.ts';
 import { HOPE_MS, REASSERT_MS, RETRY_HOPE_MS } from './schedule.ts';
+import { type SignalRoute, SignalRoutes } from './signal-routes.ts';
 import type { Transport } from './status.ts';
 import { statesTo } from './transitions.ts';
+import { TunnelSession } from './tunnel-session.ts';
 
 export interface PairPeer {
   readonly id: string;
   /** X25519, base64 and raw. */
   readonly publicKey: string;
   readonly key: Uint8Array;
+  /** Where the tunnel sends to since the time of an earlier agent. */
+  readonly held?: Endpoint;
+  /** Where it was reached directly by an earlier process of this node; left out: it was never met. */
+  readonly known?: readonly Endpoint[];
 }
 
 /** Which path one peer is reached by. The relay first; the direct path when both directions are proven; back when it dies. */
@@ -27,33 +33,49 @@ export class Pair {
   readonly #negotiation: Negotiation;
   readonly #presence = new RelayPresence();
   readonly #activity = new Activity();
+  readonly #session: TunnelSession;
+  readonly #routes: SignalRoutes;
 
   #transport: Transport = 'probing';
   #since: number;
   #hopeUntil: number;
   #hasLeft = false;
-  /** It has answered on the bus, or used the relay, in this process: before that no connection was negotiated. */
+  /** It has answered, or used the relay, in this process: before that a tunnel that was taken over stays as it is. */
   #wasMet = false;
+  /** Of the direct path that was open last: as long as the relay does not have the peer, packets may still arrive there. */
+  #lastDirect: Endpoint | undefined;
+  /** A process of the peer was proven since this one began. */
+  #wasReady = false;
   /** What the tunnel was told last. */
-  #asserted: Endpoint | 'relay' = 'relay';
+  #asserted: Endpoint | 'relay';
   #assertedAt = Number.NEGATIVE_INFINITY;
+  #hadDirect = false;
   /** What those who follow the status were told last. */
   #shown = '';
 
   constructor(peer: PairPeer, local: LocalNode, now: number) {
     this.peer = peer;
     this.#local = local;
+    this.#lastDirect = peer.held;
+    this.#asserted = peer.held ?? 'relay';
     this.#directPath = new DirectPath(peer.publicKey, local, {
       opened: (at) => {
         this.#negotiation.opened();
         // A fresh path is watched closely even before the first look at the traffic.
         this.#activity.presume(at);
       },
-      lost: () => this.#negotiation.lost(),
+      lost: (at) => this.#negotiation.lost(at),
       exhausted: (at) => this.#negotiation.exhausted(at),
     });
-    this.#negotiation = new Negotiation(peer.key, local, this.#directPath, now);
+    this.#routes = new SignalRoutes(peer.known);
+    if (this.#routes.isMet) local.emit({ type: 'met', publicKey: peer.publicKey });
+    const known = this.#routes.endpoints.map(({ address, port }) => {
+      return { type: 'srflx' as const, address, port, priority: priorityOf('srflx', address) };
+    });
+    const canSignal = () => local.isBusUp || this.signalRoutes.length > 0;
+    this.#negotiation = new Negotiation({ peer: peer.key, local, directPath: this.#directPath, known, canSignal }, now);
     this.#presence.relayChanged(local.relay.state === 'ready', now);
+    this.#session = new TunnelSession(initiates(local.ownKey, peer.key));
     this.#since = now;
     this.#hopeUntil = now + HOPE_MS;
     this.#evaluate(now);
@@ -74,8 +96,14 @@ export class Pair {
       this.#negotiation.deadline,
       this.#presence.deadline,
       this.#activity.deadline,
+      this.#session.deadline,
       this.#transport === 'probing' ? this.#hopeUntil : Infinity,
     );
+  }
+
+  /** A handshake that WireGuard begins by itself would cross that of the peer. */
+  get isYielding(): boolean {
+    return this.#session.isYielding;
   }
 
   get status(): PairStatus {
@@ -89,12 +117,18 @@ export class Pair {
       endpoint: direct ? { address: direct.address, port: direct.port } : path === 'relayed' ? 'relay' : null,
       reason: this.#reason,
       since: Math.round(this.#since),
+      hasSession: this.#session.isProven,
       roundTripMs: roundTripMs === undefined ? null : Math.round(roundTripMs * 10) / 10,
     };
   }
 
+  /** How signals for it travel beside the bus. */
+  get signalRoutes(): readonly SignalRoute[] {
+    return this.#routes.next(this.#local.isBusUp, this.#local.relay.state === 'ready');
+  }
+
   busChanged(now: number): void {
-    this.#negotiation.busChanged(now);
+    this.#negotiation.carriersChanged(now);
     if (this.#local.isBusUp) this.#hope(now);
     this.#evaluate(now);
   }
@@ -102,6 +136,8 @@ export class Pair {
   relayChanged(now: number): void {
     const isReady = this.#local.relay.state === 'ready';
     this.#presence.relayChanged(isReady, now);
+    if (isReady) this.#directPath.relayReady();
+    if (!this.#local.isBusUp) this.#negotiation.carriersChanged(now);
     if (isReady) this.#hope(now);
     this.#evaluate(now);
   }
@@ -143,35 +179,50 @@ export class Pair {
   }
 
   /** The peer answered our SYN: each takes the other's signals now. */
-  ready(isNewProcess: boolean, now: number): void {
+  ready(isNewProcess: boolean, by: SignalRoute | 'bus', now: number): void {
     this.#hope(now);
+    this.#routes.heard(by);
     this.#hasLeft = false;
     this.#meet();
     this.#presence.askSoon(now);
-    if (isNewProcess) this.#presence.restarted(now);
+    if (isNewProcess) this.#restarted(now);
     this.#negotiation.ready(isNewProcess, now);
     this.#evaluate(now);
   }
 
   /** @returns why it was ignored */
-  signalReceived(message: ConnectionSignal, now: number): string | undefined {
+  signalReceived(message: ConnectionSignal, by: SignalRoute | 'bus', now: number): string | undefined {
     this.#hope(now, RETRY_HOPE_MS);
+    this.#routes.heard(by);
     const ignored = this.#take(message, now);
     this.#evaluate(now);
     return ignored;
   }
 
-  trafficSeen({ receivedBytes, sentBytes, endpoint }: PeerTraffic, now: number): void {
+  trafficSeen(traffic: PeerTraffic, now: number): void {
+    const { receivedBytes, sentBytes, endpoint } = traffic;
     this.#activity.counted(receivedBytes + sentBytes, now);
     this.#watch(now);
+    const start = this.#session.looked(traffic, now);
+    if (start) {
+      this.#local.emit({ type: 'handshake', publicKey: this.peer.publicKey, isRenewal: start === 'renew' });
+    }
     const { direct } = this;
     if (endpoint === null || this.#transport === 'closed') return;
     if (endpoint === 'relay') {
-      if (direct) this.reassert(now);
-    } else if (!direct || endpoint.address !== direct.address || endpoint.port !== direct.port) {
+      if (this.#asserted !== 'relay') this.reassert(now);
+    } else if (!direct || nameOf(endpoint) !== nameOf(direct)) {
       this.#directPath.hint(endpoint, now);
-      if (!direct) this.reassert(now);
+      if (direct) return;
+      if (this.#asserted === 'relay') this.reassert(now);
+      else this.#follow(endpoint);
     }
+  }
+
+  /** Without a path WireGuard knows best: there it heard the peer last. */
+  #follow(endpoint: Endpoint): void {
+    this.#lastDirect = endpoint;
+    this.#asserted = endpoint;
   }
 
   /** WireGuard went back to where it last heard the peer: it is told again. */
@@ -192,6 +243,7 @@ export class Pair {
     this.#directPath.tick(now);
     this.#negotiation.tick(now);
     if (this.#presence.tick(now)) this.#local.emit({ type: 'probe-relay', publicKey: this.peer.publicKey });
+    if (this.#session.tick(now)) this.#local.emit({ type: 'look' });
     this.#watch(now);
     this.#evaluate(now);
   }
@@ -208,8 +260,10 @@ export class Pair {
     switch (message.kind) {
       case 'BYE':
         this.#hasLeft = true;
+        this.#lastDirect = undefined;
         this.#negotiation.left(now);
         this.#presence.left(now);
+        this.#session.left();
         this.#hopeUntil = now;
         return undefined;
       case 'PING':
@@ -220,11 +274,24 @@ export class Pair {
     }
   }
 
+  /** The tunnel of the peer is new too, unless it outlived the process. */
+  #restarted(now: number): void {
+    this.#presence.restarted(now);
+    // Of the first process that is heard of, all is known: this side's tunnel began with it.
+    if (this.#wasReady) {
+      this.#session.restarted(now);
+      this.#local.emit({ type: 'look' });
+    }
+    this.#wasReady = true;
+  }
+
   /** Contract, network ports: without the bus nodes cannot connect, so the relay carries nothing for a peer never met. */
   #meet(): void {
-    if (this.#wasMet) return;
     this.#wasMet = true;
+    if (this.#routes.isMet) return;
+    this.#routes.met();
     this.#local.emit({ type: 'met', publicKey: this.peer.publicKey });
+    this.#remember();
   }
 
   #watch(now: number): void {
@@ -240,15 +307,28 @@ export class Pair {
   #evaluate(now: number): void {
     if (this.#transport === 'closed') return;
     const { direct } = this;
-    const wanted = direct ? { address: direct.address, port: direct.port } : 'relay';
+    if (!direct && this.#hadDirect) this.#presence.doubt(now);
+    this.#hadDirect = direct !== undefined;
+    if (direct) this.#lastDirect = { address: direct.address, port: direct.port };
+    const isMet = this.#lastDirect ? this.#wasMet : this.#routes.isMet;
+    const isRelayed = !direct && this.#presence.isPresent && isMet;
+    const wanted = isRelayed ? 'relay' : (this.#lastDirect ?? 'relay');
     if (nameOf(wanted) !== nameOf(this.#asserted)) {
+      if (direct) {
+        this.#routes.opened(direct);
+        this.#remember();
+      }
       this.#asserted = wanted;
       this.#assertedAt = now;
       this.#local.emit({ type: 'endpoint', publicKey: this.peer.publicKey, endpoint: wanted, isNew: true });
     }
     if (direct) this.#move('ice-ready', now);
-    else if (this.#presence.isPresent && this.#wasMet) this.#move('lrp-ready', now);
+    else if (isRelayed) this.#move('lrp-ready', now);
     else this.#move(now < this.#hopeUntil ? 'probing' : 'failed', now);
+  }
+
+  #remember(): void {
+    this.#local.emit({ type: 'remember', publicKey: this.peer.publicKey, endpoints: this.#routes.endpoints });
   }
 
   #move(transport: Transport, now: number): void {
@@ -263,15 +343,22 @@ export class Pair {
       this.#transport = state;
       this.#since = now;
     }
-    if (states.length > 0 && (transport === 'ice-ready' || transport === 'lrp-ready')) {
-      this.#local.emit({ type: 'opened', publicKey: this.peer.publicKey });
-    }
+    if (states.length > 0) this.#pathChanged(now);
     const { status } = this;
     const { endpoint, reason } = status;
     const shown = `${this.#transport} ${reason.code} ${endpoint && nameOf(endpoint)}`;
     if (shown === this.#shown) return;
     this.#shown = shown;
     this.#local.emit({ type: 'changed', status });
+  }
+
+  #pathChanged(now: number): void {
+    if (this.#transport !== 'ice-ready' && this.#transport !== 'lrp-ready') {
+      this.#session.closed();
+      return;
+    }
+    this.#session.opened(now);
+    if (!this.#session.isYielding) this.#local.emit({ type: 'opened', publicKey: this.peer.publicKey });
   }
 
   get #reason(): PairStatus['reason'] {
@@ -283,7 +370,7 @@ export class Pair {
       isTrying: session?.isTrying === true && session.remote !== undefined,
       tried: session?.tried ?? { addresses: [], checks: 0 },
       ownCandidates: this.#local.candidates,
-      isBusUp: this.#local.isBusUp,
+      canSignal: this.#local.isBusUp || this.signalRoutes.length > 0,
       relay: this.#local.relay,
       isPeerAtRelay: this.#presence.isPresent,
       icePort: this.#local.icePort,

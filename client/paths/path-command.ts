@@ -15,6 +15,8 @@ export type PathCommand =
   | { readonly type: 'probe-relay'; readonly publicKey: string }
   /** The peer was met: from now on the relay may carry its packets. */
   | { readonly type: 'met'; readonly publicKey: string }
+  /** Keep for the next process of this node where a peer that was met is reached directly. */
+  | { readonly type: 'remember'; readonly publicKey: string; readonly endpoints: readonly Endpoint[] }
   /** Tell the tunnel where a peer is. Not `isNew`: only say it again. */
   | {
       readonly type: 'endpoint';
@@ -22,8 +24,12 @@ export type PathCommand =
       readonly endpoint: Endpoint | 'relay';
       readonly isNew: boolean;
     }
-  /** A path to the peer opened: what was lost before may be sent again. */
+  /** A path to the peer opened: a handshake that was lost before may be sent again. */
   | { readonly type: 'opened'; readonly publicKey: string }
+  /** Ask the tunnel how its peers are. */
+  | { readonly type: 'look' }
+  /** WireGuard is to begin a handshake; `isRenewal`: after it has forgotten the session that it has. */
+  | { readonly type: 'handshake'; readonly publicKey: string; readonly isRenewal: boolean }
   | { readonly type: 'changed'; readonly status: PairStatus }
   | {
       readonly type: 'log';

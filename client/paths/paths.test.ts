@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { decodeEnvelope } from './signal-envelope.ts';
 import { type Obstruction, type SimulatedNode, Simulation, type SimulationOptions } from './simulation.testkit.ts';
 
 /** Where two kinds of network lead: `either` where it depends on who happens to send first. */
@@ -162,6 +163,37 @@ describe('two nodes', { timeout: 60_000 }, () => {
     simulation.start(two);
     simulation.run(5_000);
     expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
+  });
+
+  test('a tunnel whose agent is gone stays where it is reached, since the relay does not have it', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(5_000);
+    const before = one.endpoints.get(two.publicKey);
+    simulation.kill(two);
+    simulation.run(60_000);
+    expect(before).not.toBe('relay');
+    expect([one.endpoints.get(two.publicKey), simulation.status(one, two).path]).toEqual([before, null]);
+  });
+
+  test('an agent that takes a tunnel over leaves its peers where they are until a path is known, and is direct again', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(5_000);
+    const before = two.endpoints.get(one.publicKey);
+    simulation.kill(two);
+    simulation.run(3_000);
+    const moved = two.sent.endpoints;
+    simulation.takeOver(two);
+    expect([two.endpoints.get(one.publicKey), two.sent.endpoints]).toEqual([before, moved]);
+    simulation.run(5_000);
+    expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
+  });
+
+  test('a peer that said that it leaves is not sent to where it was', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(5_000);
+    simulation.stop(two);
+    simulation.run(3_000);
+    expect(one.endpoints.get(two.publicKey)).toBe('relay');
   });
 
   test('a peer that starts anew while the negotiation is under way is direct within six seconds', () => {
@@ -338,6 +370,59 @@ describe('two nodes', { timeout: 60_000 }, () => {
   }, 120_000);
 });
 
+describe('with bus and STUN away', () => {
+  test.each<[Obstruction, Obstruction, 'direct' | 'relayed', boolean]>([
+    ['none', 'none', 'direct', false],
+    ['easy', 'none', 'direct', false],
+    ['easy', 'easy', 'direct', false],
+    ['firewall', 'easy', 'direct', true],
+    ['hard', 'hard', 'relayed', true],
+  ])('%s and %s that met are %s within 5 s of both being started again', (a, b, path, isRelayUp) => {
+    const { simulation, one, two } = pair(a, b);
+    simulation.run(60_000);
+    for (const node of [one, two]) isolate(simulation, node, isRelayUp);
+    simulation.start(one);
+    simulation.run(2_000);
+    simulation.start(two);
+    simulation.run(5_000);
+    expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual([path, path]);
+  });
+
+  test('a peer that starts again is known by the relay for another process, and connected anew', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(5_000);
+    for (const node of [one, two]) simulation.bus(node, false);
+    simulation.kill(two);
+    two.isStunUp = false;
+    simulation.run(3_000);
+    simulation.start(two);
+    simulation.run(5_000);
+    expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
+  });
+
+  test('a recording of what a peer said directly moves nothing, begins nothing and is answered twice a second at most', () => {
+    const { simulation, one, two } = pair('none', 'none');
+    simulation.run(5_000);
+    for (const node of [one, two]) isolate(simulation, node, false);
+    const recorded: Uint8Array[] = [];
+    simulation.onUdp = (to, bytes) => {
+      if (to === two && decodeEnvelope(bytes)) recorded.push(bytes);
+    };
+    for (const node of [one, two]) simulation.start(node);
+    simulation.run(5_000);
+    simulation.kill(two);
+    simulation.start(two);
+    const recordings = recorded.length;
+    const attacker = { address: '192.0.2.66', port: 666 };
+    const commands = recorded.flatMap((bytes) => two.paths.stunReceived(bytes, attacker, simulation.now));
+    expect(recordings).toBeGreaterThan(3);
+    expect(commands.filter(({ type }) => type !== 'stun' && type !== 'changed')).toEqual([]);
+    expect(commands.filter((command) => command.type === 'stun' && command.to === attacker).length).toBeLessThan(12);
+    simulation.run(5_000);
+    expect(simulation.status(two, one)).toMatchObject({ path: 'direct', endpoint: one.inside });
+  });
+});
+
 describe('many nodes', () => {
   test('eight that begin at once all reach each other directly', () => {
     const simulation = new Simulation({ seed: 5 });
@@ -384,6 +469,12 @@ describe('what is not for this node', () => {
     expect(answers.filter(({ type }) => type === 'stun')).toEqual([]);
   });
 });
+
+/** Its process has ended, and the next one finds no bus and no STUN. */
+function isolate(simulation: Simulation, node: SimulatedNode, isRelayUp: boolean): void {
+  simulation.kill(node);
+  Object.assign(node, { isBusUp: false, isRelayUp, isStunUp: false });
+}
 
 interface PairOptions extends SimulationOptions {
   readonly isBusUp?: boolean;

@@ -4,6 +4,8 @@ import { Opener } from '../../net/seal/opener.ts';
 import { Sealer } from '../../net/seal/sealer.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import { type SealedSignal, SignalExchange } from '../../net/signal/exchange.ts';
+import { TRANSACTION_ID_BYTES } from '../../net/stun/message.ts';
+import { SourceLimit } from '../../net/stun/rate.ts';
 import { type Family, familyOf } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { PeerTraffic } from './activity.ts';
@@ -15,15 +17,22 @@ import type { IcePortState, LocalNode, RelayState } from './local-node.ts';
 import { Pair, type PairPeer } from './pair.ts';
 import type { PairStatus, PathCommand } from './path-command.ts';
 import { Sessions } from './sessions.ts';
+import { decodeEnvelope, encodeEnvelope } from './signal-envelope.ts';
+import type { SignalRoute } from './signal-routes.ts';
 
 /** A graph of thousands must not fill the bus at once. */
 const SYNS_PER_SECOND = 100;
 const SYN_BURST = 50;
 /** Own addresses that peers are told of. */
 const MAX_OWN_CANDIDATES = 12;
+/** Signals that come past the bus, of all peers together: to open one that is forged costs a key agreement. */
+const ENVELOPES_PER_SECOND = 200;
+const ENVELOPE_BURST = 200;
 
 export interface PathsOptions {
   readonly keyPair: KeyPair;
+  /** Of this node. */
+  readonly ownId: string;
   /** The subject of a peer's signals. */
   readonly subjectOf: (peerId: string) => string;
   /** Blocks that are carried by the tunnel itself. */
@@ -31,6 +40,10 @@ export interface PathsOptions {
   /** The only addresses that the tunnel may be given; left out: both families. */
   readonly onlyFamily?: Family;
   readonly random: (bytes: number) => Uint8Array;
+  /** Where the tunnel sends to since the time of an earlier agent, by public key. */
+  readonly held?: ReadonlyMap<string, Endpoint>;
+  /** Where peers that were met were reached directly, by public key. */
+  readonly known?: ReadonlyMap<string, readonly Endpoint[]>;
 }
 
 /** It is changed here and read by the pairs. */
@@ -51,9 +64,16 @@ export class Paths {
   readonly #local: WritableLocalNode;
   readonly #mayUse: (address: string) => boolean;
   readonly #synPacer = new Pacer(SYNS_PER_SECOND, SYN_BURST);
+  readonly #held: Map<string, Endpoint>;
+  readonly #envelopes = new SourceLimit(ENVELOPES_PER_SECOND, ENVELOPE_BURST);
+  readonly #known: ReadonlyMap<string, readonly Endpoint[]>;
+  readonly #ownSubject: string;
   #commands: PathCommand[] = [];
 
-  constructor({ keyPair, subjectOf, overlay, onlyFamily, random }: PathsOptions) {
+  constructor({ keyPair, ownId, subjectOf, overlay, onlyFamily, random, held, known = new Map() }: PathsOptions) {
+    this.#held = new Map(held);
+    this.#known = known;
+    this.#ownSubject = subjectOf(ownId);
     this.#opener = new Opener(keyPair, (key) => this.#pairs.has(textOf(key)));
     this.#exchange = new SignalExchange({
       sealer: new Sealer(keyPair, random(EPOCH_BYTES)),
@@ -103,11 +123,18 @@ export class Paths {
     }
     for (const { id, publicKey } of peers) {
       if (this.#pairs.has(publicKey)) continue;
-      const peer: PairPeer = { id, publicKey, key: Uint8Array.from(Buffer.from(publicKey, 'base64')) };
+      const held = this.#held.get(publicKey);
+      const known = this.#known.get(publicKey);
+      const key = Uint8Array.from(Buffer.from(publicKey, 'base64'));
+      const peer: PairPeer = { id, publicKey, key, ...(held && { held }), ...(known && { known }) };
       const pair = new Pair(peer, this.#local, now);
       this.#pairs.set(publicKey, pair);
       this.#byId.set(id, pair);
     }
+    // Of no use to peers that come later.
+    this.#held.clear();
+    // Whether the tunnel has sessions with them already.
+    this.#local.emit({ type: 'look' });
     return this.#take();
   }
 
@@ -135,16 +162,9 @@ export class Paths {
     return this.#take();
   }
 
+  /** From the bus. */
   signalReceived(subject: string, sealed: Uint8Array, now: number) {
-    const outcome = this.#exchange.receive(subject, sealed, now);
-    this.#publish(outcome.send);
-    if (outcome.dropped) this.#ignore(outcome.dropped);
-    const { event, deliver } = outcome;
-    const from = event?.peer ?? deliver?.from;
-    const pair = from && this.#pairs.get(textOf(from));
-    if (pair && event?.type === 'syn') pair.synReceived(event.newProcess, now);
-    if (pair && event?.type === 'ready') pair.ready(event.newProcess, now);
-    if (pair && deliver) this.#ignore(pair.signalReceived(deliver.message, now));
+    this.#signalled(subject, sealed, 'bus', now);
     return this.#take();
   }
 
@@ -153,7 +173,9 @@ export class Paths {
     const address = canonicalAddress(from.address);
     const message = decodeIce(bytes);
     const owned = message && this.#sessions.of(message);
-    if (!message || address === undefined) this.#ignore('no-check');
+    const sealed = message ? undefined : decodeEnvelope(bytes);
+    if (sealed && address !== undefined) this.#enveloped(sealed, { address, port: from.port }, now);
+    else if (!message || address === undefined) this.#ignore('no-check');
     else if (!owned) this.#ignore('unknown-session');
     else {
       this.#ignore(owned.session.receive(message, bytes, { address, port: from.port }, now));
@@ -166,7 +188,9 @@ export class Paths {
   relayedReceived(publicKey: string, bytes: Uint8Array, now: number) {
     const message = decodeIce(bytes);
     const owned = message && this.#sessions.of(message);
-    if (!message || owned?.publicKey !== publicKey) this.#ignore('unknown-session');
+    const sealed = message ? undefined : decodeEnvelope(bytes);
+    if (sealed) this.#enveloped(sealed, 'relay', now);
+    else if (!message || owned?.publicKey !== publicKey) this.#ignore('unknown-session');
     else {
       this.#ignore(owned.session.receive(message, bytes, 'relay', now));
       this.#pairs.get(publicKey)?.tick(now);
@@ -230,9 +254,9 @@ export class Paths {
     return deadline;
   }
 
-  get hasDirectPairs(): boolean {
-    for (const pair of this.#pairs.values()) if (pair.direct) return true;
-    return false;
+  /** Whether a handshake that WireGuard begins with the peer by itself is to wait for that of the peer. */
+  isYielding(publicKey: string): boolean {
+    return this.#pairs.get(publicKey)?.isYielding === true;
   }
 
   get statuses(): readonly PairStatus[] {
@@ -259,8 +283,39 @@ export class Paths {
     this.#opener.forget(peer.key);
   }
 
-  #publish(signals: readonly SealedSignal[]): void {
-    for (const { subject, payload } of signals) this.#commands.push({ type: 'publish', subject, sealed: payload });
+  #enveloped(sealed: Uint8Array, by: SignalRoute, now: number): void {
+    if (this.#envelopes.take('', now)) this.#signalled(this.#ownSubject, sealed, by, now);
+    else this.#ignore('rate');
+  }
+
+  #signalled(subject: string, sealed: Uint8Array, by: SignalRoute | 'bus', now: number): void {
+    const outcome = this.#exchange.receive(subject, sealed, now);
+    // What is asked past the bus is answered the same way, too.
+    this.#publish(outcome.send, by === 'bus' ? undefined : by);
+    if (outcome.dropped) this.#ignore(outcome.dropped);
+    const { event, deliver } = outcome;
+    const from = event?.peer ?? deliver?.from;
+    const pair = from && this.#pairs.get(textOf(from));
+    if (pair && event?.type === 'syn') pair.synReceived(event.newProcess, now);
+    if (pair && event?.type === 'ready') pair.ready(event.newProcess, by, now);
+    if (pair && deliver) this.#ignore(pair.signalReceived(deliver.message, by, now));
+  }
+
+  /** By the bus while it is up, by what else leads to the peer where that may not reach it, and by `also`. */
+  #publish(signals: readonly SealedSignal[], also?: SignalRoute): void {
+    for (const { to, subject, payload } of signals) {
+      const publicKey = textOf(to);
+      if (this.#local.isBusUp) this.#commands.push({ type: 'publish', subject, sealed: payload });
+      const routes = this.#pairs.get(publicKey)?.signalRoutes ?? [];
+      const isAmong = also !== undefined && routes.some((route) => nameOf(route) === nameOf(also));
+      for (const route of also && !isAmong ? [also, ...routes] : routes) this.#envelope(publicKey, route, payload);
+    }
+  }
+
+  #envelope(publicKey: string, route: SignalRoute, sealed: Uint8Array): void {
+    const bytes = encodeEnvelope(this.#local.random(TRANSACTION_ID_BYTES), sealed);
+    if (route === 'relay') this.#commands.push({ type: 'relay', publicKey, bytes });
+    else if (this.#local.isUsable(route)) this.#commands.push({ type: 'stun', to: route, bytes });
   }
 
   #ignore(reason: string | undefined): void {
@@ -272,6 +327,10 @@ export class Paths {
     for (const pair of this.#pairs.values()) if (pair.isActive) active += 1;
     this.#sessions.activePairs = active;
   }
+}
+
+function nameOf(route: SignalRoute): string {
+  return route === 'relay' ? route : `${route.address} ${route.port}`;
 }
 
 function textOf(bytes: Uint8Array): string {

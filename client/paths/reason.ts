@@ -17,7 +17,7 @@ export interface PairView {
   readonly peerCandidates: number;
   readonly tried: { readonly addresses: readonly string[]; readonly checks: number };
   readonly ownCandidates: readonly Candidate[];
-  readonly isBusUp: boolean;
+  readonly canSignal: boolean;
   readonly relay: RelayState;
   readonly isPeerAtRelay: boolean;
   readonly icePort: IcePortState;
@@ -65,7 +65,7 @@ function directReasonOf(view: PairView): { readonly code: PathReason; readonly d
   if (view.wasLost) {
     return { code: 'consent-lost', detail: 'The direct path stopped answering; it is tried again and again.' };
   }
-  if (!view.isBusUp && !view.isNegotiated) {
+  if (!view.canSignal && !view.isNegotiated) {
     return { code: 'no-bus', detail: 'The bus is away, so no connection can be negotiated.' };
   }
   if (!view.isProven && !view.isNegotiated) return unansweredReason(view.syns);

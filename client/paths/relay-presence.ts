@@ -64,6 +64,11 @@ export class RelayPresence {
     if (this.#isRelayReady) this.#askAt = now;
   }
 
+  /** The direct path is gone: whether the relay has the peer counts now. */
+  doubt(now: number): void {
+    if (this.#isRelayReady) this.#askAt = now;
+  }
+
   /** The peer said that it leaves. */
   left(now: number): void {
     this.#isPresent = false;

@@ -5,7 +5,7 @@ import type { FullGraph } from '../../core/model/graph.ts';
 import { parseRelayAddress, type RelayAddress, redirectRelay } from '../../net/relay/address.ts';
 import { hostCandidates, mainFamily } from '../ice-port/host-candidates.ts';
 import { IcePort } from '../ice-port/ice-port.ts';
-import type { Endpoint } from '../tunnel/tunnel.ts';
+import type { Endpoint, TunnelPeerState } from '../tunnel/tunnel.ts';
 import { Carrier } from './carrier.ts';
 import type { Connectivity, ConnectivityMetrics, ConnectivityOptions } from './connectivity.ts';
 import { EndpointWriter } from './endpoint-writer.ts';
@@ -16,6 +16,9 @@ import type { PathStatus } from './status.ts';
 /** A look at the tunnel while a direct path is in use, and otherwise. */
 const LOOK_MS = 1_000;
 const QUIET_LOOK_MS = 10_000;
+/** How long an agent that took peers over waits for its session with the relay before it speaks to them. */
+const RELAY_PATIENCE_MS = 2_000;
+const GREETING_LOOK_MS = 10;
 
 /** Opens sockets and rules, and begins with every peer on the relay. */
 export async function startConnectivity(options: ConnectivityOptions): Promise<Connectivity> {
@@ -28,10 +31,13 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
     log.info({ onlyFamily }, 'Peers are reached over one address family: this wireguard-go mixes up two.');
   const paths = new Paths({
     keyPair,
+    ownId: graph.self.id,
+    known: options.known,
     subjectOf: (peerId) => `mesh.${workspaceId}.${peerId}.signal`,
     overlay,
     ...(onlyFamily && { onlyFamily }),
     random: randomBytes,
+    ...(options.held && { held: options.held }),
   });
   // Until it runs there are no peers, and nothing that arrives is of use.
   let running: RunningConnectivity | undefined;
@@ -49,6 +55,7 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
       const commands = paths.relayHeard(publicKey, now());
       if (commands.length > 0) perform(commands);
     },
+    isYielding: (publicKey) => paths.isYielding(publicKey),
     onRoamed: (publicKey, direct, packet) => running?.sendDirect(publicKey, direct, packet),
   });
   try {
@@ -60,12 +67,13 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
       log,
       onDatagram: (bytes, from) => perform(paths.stunReceived(bytes, from, now())),
       onChange: () => running?.portChanged(),
+      onMoved: () => running?.networkChanged(),
     });
     running = new RunningConnectivity(options, paths, carrier, icePort);
     running.portChanged();
     await running.admit(graph);
     running.updateGraph(graph);
-    running.look();
+    running.keepLooking();
     return running;
   } catch (error) {
     await Promise.allSettled([(running ?? carrier).close()]);
@@ -85,6 +93,11 @@ class RunningConnectivity implements Connectivity {
   #timer: NodeJS.Timeout | undefined;
   #wakeAt = Number.POSITIVE_INFINITY;
   #looker: NodeJS.Timeout | undefined;
+  #greeting: NodeJS.Timeout | undefined;
+  /** When peers are told of this agent at the latest; at once where none was held. */
+  readonly #greetBy: number;
+  #isLooking = false;
+  #isLookWanted = false;
   #isClosed = false;
 
   constructor(options: ConnectivityOptions, paths: Paths, carrier: Carrier, icePort: IcePort) {
@@ -92,6 +105,7 @@ class RunningConnectivity implements Connectivity {
     this.#paths = paths;
     this.#carrier = carrier;
     this.#icePort = icePort;
+    this.#greetBy = options.held?.size ? now() + RELAY_PATIENCE_MS : 0;
     this.#endpoints = new EndpointWriter(options.tunnel, options.log);
   }
 
@@ -116,6 +130,12 @@ class RunningConnectivity implements Connectivity {
   }
 
   busState(state: 'up' | 'down'): void {
+    clearTimeout(this.#greeting);
+    // Peers that hear of a new agent give up what they had with the last: the relay is there for their packets first.
+    if (state === 'up' && this.#greetBy > now() && this.#carrier.relayState.state === 'away') {
+      this.#greeting = setTimeout(() => this.busState(state), GREETING_LOOK_MS);
+      return;
+    }
     this.perform(this.#paths.busChanged(state === 'up', now()));
   }
 
@@ -133,6 +153,12 @@ class RunningConnectivity implements Connectivity {
 
   hurry(peerId: string): void {
     this.perform(this.#paths.hurry(peerId, now()));
+  }
+
+  networkChanged(): void {
+    if (this.#isClosed) return;
+    this.#carrier.networkChanged(ownAddresses());
+    this.#icePort.networkChanged();
   }
 
   restoreRules(): void {
@@ -155,6 +181,7 @@ class RunningConnectivity implements Connectivity {
     this.perform(this.#paths.close(now()));
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#greeting);
     clearTimeout(this.#looker);
     this.#listeners.clear();
     await Promise.allSettled([this.#carrier.close(), this.#icePort.close()]);
@@ -180,30 +207,46 @@ class RunningConnectivity implements Connectivity {
   }
 
   /** Looks from now on who has traffic, and where WireGuard really sends to. */
-  look(): void {
-    this.#looker = setTimeout(
-      () => {
-        this.#lookNow()
-          .catch((error: unknown) =>
-            this.#options.log.debug({ err: error }, 'The tunnel did not say how its peers are.'),
-          )
-          .finally(() => {
-            if (!this.#isClosed) this.look();
-          });
-      },
-      this.#carrier.hasDirects ? LOOK_MS : QUIET_LOOK_MS,
-    );
+  keepLooking(): void {
+    clearTimeout(this.#looker);
+    if (this.#isClosed) return;
+    const wait = this.#carrier.hasDirects ? LOOK_MS : QUIET_LOOK_MS;
+    this.#looker = setTimeout(() => void this.#lookSoon(), wait);
   }
 
-  async #lookNow(): Promise<void> {
+  async look(): Promise<readonly TunnelPeerState[]> {
     const peers = await this.#options.tunnel.peers();
-    const traffics = peers.map(({ publicKey, endpoint, receivedBytes, sentBytes }) => ({
-      publicKey,
-      receivedBytes,
-      sentBytes,
-      endpoint: endpoint && this.#carrier.owns(endpoint) ? ('relay' as const) : endpoint,
+    const traffics = peers.map((peer) => ({
+      ...peer,
+      endpoint: peer.endpoint && this.#carrier.owns(peer.endpoint) ? ('relay' as const) : peer.endpoint,
     }));
-    this.perform(this.#paths.trafficSeen(traffics, now()));
+    if (!this.#isClosed) this.perform(this.#paths.trafficSeen(traffics, now()));
+    return peers;
+  }
+
+  /** One look for all that ask while the one before is under way. */
+  async #lookSoon(): Promise<void> {
+    this.#isLookWanted = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    while (this.#isLookWanted && !this.#isClosed) {
+      this.#isLookWanted = false;
+      await this.look().catch((error: unknown) =>
+        this.#options.log.debug({ err: error }, 'The tunnel did not say how its peers are.'),
+      );
+    }
+    this.#isLooking = false;
+    this.keepLooking();
+  }
+
+  async #handshake(publicKey: string, isRenewal: boolean): Promise<void> {
+    try {
+      await this.#options.tunnel.handshake(publicKey, isRenewal);
+      // One that WireGuard began before may still wait for its answer: then it begins no other.
+      this.#carrier.sendInitiation(publicKey);
+    } catch (error) {
+      this.#options.log.debug({ err: error }, 'The tunnel began no handshake.');
+    }
   }
 
   #performOne(command: PathCommand): void {
@@ -223,11 +266,20 @@ class RunningConnectivity implements Connectivity {
       case 'met':
         this.#carrier.meet(command.publicKey);
         return;
+      case 'remember':
+        this.#options.remember(command.publicKey, command.endpoints);
+        return;
       case 'endpoint':
         this.#moveEndpoint(command);
         return;
       case 'opened':
         this.#carrier.sendInitiation(command.publicKey);
+        return;
+      case 'look':
+        void this.#lookSoon();
+        return;
+      case 'handshake':
+        void this.#handshake(command.publicKey, command.isRenewal);
         return;
       case 'changed':
         for (const listener of this.#listeners) listener(this.#shown(command.status));
@@ -272,6 +324,10 @@ class RunningConnectivity implements Connectivity {
 /** Milliseconds since the epoch by a clock that no one can set while the process runs. */
 function now(): number {
   return performance.timeOrigin + performance.now();
+}
+
+function ownAddresses(): ReadonlySet<string> {
+  return new Set(Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []));
 }
 
 function overlayOf({ self }: FullGraph): readonly IpRange[] {

@@ -28,6 +28,15 @@ export const HOPE_MS = 60_000;
 export const RETRY_HOPE_MS = 10_000;
 /** Traffic keeps a path under close watch for this long. */
 export const TRAFFIC_LINGER_MS = 5_000;
+/**
+ * Of two new tunnels that meet, the side that waits for the other's handshake waits this long. More than a message takes by
+ * most relays, and little beside the second within which a peer that restarted answers.
+ */
+export const SESSION_YIELD_MS = 250;
+/** A side that has a session waits this long for the handshake of a peer that started anew, or for signs that it is not needed. */
+export const SESSION_DOUBT_MS = 600;
+/** Between handshakes that lead nowhere; then WireGuard goes on by itself. */
+export const SESSION_AGAIN_MS = [1_000, 2_000, 4_000] as const;
 /** Between two commands that only say again where a peer is. */
 export const REASSERT_MS = 50;
 

@@ -106,6 +106,8 @@ export class SimulatedNode {
   readonly endpoints = new Map<string, Endpoint | 'relay'>();
   /** Peers whose packets the relay carries. */
   readonly met = new Set<string>();
+  /** Where peers were reached, as it is kept for the next process. */
+  readonly known = new Map<string, readonly Endpoint[]>();
   readonly bytes = new Map<string, number>();
   readonly logs: string[] = [];
   readonly states: string[] = [];
@@ -115,6 +117,7 @@ export class SimulatedNode {
   onlyFamily: Family | undefined;
   isBusUp = true;
   isRelayUp = true;
+  isStunUp = true;
   isRunning = false;
   received: { readonly from: string; readonly by: 'direct' | 'relay'; readonly at: number; readonly n: number }[] = [];
   sent = { signals: 0, checks: 0, endpoints: 0, probes: 0 };
@@ -203,15 +206,30 @@ export class Simulation {
 
   /** The agent of a node begins, or begins again as a new process. */
   start(node: SimulatedNode): void {
+    node.endpoints.clear();
+    this.#begin(node, new Map());
+  }
+
+  /** Another agent begins where one was killed: the tunnel goes on as it is. */
+  takeOver(node: SimulatedNode): void {
+    const held = [...node.endpoints].flatMap(([key, endpoint]) =>
+      endpoint === 'relay' ? [] : [[key, endpoint] as const],
+    );
+    this.#begin(node, new Map(held));
+  }
+
+  #begin(node: SimulatedNode, held: ReadonlyMap<string, Endpoint>): void {
     node.paths = new Paths({
       keyPair: node.keyPair,
+      ownId: node.name,
+      known: node.known,
       subjectOf: (id) => `mesh.w.${id}.signal`,
       overlay: [parseCidr('10.96.0.0/24')].flatMap((range) => range ?? []),
       ...(node.onlyFamily && { onlyFamily: node.onlyFamily }),
       random: (bytes) => this.bytes(bytes),
+      held,
     });
     node.isRunning = true;
-    node.endpoints.clear();
     node.met.clear();
     this.setPeers(
       node,
@@ -238,7 +256,7 @@ export class Simulation {
   gather(node: SimulatedNode): void {
     const { inside, router } = node;
     const candidates: Candidate[] = [{ type: 'host', ...inside, priority: priorityOf('host', inside.address) }];
-    if (router && router.publicAddress !== inside.address) {
+    if (node.isStunUp && router && router.publicAddress !== inside.address) {
       const mapped = router.out(inside, STUN_SERVER, this.now);
       candidates.push({ type: 'srflx', ...mapped, priority: priorityOf('srflx', mapped.address) });
     }
@@ -381,6 +399,9 @@ export class Simulation {
       case 'met':
         node.met.add(command.publicKey);
         return;
+      case 'remember':
+        node.known.set(command.publicKey, command.endpoints);
+        return;
       case 'endpoint':
         node.sent.endpoints += 1;
         node.endpoints.set(command.publicKey, command.endpoint);
@@ -389,6 +410,10 @@ export class Simulation {
         if (command.level === 'info') node.logs.push(command.message);
         return;
       case 'opened':
+      case 'handshake':
+        return;
+      case 'look':
+        this.#after(1, () => this.#lookAt(node));
         return;
       case 'changed':
         node.states.push(command.status.transport);
@@ -442,16 +467,19 @@ export class Simulation {
   }
 
   #lookAtTunnels(): void {
-    for (const node of this.nodes) {
-      if (!node.isRunning) continue;
-      const traffics = [...node.endpoints].map(([publicKey, endpoint]) => ({
-        publicKey,
-        endpoint,
-        receivedBytes: node.bytes.get(publicKey) ?? 0,
-        sentBytes: 0,
-      }));
-      this.#perform(node, node.paths.trafficSeen(traffics, this.now + node.skew));
-    }
+    for (const node of this.nodes) this.#lookAt(node);
+  }
+
+  #lookAt(node: SimulatedNode): void {
+    if (!node.isRunning) return;
+    const traffics = [...node.endpoints].map(([publicKey, endpoint]) => ({
+      publicKey,
+      endpoint,
+      receivedBytes: node.bytes.get(publicKey) ?? 0,
+      handshakeAt: null,
+      sentBytes: 0,
+    }));
+    this.#perform(node, node.paths.trafficSeen(traffics, this.now + node.skew));
   }
 
   #after(milliseconds: number, run: () => void): void {

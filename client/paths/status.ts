@@ -15,6 +15,8 @@ export interface PathStatus {
   readonly reason: { readonly code: PathReason; readonly detail: string };
   /** Milliseconds since the epoch. */
   readonly since: number;
+  /** Packets of a WireGuard session with the peer's present tunnel passed in both directions. */
+  readonly hasSession: boolean;
   /** Of the last check of the direct path; null when relayed. */
   readonly roundTripMs: number | null;
 }

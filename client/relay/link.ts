@@ -19,6 +19,8 @@ const REFUSED_RETRY_MS = 60_000;
 /** Silence after which a session in use is asked for an echo, and after which it counts as dead. */
 const ECHO_AFTER_MS = 4_000;
 const ECHO_DEAD_MS = 10_000;
+/** The same once something speaks against it. */
+const SUSPECT_DEAD_MS = 700;
 /** Several bursts of WireGuard, so that few frames come in pieces. */
 const READ_BYTES = 262_144;
 const NO_BYTES = new Uint8Array(0);
@@ -142,12 +144,31 @@ export class RelayLink {
     session.sentAt ??= this.#options.now();
   }
 
-  /** This host's addresses changed: the session may be dead without a sign of it. */
-  suspect(): void {
+  /** Something speaks against the session: it is dead unless it answers within this. */
+  suspect(deadMs = ECHO_DEAD_MS - ECHO_AFTER_MS): void {
     const session = this.#session;
     if (session?.client.state !== 'ready') return;
-    session.sentAt = this.#options.now() - ECHO_AFTER_MS;
-    this.#tick();
+    const at = this.#options.now();
+    session.sentAt = at;
+    session.echoAt = at + deadMs - (ECHO_DEAD_MS - ECHO_AFTER_MS);
+    session.outbox.send(session.client.probe(this.#ownId, NO_BYTES));
+    setTimeout(() => this.#tick(), deadMs + 1).unref();
+  }
+
+  /**
+   * This host's network changed, and these are its addresses. A session of another address is dead; any other has to answer
+   * soon; and what failed before the change is tried now.
+   */
+  networkChanged(addresses: ReadonlySet<string>): void {
+    const session = this.#session;
+    if (session?.client.state === 'ready' && addresses.has(canonical(session.socket.localAddress))) {
+      this.suspect(SUSPECT_DEAD_MS);
+      return;
+    }
+    if (this.#address === undefined) return;
+    this.#backoff.reset();
+    if (session) this.#lost(session, 'the network of this host changed', undefined);
+    this.#connect();
   }
 
   close(): void {
@@ -292,6 +313,11 @@ export class RelayLink {
     session.socket.destroySoon();
     this.#options.onAway(reason);
   }
+}
+
+/** As the host's own addresses are written; a socket of both families has IPv4 ones in those of IPv6. */
+function canonical(address = ''): string {
+  return address.replace(/^::ffff:/, '');
 }
 
 function where({ host, port, secure }: RelayAddress): string {

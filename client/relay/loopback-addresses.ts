@@ -36,7 +36,7 @@ export function shownAddress(wireguardPort: number, n: number): string {
 
 /** Takes away what a crashed agent with this port left, then prepares one of the two forms; a host may have IPv4 alone. */
 export async function openLoopbackAddresses(wireguardPort: number, family: Family): Promise<LoopbackAddresses> {
-  await change('del', ownAddresses(wireguardPort));
+  await removeLoopbackAddresses(wireguardPort);
   return (family === 'ipv6' && (await openIpv6(wireguardPort))) || (await openIpv4(wireguardPort));
 }
 
@@ -74,8 +74,7 @@ async function change(verb: 'add' | 'del', addresses: readonly string[]): Promis
 
 /** One route makes the whole block answer from the address asked. Each node of a host has its own, told by the metric. */
 async function openIpv4(wireguardPort: number): Promise<LoopbackAddresses> {
-  const what = ['local', RELAY_ENDPOINTS_IPV4, 'dev', 'lo', 'metric', `${wireguardPort}`];
-  const route = (verb: 'replace' | 'del') => runProgram('ip', ['route', verb, ...what]);
+  const route = (verb: 'replace' | 'del') => localRoute(verb, wireguardPort);
   await route('replace');
   return {
     family: 'ipv4',
@@ -88,6 +87,16 @@ async function openIpv4(wireguardPort: number): Promise<LoopbackAddresses> {
       await route('del');
     },
   };
+}
+
+/** Those of a node that ended without doing so itself, too. */
+export async function removeLoopbackAddresses(wireguardPort: number): Promise<void> {
+  await change('del', ownAddresses(wireguardPort));
+  await localRoute('del', wireguardPort);
+}
+
+function localRoute(verb: 'replace' | 'del', wireguardPort: number) {
+  return runProgram('ip', ['route', verb, 'local', RELAY_ENDPOINTS_IPV4, 'dev', 'lo', 'metric', `${wireguardPort}`]);
 }
 
 function ownAddresses(wireguardPort: number): string[] {

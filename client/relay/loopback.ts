@@ -15,7 +15,7 @@ export const MAX_LOOPBACK_PEERS = 65_535;
 const SOCKET_BUFFER_BYTES = 8_388_608;
 /** WireGuard's packets of data. */
 const DATA_TYPE = 4;
-/** A handshake initiation of WireGuard, and how long it waits for its answer before it makes another. */
+/** What a handshake begins with, and how long WireGuard waits for the answer before it makes another. */
 const INITIATION_TYPE = 1;
 const INITIATION_BYTES = 148;
 const INITIATION_LIFE_MS = 5_000;
@@ -263,6 +263,7 @@ export class Loopback {
   }
 }
 
-function isInitiation(packet: Uint8Array): boolean {
+/** A handshake initiation of WireGuard. */
+export function isInitiation(packet: Uint8Array): boolean {
   return packet[0] === INITIATION_TYPE && packet.length === INITIATION_BYTES;
 }

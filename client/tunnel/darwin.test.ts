@@ -22,7 +22,7 @@ function mac(answers: Readonly<Record<string, { code: number; stdout?: string; s
     kind: 'wireguard-go',
     mixesFamilies: false,
     set: async (change: DeviceChange) => void did.push(`set ${Object.keys(change).join(',')}`),
-    get: async () => ({ listenPort: 51_820, peers: [] }),
+    get: async () => ({ listenPort: 51_820, publicKey: null, peers: [] }),
     ended: Promise.withResolvers<string>().promise,
     remove: async () => void did.push('remove'),
   };

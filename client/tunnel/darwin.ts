@@ -3,10 +3,12 @@ import { runProgram } from '../run-program.ts';
 import { type Device, type MoveAddress, tunnelOver } from './device.ts';
 import { requireFreePort } from './free-port.ts';
 import { askGeneration } from './generation.ts';
+import { recoverWireGuardGo } from './left-wireguard-go.ts';
 import { collidingMacRoutes } from './mac-routes.ts';
+import { isRelevantOnMac, watchByProgram } from './network-watch.ts';
 import { psProcesses } from './process-table.ts';
 import type { Obstacle, TunnelOptions, TunnelPlatform } from './tunnel.ts';
-import { recoverWireGuardGo, wireGuardGoDevice } from './wireguard-go.ts';
+import { wireGuardGoDevice } from './wireguard-go.ts';
 
 export interface MacParts {
   readonly run: typeof runProgram;
@@ -18,7 +20,7 @@ export interface MacParts {
 const macParts: MacParts = {
   run: runProgram,
   userId: () => process.geteuid?.() ?? -1,
-  startDevice: async (interfaceName) => wireGuardGoDevice(interfaceName, await askGeneration()),
+  startDevice: async (interfaceName) => wireGuardGoDevice(interfaceName, await askGeneration(), psProcesses()),
   recoverDevice: (interfaceName) => recoverWireGuardGo(interfaceName, psProcesses()),
 };
 
@@ -65,8 +67,12 @@ export function macTunnels({ run, userId, startDevice, recoverDevice }: MacParts
       }
       return obstacles;
     },
+    watchNetwork: (_interfaceName, log, onChange) =>
+      watchByProgram(['route', '-n', 'monitor'], { log, isRelevant: isRelevantOnMac, onChange }),
     collisions: async (cidr, interfaceName) =>
       collidingMacRoutes(cidr, await must('netstat', ['-rn', '-f', 'inet']), interfaceName),
+    // A restarted agent makes its tunnel anew: nobody has seen yet what a Mac leaves of one.
+    takeOver: async () => undefined,
     async recover(interfaceName) {
       requireUtun(interfaceName);
       await recoverDevice(interfaceName);

@@ -1,4 +1,4 @@
-import type { Tunnel, TunnelOptions } from './tunnel.ts';
+import type { Tunnel, TunnelOptions, TunnelPeer, TunnelPeerState } from './tunnel.ts';
 import type { DeviceChange, DeviceState } from './uapi.ts';
 
 /** An interface without addresses, of either kind. */
@@ -15,19 +15,49 @@ export interface Device {
 export type Place = Pick<TunnelOptions, 'address' | 'cidr'>;
 export type MoveAddress = (interfaceName: string, from: Place, to: Place) => Promise<void>;
 
+/** Seconds; any but 0. */
+const SPEAK_UP = 1;
+
 /** The tunnel over an interface that is up. */
 export async function tunnelOver(device: Device, options: TunnelOptions, move: MoveAddress): Promise<Tunnel> {
   const { interfaceName } = options;
-  const { listenPort } = await device.get();
+  const { listenPort, peers: inherited } = await device.get();
   let place: Place = { address: options.address, cidr: options.cidr };
   let closing: Promise<void> | undefined;
+  const held = new Map<string, TunnelPeer>(inherited.map((peer) => [peer.publicKey, heldOf(peer)]));
+  let last: Promise<unknown> = Promise.resolve();
+  /** One after the other: a peer that leaves is not put back by a handshake that began before. */
+  const inOrder = (run: () => Promise<void>): Promise<void> => {
+    const done = last.then(run);
+    last = done.catch(() => {});
+    return done;
+  };
   return {
     kind: device.kind,
     mixesFamilies: device.mixesFamilies,
     interfaceName,
     listenPort,
-    change: (put, removed) => device.set({ put, removed }),
-    setEndpoint: (publicKey, endpoint) => device.set({ endpoints: [[publicKey, endpoint]] }),
+    inherited,
+    change: (put, removed) =>
+      inOrder(async () => {
+        for (const publicKey of removed) held.delete(publicKey);
+        for (const peer of put) held.set(peer.publicKey, { ...held.get(peer.publicKey), ...peer });
+        await device.set({ put, removed });
+      }),
+    async setEndpoint(publicKey, endpoint) {
+      const peer = held.get(publicKey);
+      if (peer) held.set(publicKey, { ...peer, endpoint });
+      await device.set({ endpoints: [[publicKey, endpoint]] });
+    },
+    handshake: (publicKey, isRenewal) =>
+      inOrder(async () => {
+        const peer = held.get(publicKey);
+        if (!peer) return;
+        // WireGuard speaks at once where it begins to keep a peer alive, and needs a session for that.
+        if (isRenewal) await device.set({ removed: [publicKey], put: [{ ...peer, keepalive: SPEAK_UP }] });
+        else await device.set({ keepalives: [[publicKey, SPEAK_UP]] });
+        await device.set({ keepalives: [[publicKey, peer.keepalive]] });
+      }),
     setPrivateKey: (privateKey) => device.set({ privateKey }),
     async setAddress(address, cidr) {
       if (place.address === address && place.cidr === cidr) return;
@@ -41,4 +71,9 @@ export async function tunnelOver(device: Device, options: TunnelOptions, move: M
       return closing;
     },
   };
+}
+
+/** Nothing is kept alive by WireGuard. */
+function heldOf({ publicKey, allowedIps, endpoint }: TunnelPeerState): TunnelPeer {
+  return { publicKey, allowedIps, keepalive: 0, ...(endpoint && { endpoint }) };
 }

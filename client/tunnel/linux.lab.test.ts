@@ -53,6 +53,7 @@ describePrivileged('a Linux tunnel', () => {
     const [state] = await a.parts.peers();
     expect(state).toEqual({
       publicKey: b.peer.publicKey,
+      allowedIps: b.peer.allowedIps,
       endpoint: b.peer.endpoint,
       handshakeAt: expect.closeTo(Date.now(), -4.5),
       receivedBytes: expect.any(Number),

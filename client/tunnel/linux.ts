@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/ports.ts';
+import { keyPairOf } from '../../net/seal/x25519.ts';
 import { openCoalescingTun } from '../../platform/tun.ts';
 import { runIn, runProgram } from '../run-program.ts';
 import { burstBytesOf } from './burst.ts';
@@ -8,21 +9,34 @@ import { type Device, type MoveAddress, tunnelOver } from './device.ts';
 import { requireFreePort } from './free-port.ts';
 import { askGeneration } from './generation.ts';
 import { hostFacts } from './host-facts.ts';
+import { recoverWireGuardGo, takeOverWireGuardGo } from './left-wireguard-go.ts';
+import { isRelevantOnLinux, watchByProgram } from './network-watch.ts';
 import { obstaclesOf } from './obstacles.ts';
 import { linuxProcesses } from './process-table.ts';
 import { collidingRoutes } from './routes.ts';
 import type { TunnelOptions, TunnelPlatform } from './tunnel.ts';
 import { getWithTool, setWithTool } from './wg-tool.ts';
-import { recoverWireGuardGo, wireGuardGoDevice } from './wireguard-go.ts';
+import { wireGuardGoDevice } from './wireguard-go.ts';
+import { forget, isNoted, remember } from './wireguard-go-record.ts';
 
 /** WireGuard of the kernel where it is, wireguard-go elsewhere. */
 export const linuxTunnels: TunnelPlatform = {
   obstacles: async () => obstaclesOf(await hostFacts()),
   collisions: async (cidr, interfaceName) =>
     collidingRoutes(cidr, await ip(['-json', 'route', 'show', 'table', 'all']), interfaceName),
+  async takeOver(options) {
+    const { interfaceName, namespace } = options;
+    if (namespace !== undefined || !isThere(interfaceName)) return undefined;
+    const device =
+      (await takeOverWireGuardGo(interfaceName, linuxProcesses)) ?? (await leftKernelDevice(interfaceName));
+    if (!device || !(await isAsAsked(device, options))) return undefined;
+    return tunnelOver(device, options, moveAddressBy(runProgram));
+  },
   async recover(interfaceName) {
+    // Another's interface of this name stays.
+    const isOurs = await isNoted(interfaceName);
     await recoverWireGuardGo(interfaceName, linuxProcesses);
-    if (isThere(interfaceName)) await ip(['link', 'delete', 'dev', interfaceName]);
+    if (isOurs && isThere(interfaceName)) await ip(['link', 'delete', 'dev', interfaceName]);
   },
   async open(options) {
     if (isThere(options.interfaceName)) {
@@ -39,6 +53,12 @@ export const linuxTunnels: TunnelPlatform = {
       throw error;
     }
   },
+  watchNetwork: (interfaceName, log, onChange) =>
+    watchByProgram(['ip', '-o', 'monitor', 'address', 'route'], {
+      log,
+      isRelevant: (line) => isRelevantOnLinux(line, interfaceName),
+      onChange,
+    }),
 };
 
 async function bringUp(device: Device, options: TunnelOptions, run: typeof runProgram): Promise<void> {
@@ -90,9 +110,11 @@ async function makeDevice({ interfaceName, namespace, log }: TunnelOptions, run:
 async function userspaceDevice(interfaceName: string, log: Log): Promise<Device> {
   const generation = await askGeneration();
   const tun = generation === 'one-by-one' ? await openCoalescingTun(interfaceName, log) : undefined;
-  return wireGuardGoDevice(interfaceName, generation, tun);
+  return wireGuardGoDevice(interfaceName, generation, linuxProcesses, tun);
 }
 
+/** In place of a process. */
+const KERNEL = 0;
 /** How often it is seen whether a kernel interface still exists. */
 const WATCH_MS = 2_000;
 
@@ -100,6 +122,29 @@ const WATCH_MS = 2_000;
 async function kernelDevice(interfaceName: string, run: typeof runProgram): Promise<Device | undefined> {
   const { code } = await runProgram('ip', ['link', 'add', 'dev', interfaceName, 'type', 'wireguard']);
   if (code !== 0) return undefined;
+  await remember(interfaceName, KERNEL, linuxProcesses);
+  return watchedKernelDevice(interfaceName, run);
+}
+
+async function leftKernelDevice(interfaceName: string): Promise<Device | undefined> {
+  const [link] = JSON.parse(await ip(['-json', '-details', 'link', 'show', 'dev', interfaceName]));
+  return link?.linkinfo?.info_kind === 'wireguard' ? watchedKernelDevice(interfaceName, runProgram) : undefined;
+}
+
+/** Whether a device that is there has the key, port, address and size that this node needs, so that nothing of it changes. */
+async function isAsAsked(device: Device, options: TunnelOptions): Promise<boolean> {
+  const { interfaceName, privateKey, listenPort, address, cidr, mtu } = options;
+  const held = await device.get();
+  const key = Buffer.from(keyPairOf(privateKey).publicKey).toString('base64');
+  if (held.publicKey !== key || held.listenPort !== listenPort) return false;
+  const [[link], routes] = await Promise.all(
+    ['address', 'route'].map(async (what) => JSON.parse(await ip(['-json', '-4', what, 'show', 'dev', interfaceName]))),
+  );
+  const hasAddress = link?.addr_info?.some(({ local }: { readonly local?: string }) => local === address);
+  return hasAddress === true && link.mtu === mtu && routes.some(({ dst }: { readonly dst?: string }) => dst === cidr);
+}
+
+function watchedKernelDevice(interfaceName: string, run: typeof runProgram): Device {
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   const isUp = async () =>
     run === runProgram ? isThere(interfaceName) : (await run('ip', ['link', 'show', 'dev', interfaceName])).code === 0;
@@ -117,6 +162,7 @@ async function kernelDevice(interfaceName: string, run: typeof runProgram): Prom
     async remove() {
       clearInterval(watch);
       if (await isUp()) await ip(['link', 'delete', 'dev', interfaceName], '', run);
+      await forget(interfaceName);
       resolve('It was closed.');
     },
   };

@@ -7,7 +7,7 @@ it('reads what ps says of a process, and that there is none', async () => {
     Promise.resolve({ code: 0, stdout: answers[args.at(-1) ?? ''] ?? '', stderr: '' }),
   );
   expect([await processes(412), await processes(413)]).toEqual([
-    { parent: 399, command: ['wireguard-go', '-f', 'utun96'] },
+    { parent: 399, command: ['wireguard-go', '-f', 'utun96'], startedAt: '', isReplaced: false },
     undefined,
   ]);
 });

@@ -1,4 +1,5 @@
 import type { Log } from '../../core/base/ports.ts';
+import type { NetworkWatch } from './network-watch.ts';
 
 /** Where packets for a peer are sent: an IP address in its usual text form, and a UDP port. */
 export interface Endpoint {
@@ -18,6 +19,7 @@ export interface TunnelPeer {
 
 export interface TunnelPeerState {
   readonly publicKey: string;
+  readonly allowedIps: readonly string[];
   readonly endpoint: Endpoint | null;
   /** Milliseconds since the epoch; null before the first handshake. */
   readonly handshakeAt: number | null;
@@ -48,17 +50,24 @@ export interface Obstacle {
   readonly remedy: string;
 }
 
-/** A WireGuard interface that this process made and will take away. */
+/** A WireGuard interface that this process made or took over, and will take away. */
 export interface Tunnel {
   readonly kind: 'kernel' | 'wireguard-go';
   /** Whether some peers may have IPv4 endpoints and others IPv6 ones. */
   readonly mixesFamilies: boolean;
   readonly interfaceName: string;
   readonly listenPort: number;
+  /** What it held when this process took it over from an earlier one; empty where it was made. */
+  readonly inherited: readonly TunnelPeerState[];
   /** Adds peers or changes them, and removes others, by public key, in one step. */
   change(put: readonly TunnelPeer[], removed: readonly string[]): Promise<void>;
   /** Session keys survive: no handshake follows. */
   setEndpoint(publicKey: string, endpoint: Endpoint): Promise<void>;
+  /**
+   * Begins a handshake with a peer that it holds, as far as WireGuard has no session with it; `isRenewal`: after it has forgotten
+   * the one it has, with what that counted.
+   */
+  handshake(publicKey: string, isRenewal: boolean): Promise<void>;
   setPrivateKey(privateKey: Uint8Array): Promise<void>;
   setAddress(address: string, cidr: string): Promise<void>;
   peers(): Promise<readonly TunnelPeerState[]>;
@@ -74,7 +83,15 @@ export interface TunnelPlatform {
   obstacles(): Promise<readonly Obstacle[]>;
   /** Existing routes that a block would collide with, for the message; those of `interfaceName` do not count. */
   collisions(cidr: string, interfaceName: string): Promise<readonly string[]>;
+  /**
+   * The tunnel that an earlier agent left under this name, with its sessions. Peers keep talking while it changes hands.
+   *
+   * @returns undefined where there is none, or it is not as asked: `recover` then takes it away
+   */
+  takeOver(options: TunnelOptions): Promise<Tunnel | undefined>;
   /** Takes away what a crash of an earlier agent left under this name. Idempotent. */
   recover(interfaceName: string): Promise<void>;
   open(options: TunnelOptions): Promise<Tunnel>;
+  /** Tells of changes of the host's addresses and routes, those of `interfaceName` apart. */
+  watchNetwork(interfaceName: string, log: Log, onChange: () => void): NetworkWatch;
 }

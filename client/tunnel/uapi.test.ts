@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { generateKeyPair } from '../../net/seal/x25519.ts';
 import type { TunnelPeer } from './tunnel.ts';
 import { encodeSet, errnoOf, formatEndpoint, parseEndpoint, parseGet } from './uapi.ts';
 
@@ -69,15 +70,17 @@ errno=0
   expect(errnoOf(answer)).toBe(0);
   expect(parseGet(answer)).toEqual({
     listenPort: 51_820,
+    publicKey: null,
     peers: [
       {
         publicKey: KEY,
+        allowedIps: ['10.96.0.2/32'],
         endpoint: { address: '2001:db8::1', port: 51_821 },
         handshakeAt: 1_700_000_000_123,
         receivedBytes: 1316,
         sentBytes: 380,
       },
-      { publicKey: OTHER, endpoint: null, handshakeAt: null, receivedBytes: 0, sentBytes: 0 },
+      { publicKey: OTHER, allowedIps: [], endpoint: null, handshakeAt: null, receivedBytes: 0, sentBytes: 0 },
     ],
   });
 });
@@ -102,4 +105,10 @@ it.each([
 
 it.each(['(none)', '', 'example.org:1', '192.0.2.1', '[::1]'])('reads no endpoint from "%s"', (text) => {
   expect(parseEndpoint(text)).toBeNull();
+});
+
+it('names the key of a device by its public half', () => {
+  const { privateKey, publicKey } = generateKeyPair();
+  const held = parseGet(`private_key=${Buffer.from(privateKey).toString('hex')}\nlisten_port=7\nerrno=0\n\n`);
+  expect(held).toEqual({ listenPort: 7, publicKey: Buffer.from(publicKey).toString('base64'), peers: [] });
 });

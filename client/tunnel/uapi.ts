@@ -1,4 +1,5 @@
 import { formatHostPort } from '../../net/host-port.ts';
+import { keyPairOf } from '../../net/seal/x25519.ts';
 import type { Endpoint, TunnelPeer, TunnelPeerState } from './tunnel.ts';
 
 /**
@@ -7,6 +8,8 @@ import type { Endpoint, TunnelPeer, TunnelPeerState } from './tunnel.ts';
  */
 export interface DeviceState {
   readonly listenPort: number;
+  /** X25519, base64; null before it has a key. */
+  readonly publicKey: string | null;
   readonly peers: readonly TunnelPeerState[];
 }
 
@@ -19,11 +22,20 @@ export interface DeviceChange {
   readonly put?: readonly TunnelPeer[];
   /** Of peers that are there; a peer that is gone meanwhile stays gone. */
   readonly endpoints?: readonly (readonly [publicKey: string, endpoint: Endpoint])[];
+  /** Seconds, of such peers too. */
+  readonly keepalives?: readonly (readonly [publicKey: string, seconds: number])[];
 }
 
 export const GET_REQUEST = 'get=1\n\n';
 
-export function encodeSet({ privateKey, listenPort, removed = [], put = [], endpoints = [] }: DeviceChange): string {
+export function encodeSet({
+  privateKey,
+  listenPort,
+  removed = [],
+  put = [],
+  endpoints = [],
+  keepalives = [],
+}: DeviceChange): string {
   const lines = ['set=1'];
   if (privateKey) lines.push(`private_key=${Buffer.from(privateKey).toString('hex')}`);
   if (listenPort !== undefined) lines.push(`listen_port=${listenPort}`);
@@ -37,6 +49,9 @@ export function encodeSet({ privateKey, listenPort, removed = [], put = [], endp
   for (const [key, endpoint] of endpoints) {
     lines.push(`public_key=${hexOf(key)}`, 'update_only=true', `endpoint=${formatEndpoint(endpoint)}`);
   }
+  for (const [key, seconds] of keepalives) {
+    lines.push(`public_key=${hexOf(key)}`, 'update_only=true', `persistent_keepalive_interval=${seconds}`);
+  }
   return `${lines.join('\n')}\n\n`;
 }
 
@@ -49,18 +64,23 @@ export function errnoOf(answer: string): number | undefined {
 /** Reads the answer to {@link GET_REQUEST}. Keys it does not know are passed over. */
 export function parseGet(answer: string): DeviceState {
   let listenPort = 0;
+  let publicKey: string | null = null;
   const peers: Mutable<TunnelPeerState>[] = [];
   for (const line of answer.split('\n')) {
     const at = line.indexOf('=');
     const value = line.slice(at + 1);
     const peer = peers.at(-1);
     switch (line.slice(0, at)) {
+      case 'private_key':
+        publicKey = publicKeyOf(value);
+        break;
       case 'listen_port':
         listenPort = Number(value);
         break;
       case 'public_key':
         peers.push({
           publicKey: Buffer.from(value, 'hex').toString('base64'),
+          allowedIps: [],
           endpoint: null,
           handshakeAt: null,
           receivedBytes: 0,
@@ -69,6 +89,9 @@ export function parseGet(answer: string): DeviceState {
         break;
       case 'endpoint':
         if (peer) peer.endpoint = parseEndpoint(value);
+        break;
+      case 'allowed_ip':
+        if (peer) peer.allowedIps = [...peer.allowedIps, value];
         break;
       case 'last_handshake_time_sec':
         if (peer && value !== '0') peer.handshakeAt = Number(value) * 1_000;
@@ -84,7 +107,7 @@ export function parseGet(answer: string): DeviceState {
         break;
     }
   }
-  return { listenPort, peers };
+  return { listenPort, publicKey, peers };
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -98,6 +121,13 @@ export function parseEndpoint(text: string): Endpoint | null {
   const [, v6, v4, port] = /^(?:\[([0-9a-fA-F:.]+(?:%\w+)?)\]|([\d.]+)):(\d{1,5})$/.exec(text) ?? [];
   const address = v6 ?? v4;
   return address === undefined ? null : { address, port: Number(port) };
+}
+
+function publicKeyOf(privateKey: string): string | null {
+  const bytes = Buffer.from(privateKey, 'hex');
+  return bytes.length !== 32 || bytes.every((byte) => byte === 0)
+    ? null
+    : Buffer.from(keyPairOf(bytes).publicKey).toString('base64');
 }
 
 function hexOf(key: string): string {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { freshInterface } from '../../test/kits/lab/natlab.ts';
 import { describePrivileged } from '../../test/kits/lab/privileged.ts';
+import { linuxProcesses } from './process-table.ts';
 import type { DeviceState } from './uapi.ts';
 import { getDevice, setDevice } from './uapi-socket.ts';
 import { getWithTool, setWithTool } from './wg-tool.ts';
@@ -22,7 +23,7 @@ const inOrder = ({ peers }: DeviceState) => peers.toSorted((a, b) => a.publicKey
 describePrivileged('the wg tool', () => {
   it('does what the configuration socket does', async () => {
     const [tool, socket] = [freshInterface(), freshInterface()];
-    const devices = [await startWireGuardGo(tool), await startWireGuardGo(socket)];
+    const devices = [await startWireGuardGo(tool, linuxProcesses), await startWireGuardGo(socket, linuxProcesses)];
     try {
       const { privateKey } = generateKeyPair();
       const changes = [

@@ -29,19 +29,28 @@ it('reads a dump', () => {
   ];
   expect(parseDump(`${dump.join('\n')}\n`)).toEqual({
     listenPort: 51_820,
+    publicKey: 'publickey',
     peers: [
       {
         publicKey: KEY,
+        allowedIps: ['10.96.0.2/32'],
         endpoint: { address: '2001:db8::1', port: 51_821 },
         handshakeAt: 1_700_000_000_000,
         receivedBytes: 1316,
         sentBytes: 380,
       },
-      { publicKey: OTHER, endpoint: null, handshakeAt: null, receivedBytes: 0, sentBytes: 0 },
+      {
+        publicKey: OTHER,
+        allowedIps: ['10.96.0.3/32'],
+        endpoint: null,
+        handshakeAt: null,
+        receivedBytes: 0,
+        sentBytes: 0,
+      },
     ],
   });
 });
 
 it('reads the dump of an interface without peers', () => {
-  expect(parseDump('privatekey\tpublickey\t7\toff\n')).toEqual({ listenPort: 7, peers: [] });
+  expect(parseDump('privatekey\tpublickey\t7\toff\n')).toEqual({ listenPort: 7, publicKey: 'publickey', peers: [] });
 });

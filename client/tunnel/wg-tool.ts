@@ -10,7 +10,7 @@ import { portInUse } from './uapi-socket.ts';
 /** The kernel's WireGuard, by `wg`. Keys travel in files of memory that only this user reads, never in arguments. */
 export async function setWithTool(interfaceName: string, change: DeviceChange, program = runProgram): Promise<void> {
   const wg = (args: readonly string[], port?: number) => run(program, ['set', interfaceName, ...args], port);
-  const { privateKey, listenPort, removed = [], put = [], endpoints = [] } = change;
+  const { privateKey, listenPort, removed = [], put = [], endpoints = [], keepalives = [] } = change;
   await inMemory(async (directory) => {
     if (privateKey) {
       const file = path.join(directory, 'key');
@@ -28,11 +28,12 @@ export async function setWithTool(interfaceName: string, change: DeviceChange, p
       await run(program, ['addconf', interfaceName, file]);
     }
     // `wg set` makes a peer that is not there; one that left meanwhile stays away.
-    const known = endpoints.length > 0 ? (await run(program, ['show', interfaceName, 'peers'])).split('\n') : [];
-    for (const [key, endpoint] of endpoints) {
-      if (!known.includes(key)) continue;
-      await wg(['peer', key, 'endpoint', formatEndpoint(endpoint)]);
-    }
+    const updates = [
+      ...endpoints.map(([key, endpoint]) => [key, 'endpoint', formatEndpoint(endpoint)] as const),
+      ...keepalives.map(([key, seconds]) => [key, 'persistent-keepalive', String(seconds)] as const),
+    ];
+    const known = updates.length > 0 ? (await run(program, ['show', interfaceName, 'peers'])).split('\n') : [];
+    for (const [key, ...update] of updates) if (known.includes(key)) await wg(['peer', key, ...update]);
   });
 }
 
@@ -59,16 +60,19 @@ export function peersFile(put: NonNullable<DeviceChange['put']>): string {
 export function parseDump(dump: string): DeviceState {
   const [device = '', ...lines] = dump.trimEnd().split('\n');
   const peers = lines.map((line): TunnelPeerState => {
-    const [publicKey = '', , endpoint = '', , handshake = '0', received = '0', sent = '0'] = line.split('\t');
+    const [publicKey = '', , endpoint = '', allowed = '', handshake = '0', received = '0', sent = '0'] =
+      line.split('\t');
     return {
       publicKey,
+      allowedIps: allowed === '(none)' ? [] : allowed.split(','),
       endpoint: parseEndpoint(endpoint),
       handshakeAt: handshake === '0' ? null : Number(handshake) * 1_000,
       receivedBytes: Number(received),
       sentBytes: Number(sent),
     };
   });
-  return { listenPort: Number(device.split('\t')[2] ?? 0), peers };
+  const [, publicKey = '(none)', listenPort = '0'] = device.split('\t');
+  return { listenPort: Number(listenPort), publicKey: publicKey === '(none)' ? null : publicKey, peers };
 }
 
 /** Far below what the kernel takes in one argument list. */

@@ -167,7 +167,9 @@ export function speaksWire({ access, http }: Pick<AnyOperation<unknown>, 'access
 
 /** Whether an answer says that a person has to approve first. */
 export function isPending(answer: unknown): boolean {
-  return pendingApproval.safeParse(answer).success;
+  // Asked of every answer, and a schema that refuses one makes an error of all that is wrong with it.
+  const { status } = Object(answer) as { readonly status?: unknown };
+  return status === 'pending_approval' && pendingApproval.safeParse(answer).success;
 }
 
 /** The input field that a name means. */

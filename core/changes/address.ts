@@ -1,7 +1,5 @@
 import { parseAddress, parseCidr } from '../model/cidr.ts';
 import { ONLINE_MS } from '../model/liveness.ts';
-import type { QuarantinedAddresses } from '../model/quarantine.ts';
-import type { NetworkState } from '../state/state.ts';
 
 /**
  * A freed address stays in quarantine until its last neighbours have seen it go: the answer to a heartbeat names the newest graph, and
@@ -26,36 +24,6 @@ export function isHostOf(cidr: string, address: string): boolean {
   const range = hostRange(cidr);
   const value = addressNumber(address);
   return range !== undefined && value !== undefined && range.first <= value && value <= range.last;
-}
-
-/**
- * The address that a peer gets: the lowest of the block that is neither held nor in quarantine, or else the one
- * whose quarantine ends first. Undefined only when peers hold them all.
- */
-export function nextAddress(
-  cidr: string,
-  held: ReadonlySet<string>,
-  quarantined: QuarantinedAddresses,
-  now: number,
-): string | undefined {
-  const range = hostRange(cidr);
-  if (!range) return undefined;
-  let soonest: { readonly address: string; readonly until: number } | undefined;
-  for (let value = range.first; value <= range.last; value += 1) {
-    const address = formatAddress(value);
-    if (held.has(address)) continue;
-    const until = quarantined.get(address)?.spec.until ?? now;
-    if (until <= now) return address;
-    if (soonest === undefined || until < soonest.until) soonest = { address, until };
-  }
-  return soonest?.address;
-}
-
-/** Every overlay address that a peer of the workspace holds. */
-export function heldAddresses(state: NetworkState): Set<string> {
-  const held = new Set<string>();
-  for (const { status } of state.peers.values()) if (status.address !== null) held.add(status.address);
-  return held;
 }
 
 export function addressNumber(address: string): number | undefined {

@@ -14,8 +14,8 @@ interface Quarantined {
 }
 
 /**
- * The addresses of one network that may be given, as {@link nextAddress} finds them, without a look at all that may not: each
- * is in one of three places, and what has changed since is noticed when it comes to the front.
+ * The addresses of one network that may be given, without a look at all that may not: the lowest that is neither held nor in
+ * quarantine comes first, else the one whose quarantine ends first. Each is in one of three places, and what has changed since is noticed when it comes to the front.
  *
  * Example: of .1 to .6, .1 to .4 were given; .2 and .3 were freed. `#fresh` is .5; .2 and .3 are in quarantine, and go to the
  * free ones when that ends. The next to be given is then .2.

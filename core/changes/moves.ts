@@ -1,8 +1,9 @@
 import { MeshError } from '../base/errors.ts';
 import type { Op } from '../base/ports.ts';
 import type { NetworkState } from '../state/state.ts';
-import { ADDRESS_QUARANTINE_MS, heldAddresses, nextAddress } from './address.ts';
+import { ADDRESS_QUARANTINE_MS } from './address.ts';
 import { unknownNetwork } from './change-checks.ts';
+import { type PlaceIndex, placesOf } from './place-index.ts';
 import { nextOf, type Planned } from './planned.ts';
 import { endQuarantine, quarantineDraft } from './quarantine.ts';
 
@@ -10,7 +11,7 @@ import { endQuarantine, quarantineDraft } from './quarantine.ts';
 export function planMoves(state: NetworkState, after: NetworkState, planned: readonly Planned[], now: number): Op[] {
   const { quarantine: quarantined } = state;
   const ops: Op[] = [];
-  let held: Set<string> | undefined;
+  let places: PlaceIndex | undefined;
   for (const plan of planned) {
     const { before, op } = plan;
     if (before?.kind !== 'MeshPeer' || op?.op !== 'update' || op.record.kind !== 'MeshPeer') continue;
@@ -19,13 +20,11 @@ export function planMoves(state: NetworkState, after: NetworkState, planned: rea
     const network = after.networks.get(draft.spec.network);
     if (!network) throw unknownNetwork(`/changes/${plan.index}/network`, draft.spec.network, after);
     if (before.status.address === null) continue;
-    // Most changes move nobody: who holds which address is looked at only for one that does.
-    held ??= heldAddresses(after);
-    const address = nextAddress(network.spec.cidr, held, quarantined, now);
+    places ??= placesOf(after);
+    const address = places.claim(network.spec.cidr, now);
     if (address === undefined) {
       throw new MeshError('conflict', `The network ${network.name} has no free address for ${plan.name}.`);
     }
-    held.add(address);
     ops.push(...endQuarantine(address, quarantined));
     ops.push({ op: 'create', record: quarantineDraft(before.status.address, now + ADDRESS_QUARANTINE_MS) });
     const record = {

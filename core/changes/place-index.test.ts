@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { network, peer, quarantine } from '../../test/kits/records/records.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { type NetworkState, nextState, stateOf, tracked } from '../state/state.ts';
-import { heldAddresses, nextAddress } from './address.ts';
+import { formatAddress, hostRange } from './address.ts';
 import { FreeAddresses } from './free-addresses.ts';
 import { placesOf } from './place-index.ts';
 
@@ -47,7 +47,7 @@ test('what is free, and who has a key, is what a look at everything finds, whate
           gone: places.peerWithKey('nobody'),
           slot: places.lowestFreeSlot(),
         }).toEqual({
-          addresses: CIDRS.map((cidr) => nextAddress(cidr, heldAddresses(state), state.quarantine, now)),
+          addresses: CIDRS.map((cidr) => plainNext(state, cidr, now)),
           keys: all.map((one) => one.name),
           gone: undefined,
           slot: [...hosts.keys(), hosts.length].find((slot) => !taken.has(`slot:${slot}`)),
@@ -56,6 +56,24 @@ test('what is free, and who has a key, is what a look at everything finds, whate
     }),
     { numRuns: 500 },
   );
+});
+
+/** By a look at every address: the lowest that is neither held nor in quarantine, or else the one whose quarantine ends first. */
+function plainNext({ peers, quarantine: quarantined }: NetworkState, cidr: string, now: number): string | undefined {
+  const { first, last } = hostRange(cidr) ?? { first: 0, last: -1 };
+  const hosts = Array.from({ length: last - first + 1 }, (_, nth) => formatAddress(first + nth));
+  const held = new Set([...peers.values()].map(({ status }) => status.address));
+  const until = (address: string) => Math.max(now, quarantined.get(address)?.spec.until ?? now);
+  return hosts.filter((address) => !held.has(address)).sort((a, b) => until(a) - until(b))[0];
+}
+
+test('what is claimed is given to no other, and is free again when nothing came of it', () => {
+  const places = placesOf(start);
+  expect([places.claim('10.97.0.0/30', NOW), places.claim('10.97.0.0/30', NOW)]).toEqual(['10.97.0.1', '10.97.0.2']);
+  expect(places.claim('10.97.0.0/30', NOW)).toBeUndefined();
+  expect(placesOf(start).claim('10.97.0.0/30', NOW)).toBe('10.97.0.1');
+  const next = after(start, [peer('web', { address: '10.97.0.1' })], []);
+  expect(placesOf(next).claim('10.97.0.0/30', NOW)).toBe('10.97.0.2');
 });
 
 test('the next address is found by a few look-ups, however many have left', () => {

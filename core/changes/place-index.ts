@@ -20,6 +20,8 @@ export class PlaceIndex implements Addresses {
   #lowestSlot = 0;
   readonly #held = new Set<string>();
   readonly #networks = new Map<string, FreeAddresses>();
+  /** Held until the index is asked for again, by peers that have not been written yet. */
+  readonly #claimed = new Set<string>();
 
   constructor(state: Records) {
     this.#seen = state;
@@ -48,13 +50,24 @@ export class PlaceIndex implements Addresses {
     return getOrInsertComputed(this.#networks, cidr, () => new FreeAddresses(cidr, this)).next(now);
   }
 
+  /** As {@link nextAddress}, for one of several peers of one commit: none gets what another got. */
+  claim(cidr: string, now: number): string | undefined {
+    const address = this.nextAddress(cidr, now);
+    if (address === undefined) return undefined;
+    this.#held.add(address);
+    this.#claimed.add(address);
+    return address;
+  }
+
   /** @returns false where the difference to that state is not known */
   moveTo({ peers, quarantine }: Records): boolean {
     const before = this.#seen;
     const names = RecordMap.changedNames(before.peers, peers);
     const addresses = RecordMap.changedNames(before.quarantine, quarantine);
     if (names === undefined || addresses === undefined) return false;
-    const touched = new Set(addresses);
+    const touched = new Set([...addresses, ...this.#claimed]);
+    for (const address of this.#claimed) this.#held.delete(address);
+    this.#claimed.clear();
     const differing = [...names].filter((name) => before.peers.get(name) !== peers.get(name));
     for (const name of differing) this.#remove(before.peers.get(name), touched);
     for (const name of differing) this.#add(peers.get(name), touched);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { peer } from '../../test/kits/records/records.ts';
+import { stillHeld } from '../../test/kits/records/still-held.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { RecordMap } from './record-map.ts';
 
@@ -79,3 +80,22 @@ test('an iteration that others are faster than goes on over what it began with',
   expect(seen).toEqual(['a', 'b']);
   expect([...last.keys()].sort()).toEqual(['a', 'c-a', 'c-b']);
 });
+
+test('who keeps an old version keeps none of those between it and the newest', async () => {
+  const first = RecordMap.from<StoredRecord>(new Map());
+  const { newest, between } = followedBy(first, 100);
+  expect(await stillHeld(between)).toHaveLength(0);
+  expect([first.size, newest.size]).toEqual([0, 100]);
+  expect([...(RecordMap.changedNames(first, newest) ?? [])]).toHaveLength(100);
+});
+
+/** In a frame of its own, which keeps no version alive once it has returned. */
+function followedBy(first: RecordMap, count: number) {
+  const between: WeakRef<RecordMap>[] = [];
+  let newest = first;
+  for (let nth = 0; nth < count; nth += 1) {
+    if (newest !== first) between.push(new WeakRef(newest));
+    newest = newest.with(new Map([[`peer-${nth}`, peer(`peer-${nth}`)]]));
+  }
+  return { newest, between };
+}

@@ -6,13 +6,22 @@ const MIN_CHANGES_OF_A_LINE = 1_024;
 /** What all versions of one line share: the records as the newest version sees them. */
 interface Line<R extends StoredRecord> {
   readonly records: Map<string, R>;
-  /** Names that ids and folded names had at any time in this line; a version checks what it finds. */
+  /** Of the newest version; another checks what it finds. */
   readonly nameOfUid: Map<string, string>;
   readonly nameOfFolded: Map<string, string>;
   newest: RecordMap<R>;
   changes: number;
   /** Iterations of the newest version that are under way. */
   readers: number;
+}
+
+/**
+ * What a version had where those up to `next` differ; undefined is "not there". Records alone: who keeps an old version keeps
+ * none of those after it, nor what is made of them.
+ */
+interface Past<R extends StoredRecord> {
+  readonly was: Map<string, R | undefined>;
+  next: Past<R> | undefined;
 }
 
 /**
@@ -23,9 +32,7 @@ interface Line<R extends StoredRecord> {
 export class RecordMap<R extends StoredRecord = StoredRecord> implements ReadonlyMap<string, R> {
   readonly size: number;
   readonly #line: Line<R>;
-  /** What this version had where the versions up to `#next` differ; undefined is "not there". */
-  readonly #was = new Map<string, R | undefined>();
-  #next: RecordMap<R> | undefined;
+  readonly #past: Past<R> = { was: new Map(), next: undefined };
 
   private constructor(line: Line<R> | undefined, records: Map<string, R>, size = records.size) {
     this.size = size;
@@ -52,18 +59,16 @@ export class RecordMap<R extends StoredRecord = StoredRecord> implements Readonl
       return new RecordMap<R>(undefined, this.#copy()).with(changes);
     }
     for (const [name, record] of changes) {
-      this.#was.set(name, line.records.get(name));
-      if (record === undefined) line.records.delete(name);
-      else {
-        line.records.set(name, record);
-        line.nameOfUid.set(record.uid, name);
-        line.nameOfFolded.set(foldName(name), name);
-      }
+      const before = line.records.get(name);
+      this.#past.was.set(name, before);
+      if (before) unindex(line, name, before);
+      if (record) put(line, name, record);
+      else line.records.delete(name);
     }
     line.changes += changes.size;
     const next = new RecordMap<R>(line, line.records);
     line.newest = next;
-    this.#next = next;
+    this.#past.next = next.#past;
     return next;
   }
 
@@ -72,8 +77,8 @@ export class RecordMap<R extends StoredRecord = StoredRecord> implements Readonl
     let size = this.size;
     for (const [name, record] of changes) size += Number(record !== undefined) - Number(this.has(name));
     const branch = new RecordMap<R>(this.#line, this.#line.records, size);
-    for (const [name, record] of changes) branch.#was.set(name, record);
-    branch.#next = this;
+    for (const [name, record] of changes) branch.#past.was.set(name, record);
+    branch.#past.next = this.#past;
     return branch;
   }
 
@@ -83,9 +88,9 @@ export class RecordMap<R extends StoredRecord = StoredRecord> implements Readonl
     b: ReadonlyMap<string, R>,
   ): ReadonlySet<string> | undefined {
     if (!(a instanceof RecordMap && b instanceof RecordMap) || a.#line !== b.#line) return undefined;
-    a.#settle();
-    b.#settle();
-    return new Set([...a.#was.keys(), ...b.#was.keys()]);
+    settle(a.#past);
+    settle(b.#past);
+    return new Set([...a.#past.was.keys(), ...b.#past.was.keys()]);
   }
 
   /** The same object for all versions of which {@link changedNames} can tell the difference. */
@@ -94,9 +99,9 @@ export class RecordMap<R extends StoredRecord = StoredRecord> implements Readonl
   }
 
   get(name: string): R | undefined {
-    if (this.#next !== undefined) {
-      this.#settle();
-      if (this.#was.has(name)) return this.#was.get(name);
+    if (this.#past.next !== undefined) {
+      const { was } = settle(this.#past);
+      if (was.has(name)) return was.get(name);
     }
     return this.#line.records.get(name);
   }
@@ -114,7 +119,7 @@ export class RecordMap<R extends StoredRecord = StoredRecord> implements Readonl
   }
 
   *entries(): MapIterator<[string, R]> {
-    if (this.#next !== undefined) return yield* this.#copy().entries();
+    if (this.#past.next !== undefined) return yield* this.#copy().entries();
     this.#line.readers += 1;
     try {
       yield* this.#line.records.entries();
@@ -143,27 +148,39 @@ export class RecordMap<R extends StoredRecord = StoredRecord> implements Readonl
   #lookUp(name: string | undefined, isWanted: (record: R) => boolean): R | undefined {
     const found = name === undefined ? undefined : this.get(name);
     if (found !== undefined && isWanted(found)) return found;
-    this.#settle();
-    for (const record of this.#was.values()) if (this.#next !== undefined && record && isWanted(record)) return record;
+    if (this.#past.next === undefined) return undefined;
+    for (const record of settle(this.#past).was.values()) if (record && isWanted(record)) return record;
     return undefined;
-  }
-
-  /** Takes over what the versions after this one hold, so that it stands right behind the newest. */
-  #settle(): void {
-    for (let next = this.#next; next !== undefined && next.#next !== undefined; next = next.#next) {
-      for (const [name, record] of next.#was) if (!this.#was.has(name)) this.#was.set(name, record);
-      this.#next = next.#next;
-    }
   }
 
   #copy(): Map<string, R> {
     const copy = new Map(this.#line.records);
-    if (this.#next === undefined) return copy;
-    this.#settle();
-    for (const [name, record] of this.#was) {
+    if (this.#past.next === undefined) return copy;
+    for (const [name, record] of settle(this.#past).was) {
       if (record === undefined) copy.delete(name);
       else copy.set(name, record);
     }
     return copy;
   }
+}
+
+/** Takes over what the versions after it hold, so that it stands right behind the newest. */
+function settle<R extends StoredRecord>(past: Past<R>): Past<R> {
+  for (let { next } = past; next?.next !== undefined; next = next.next) {
+    for (const [name, record] of next.was) if (!past.was.has(name)) past.was.set(name, record);
+    past.next = next.next;
+  }
+  return past;
+}
+
+function put<R extends StoredRecord>({ records, nameOfUid, nameOfFolded }: Line<R>, name: string, record: R): void {
+  records.set(name, record);
+  nameOfUid.set(record.uid, name);
+  nameOfFolded.set(foldName(name), name);
+}
+
+/** What was renamed may already stand under its new name. */
+function unindex<R extends StoredRecord>({ nameOfUid, nameOfFolded }: Line<R>, name: string, { uid }: R): void {
+  if (nameOfUid.get(uid) === name) nameOfUid.delete(uid);
+  if (nameOfFolded.get(foldName(name)) === name) nameOfFolded.delete(foldName(name));
 }

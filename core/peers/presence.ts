@@ -40,6 +40,24 @@ export async function heardOf(
   });
 }
 
+/** A device said that it goes: it is offline at once. A later word of it brings it back. */
+export async function leftBy(
+  services: PeerServices,
+  workspace: string,
+  peerUid: string,
+  commit: Omit<CommitContext, 'reason'>,
+): Promise<void> {
+  const { states, clock, store } = services;
+  await serialised(store, workspace, async () => {
+    const state = await states.current(workspace);
+    const found = peerById(state, peerUid);
+    if (!found?.isOnline) return;
+    const offline = { online: false, lastSeenAt: formatInstant(clock.now()) };
+    const reason = `${found.peer.name} went offline`;
+    await store.commit(workspace, [presenceOp(services, state, found.peer, offline)], { ...commit, reason });
+  });
+}
+
 /**
  * Writes the peers of a workspace that were not heard of in time as offline.
  *

@@ -22,7 +22,7 @@ export interface Step {
 
 /** Where fewer places than this share are taken, everything is laid out afresh. */
 const MIN_LIVE_SHARE = 1 / 2;
-const MIN_PLACES = 1_000;
+const MIN_PLACES = 64;
 
 /** The engine over the model after a step; undefined where classes or bounds change in more than the step names. */
 export function advanceWith(kept: Kept, previous: Reachability, step: Step): Reachability | undefined {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { openStore } from '../../storage/open.ts';
 import { network, peer, policy } from '../../test/kits/records/records.ts';
+import { stillHeld } from '../../test/kits/records/still-held.ts';
 import type { CommitContext, Op, Store } from '../base/ports.ts';
 import { draftOf, type StoredRecord } from '../base/record.ts';
 import { silentLog } from '../base/silent-log.ts';
+import type { Reachability } from '../reachability/reachability.ts';
 import { buildNetworkStates } from './states.ts';
 
 const WORKSPACE = 'w_states';
@@ -130,8 +132,8 @@ test('past states are counted with the places of all their records, and those us
   await world.commit(create(network('default')), ...crowd.map(create));
   for (let nth = 0; nth < 8; nth += 1) await world.commit(create(policy(`p${nth}`, { action: 'DENY' })));
   const { store, lists } = counted(world.store);
-  // Each of them has 51 to 58 records, nearly all of the present: three find room, eight do not.
-  const states = buildNetworkStates({ store }, 50_000);
+  // Each of them has 51 to 58 records, nearly all of the present, some 19 KB: three find room, eight do not.
+  const states = buildNetworkStates({ store }, { current: 1_000_000, past: 65_000 });
   for (let revision = 1; revision < 9; revision += 1) await states.asOf(WORKSPACE, { revision });
   const read = async (revision: number) => {
     const before = lists();
@@ -140,4 +142,74 @@ test('past states are counted with the places of all their records, and those us
   };
   expect([await read(8), await read(7), await read(6)]).toEqual([0, 0, 0]);
   expect(await read(1)).toBeGreaterThan(0);
+});
+
+test('a record of a past state that is long counts as what it holds', async () => {
+  await using world = await openWorld();
+  const long = { ...policy('long', { action: 'DENY' }), annotations: { why: 'x'.repeat(60_000) } };
+  await world.commit(create(network('default')), create(long));
+  await world.commit({ op: 'delete', key: { kind: 'MeshPolicy', name: 'long' }, revision: 1 });
+  await world.commit(create(peer('a')));
+  const { store, lists } = counted(world.store);
+  const states = buildNetworkStates({ store }, { current: 1_000_000, past: 65_000 });
+  for (const revision of [2, 1]) await states.asOf(WORKSPACE, { revision });
+  const before = lists();
+  await states.asOf(WORKSPACE, { revision: 2 });
+  expect(lists()).toBeGreaterThan(before);
+});
+
+test('a past state that nobody asks for any more is let go', async () => {
+  await using world = await openWorld();
+  await world.commit(create(network('default')), create(peer('a')));
+  await world.commit(create(peer('b')));
+  const states = buildNetworkStates({ store: world.store });
+  const past = new WeakRef(await states.asOf(WORKSPACE, { revision: 1 }));
+  world.setTime(2_000);
+  await world.commit(create(peer('c')));
+  expect(await stillHeld([past])).toHaveLength(1);
+  world.setTime(3_600_000);
+  await world.commit(create(peer('d')));
+  expect(await stillHeld([past])).toHaveLength(0);
+});
+
+test('states of the present are counted with what they hold, and those used last stay', async () => {
+  await using world = await openWorld();
+  const workspaces = ['w_1', 'w_2', 'w_3'];
+  for (const workspace of workspaces) {
+    await world.store.commit(workspace, [create({ ...network('default'), workspace })], CONTEXT);
+  }
+  const { store, lists } = counted(world.store);
+  const states = buildNetworkStates({ store }, { current: 60_000, past: 1 });
+  const read = async (workspace: string) => {
+    const before = lists();
+    await states.current(workspace);
+    return lists() - before;
+  };
+  for (const workspace of workspaces) await read(workspace);
+  expect([await read('w_1'), await read('w_2'), await read('w_3')]).toEqual([0, 0, 0]);
+  const crowd = Array.from({ length: 60 }, (_, nth) => ({ ...peer(`web-${nth}`), workspace: 'w_3' }));
+  await world.store.commit('w_3', crowd.map(create), CONTEXT);
+  expect(await read('w_3')).toBe(0);
+  expect(await read('w_1')).toBeGreaterThan(0);
+});
+
+test('after joins, leaves and checks there are as many engines as states that are held, with places for who is there', async () => {
+  await using world = await openWorld();
+  await world.commit(create(network('default')));
+  const states = buildNetworkStates({ store: world.store });
+  const first = await states.current(WORKSPACE);
+  const engines: WeakRef<Reachability>[] = [];
+  for (let nth = 0; nth < 300; nth += 1) {
+    const { peers } = await states.current(WORKSPACE);
+    const gone = peers.size < 10 ? undefined : [...peers.values()][0];
+    const leave: Op[] = gone
+      ? [{ op: 'delete', key: { kind: 'MeshPeer', name: gone.name }, revision: gone.revision }]
+      : [];
+    await world.commit(create(peer(`web-${nth}`)), ...leave);
+    engines.push(new WeakRef(states.reachability(await states.current(WORKSPACE), 1_000)));
+  }
+  const [last, ...others] = (await stillHeld(engines)).reverse();
+  expect(others.length).toBeLessThanOrEqual(1);
+  expect(last?.parts.places.size).toBeLessThan(100);
+  expect([first.peers.size, (await states.current(WORKSPACE)).peers.size]).toEqual([0, 10]);
 });

@@ -4,6 +4,7 @@ import type { AsOf, Commit, Store } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { buildCompiler } from './compiled.ts';
+import { heldBytes, heldMore, recordsBeside } from './held-bytes.ts';
 import { isStateKind, type NetworkState, nextState, STATE_KINDS, stateOf, tracked } from './state.ts';
 
 /** Access to network states and the compiled engine over them; one implementation, shared by every operation. */
@@ -16,13 +17,15 @@ export interface NetworkStates {
   reachability(state: NetworkState, now: number): Reachability;
 }
 
-/** Bytes that all remembered past states may hold. */
-const PAST_BYTES = 40_000_000;
-/** Of a record's place in a past state and in the engine that is compiled of it, and of a record that the present has otherwise. */
-const PLACE_BYTES = 250;
-const RECORD_BYTES = 1_000;
-/** Workspaces whose current state stays in memory. */
-const CURRENT_WORKSPACES = 1_000;
+/** Bytes that may be held of each: the rest is read from the store again when it is asked for. */
+export interface StateBytes {
+  readonly current: number;
+  readonly past: number;
+}
+/** Some forty networks of 5,000 peers are in memory at a time, and thousands of small ones. */
+const STATE_BYTES: StateBytes = { current: 500_000_000, past: 40_000_000 };
+/** A past state that nobody has asked for is let go after so long, by the time of commits. */
+const PAST_UNUSED_MS = 600_000;
 /** Commits read at once when a state catches up. */
 const CATCH_UP = 500;
 
@@ -33,29 +36,40 @@ interface Current {
   /** The newest revision that was heard of. */
   newest: number;
   moving: Promise<NetworkState> | undefined;
+  /** What the state holds. */
+  bytes: number;
 }
 
-/** Keeps the current state of each workspace and a few past ones. */
+interface Past {
+  readonly state: Promise<NetworkState>;
+  usedAt: number;
+}
+
+/** Keeps the states of the present, and past ones for as long as they are asked for. */
 export function buildNetworkStates(
   { store }: { readonly store: Store },
-  pastBytes: number = PAST_BYTES,
+  most: StateBytes = STATE_BYTES,
 ): NetworkStates {
-  const currents = new LRUCache<string, Current>({ max: CURRENT_WORKSPACES });
-  const pasts = new LRUCache<string, Promise<NetworkState>>({ maxSize: pastBytes });
+  const currents = new LRUCache<string, Current>({ maxSize: most.current });
+  const pasts = new LRUCache<string, Past>({ maxSize: most.past });
+  let heardAt = 0;
 
   store.onCommit((commit) => {
+    heardAt = Math.max(heardAt, commit.at);
+    letGoUnused();
     const entry = currents.peek(commit.workspace);
     if (!entry) return;
     entry.newest = Math.max(entry.newest, commit.revision);
-    moveOn(entry, commit);
+    if (moveOn(entry, commit)) keep(currents, commit.workspace, entry, entry.bytes);
   });
 
   async function current(workspace: string): Promise<NetworkState> {
-    const entry = currents.get(workspace) ?? { state: undefined, steadySince: 0, newest: 0, moving: undefined };
-    currents.set(workspace, entry);
+    const entry = currents.get(workspace) ?? begun();
     if (entry.state && entry.state.revision >= entry.newest) return entry.state;
+    if (!currents.has(workspace)) keep(currents, workspace, entry, 1);
     entry.moving ??= catchUp(store, workspace, entry).finally(() => {
       entry.moving = undefined;
+      if (currents.peek(workspace) === entry) keep(currents, workspace, entry, entry.bytes);
     });
     return entry.moving;
   }
@@ -74,14 +88,15 @@ export function buildNetworkStates(
     }
     const key = `${workspace}@${revision}`;
     const known = pasts.get(key);
-    if (known) return known;
-    const past = loadState(store, workspace, revision, newest);
-    pasts.set(key, past, { size: 1 });
+    if (known) {
+      known.usedAt = heardAt;
+      return known.state;
+    }
+    const past = { state: loadState(store, workspace, revision, newest), usedAt: heardAt };
+    keep(pasts, key, past, 1);
     try {
-      const state = await past;
-      // The size of a value that stays the same is not looked at again, so it is set anew; one larger than all may be stays alone.
-      pasts.delete(key);
-      pasts.set(key, past, { size: Math.min(pastBytes, bytesOf(state, newest)) });
+      const state = await past.state;
+      keep(pasts, key, past, heldBytes(state, newest));
       return state;
     } catch (error) {
       pasts.delete(key);
@@ -89,13 +104,33 @@ export function buildNetworkStates(
     }
   }
 
+  /** Those that were used longest ago come first. */
+  function letGoUnused(): void {
+    const isUnused = (key: string) => heardAt - (pasts.peek(key)?.usedAt ?? heardAt) >= PAST_UNUSED_MS;
+    const oldest = () => pasts.rkeys().next().value ?? undefined;
+    for (let key = oldest(); key !== undefined && isUnused(key); key = oldest()) pasts.delete(key);
+  }
+
   return { current, asOf, reachability: buildCompiler() };
+}
+
+function begun(): Current {
+  return { state: undefined, steadySince: 0, newest: 0, moving: undefined, bytes: 0 };
+}
+
+/** The size of a value that stays the same is not looked at again, so it is set anew; one larger than all may be stays alone. */
+function keep<V extends object>(cache: LRUCache<string, V>, key: string, value: V, bytes: number): void {
+  cache.delete(key);
+  cache.set(key, value, { size: Math.max(1, Math.min(cache.maxSize, bytes)) });
 }
 
 async function catchUp(store: Store, workspace: string, entry: Current): Promise<NetworkState> {
   for (;;) {
     const state = entry.state ?? (await loadState(store, workspace, await store.revision(workspace)));
-    if (!entry.state) entry.steadySince = state.revision;
+    if (!entry.state) {
+      entry.steadySince = state.revision;
+      entry.bytes = heldBytes(state);
+    }
     entry.state = tracked(state);
     if (state.revision >= entry.newest) return entry.state;
     const missed = await store.commits(workspace, state.revision, CATCH_UP);
@@ -107,11 +142,14 @@ async function catchUp(store: Store, workspace: string, entry: Current): Promise
   }
 }
 
-function moveOn(entry: Current, commit: Commit): void {
+/** @returns whether the commit follows the state */
+function moveOn(entry: Current, commit: Commit): boolean {
   const { state } = entry;
-  if (!state || commit.revision !== state.revision + 1) return;
+  if (!state || commit.revision !== state.revision + 1) return false;
   entry.state = nextState(state, commit);
+  entry.bytes += heldMore(commit.changes);
   if (commit.changes.some(({ record }) => isStateKind(record.kind))) entry.steadySince = commit.revision;
+  return true;
 }
 
 /** Records that are the same in `newest` are shared with it, so that a past state costs only what differed. */
@@ -129,7 +167,7 @@ async function loadState(
     pages.flatMap(({ items }) => items),
   );
   if (!newest) return withQuarantine(store, state);
-  for (const [field, own] of mapsOf(state)) shareRecords(own, newest[field]);
+  shareRecords(state, newest);
   return state;
 }
 
@@ -140,25 +178,9 @@ async function withQuarantine(store: Store, state: NetworkState): Promise<Networ
   return tracked({ ...state, quarantine: new Map(inOrder.map((record) => [record.name, record])) });
 }
 
-const FIELDS = ['peers', 'policies', 'networks', 'agents', 'presence'] as const;
-
-function mapsOf(state: NetworkState): [(typeof FIELDS)[number], Map<string, StoredRecord>][] {
-  return FIELDS.map((field) => [field, state[field] as Map<string, StoredRecord>]);
-}
-
-function shareRecords(records: Map<string, StoredRecord>, newest: ReadonlyMap<string, StoredRecord>): void {
-  for (const [name, record] of records) {
-    const same = newest.get(name);
-    if (same && same.uid === record.uid && same.revision === record.revision) records.set(name, same);
+function shareRecords(state: NetworkState, newest: NetworkState): void {
+  for (const { field, name, record, beside } of recordsBeside(state, newest)) {
+    const isSame = beside !== undefined && beside.uid === record.uid && beside.revision === record.revision;
+    if (isSame) (state[field] as Map<string, StoredRecord>).set(name, beside);
   }
-}
-
-/** What a past state holds, with the maps of its own that share their records with the present. */
-function bytesOf(state: NetworkState, newest: NetworkState): number {
-  let bytes = PLACE_BYTES;
-  for (const [field, records] of mapsOf(state)) {
-    bytes += records.size * PLACE_BYTES;
-    for (const [name, record] of records) if (newest[field].get(name) !== record) bytes += RECORD_BYTES;
-  }
-  return bytes;
 }

@@ -15,7 +15,8 @@ export const HEADER_BYTES = SEQ_AT + 8;
 export const MAX_SEALED_BYTES = 1_000_000;
 
 /** What a message is for; part of the key, so that one kind can never pass for another. */
-export type SealKind = 'signal' | 'graph' | 'request' | 'reply';
+export const SEAL_KINDS = ['signal', 'graph', 'request', 'reply'] as const;
+export type SealKind = (typeof SEAL_KINDS)[number];
 
 export interface SealHeader {
   readonly sender: Uint8Array;

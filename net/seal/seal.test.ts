@@ -156,6 +156,16 @@ describe('opening', () => {
     for (let again = 0; again < 10; again++) expect(new Set(replay())).toEqual(new Set(['replayed']));
   });
 
+  test('a receiver that was forgotten is sealed to again, never under a number that was used', () => {
+    const sealer = new Sealer(alice, new Uint8Array(EPOCH_BYTES).fill(3));
+    const numbers = (to: Uint8Array, count: number) =>
+      Array.from({ length: count }, () => readHeader(sealer.seal('graph', to, SUBJECT, utf8('x')) ?? hex(''))?.seq);
+    expect(numbers(bob.publicKey, 3)).toEqual([0, 1, 2]);
+    sealer.forget(bob.publicKey);
+    expect(numbers(bob.publicKey, 2)).toEqual([3, 4]);
+    expect(numbers(generateKeyPair().publicKey, 1)).toEqual([3]);
+  });
+
   test('another kind, subject, receiver or any changed byte is not authentic', () => {
     const { seal, opener } = pair();
     const sealed = seal('text');

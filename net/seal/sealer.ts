@@ -1,5 +1,14 @@
 import type { KeyObject } from 'node:crypto';
-import { deriveKey, EPOCH_BYTES, encrypt, HEADER_BYTES, MAX_SEALED_BYTES, type SealKind, TAG_BYTES } from './format.ts';
+import {
+  deriveKey,
+  EPOCH_BYTES,
+  encrypt,
+  HEADER_BYTES,
+  MAX_SEALED_BYTES,
+  SEAL_KINDS,
+  type SealKind,
+  TAG_BYTES,
+} from './format.ts';
 import { agree, importPrivateKey, type KeyPair } from './x25519.ts';
 
 /** Receivers whose derived key is kept ready. */
@@ -35,23 +44,29 @@ export class Sealer {
     return encrypt(stream.key, header, subject, plaintext);
   }
 
+  /** Lets go of what is kept for a receiver that is told nothing more; it may still be, at the price of a new key. */
+  forget(to: Uint8Array): void {
+    for (const kind of SEAL_KINDS) this.#forget(nameOf(kind, to));
+  }
+
   #stream(kind: SealKind, to: Uint8Array): Stream | undefined {
-    const name = `${kind}:${Buffer.from(to).toString('base64')}`;
+    const name = nameOf(kind, to);
     const known = this.#streams.get(name);
     if (known !== undefined) return known;
     const secret = agree(this.#privateKey, to);
     if (secret === undefined) return undefined;
-    if (this.#streams.size >= MAX_STREAMS) this.#forgetOldest();
+    if (this.#streams.size >= MAX_STREAMS) this.#forget(this.#streams.keys().next().value ?? '');
     const stream = { key: deriveKey(secret, this.#epoch, kind, this.publicKey, to), next: this.#start };
     this.#streams.set(name, stream);
     return stream;
   }
 
-  #forgetOldest(): void {
-    for (const [name, stream] of this.#streams) {
-      this.#streams.delete(name);
-      this.#start = Math.max(this.#start, stream.next);
-      return;
-    }
+  #forget(name: string): void {
+    this.#start = Math.max(this.#start, this.#streams.get(name)?.next ?? 0);
+    this.#streams.delete(name);
   }
+}
+
+function nameOf(kind: SealKind, to: Uint8Array): string {
+  return `${kind}:${Buffer.from(to).toString('base64')}`;
 }

@@ -56,7 +56,6 @@ describePrivileged('a node whose agent was killed', () => {
     ]);
 
     await one.up();
-    // Its WireGuard is a new one: whoever still has a session with the old one needs some seconds to notice.
     expect(await one.host.reaches(OTHER)).toBe(true);
     await Promise.all([one.down(), two.down()]);
   });

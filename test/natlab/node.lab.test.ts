@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { expect, it } from 'vitest';
 import { nodeStatusSchema } from '../../client/agent/node-status.ts';
 import { natlab } from '../kits/lab/natlab.ts';
@@ -181,6 +183,8 @@ describePrivileged('mesh up', () => {
     await plane.api('POST', '/api/v1/peers/a/revoke');
     const revokedAt = performance.now();
     while (await a.host.hasInterface(a.interfaceName)) expect(performance.now() - revokedAt).toBeLessThan(2_000);
+    // Nor does it come up again by itself where nobody tells it so.
+    expect(existsSync(path.join(a.directory, 'graph.json'))).toBe(false);
     await plane.api('POST', '/api/v1/peers/a/approve');
     await a.until(({ node, peers }) => node.address === '10.96.0.1' && peers.length === 1, 30_000);
   });

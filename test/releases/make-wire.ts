@@ -92,7 +92,7 @@ async function recordWire({ enrol: enrolNode, ControlLink }: ReleasedNode): Prom
     const link = new ControlLink({
       config,
       version,
-      file: { read: () => undefined, write: () => {} },
+      file: { read: () => undefined, write: () => {}, forget: () => {} },
       logFile: { read: () => undefined, write: () => {} },
       busWaitMs: 2_000,
       clock: { now: Date.now },

@@ -112,7 +112,7 @@ async function nodeOf(harness: Harness, place: Place, name: string, signalingUrl
       signalingUrl,
     },
     version: '0.1.0',
-    file: { read: () => undefined, write: () => {} },
+    file: { read: () => undefined, write: () => {}, forget: () => {} },
     logFile: { read: () => undefined, write: () => {} },
     busWaitMs: 2_000,
     clock: { now: Date.now },

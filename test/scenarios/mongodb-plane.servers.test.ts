@@ -65,6 +65,14 @@ describe.skipIf(!hasMongod)('meshd on a replica set', () => {
     },
   );
 
+  test('is not started with new keys on a database that others have written', async () => {
+    const elsewhere = freshDirectory();
+    onTestFinished(() => rmSync(elsewhere, { recursive: true, force: true }));
+    const meshd = startMeshd({ directory: elsewhere, env, command: [launcher('meshd')] });
+    expect(await meshd.ended).toBe(1);
+    expect(meshd.stderr()).toMatch(/credentials\.json is not there/);
+  });
+
   test('is not started on a database that lacks what was signed, unless that is given up', async () => {
     await servers.client.db(database).dropDatabase();
     const refused = start();

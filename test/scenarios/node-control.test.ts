@@ -67,7 +67,7 @@ function linkOf(config: NodeConfig, { busWaitMs = 2_000, kept }: { busWaitMs?: n
   const link = new ControlLink({
     config,
     version: '0.1.0',
-    file: { read: () => kept, write: () => {} },
+    file: { read: () => kept, write: () => {}, forget: () => {} },
     logFile: { read: () => undefined, write: () => {} },
     busWaitMs,
     clock: { now: Date.now },

@@ -27,6 +27,17 @@ describe('consent', () => {
     expect(lostAt(consent, 300)).toBe(20_210 + 500 + 200 + 200 + 100);
   });
 
+  test('a path in doubt is given up within 350 ms, or kept as it was by one answer', () => {
+    const consent = new Consent(0, 10, INTERVAL, half);
+    checksUntil(consent, 1_000, 10);
+    consent.doubt(1_000);
+    expect(lostAt(consent, 1_000)).toBe(1_000 + 3 * 75 + 100);
+    const kept = new Consent(0, 10, INTERVAL, half);
+    checksUntil(kept, 1_000, 10);
+    kept.doubt(1_000);
+    expect(checksUntil(kept, 60_000, 10)).toEqual([1_000, 21_010, 41_020]);
+  });
+
   test('answers that take longer than the time between checks keep a path', () => {
     const consent = active(700);
     checksUntil(consent, 20_000, 700);

@@ -5,6 +5,8 @@ const LAST_MISS_MS = 100;
 /** A path without traffic is looked at this often; each wait is drawn anew, so that many peers spread. */
 const IDLE_MIN_MS = 15_000;
 const IDLE_MAX_MS = 25_000;
+/** Between checks of a path that something speaks against. */
+const DOUBT_MS = 75;
 /** How long an idle path's check may take before more follow fast. */
 const IDLE_PATIENCE_MS = 500;
 /** Enough for a second of round trip; what is sent beyond is not remembered one by one. */
@@ -15,6 +17,7 @@ export class Consent {
   roundTripMs: number;
   readonly #random: () => number;
   #isActive = false;
+  #isDoubted = false;
   #interval: number;
   #nextAt: number;
   /** When the checks that came after the last answered one were sent. */
@@ -50,11 +53,13 @@ export class Consent {
     const isFirst = this.#outstanding.length === 0;
     if (this.#outstanding.length < MAX_OUTSTANDING) this.#outstanding.push(now);
     const isPatient = isFirst && !this.#isActive;
-    this.#nextAt = now + (isPatient ? Math.max(IDLE_PATIENCE_MS, 2 * this.roundTripMs) : this.#interval);
+    const patience = isPatient ? Math.max(IDLE_PATIENCE_MS, 2 * this.roundTripMs) : this.#interval;
+    this.#nextAt = now + (this.#isDoubted ? DOUBT_MS : patience);
   }
 
   /** The check that was sent then was answered. */
   answered(sentAt: number, now: number): void {
+    this.#isDoubted = false;
     this.roundTripMs = (this.roundTripMs * 3 + (now - sentAt)) / 4;
     if (this.#isActive) this.#outstanding = this.#outstanding.filter((at) => at > sentAt);
     else {
@@ -70,8 +75,9 @@ export class Consent {
     this.#isActive = isActive;
   }
 
-  /** Something speaks against the path: it is asked now. */
+  /** Something speaks against the path: it is asked now, and soon given up. */
   doubt(now: number): void {
+    this.#isDoubted = true;
     this.#nextAt = Math.min(this.#nextAt, now);
   }
 

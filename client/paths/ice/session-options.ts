@@ -8,7 +8,7 @@ export interface IceEvents {
   /** Both directions of this path are proven and both sides want it. Again when the path changes. */
   opened(now: number): void;
   /** The path in use is dead. The session goes on trying. */
-  lost(): void;
+  lost(now: number): void;
   /** A try ended without a path. */
   exhausted(now: number): void;
 }

@@ -276,7 +276,7 @@ export class IceSession {
     this.#consent = undefined;
     this.#remotes.nominate();
     this.try(now);
-    this.#options.events.lost();
+    this.#options.events.lost(now);
   }
 
   /** The next check of an address, unless it had its share. */

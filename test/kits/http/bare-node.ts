@@ -33,7 +33,7 @@ export function bareNode({ ControlLink }: Pick<ReleasedNode, 'ControlLink'>, con
   const link = new ControlLink({
     config,
     version: '9.9.9',
-    file: { read: () => kept, write: () => {} },
+    file: { read: () => kept, write: () => {}, forget: () => {} },
     logFile: { read: () => undefined, write: () => {} },
     busWaitMs: 2_000,
     clock: { now: Date.now },

@@ -126,3 +126,41 @@ export class UdpTalk {
     );
   }
 }
+
+/** Datagrams on a port, and how long none came. */
+export class UdpCounter {
+  #datagrams = 0;
+  #lastAt: number | undefined;
+  #longestMs = 0;
+
+  static async listen(port: number): Promise<UdpCounter> {
+    const counter = new UdpCounter();
+    const socket = createSocket('udp4', () => counter.#count());
+    await once(socket.bind(port), 'listening');
+    return counter;
+  }
+
+  get report(): { readonly datagrams: number; readonly silenceMs: number } {
+    return { datagrams: this.#datagrams, silenceMs: Math.round(this.#longestMs) };
+  }
+
+  #count(): void {
+    const now = performance.now();
+    this.#longestMs = Math.max(this.#longestMs, now - (this.#lastAt ?? now));
+    this.#lastAt = now;
+    this.#datagrams += 1;
+  }
+}
+
+/** A datagram each millisecond or so, from one port. */
+export function floodUdp(address: string, port: number, forMs: number): Promise<void> {
+  const socket = createSocket('udp4');
+  socket.on('error', () => {});
+  return new Promise((resolve) => {
+    const timer = setInterval(() => socket.send('x', port, address, () => {}), 1);
+    setTimeout(() => {
+      clearInterval(timer);
+      socket.close(() => resolve());
+    }, forMs);
+  });
+}

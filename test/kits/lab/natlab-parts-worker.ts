@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { createInterface } from 'node:readline';
+import { FirewallKeeper } from '../../../client/agent/firewall-keeper.ts';
 import { nftablesFirewall } from '../../../client/firewall/nftables.ts';
 import type { OwnAddress } from '../../../client/firewall/own-address.ts';
+import { platformFirewall } from '../../../client/firewall/platform.ts';
 import type { Connectivity } from '../../../client/paths/connectivity.ts';
 import { startConnectivity } from '../../../client/paths/runtime.ts';
 import type { PathStatus } from '../../../client/paths/status.ts';
@@ -14,7 +16,7 @@ import { RelayListener } from '../../../net/relay/listener.ts';
 import { keyPairOf } from '../../../net/seal/x25519.ts';
 import { StunListener } from '../../../net/stun/listener.ts';
 import { tryLoopback } from '../../natlab/loopback-trial.ts';
-import { LiveConnection, probe, serveEcho, type Target, UdpTalk } from './natlab-packets.ts';
+import { floodUdp, LiveConnection, probe, serveEcho, type Target, UdpCounter, UdpTalk } from './natlab-packets.ts';
 
 /**
  * Runs inside a lab's namespace: tunnel, firewall and paths of one interface, called by lines of JSON `{id, method, args}`
@@ -35,6 +37,9 @@ let paths: Connectivity | undefined;
 let loopback: Awaited<ReturnType<typeof tryLoopback>> | undefined;
 let talk: UdpTalk | undefined;
 let live: LiveConnection | undefined;
+let keeper: FirewallKeeper | undefined;
+let restored = 0;
+let counter: UdpCounter | undefined;
 const opened = () => {
   if (!tunnel) throw new Error('The tunnel is not open.');
   return tunnel;
@@ -74,6 +79,8 @@ const methods = {
       graph,
       tunnel: opened(),
       publish: (subject, sealed) => tell({ type: 'signal', subject, sealed: Buffer.from(sealed).toString('base64') }),
+      known: new Map(),
+      remember: () => {},
       log: silentLog,
     });
     paths = connectivity;
@@ -109,6 +116,19 @@ const methods = {
   leaseFor(leaseMs: number) {
     firewall = nftablesFirewall(interfaceName, { leaseMs });
   },
+  /** As an agent does: with its guard, and put back as soon as something removed it. */
+  async keepFirewall(rules: FirewallRules, now: number) {
+    firewall = platformFirewall('linux', interfaceName);
+    await firewall.apply(firstAddress(), rules, now);
+    // The guard is in force once the looks that follow are over.
+    await firewall.maintain();
+    keeper = new FirewallKeeper({ firewall, interfaceName, log: silentLog, onRestored: () => (restored += 1) });
+  },
+  restored: () => restored,
+  async stopKeeping() {
+    await keeper?.stop();
+    await firewall.close();
+  },
   maintain: () => firewall.maintain(),
   /** @returns milliseconds of processor time that one check takes, programs it runs included, over `checks` of them */
   async maintenanceCost(checks: number) {
@@ -125,6 +145,12 @@ const methods = {
   async talkOn(port: number) {
     talk = await UdpTalk.listen(port);
   },
+  async countOn(port: number) {
+    counter = await UdpCounter.listen(port);
+  },
+  /** Datagrams that came, and the longest time without one. */
+  counted: () => counter?.report,
+  flood: (address: string, port: number, forMs: number) => floodUdp(address, port, forMs),
   say: (to?: { address: string; port: number }) => talk?.say(to),
   hears: (timeoutMs: number) => talk?.hears(timeoutMs),
   echoes: (timeoutMs: number) => live?.echoes(timeoutMs),

@@ -1,0 +1,67 @@
+import { readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { forgetNode, type LeftNode, nodesOf } from '../../client/agent/left-node.ts';
+import { localSocketPath } from '../../client/agent/local-socket.ts';
+import { INTERFACE, RUN_DIRECTORY } from '../../client/agent/node-locks.ts';
+import { platformFirewall, platformHostRules } from '../../client/firewall/platform.ts';
+import { removeSharingRules } from '../../client/ice-port/rules.ts';
+import { hostResolvers } from '../../client/names/resolvers/host.ts';
+import { removeLoopbackAddresses } from '../../client/relay/loopback-addresses.ts';
+import { removeRelayRules } from '../../client/relay/rules.ts';
+import { tunnelPlatform } from '../../client/tunnel/platform.ts';
+import { lockDirectory } from '../../storage/directory-lock.ts';
+
+/** Of a process that was killed. */
+const END_MS = 5_000;
+const LOOK_MS = 20;
+
+/** What a node changes of its host, each taken away whether it is there or not; the firewall last, for packets that come meanwhile. */
+const CHANGES: readonly ((left: LeftNode) => Promise<void>)[] = [
+  async ({ interfaceName }) => {
+    for (const resolver of hostResolvers(process.platform)) await resolver.unset(interfaceName);
+  },
+  ({ interfaceName }) => tunnelPlatform(process.platform).recover(interfaceName),
+  ({ interfaceName }) => removeSharingRules(interfaceName),
+  ({ wireguardPort }) => removeLoopbackAddresses(wireguardPort),
+  ({ wireguardPort }) => removeRelayRules(wireguardPort),
+  async ({ interfaceName, opensHost }) => {
+    if (opensHost === 'yes') await platformHostRules(process.platform, interfaceName).close();
+  },
+  ({ interfaceName }) => platformFirewall(process.platform, interfaceName).close(),
+  async ({ directory }) => rmSync(localSocketPath(directory), { force: true }),
+];
+
+/**
+ * Takes away what agents of a configuration directory left, whatever ended them. One that holds on without answering is killed.
+ *
+ * @returns the interfaces that were taken away
+ */
+export async function takeAway(directory: string): Promise<readonly string[]> {
+  const left = nodesOf(directory);
+  for (const node of left) {
+    const lock = await lockedOf(node.interfaceName);
+    try {
+      for (const change of CHANGES) await change(node);
+      forgetNode(node.interfaceName);
+    } finally {
+      lock.release();
+    }
+  }
+  return left.map(({ interfaceName }) => interfaceName);
+}
+
+async function lockedOf(interfaceName: string): Promise<{ release(): void }> {
+  const directory = path.join(RUN_DIRECTORY, interfaceName);
+  const deadline = performance.now() + END_MS;
+  for (let isKilled = false; ; isKilled = true) {
+    try {
+      return lockDirectory(directory, INTERFACE);
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      // Whoever holds the lock wrote its id beside it.
+      if (!isKilled) process.kill(Number(readFileSync(path.join(directory, INTERFACE.pidFile), 'utf8')), 'SIGKILL');
+      await after(LOOK_MS);
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import type { FullGraph, GraphPeer } from '../../core/model/graph.ts';
+import { isRelayEndpoint } from '../relay-endpoints.ts';
+import type { Endpoint, Tunnel } from '../tunnel/tunnel.ts';
+
+export interface HeldPeers {
+  /**
+   * What the tunnel holds, by public key, as a graph would have named it. One that has to be put again is left out, or has no
+   * address: those that no graph names any more leave so.
+   */
+  readonly peers: Map<string, GraphPeer>;
+  /** Where it reaches peers directly; relayed ones were reached through the agent that is gone. */
+  readonly directs: ReadonlyMap<string, Endpoint>;
+}
+
+/** What of a tunnel that was taken over may stay as it is. */
+export function heldBy({ inherited }: Pick<Tunnel, 'inherited'>, graph: FullGraph): HeldPeers {
+  const wanted = new Map(graph.peers.map((peer) => [peer.publicKey, peer]));
+  const peers = new Map<string, GraphPeer>();
+  const directs = new Map<string, Endpoint>();
+  for (const { publicKey, allowedIps, endpoint } of inherited) {
+    const peer = wanted.get(publicKey);
+    const isDirect = endpoint !== null && !isRelayEndpoint(endpoint.address);
+    if (peer && !isDirect) continue;
+    peers.set(publicKey, { ...(peer ?? { id: '', name: '', publicKey, address: '' }), allowedIps });
+    if (peer && isDirect) directs.set(publicKey, endpoint);
+  }
+  return { peers, directs };
+}

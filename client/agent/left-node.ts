@@ -1,0 +1,41 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { exact, ifIs, integer, json, type Of, object, oneOf, text } from '../../core/base/shape.ts';
+import { RUN_DIRECTORY } from './node-locks.ts';
+
+/** What a node made on this host is found by: written before it makes anything, and gone with it or with a reboot. */
+const leftShape = json(
+  exact(
+    object({
+      directory: text(4_096),
+      interfaceName: text(15),
+      wireguardPort: integer(),
+      opensHost: oneOf('yes', 'no'),
+    }),
+  ),
+);
+
+export type LeftNode = Of<typeof leftShape>;
+
+export function noteNode(node: LeftNode): void {
+  const directory = path.join(RUN_DIRECTORY, node.interfaceName);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  writeFileSync(noteOf(node.interfaceName), JSON.stringify(node), { mode: 0o600 });
+}
+
+export function forgetNode(interfaceName: string): void {
+  rmSync(noteOf(interfaceName), { force: true });
+}
+
+/** The nodes of a configuration directory that run or were left behind. */
+export function nodesOf(directory: string): readonly LeftNode[] {
+  if (!existsSync(RUN_DIRECTORY)) return [];
+  const notes = readdirSync(RUN_DIRECTORY).map(noteOf).filter(existsSync);
+  return notes
+    .flatMap((file) => ifIs(leftShape, readFileSync(file, 'utf8')) ?? [])
+    .filter((node) => node.directory === directory);
+}
+
+function noteOf(interfaceName: string): string {
+  return path.join(RUN_DIRECTORY, interfaceName, 'node.json');
+}

@@ -1,17 +1,18 @@
 import { existsSync, statSync } from 'node:fs';
 import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import type { LastingHeads } from '../../core/audit/log-keys.ts';
-import type { Loss } from '../../core/audit/losses.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { backupsIn } from '../../storage/backup-files.ts';
 import { credentialsFile, hasCredentials, loadCredentials } from '../../storage/credentials.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { type OpenStore, openStore, storeFile } from '../../storage/open.ts';
+import { isServed, type OpenStore, openStore, storeFile } from '../../storage/open.ts';
 import { acceptLogs } from '../../storage/sqlite/accept.ts';
 import { hasEntries, lossesOfFile } from '../../storage/sqlite/losses.ts';
 import { RESCUED } from '../../storage/upkeep.ts';
+import { lossLine, NOTHING_MISSING } from './loss-words.ts';
+import { requireHeld } from './served-installation.ts';
 
 export interface InstallationOptions {
   readonly configDir: string;
@@ -21,10 +22,6 @@ export interface InstallationOptions {
   /** Go on where the database has less than the installation had. */
   readonly acceptLoss?: boolean;
 }
-
-/** Left in the unit of a service, the flag would give up whatever is lost next. */
-const NOTHING_MISSING =
-  'nothing is missing, so nothing was started: take --accept-loss out, or the next loss would go unnoticed';
 
 /**
  * Opens the store of an installation, whose credentials are made where the directory is new. It has to hold what is known
@@ -41,9 +38,10 @@ export async function openInstallation(options: InstallationOptions) {
   if (isKeyless && !acceptLoss) throw new Error(keyRefusal(file, configDir));
   const missing = file === undefined || before === undefined ? [] : await missingIn(file, heads);
   if (file !== undefined && missing.length > 0 && !acceptLoss) throw new Error(refusal(file, missing, configDir));
-  if (acceptLoss && !isKeyless && missing.length === 0) throw new Error(NOTHING_MISSING);
+  if (acceptLoss && file !== undefined && !isKeyless && missing.length === 0) throw new Error(NOTHING_MISSING);
   let store = await openStore(storeUrl, { clock, log });
   try {
+    if (isServed(storeUrl)) await requireHeld(store, { configDir, heads, acceptLoss, hasKeys: before !== undefined });
     if (file !== undefined && (isKeyless || missing.length > 0)) {
       await store.close();
       store = await openAccepted(options, file, heads);
@@ -105,13 +103,6 @@ function missingFile(file: string, heads: LastingHeads): string {
   const entries = known.reduce((sum, { note }) => sum + (readCheckpoint(note)?.size ?? 0), 0);
   const last = formatInstant(Math.max(...known.map(({ at }) => at)));
   return `the file ${what}; on ${last} its logs had ${entries} entries`;
-}
-
-function lossLine({ workspace, had, has, since, until }: Loss): string {
-  const last = formatInstant(until);
-  if (has >= had) return `${workspace}: its log is not the one that had ${had} entries on ${last}`;
-  const from = since === undefined ? 'all of them' : `those after ${formatInstant(since)}`;
-  return `${workspace}: ${had - has} of ${had} entries are missing, ${from} up to ${last}`;
 }
 
 /** What can be restored, newest first. */

@@ -3,12 +3,13 @@ import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { forgetNode, type LeftNode, nodesOf } from '../../client/agent/left-node.ts';
 import { localSocketPath } from '../../client/agent/local-socket.ts';
-import { INTERFACE, RUN_DIRECTORY } from '../../client/agent/node-locks.ts';
+import { INTERFACE } from '../../client/agent/node-locks.ts';
 import { platformFirewall, platformHostRules } from '../../client/firewall/platform.ts';
 import { removeSharingRules } from '../../client/ice-port/rules.ts';
 import { hostResolvers } from '../../client/names/resolvers/host.ts';
 import { removeLoopbackAddresses } from '../../client/relay/loopback-addresses.ts';
 import { removeRelayRules } from '../../client/relay/rules.ts';
+import { RUN_DIRECTORY } from '../../client/run-directory.ts';
 import { tunnelPlatform } from '../../client/tunnel/platform.ts';
 import { lockDirectory } from '../../storage/directory-lock.ts';
 

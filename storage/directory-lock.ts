@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -24,7 +24,12 @@ const MESHD: LockHolder = {
  */
 export function lockDirectory(directory: string, holder: LockHolder = MESHD): { release(): void } {
   const pidFile = path.join(directory, holder.pidFile);
-  const database = new DatabaseSync(path.join(directory, holder.lockFile));
+  const lockFile = path.join(directory, holder.lockFile);
+  // The directory may be another user's: neither file is looked for behind a link of theirs.
+  if (lstatSync(lockFile, { throwIfNoEntry: false })?.isFile() === false) {
+    throw new Error(`${lockFile} is no file: remove it.`);
+  }
+  const database = new DatabaseSync(lockFile);
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
@@ -32,7 +37,8 @@ export function lockDirectory(directory: string, holder: LockHolder = MESHD): { 
     if (!/locked|busy/i.test((error as Error).message)) throw error;
     throw new Error(holder.refusal(directory, readPid(pidFile)));
   }
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  rmSync(pidFile, { force: true });
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600, flag: 'wx' });
   return { release: () => database.close() };
 }
 

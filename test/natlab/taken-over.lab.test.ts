@@ -42,7 +42,11 @@ async function leftOf({ host, interfaceName, directory }: LabNode) {
   const rules = await host.must('nft', ['list', 'tables']);
   const addresses = await host.must('ip', ['-6', 'address', 'show', 'dev', 'lo']);
   const files = readdirSync(RUN_DIRECTORY).filter((name) => name.startsWith(`wireguard-${interfaceName}`));
-  const kept = [`${RUN_DIRECTORY}/${interfaceName}/node.json`, `${RUN_DIRECTORY}/${interfaceName}/guard`, `${directory}/agent.sock`].filter(existsSync);
+  const kept = [
+    `${RUN_DIRECTORY}/${interfaceName}/node.json`,
+    `${RUN_DIRECTORY}/${interfaceName}/guard`,
+    `${directory}/agent.sock`,
+  ].filter(existsSync);
   return {
     hasInterface: await host.hasInterface(interfaceName),
     tables: rules.match(/mesh_\w+/g) ?? [],

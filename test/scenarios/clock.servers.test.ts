@@ -1,39 +1,17 @@
-import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { apiOf, configure, freshWorkspace } from '../kits/http/harness.ts';
+import { fakedTime } from '../kits/process/faked-time.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
 import { isInstalled } from '../kits/process/needs.ts';
-
-/** The library that a program gets its time from, as Debian's command names it to what it starts. */
-function library(): string {
-  return execFileSync('faketime', ['-f', '+0d', 'sh', '-c', 'echo "$LD_PRELOAD"'], { encoding: 'utf8' }).trim();
-}
-
-/** Starts `meshd` on a host whose wall clock is set by a file while it runs; time that passes is real. */
-function startOn(directory: string, offsetFile: string) {
-  return startMeshd({
-    directory,
-    env: {
-      LD_PRELOAD: library(),
-      FAKETIME_TIMESTAMP_FILE: offsetFile,
-      FAKETIME_NO_CACHE: '1',
-      DONT_FAKE_MONOTONIC: '1',
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    },
-  });
-}
 
 test.skipIf(!isInstalled('faketime'))(
   'a control plane whose host is set forward and back goes on in order: what expired or was deleted stays so, over a kill and a start',
   async () => {
     const directory = freshDirectory();
     configure(directory);
-    const offset = path.join(directory, 'offset');
-    const set = (text: string) => writeFileSync(offset, text);
-    set('+0');
-    const plane = startOn(directory, offset);
+    const { env, set } = fakedTime(path.join(directory, 'offset'));
+    const plane = startMeshd({ directory, env });
     const api = apiOf(await plane.ready());
     const asked = await freshWorkspace(api);
     const { body: short } = await api('POST', '/api/v1/users/me/api-tokens', {
@@ -64,7 +42,7 @@ test.skipIf(!isInstalled('faketime'))(
 
     plane.child.kill('SIGKILL');
     await plane.ended;
-    const next = startOn(directory, offset);
+    const next = startMeshd({ directory, env });
     const again = apiOf(await next.ready());
     expect([await asShort(again), (await again('GET', '/api/v1/policies/gone', asked)).status]).toEqual([401, 404]);
     const last = (await make('later', again)).status;

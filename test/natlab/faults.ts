@@ -11,7 +11,8 @@ import { startProbe } from './probe.ts';
 interface Fault extends Pick<Outage, 'name' | 'bringUp'> {
   /** Without an answer, once what went wrong is over. */
   readonly limitMs: Readonly<Record<Way, number>>;
-  readonly isQuick?: boolean;
+  /** Those that each run of the lab has. */
+  readonly quick?: readonly Way[];
   /** Bytes of an echo. */
   readonly bytes?: number;
   /** Resolves when it is over, as far as the host, or whoever starts programs there, can do that. */
@@ -37,7 +38,7 @@ const faults: readonly Fault[] = [
   {
     name: 'agent killed, and started at once',
     limitMs: SECOND,
-    isQuick: true,
+    quick: ['direct'],
     happens: async ({ two }) => {
       process.kill(await agentOf(two), 'SIGKILL');
       await two.up();
@@ -51,7 +52,7 @@ const faults: readonly Fault[] = [
   {
     name: 'wireguard-go killed; the agent starts another',
     limitMs: TUNNEL_ANEW,
-    isQuick: true,
+    quick: ['relayed'],
     happens: async ({ two }) => process.kill(wireguardOf(two), 'SIGKILL'),
   },
   {
@@ -107,7 +108,12 @@ const faults: readonly Fault[] = [
     },
   },
   { name: 'another address in the same network', limitMs: SECOND, happens: ({ two }) => readdress(two.host) },
-  { name: 'another network', limitMs: SECOND, isQuick: true, happens: ({ lab }) => move(lab, 'two', 'yard') },
+  {
+    name: 'another network',
+    limitMs: SECOND,
+    quick: ['direct', 'relayed'],
+    happens: ({ lab }) => move(lab, 'two', 'yard'),
+  },
   {
     name: 'another address of the NAT, its mappings gone',
     limitMs: UNTOLD,
@@ -133,7 +139,7 @@ const faults: readonly Fault[] = [
   {
     name: "host's own firewall reloaded",
     limitMs: NONE,
-    isQuick: true,
+    quick: ['direct'],
     happens: ({ two }) =>
       two.host.nft('flush ruleset\ntable inet filter {\nchain input { type filter hook input priority filter; }\n}\n'),
   },
@@ -142,7 +148,8 @@ const faults: readonly Fault[] = [
 /** Each by either path. */
 export const matrix: readonly Outage[] = faults.flatMap((fault) =>
   (['direct', 'relayed'] as const).map((path) => {
-    const { name, bringUp, limitMs, isQuick = false, bytes, happens } = fault;
+    const { name, bringUp, limitMs, quick = [], bytes, happens } = fault;
+    const isQuick = quick.includes(path);
     const measure = (pair: Pair) => silenceOf(pair, () => happens(pair), bytes);
     return { name, path, isRelayApart: true, limitMs: limitMs[path], isQuick, ...(bringUp && { bringUp }), measure };
   }),

@@ -3,10 +3,9 @@ import type { PeerStatus } from '../../client/agent/node-status.ts';
 import { natlab } from '../kits/lab/natlab.ts';
 import { labNodes } from '../kits/lab/natlab-node.ts';
 import { startLabPlane } from '../kits/lab/natlab-plane.ts';
-import { describePrivileged } from '../kits/lab/privileged.ts';
+import { describePrivileged, isLong } from '../kits/lab/privileged.ts';
 import { verifies } from '../verifies.ts';
 
-const isLong = process.env['MESH_LONG'] === '1';
 /** Pings while the control plane is away: 2 s, or the 10 minutes that a tunnel has to last. */
 const OUTAGE = isLong ? { count: 600, intervalMs: 1_000 } : { count: 20, intervalMs: 100 };
 const HOSTS = { hosts: { one: {}, two: {} } };

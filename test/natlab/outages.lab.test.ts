@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
-import { describePrivileged } from '../kits/lab/privileged.ts';
+import { describePrivileged, isLong } from '../kits/lab/privileged.ts';
 import { outages } from './outages.ts';
 import { withPair } from './pair.ts';
 
-const isLong = process.env['MESH_LONG'] === '1';
 const told = isLong ? outages : outages.filter(({ isQuick }) => isQuick);
 
 describePrivileged('a pair of nodes in use', () => {

@@ -84,7 +84,7 @@ const alone: Omit<Outage, 'path'> = {
 const more: readonly Outage[] = [
   ...(['direct', 'relayed'] as const).flatMap((path) => starts.map((start) => ({ ...start, path }))),
   { ...alone, path: 'direct' },
-  { ...alone, path: 'relayed', isRelayApart: true },
+  { ...alone, path: 'relayed', isRelayApart: true, isQuick: false },
   {
     name: 'this side moves to another network, until the path is direct again',
     path: 'direct',

@@ -19,7 +19,7 @@ const together = { ...everywhere, setupFiles: [...everywhere.setupFiles, 'test/l
 const OUTSIDE = 'node_modules/**';
 /** A file whose name ends so needs more than Node: superuser rights, a browser, or other people's programs. */
 const TIERS = '**/*.{lab,web,servers}.test.ts';
-const SCENARIOS = ['test/scenarios/**/*.test.ts', 'examples/**/*.test.ts'];
+const SCENARIOS = ['test/{scenarios,faults}/**/*.test.ts', 'examples/**/*.test.ts'];
 /** Real interfaces and packets: one file at a time, apart from the others, so that time limits measure Mesh. */
 const lab = { ...everywhere, testTimeout: 120_000, maxWorkers: 1 };
 

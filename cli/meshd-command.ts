@@ -9,7 +9,11 @@ interface Meshd {
   readonly parts: readonly string[];
   readonly defaultConfigDir: string;
   /** @throws Error that says what to change */
-  start(configDir: string, part: string | undefined, options: { readonly acceptLoss: boolean }): Promise<Running>;
+  start(
+    configDir: string,
+    part: string | undefined,
+    options: { readonly acceptLoss: boolean; readonly standalone: boolean },
+  ): Promise<Running>;
   /** Loads what works on the file of the store. */
   loadStoreFiles(): Promise<StoreFiles>;
   /** Loads what looks at an installation. */
@@ -60,7 +64,10 @@ export async function runMeshd(meshd: Meshd): Promise<void> {
   const program = new Command('meshd')
     .description('The Mesh control plane')
     .version(version)
-    .option('--standalone', 'run on the embedded store, everything in this process')
+    .option(
+      '--standalone',
+      'run on the embedded store, everything in this process; without it MESH_STORE_URL names servers',
+    )
     .option('--stdio', 'serve one MCP client on standard input and output as well')
     .option('--accept-loss', 'start although the database has less than the installation had')
     .option(
@@ -138,14 +145,9 @@ function whatIsWrong(error: unknown): string {
 
 async function run({ start }: Meshd, part: string | undefined, options: MeshdOptions): Promise<void> {
   const started = performance.now();
-  const { standalone, stdio = false, acceptLoss = false, configDir } = options;
-  if (!standalone && part === undefined) {
-    process.stderr.write('meshd runs with --standalone: this version has no distributed store yet.\n');
-    process.exit(2);
-  }
-
+  const { standalone = false, stdio = false, acceptLoss = false, configDir } = options;
   await failing(async () => {
-    const running = await start(configDir, part, { acceptLoss });
+    const running = await start(configDir, part, { acceptLoss, standalone });
     const { log } = running;
     // Whatever state it left, nothing may be done in: the process ends, and its supervisor starts another.
     process.on('uncaughtException', (err, origin) => {

@@ -189,6 +189,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
  */
 export const answers: Readonly<Record<string, string>> = {
   labels: 'labels of one record',
+  deviceLabels: 'labels that one token grants',
   points: 'the newest assessments of one framework',
   annotations: 'annotations of one record',
   spec: 'one resource, which one request wrote',

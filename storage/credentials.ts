@@ -27,7 +27,7 @@ const GROUP_AND_OTHERS = 0o077;
  * @throws Error that says what to do when others may read the file or it is damaged: it is never replaced.
  */
 export function loadCredentials(configDir: string): Credentials {
-  const name = path.join(configDir, NAME);
+  const name = credentialsFile(configDir);
   const stat = statSync(name, { throwIfNoEntry: false });
   if (!stat) return createCredentials(name);
   if ((stat.mode & GROUP_AND_OTHERS) !== 0) {
@@ -41,9 +41,11 @@ export function loadCredentials(configDir: string): Credentials {
   );
 }
 
+export const credentialsFile = (configDir: string) => path.join(configDir, NAME);
+
 /** Whether the directory is that of an installation that has been started before. */
 export function hasCredentials(configDir: string): boolean {
-  return statSync(path.join(configDir, NAME), { throwIfNoEntry: false }) !== undefined;
+  return statSync(credentialsFile(configDir), { throwIfNoEntry: false }) !== undefined;
 }
 
 /**
@@ -52,7 +54,7 @@ export function hasCredentials(configDir: string): boolean {
  * @returns the public part of the new key, base64
  */
 export function rotateLogKey(configDir: string, now: number): string {
-  const name = path.join(configDir, NAME);
+  const name = credentialsFile(configDir);
   if (!hasCredentials(configDir)) throw new Error(`${name} is not there: name the --config-dir of meshd.`);
   const before = loadCredentials(configDir);
   const logKeys = rotated(before.logKeys, now);
@@ -69,7 +71,7 @@ export function rotateLogKey(configDir: string, now: number): string {
 export function keepCredentials(configDir: string, text: string): boolean {
   if (hasCredentials(configDir)) return false;
   const { logKeys, ...others } = credentialsSchema.parse(parseJson(text));
-  write(path.join(configDir, NAME), { ...others, logKeys: logKeys ?? [newLogKey(Date.now())] });
+  write(credentialsFile(configDir), { ...others, logKeys: logKeys ?? [newLogKey(Date.now())] });
   return true;
 }
 

@@ -1,4 +1,6 @@
 import type { Clock, Log, Store } from '../core/base/ports.ts';
+import { mongodb, mongodbSrv } from './mongo/mongo.ts';
+import type { ReaderOptions, StoreReader } from './reader.ts';
 import { sqlite } from './sqlite/sqlite.ts';
 import type { StoreUpkeep } from './upkeep.ts';
 
@@ -7,21 +9,9 @@ export interface StoreOptions {
   readonly log: Log;
 }
 
-export interface ReaderOptions {
-  readonly log: Log;
-  /** The writes of the store that is open in this process. */
-  readonly writes: Pick<Store, 'commit' | 'record'>;
-}
-
 /** A store that is open for writing, and what keeps its file well. */
 export interface OpenStore extends Store {
   readonly upkeep: StoreUpkeep;
-}
-
-/** A second view of a store that is open elsewhere in this process: it reads by itself, and writes there. */
-export interface StoreReader extends Store {
-  /** Tells the listeners of `onCommit` of what was committed to a workspace since the last time. */
-  refresh(workspace: string): Promise<void>;
 }
 
 /** A kind of store. `place` is what follows the scheme in its URL. */
@@ -29,24 +19,28 @@ interface StoreKind {
   /** What follows the scheme, for people. */
   readonly form: string;
   open(place: string, options: StoreOptions): Promise<OpenStore>;
-  openReader(place: string, options: ReaderOptions): StoreReader;
-  /** The file that it is in, which other threads of the process can open too; undefined for one in memory. */
+  openReader(place: string, options: ReaderOptions): StoreReader | Promise<StoreReader>;
+  /** Whether servers of its own keep it. */
+  readonly isServer: boolean;
+  /** The file that it is in, which other threads of the process can open too; undefined for one in memory, or on servers. */
   file(place: string): string | undefined;
 }
 
 /** By the scheme of their URLs. */
-const STORES: Readonly<Record<string, StoreKind>> = { sqlite };
+const STORES: Readonly<Record<string, StoreKind>> = { sqlite, mongodb, 'mongodb+srv': mongodbSrv };
 /** Of a path without a scheme. */
 const DEFAULT_SCHEME = 'sqlite';
 
 const schemes = Object.keys(STORES).map((scheme) => `${scheme}:`);
 
+function eitherOf(texts: readonly string[]): string {
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(texts);
+}
+
 /** How the URL of a store is written, and what is said of one that is written otherwise. */
 export const STORE_URL = {
-  forms: Object.entries(STORES)
-    .map(([scheme, { form }]) => `${scheme}:${form}`)
-    .join(' or '),
-  rule: `must begin with ${schemes.join(' or ')} (the ${schemes.length === 1 ? 'one store' : 'stores'} of this version)`,
+  forms: eitherOf(Object.entries(STORES).map(([scheme, { form }]) => `${scheme}:${form}`)),
+  rule: `must begin with ${eitherOf(schemes)} (the stores of this version)`,
   isKnown: (url: string) => schemes.some((scheme) => url.startsWith(scheme)),
 } as const;
 
@@ -57,12 +51,23 @@ export function openStore(url: string, options: StoreOptions): Promise<OpenStore
 }
 
 /** @throws Error for a scheme that is no store's; StoreError `unavailable` */
-export function openStoreReader(url: string, options: ReaderOptions): StoreReader {
+export async function openStoreReader(url: string, options: ReaderOptions): Promise<StoreReader> {
   const { kind, place } = storeAt(url);
   return kind.openReader(place, options);
 }
 
-/** The file of the store, which other threads of the process can open; undefined for one in memory. */
+/** Whether other processes, and other threads of this one, can open the store too. */
+export function isShared(url: string): boolean {
+  const { kind, place } = storeAt(url);
+  return kind.isServer || kind.file(place) !== undefined;
+}
+
+/** Whether the store is kept by servers of its own, so that any number of control planes can have it open. */
+export function isServed(url: string): boolean {
+  return storeAt(url).kind.isServer;
+}
+
+/** The file of the store, which other threads of the process can open; undefined for one in memory, or on servers. */
 export function storeFile(url: string): string | undefined {
   const { kind, place } = storeAt(url);
   return kind.file(place);

@@ -20,3 +20,13 @@ export interface StoreUpkeep {
 
 /** What is added to the name of a file for the copy that `rescue` makes of it. */
 export const RESCUED = '.rescued';
+
+/** Of a store that keeps itself. */
+export const noUpkeep: StoreUpkeep = {
+  file: undefined,
+  problem: () => undefined,
+  bytes: () => ({ file: 0, log: 0 }),
+  checkpoint() {},
+  vacuum: async () => 0,
+  rescue: () => Promise.reject(new TypeError('A store without a file has nothing to rescue.')),
+};

@@ -16,7 +16,9 @@ export const auditStore = {
     return locking(configDir, async () => {
       if (!existsSync(database)) throw new Error(`${database} is not there: name the file of the store by --database.`);
       if (!existsSync(path.join(configDir, 'credentials.json'))) {
-        throw new Error(`${configDir} has no credentials.json: restore it, or start meshd once, which makes another.`);
+        throw new Error(
+          `${configDir} has no credentials.json: restore it, or start meshd --accept-loss once, which makes another.`,
+        );
       }
       const { logs } = buildKeyring(loadCredentials(configDir));
       return acceptLogs({ path: database, logs, heads: headsIn(configDir), reason, now: Date.now() });

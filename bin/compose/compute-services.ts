@@ -15,8 +15,8 @@ import type { ComputeThreadData } from './compute.ts';
 /** Answers the calls of a port with the services of a computing thread. */
 export function serveOn(port: MessagePort, data: ComputeThreadData): void {
   const { storeUrl, settings, logKeys, logOriginPrefix, configDir } = data;
-  serveCalls(port, (writes, clock) => {
-    const store = openStoreReader(storeUrl, { log: silentLog, writes });
+  serveCalls(port, async (writes, clock) => {
+    const store = await openStoreReader(storeUrl, { log: silentLog, writes });
     const states = buildNetworkStates({ store });
     // Nodes are heard by the main thread; nothing that is computed here asks for it.
     const liveness = buildLiveness();

@@ -7,8 +7,8 @@ export interface Disk {
   free(): number | undefined;
   /** Kept for what works while the disk is full, bytes. */
   readonly reserve: number;
-  /** Whether less than the reserve is free. */
-  isFull(): boolean;
+  /** Whether less than the reserve is free, or less than a share of it. */
+  isFull(share?: number): boolean;
   /** Bytes of the files of the store. */
   sizes(): { readonly database: number; readonly wal: number };
 }
@@ -29,7 +29,7 @@ export function diskOf(file: string | undefined, reserve: number): Disk {
   return {
     free,
     reserve,
-    isFull: () => (free() ?? Number.POSITIVE_INFINITY) < reserve,
+    isFull: (share = 1) => (free() ?? Number.POSITIVE_INFINITY) < reserve * share,
     sizes: () => ({ database: sizeOf(file), wal: sizeOf(file && `${file}-wal`) }),
   };
 }

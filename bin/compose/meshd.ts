@@ -1,6 +1,8 @@
+import { isServed } from '../../storage/open.ts';
 import { PARTS, startAlone } from './alone.ts';
-import { loadConfig } from './config.ts';
+import { ConfigError, loadConfig } from './config.ts';
 import { buildLog } from './log.ts';
+import { storeUrl } from './store-url.ts';
 
 /**
  * Starts the control plane of a directory, or one part of it alone, which holds nothing of the rest.
@@ -10,12 +12,13 @@ import { buildLog } from './log.ts';
 export async function startMeshd(
   configDir: string,
   asked: string | undefined,
-  { acceptLoss }: { readonly acceptLoss: boolean },
+  { acceptLoss, standalone }: { readonly acceptLoss: boolean; readonly standalone: boolean },
 ) {
   const config = loadConfig(process.env, configDir);
   const log = buildLog(config.env.MESH_LOG_LEVEL);
   const part = PARTS.find((name) => name === asked);
   if (part !== undefined) return { log, stop: (await startAlone(part, config, log)).stop };
+  requireStore(storeUrl(config), standalone);
   const { startPlane } = await import('./plane.ts');
   const { announcement } = await import('./announce.ts');
   const { serveStdioPlane } = await import('./stdio-plane.ts');
@@ -26,4 +29,18 @@ export async function startMeshd(
     announcement: (milliseconds: number) => announcement(config, plane, log, milliseconds),
     serveStdio: () => serveStdioPlane(plane, log),
   };
+}
+
+/** Which of the two ways it runs is said twice, so that no control plane begins on an empty database by mistake. @throws Error */
+function requireStore(url: string, standalone: boolean): void {
+  if (isServed(url) && standalone) {
+    throw new ConfigError([
+      'MESH_STORE_URL: names servers, and --standalone the embedded store: leave one of them out',
+    ]);
+  }
+  if (!isServed(url) && !standalone) {
+    throw new ConfigError([
+      'MESH_STORE_URL: without --standalone it has to name a MongoDB replica set: mongodb://<host>:<port>,…/<database>',
+    ]);
+  }
 }

@@ -1,17 +1,18 @@
 import { existsSync, statSync } from 'node:fs';
 import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import type { LastingHeads } from '../../core/audit/log-keys.ts';
-import type { Loss } from '../../core/audit/losses.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { backupsIn } from '../../storage/backup-files.ts';
-import { hasCredentials, loadCredentials } from '../../storage/credentials.ts';
+import { credentialsFile, hasCredentials, loadCredentials } from '../../storage/credentials.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { type OpenStore, openStore, storeFile } from '../../storage/open.ts';
+import { isServed, type OpenStore, openStore, storeFile } from '../../storage/open.ts';
 import { acceptLogs } from '../../storage/sqlite/accept.ts';
-import { lossesOfFile } from '../../storage/sqlite/losses.ts';
+import { hasEntries, lossesOfFile } from '../../storage/sqlite/losses.ts';
 import { RESCUED } from '../../storage/upkeep.ts';
+import { lossLine, NOTHING_MISSING } from './loss-words.ts';
+import { requireHeld } from './served-installation.ts';
 
 export interface InstallationOptions {
   readonly configDir: string;
@@ -33,14 +34,15 @@ export async function openInstallation(options: InstallationOptions) {
   const heads = headsIn(configDir);
   const file = storeFile(storeUrl);
   const before = hasCredentials(configDir) ? loadCredentials(configDir) : undefined;
+  const isKeyless = before === undefined && file !== undefined && hasEntries(file);
+  if (isKeyless && !acceptLoss) throw new Error(keyRefusal(file, configDir));
   const missing = file === undefined || before === undefined ? [] : await missingIn(file, heads);
   if (file !== undefined && missing.length > 0 && !acceptLoss) throw new Error(refusal(file, missing, configDir));
-  if (acceptLoss && missing.length === 0) {
-    log.warn({}, 'nothing is missing: start without --accept-loss, or the next loss goes unnoticed');
-  }
+  if (acceptLoss && file !== undefined && !isKeyless && missing.length === 0) throw new Error(NOTHING_MISSING);
   let store = await openStore(storeUrl, { clock, log });
   try {
-    if (file !== undefined && missing.length > 0) {
+    if (isServed(storeUrl)) await requireHeld(store, { configDir, heads, acceptLoss, hasKeys: before !== undefined });
+    if (file !== undefined && (isKeyless || missing.length > 0)) {
       await store.close();
       store = await openAccepted(options, file, heads);
     }
@@ -84,6 +86,16 @@ function refusal(file: string, lines: readonly string[], configDir: string): str
   ].join('\n');
 }
 
+/** Sessions, nodes and the audit logs rest on the keys: others in their place would shut everyone out without a word. */
+function keyRefusal(file: string, configDir: string): string {
+  return [
+    `${credentialsFile(configDir)} is not there, and the database ${file} was written with the keys in it, so nothing was started or changed.`,
+    'Put it back if it is elsewhere (a volume that is not mounted, --config-dir), or',
+    `  restore a backup that was made --with-credentials:  meshd restore FILE --config-dir ${configDir}`,
+    `  make new keys, with which every node has to join again:  meshd --standalone --accept-loss --config-dir ${configDir}`,
+  ].join('\n');
+}
+
 function missingFile(file: string, heads: LastingHeads): string {
   const what = existsSync(file) ? 'is empty' : 'is not there';
   const known = heads.all();
@@ -91,13 +103,6 @@ function missingFile(file: string, heads: LastingHeads): string {
   const entries = known.reduce((sum, { note }) => sum + (readCheckpoint(note)?.size ?? 0), 0);
   const last = formatInstant(Math.max(...known.map(({ at }) => at)));
   return `the file ${what}; on ${last} its logs had ${entries} entries`;
-}
-
-function lossLine({ workspace, had, has, since, until }: Loss): string {
-  const last = formatInstant(until);
-  if (has >= had) return `${workspace}: its log is not the one that had ${had} entries on ${last}`;
-  const from = since === undefined ? 'all of them' : `those after ${formatInstant(since)}`;
-  return `${workspace}: ${had - has} of ${had} entries are missing, ${from} up to ${last}`;
 }
 
 /** What can be restored, newest first. */

@@ -45,7 +45,7 @@ import { buildNarrator, buildPlanner } from './planner.ts';
 import { buildReadiness } from './readiness.ts';
 import { buildServices } from './services.ts';
 import { buildStoreCare, type StoreState } from './store-care.ts';
-import { diskMetrics, measured } from './store-metrics.ts';
+import { backupMetrics, diskMetrics, measured } from './store-metrics.ts';
 import { storeUrl } from './store-url.ts';
 import { readTls } from './tls.ts';
 import { VERSION } from './version.ts';
@@ -148,6 +148,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       const problem = recentHeads.problem();
       return problem === undefined ? state : { ...state, problems: [...state.problems, problem] };
     };
+    backupMetrics(metrics, config.app.backups, storeState);
     const observed = { ...services, observe: jobMetrics(metrics) };
     const jobs = startJobs([...buildJobs(services, gate), ...care.jobs()], observed);
     undo.push(() => jobs.stop());

@@ -91,7 +91,7 @@ export function buildStoreCare({ configDir, upkeep, heads, installation, backups
       ];
     },
     state(): StoreState {
-      const newest = newestBackup(configDir, clock.now());
+      const newest = file === undefined ? undefined : newestBackup(configDir, clock.now());
       const isLate = backups !== 'off' && newest !== undefined && newest.ageMs > 2 * backups.every;
       return {
         writable: upkeep.problem() === undefined,

@@ -5,7 +5,7 @@ import { formatInstant } from '../../core/base/time.ts';
 import { hasCredentials, loadCredentials } from '../../storage/credentials.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { storeFile } from '../../storage/open.ts';
+import { isServed, storeFile } from '../../storage/open.ts';
 import { acceptLogs } from '../../storage/sqlite/accept.ts';
 import { type BackupLabel, labelOf, writeBackup } from '../../storage/sqlite/backup.ts';
 import { lossesOfFile } from '../../storage/sqlite/losses.ts';
@@ -62,7 +62,9 @@ export const storeFiles = {
         ...(credentials ? ['credentials.json came with it.'] : []),
         ...(hasCredentials(configDir)
           ? []
-          : ['There is no credentials.json: put it there first, or every node has to join again.']),
+          : [
+              'There is no credentials.json: put it there first. Without it meshd makes new keys with --accept-loss alone, and every node has to join again.',
+            ]),
         'What was revoked since is valid again: look at the audit log of before, and revoke it.',
       ].join('\n');
     });
@@ -112,7 +114,13 @@ function requireOther(file: string, database: string): void {
 }
 
 function databaseOf(configDir: string): string {
-  const file = storeFile(storeUrl(loadConfig(process.env, configDir)));
+  const url = storeUrl(loadConfig(process.env, configDir));
+  if (isServed(url)) {
+    throw new Error(
+      'MESH_STORE_URL names MongoDB, which has its own tools for this: mongodump --oplog and mongorestore --oplogReplay, or snapshots of its disks.',
+    );
+  }
+  const file = storeFile(url);
   if (file === undefined) throw new Error('MESH_STORE_URL names a store in memory, which has no file.');
   return file;
 }

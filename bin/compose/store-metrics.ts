@@ -1,6 +1,8 @@
 import { type Store, StoreError } from '../../core/base/ports.ts';
 import type { Metrics } from '../../rest/metrics.ts';
+import type { Config } from './config.ts';
 import type { Disk } from './disk.ts';
+import type { StoreState } from './store-care.ts';
 
 const WRITES = { name: 'mesh_store_writes_total', help: 'Writes to the store by outcome: ok, or why not' } as const;
 const SECONDS = {
@@ -40,4 +42,15 @@ export function diskMetrics(metrics: Metrics, disk: Disk): void {
     () => disk.free() ?? Number.POSITIVE_INFINITY,
   );
   metrics.gauge('mesh_disk_reserve_bytes', 'Below so much free new records are refused', () => disk.reserve);
+}
+
+/** Neither is told where automatic backups are off. */
+export function backupMetrics(metrics: Metrics, backups: Config['app']['backups'], state: () => StoreState): void {
+  if (backups === 'off') return;
+  metrics.gauge(
+    'mesh_backup_age_seconds',
+    'Age of the newest automatic backup; infinite before the first',
+    () => (state().backup?.ageMs ?? Number.POSITIVE_INFINITY) / 1_000,
+  );
+  metrics.gauge('mesh_backup_interval_seconds', 'How often the database is backed up', () => backups.every / 1_000);
 }

@@ -117,8 +117,13 @@ export class GrowingTree {
     return completed;
   }
 
+  /** From which it grows on: the hashes of the subtrees that make it up, the largest first. */
+  peaks(): Uint8Array[] {
+    return this.#peaks.map(({ hash }) => hash);
+  }
+
   root(): Uint8Array {
-    return this.#peaks.length === 0 ? EMPTY_ROOT : joined(this.#peaks.map(({ hash }) => hash));
+    return this.#peaks.length === 0 ? EMPTY_ROOT : joined(this.peaks());
   }
 }
 

@@ -47,8 +47,8 @@ export interface CallRequest {
 /** What the one path needs besides the operation. `bin/` supplies it. */
 export interface Gate<Services> {
   readonly services: Services;
-  /** Whether so little room is left on the disk of the store that what needs more of it is refused. */
-  readonly isDiskFull?: () => boolean;
+  /** Whether less than a share of the reserve is left on the disk of the store. */
+  readonly isDiskFull?: (share: number) => boolean;
   readonly edition: Edition;
   /** Runs heavy operations elsewhere; without it they run in place. */
   readonly compute?: Compute<Services>;
@@ -121,7 +121,7 @@ export async function invoke<Services>(
     const within = resolved.workspace;
     workspace = within;
     requireAccess(operation, caller, workspace);
-    if (gate.isDiskFull?.() && needsRoom(operation)) throw storageFull();
+    if (gate.isDiskFull?.(reserveFor(operation))) throw storageFull();
     const services = gate.servicesFor(caller);
     const { requestId, face, origin, signal, onStage } = request;
     const asked = { requestId, face, origin, signal, ...(onStage && { onStage }) };
@@ -159,9 +159,13 @@ function problemOf(error: unknown, { ifMatch }: CallRequest): unknown {
   return ifMatch && isChangedSince(error) ? preconditionFailed(error.message) : error;
 }
 
-/** What writes more than it takes away. */
-function needsRoom<Services>({ effects, http, whenFull }: AnyOperation<Services>): boolean {
-  return !effects.readOnlyHint && http.method !== 'delete' && whenFull !== 'works';
+/** What changes a record that is there may take access away: it goes on until this share of the reserve is left. */
+const CHANGES_STOP_AT = 0.5;
+
+/** Below which share of the reserve an operation is refused; never where it lets people in, takes access away or frees room. */
+function reserveFor<Services>({ effects, http, whenFull }: AnyOperation<Services>): number {
+  if (effects.readOnlyHint || http.method === 'delete' || whenFull === 'works') return 0;
+  return http.method === 'put' || http.method === 'patch' ? CHANGES_STOP_AT : 1;
 }
 
 async function runOrHold<Services>(

@@ -26,7 +26,10 @@ export interface ThreadParts {
 }
 
 /** A computing thread's side: runs one call after the other, and asks the main thread to write. */
-export function serveCalls(port: MessagePort, build: (writes: Writes, clock: Clock) => ThreadParts): void {
+export function serveCalls(
+  port: MessagePort,
+  build: (writes: Writes, clock: Clock) => ThreadParts | Promise<ThreadParts>,
+): void {
   const say = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
   const waiting = new Map<number, (outcome: Outcome<unknown>) => void>();
   let lastId = 0;
@@ -56,7 +59,7 @@ export function serveCalls(port: MessagePort, build: (writes: Writes, clock: Clo
       return;
     }
     ({ now } = message);
-    void outcomeOf(() => textOf(message.call, parts)).then((outcome) =>
+    void outcomeOf(async () => textOf(message.call, await parts)).then((outcome) =>
       say({ kind: 'answered', outcome }, 'value' in outcome ? [outcome.value.buffer] : []),
     );
   });

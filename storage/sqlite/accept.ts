@@ -3,10 +3,11 @@ import type { LastingHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { KeptCheckpoint } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
+import { nextInstant } from '../apply-batch.ts';
 import { appendEvent } from './audit.ts';
 import { asStoreError, type Database, openDatabase } from './database.ts';
 import { readTree, sizeOf } from './tree.ts';
-import { advance, ensureWorkspace, nextInstant, type WorkspaceRow } from './workspaces.ts';
+import { advance, ensureWorkspace, type WorkspaceRow } from './workspaces.ts';
 
 /** The entry that says from when on a log goes on without what was signed of it before. */
 export const ACCEPTED = 'audit.accepted';

@@ -1,38 +1,17 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { hashOfEntry } from '../../core/audit/leaf.ts';
-import type { AuditEntry, AuditQuery, Commit, SecurityEvent } from '../../core/base/ports.ts';
-import { foldName } from '../../core/base/record.ts';
+import type { AuditEntry, AuditQuery, SecurityEvent } from '../../core/base/ports.ts';
+import { type Entry, eventEntry } from '../apply-batch.ts';
+import { isAskedFor } from '../audit-filter.ts';
 import type { Database } from './database.ts';
 import { joinHashes, sizeOf, treeOf } from './tree.ts';
 import { findWorkspace, type WorkspaceRow } from './workspaces.ts';
 
-type Entry = Omit<AuditEntry, 'seq'>;
 type Row = { readonly seq: number; readonly entry: string };
 
 /** Entries looked at between two turns of the event loop, where all of them are read and where few have what is asked for. */
 const PAGE = 250;
 const SEARCHED = 1_000;
-
-/** @param digests of the bodies that the changes stored, in their order */
-export function appendCommit(
-  database: Database,
-  workspace: WorkspaceRow,
-  commit: Commit,
-  digests: readonly (string | undefined)[],
-): void {
-  const { changes, workspace: name, ...rest } = commit;
-  const told = changes.map(({ type, record: { kind, name, uid } }, index) => {
-    const digest = digests[index];
-    return { type, kind, name, uid, ...(digest !== undefined && { digest }) };
-  });
-  append(database, workspace, commit.revision, {
-    at: commit.at,
-    workspace: name,
-    actor: commit.actor,
-    type: 'commit',
-    commit: { ...rest, changes: told },
-  });
-}
 
 export function appendEvent(
   database: Database,
@@ -40,17 +19,17 @@ export function appendEvent(
   at: number,
   event: SecurityEvent & { readonly requestId?: string },
 ): void {
-  append(database, workspace, null, { at, workspace: workspace.name, actor: event.actor, type: 'event', event });
+  appendEntry(database, workspace, eventEntry(workspace.name, at, event));
 }
 
-function append(database: Database, { id }: Pick<WorkspaceRow, 'id'>, revision: number | null, entry: Entry): void {
+export function appendEntry(database: Database, { id }: Pick<WorkspaceRow, 'id'>, entry: Entry): void {
   const text = JSON.stringify(entry);
   const tree = treeOf(database, id);
   const seq = tree.size;
   const hashes = tree.append(hashOfEntry(text));
   database
     .statement('INSERT INTO audit (ws, seq, at, revision, hashes, entry) VALUES (?, ?, ?, ?, ?, ?)')
-    .run(id, seq, entry.at, revision, joinHashes(hashes), text);
+    .run(id, seq, entry.at, entry.commit?.revision ?? null, joinHashes(hashes), text);
 }
 
 /** The commit entries after a revision, in order. */
@@ -95,7 +74,7 @@ export async function queryAudit(database: Database, name: string, query: AuditQ
       .all(workspace.id, Math.max(first, before - page), before, text);
     for (const row of rows) {
       const entry: AuditEntry = { seq: row.seq, ...(JSON.parse(row.entry) as Entry) };
-      if (matches(entry, query) && found.push(entry) === query.limit) return found;
+      if (isAskedFor(entry, query) && found.push(entry) === query.limit) return found;
     }
     if (before - page > first) await nextTurn();
   }
@@ -118,15 +97,4 @@ function entriesBefore(database: Database, { id }: WorkspaceRow, instant: number
     else high = middle;
   }
   return low;
-}
-
-function matches(entry: AuditEntry, { type, actor, kind, name }: AuditQuery): boolean {
-  if (type !== undefined && entry.type !== type) return false;
-  if (actor !== undefined && entry.actor !== actor) return false;
-  if (kind === undefined && name === undefined) return true;
-  const wanted = name === undefined ? undefined : foldName(name);
-  return (entry.commit?.changes ?? []).some(
-    (change) =>
-      (kind === undefined || change.kind === kind) && (wanted === undefined || foldName(change.name) === wanted),
-  );
 }

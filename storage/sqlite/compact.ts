@@ -1,7 +1,9 @@
+import { nextInstant } from '../apply-batch.ts';
+import { COMPACTED, isNamed } from '../compaction.ts';
 import { appendEvent } from './audit.ts';
 import type { Database } from './database.ts';
 import type { GroupCommit } from './group-commit.ts';
-import { advance, ensureWorkspace, findWorkspace, isKept, nextInstant, type WorkspaceRow } from './workspaces.ts';
+import { advance, ensureWorkspace, findWorkspace, isKept, type WorkspaceRow } from './workspaces.ts';
 
 /** Versions looked at in one write job: a few milliseconds. */
 const PAGE = 500;
@@ -80,9 +82,6 @@ function dropPage(
   return { dropped: gone.length, next: last && { until: last.until, record: last.record } };
 }
 
-/** What is called the entry that says which old versions were dropped. */
-export const COMPACTED = 'history.compacted';
-
 /**
  * Writes into the log itself which versions are gone from now on: those superseded up to a revision, but for what was in
  * force at some that are kept. In the transaction that drops the first of them.
@@ -98,19 +97,6 @@ export function tellCompacted(
   const at = nextInstant(workspace, now);
   appendEvent(database, workspace, at, { type: COMPACTED, actor, result: 'ok', detail });
   advance(database, workspace, workspace.revision, at);
-}
-
-/** Whether a kept revision lies in [from, until); `keep` is ascending. */
-export function isNamed(keep: readonly number[], from: number, until: number): boolean {
-  let low = 0;
-  let high = keep.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((keep[middle] ?? 0) < from) low = middle + 1;
-    else high = middle;
-  }
-  const first = keep[low];
-  return first !== undefined && first < until;
 }
 
 /** A deleted name without versions has left history. */

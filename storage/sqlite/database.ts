@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { GrowingTree } from '../../core/audit/tree.ts';
 import { StoreError } from '../../core/base/ports.ts';
+import { unavailable } from '../unavailable.ts';
 import { takeFile } from './take-file.ts';
 
 /** The only file that knows node:sqlite's connection; another SQLite binding is a drop-in here. */
@@ -173,8 +174,4 @@ export function asStoreError(error: unknown): unknown {
   if (code === 'ERR_SQLITE_ERROR' || code === 'ERR_INVALID_STATE')
     return unavailable(`the database: ${error.message}`, error);
   return error;
-}
-
-export function unavailable(what: string, cause?: unknown): StoreError {
-  return new StoreError('unavailable', what, { cause });
 }

@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from 'node:fs';
-import { unavailable } from './database.ts';
+import { unavailable } from '../unavailable.ts';
 
 /** Whether the files under a connection are still those that it opened, and hold what it wrote. */
 export interface FileWatch {

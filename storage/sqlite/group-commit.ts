@@ -1,5 +1,6 @@
 import type { Log } from '../../core/base/ports.ts';
-import { asStoreError, type Database, unavailable } from './database.ts';
+import { unavailable } from '../unavailable.ts';
+import { asStoreError, type Database } from './database.ts';
 import { type FileWatch, nothingToWatch } from './file-watch.ts';
 
 /** Runs write jobs one after the other; what arrives in one tick of the event loop shares one transaction and one fsync. */

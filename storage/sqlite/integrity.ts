@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
-import { type Database, IN_MEMORY, isDamage, openForReading, RESTORE, unavailable } from './database.ts';
+import { unavailable } from '../unavailable.ts';
+import { type Database, IN_MEMORY, isDamage, openForReading, RESTORE } from './database.ts';
 
 /** Checked before a start goes on: some 30 ms. A larger file is checked beside it. */
 const CHECKED_AT_ONCE_BYTES = 16 * 1024 * 1024;

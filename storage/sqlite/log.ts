@@ -2,8 +2,8 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import type { AuditEntry, Change, Commit } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import { foldName, KINDS, type RecordKey } from '../../core/base/record.ts';
+import { decodeBody, packBody, type StoredBody } from '../body.ts';
 import { commitEntries } from './audit.ts';
-import { decodeBody, packBody, type StoredBody } from './body.ts';
 import type { Database } from './database.ts';
 import { findWorkspace, type WorkspaceRow } from './workspaces.ts';
 

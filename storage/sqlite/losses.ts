@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { KeptHead } from '../../core/audit/log-keys.ts';
 import { type Loss, lossesIn } from '../../core/audit/losses.ts';
 import { asStoreError, type Database, openForReading } from './database.ts';
@@ -14,16 +15,31 @@ export async function lossesOfFile(path: string, heads: readonly KeptHead[]): Pr
   const database = openForReading(path);
   try {
     requireIntact(database);
-    const { version } = database
-      .statement<{ version: number }>('SELECT user_version AS version FROM pragma_user_version')
-      .get() ?? { version: 0 };
-    if (version === 0) return undefined;
+    if (!hasSchema(database)) return undefined;
     return await lossesOf(database, heads);
   } catch (error) {
     throw asStoreError(error);
   } finally {
     database.close();
   }
+}
+
+/** Whether anything was ever written in a file, which may not be there. @throws StoreError `unavailable` for one that is damaged */
+export function hasEntries(path: string): boolean {
+  if (!statSync(path, { throwIfNoEntry: false })?.size) return false;
+  const database = openForReading(path);
+  try {
+    return hasSchema(database) && database.statement('SELECT 1 FROM audit LIMIT 1').get() !== undefined;
+  } catch (error) {
+    throw asStoreError(error);
+  } finally {
+    database.close();
+  }
+}
+
+function hasSchema(database: Database): boolean {
+  const row = database.statement<{ version: number }>('SELECT user_version AS version FROM pragma_user_version').get();
+  return row !== undefined && row.version > 0;
 }
 
 export function lossesOf(database: Database, heads: readonly KeptHead[]): Promise<readonly Loss[]> {

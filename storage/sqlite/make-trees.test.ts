@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { GrowingTree, leafHash, rootOf } from '../../core/audit/tree.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
-import { bodyDigest, packBody } from './body.ts';
+import { bodyDigest, packBody } from '../body.ts';
 import { openDatabase } from './database.ts';
 import { migrate, SCHEMA_1 } from './schema.ts';
 import { openSqliteStore } from './store.ts';

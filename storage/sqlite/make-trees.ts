@@ -1,10 +1,11 @@
 import { hashOfEntry } from '../../core/audit/leaf.ts';
 import { GrowingTree, leafHash } from '../../core/audit/tree.ts';
+import { nextInstant } from '../apply-batch.ts';
+import { bodyDigest, type StoredBody } from '../body.ts';
 import { appendEvent } from './audit.ts';
-import { bodyDigest, type StoredBody } from './body.ts';
 import type { Database } from './database.ts';
 import { joinHashes } from './tree.ts';
-import { advance, ensureWorkspace, nextInstant, type WorkspaceRow } from './workspaces.ts';
+import { advance, ensureWorkspace, type WorkspaceRow } from './workspaces.ts';
 
 /** Records that one entry tells of; an entry stays below what an entry bundle holds. */
 const RECORDS_PER_ENTRY = 200;

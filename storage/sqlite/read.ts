@@ -2,8 +2,8 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import type { AsOf, ListPage, ListQuery } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import { foldName, KINDS, type Kind, type RecordKey, type StoredRecord } from '../../core/base/record.ts';
+import { decodeBody, type StoredBody } from '../body.ts';
 import { commitEntries } from './audit.ts';
-import { decodeBody, type StoredBody } from './body.ts';
 import type { Database } from './database.ts';
 import { findWorkspace, instantOf, isKept, resolveAsOf, type WorkspaceRow } from './workspaces.ts';
 

@@ -1,4 +1,4 @@
-import { decodeBody, type StoredBody } from './body.ts';
+import { decodeBody, type StoredBody } from '../body.ts';
 import type { Database } from './database.ts';
 
 /** Rows that are in memory at once. */

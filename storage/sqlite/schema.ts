@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { backup } from 'node:sqlite';
-import { type Database, unavailable } from './database.ts';
+import { unavailable } from '../unavailable.ts';
+import type { Database } from './database.ts';
 import { explainCompaction } from './explain-compaction.ts';
 import { makeTrees } from './make-trees.ts';
 import { unreadableIn } from './readable.ts';

@@ -1,30 +1,23 @@
 import { realpathSync } from 'node:fs';
 import type { Clock, Commit, Log } from '../../core/base/ports.ts';
+import { nextInstant } from '../apply-batch.ts';
+import { buildFeed } from '../feed.ts';
 import type { OpenStore } from '../open.ts';
-import { appendEvent, queryAudit } from './audit.ts';
+import { unavailable } from '../unavailable.ts';
+import { appendEvent } from './audit.ts';
 import { compactVersions } from './compact.ts';
-import { asStoreError, type Database, IN_MEMORY, isDamage, openDatabase, RESTORE, unavailable } from './database.ts';
-import { buildFeed } from './feed.ts';
+import { asStoreError, type Database, IN_MEMORY, isDamage, openDatabase, RESTORE } from './database.ts';
 import { nothingToWatch, watchFiles } from './file-watch.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { damaged } from './integrity.ts';
 import { acquireLease, releaseLease } from './lease.ts';
-import { readCommits, versionBytesBetween } from './log.ts';
-import { getRecord, getRecordById, historyOf, listRecords, lookupRecord } from './read.ts';
+import { getRecordById } from './read.ts';
+import { answer, readsOn } from './reader.ts';
 import { RecordCache } from './record-cache.ts';
 import { migrate } from './schema.ts';
-import { keepCheckpoint, readTree, type TreeReads } from './tree.ts';
+import { keepCheckpoint } from './tree.ts';
 import { upkeepOf } from './upkeep.ts';
-import { keptFrom, readVersions } from './versions.ts';
-import {
-  advance,
-  commitInForce,
-  ensureWorkspace,
-  findWorkspace,
-  instantOf,
-  isKept,
-  nextInstant,
-} from './workspaces.ts';
+import { advance, ensureWorkspace } from './workspaces.ts';
 import { applyCommit } from './write.ts';
 
 export interface SqliteStoreOptions {
@@ -53,7 +46,8 @@ function storeOn(database: Database, clock: Clock, log: Log): OpenStore {
   const file = database.path === IN_MEMORY ? undefined : realpathSync(database.path);
   const watch = file === undefined ? nothingToWatch : watchFiles(file);
   const groupCommit = buildGroupCommit(database, log, watch);
-  const feed = buildFeed(log, (...range) => answer(() => readCommits(database, ...range)));
+  const reads = readsOn(database);
+  const feed = buildFeed(log, reads.commits);
   const cache = new RecordCache();
   let closed = false;
 
@@ -63,20 +57,12 @@ function storeOn(database: Database, clock: Clock, log: Log): OpenStore {
   };
 
   return {
+    ...reads,
     upkeep: upkeepOf(database, file, groupCommit, watch),
     commit: (workspace, ops, context) =>
       groupCommit.enqueue(() => applyCommit(database, workspace, ops, context, clock.now()), published),
-    get: (workspace, key, asOf) => answer(() => getRecord(database, workspace, key, asOf)),
-    lookup: (unique, workspace) => answer(() => lookupRecord(database, unique, workspace)),
     getById: (workspace, kind, uid) =>
       answer(() => cache.get(workspace, kind, uid, () => getRecordById(database, workspace, kind, uid))),
-    list: (workspace, kind, query = {}) => answer(() => listRecords(database, workspace, kind, query)),
-    history: (workspace, key) => answer(() => historyOf(database, workspace, key)),
-    versions: (workspace, kind, query) => answer(() => readVersions(database, workspace, kind, query)),
-    keptFrom: (workspace) => answer(() => keptFrom(database, workspace)),
-    revision: (workspace) => answer(() => findWorkspace(database, workspace)?.revision ?? 0),
-    revisionAt: (workspace, at) => answer(() => revisionInForce(database, workspace, at)),
-    commits: (workspace, from, limit) => answer(() => readCommits(database, workspace, from, limit)),
     watch: (workspace, from, signal) => feed.watch(workspace, from, signal),
     onCommit: (listener) => feed.onCommit(listener),
     record: (workspace, events) =>
@@ -86,14 +72,11 @@ function storeOn(database: Database, clock: Clock, log: Log): OpenStore {
         for (const event of events) appendEvent(database, row, at, event);
         advance(database, row, row.revision, at);
       }),
-    audit: (workspace, query) => answer(() => queryAudit(database, workspace, query)),
     auditTree: (workspace) => ({
-      ...answering(readTree(database, workspace)),
+      ...reads.auditTree(workspace),
       keepCheckpoint: (checkpoint) => groupCommit.enqueue(() => keepCheckpoint(database, workspace, checkpoint)),
     }),
     compact: (workspace, upTo, keep) => compactVersions(database, groupCommit, workspace, upTo, keep, clock.now),
-    workspaces: () => answer(() => workspaceNames(database)),
-    sizeBetween: (workspace, after, upTo) => answer(() => versionBytesBetween(database, workspace, after, upTo)),
     acquire: (name, holder, ttlMs) =>
       groupCommit.enqueue(() => acquireLease(database, name, holder, ttlMs, clock.now())),
     release: (name, holder) => groupCommit.enqueue(() => releaseLease(database, name, holder)),
@@ -105,42 +88,4 @@ function storeOn(database: Database, clock: Clock, log: Log): OpenStore {
       database.close();
     },
   };
-}
-
-/** The same reads, with StoreError for what SQLite throws. */
-export function answering({ size, hashes, entries, checkpoints }: TreeReads): TreeReads {
-  return {
-    size: () => answer(size),
-    hashes: (ids) => answer(() => hashes(ids)),
-    entries: (from, limit) => answer(() => entries(from, limit)),
-    checkpoints: (limit) => answer(() => checkpoints(limit)),
-  };
-}
-
-/** What a query answers. @throws StoreError */
-export async function answer<T>(query: () => T | Promise<T>): Promise<T> {
-  try {
-    return await query();
-  } catch (error) {
-    throw asStoreError(error);
-  }
-}
-
-export function revisionInForce(
-  database: Database,
-  name: string,
-  at: number,
-): { revision: number; from: number; to?: number } | undefined {
-  const workspace = findWorkspace(database, name);
-  const commit = workspace && commitInForce(database, workspace, at);
-  if (!commit || !isKept(workspace, commit.revision)) return undefined;
-  const to = instantOf(database, workspace, commit.revision + 1);
-  return { revision: commit.revision, from: commit.at, ...(to !== undefined && { to }) };
-}
-
-export function workspaceNames(database: Database): string[] {
-  return database
-    .statement<{ name: string }>('SELECT name FROM workspace WHERE revision > 0 ORDER BY name')
-    .all()
-    .map(({ name }) => name);
 }

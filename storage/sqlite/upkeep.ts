@@ -1,7 +1,8 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { backup } from 'node:sqlite';
+import { unavailable } from '../unavailable.ts';
 import { RESCUED, type StoreUpkeep } from '../upkeep.ts';
-import { createPrivate, type Database, unavailable } from './database.ts';
+import { createPrivate, type Database } from './database.ts';
 import type { FileWatch } from './file-watch.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { faultIn } from './integrity.ts';

@@ -2,7 +2,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import type { RecordVersion, VersionQuery } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import { foldName, KINDS, type Kind } from '../../core/base/record.ts';
-import { decodeBody, type StoredBody } from './body.ts';
+import { decodeBody, type StoredBody } from '../body.ts';
 import type { Database } from './database.ts';
 import { findWorkspace, instantOf, type WorkspaceRow } from './workspaces.ts';
 

@@ -27,11 +27,6 @@ export function ensureWorkspace(database: Database, name: string): WorkspaceRow 
   return ensureWorkspace(database, name);
 }
 
-/** The instant of the next entry: the clock, but never before the last one. */
-export function nextInstant(workspace: WorkspaceRow, now: number): number {
-  return Math.max(now, workspace.at);
-}
-
 export function advance(database: Database, workspace: WorkspaceRow, revision: number, at: number): void {
   database.statement('UPDATE workspace SET revision = ?, at = ? WHERE id = ?').run(revision, at, workspace.id);
 }
@@ -80,4 +75,23 @@ export function instantOf(database: Database, workspace: WorkspaceRow, revision:
   return database
     .statement<{ at: number }>('SELECT at FROM audit WHERE ws = ? AND revision = ?')
     .get(workspace.id, revision)?.at;
+}
+
+export function revisionInForce(
+  database: Database,
+  name: string,
+  at: number,
+): { revision: number; from: number; to?: number } | undefined {
+  const workspace = findWorkspace(database, name);
+  const commit = workspace && commitInForce(database, workspace, at);
+  if (!commit || !isKept(workspace, commit.revision)) return undefined;
+  const to = instantOf(database, workspace, commit.revision + 1);
+  return { revision: commit.revision, from: commit.at, ...(to !== undefined && { to }) };
+}
+
+export function workspaceNames(database: Database): string[] {
+  return database
+    .statement<{ name: string }>('SELECT name FROM workspace WHERE revision > 0 ORDER BY name')
+    .all()
+    .map(({ name }) => name);
 }

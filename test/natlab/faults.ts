@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import type { LabNode } from '../kits/lab/natlab-node.ts';
-import { fakedTime } from '../kits/process/faked-time.ts';
+import { freshDirectory } from '../kits/process/meshd.ts';
+import { hostIn } from '../kits/process/set-clock.ts';
 import { move, narrow, readdress, remap } from './moves.ts';
 import { type Outage, type Pair, untilAsBefore, type Way } from './pair.ts';
 import { startProbe } from './probe.ts';
@@ -173,10 +174,10 @@ async function silenceOf(pair: Pair, happens: () => Promise<unknown>, bytes?: nu
 
 /** The other node's agent sees the time of a file. */
 function clocks(offset: string): Fault[] {
-  let clock: ReturnType<typeof fakedTime> | undefined;
+  let clock: ReturnType<typeof hostIn> | undefined;
   const bringUp = async (node: LabNode) => {
     if (node.host.name !== 'two') return node.up();
-    clock = fakedTime(`${node.directory}.clock`);
+    clock = hostIn(freshDirectory());
     return node.up([], clock.env);
   };
   const set = async () => {

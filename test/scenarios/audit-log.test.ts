@@ -237,11 +237,12 @@ test('a key that was rotated is told once, and trusted because the one before na
   expect((await plane.verify('--key', Buffer.alloc(32).toString('base64'))).findings[0].code).toBe('signature');
 });
 
-test('keys that were made anew are told as another log, are signed with once that is accepted, and the log says so', async () => {
+test('keys that were put in the place of its own are told as another log, are signed with once that is accepted, and the log says so', async () => {
   await using plane = await openPlane();
   expect((await plane.verify()).code).toBe(0);
   await plane.stop();
-  rmSync(path.join(plane.directory, 'credentials.json'));
+  await using other = await openPlane();
+  copyFileSync(path.join(other.directory, 'credentials.json'), path.join(plane.directory, 'credentials.json'));
   await plane.restart();
   await plane.login();
   const refused = await plane.verify();

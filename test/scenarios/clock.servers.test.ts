@@ -1,16 +1,15 @@
-import path from 'node:path';
 import { expect, test } from 'vitest';
 import { apiOf, configure, freshWorkspace } from '../kits/http/harness.ts';
-import { fakedTime } from '../kits/process/faked-time.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
 import { isInstalled } from '../kits/process/needs.ts';
+import { hostIn } from '../kits/process/set-clock.ts';
 
 test.skipIf(!isInstalled('faketime'))(
   'a control plane whose host is set forward and back goes on in order: what expired or was deleted stays so, over a kill and a start',
   async () => {
     const directory = freshDirectory();
     configure(directory);
-    const { env, set } = fakedTime(path.join(directory, 'offset'));
+    const { set, env } = hostIn(directory);
     const plane = startMeshd({ directory, env });
     const api = apiOf(await plane.ready());
     const asked = await freshWorkspace(api);

@@ -220,10 +220,13 @@ test('npm start passes its arguments on, and a signal to its group ends everythi
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
 
-test('without --standalone meshd says what to run', async () => {
-  const meshd = start({ command: ['bin/meshd'] });
-  expect(await meshd.ended).toBe(2);
-  expect(meshd.stderr()).toContain('--standalone');
+test('meshd says which store it needs without --standalone, and takes none of servers with it', async () => {
+  const without = start({ command: ['bin/meshd'] });
+  expect(await without.ended).toBe(1);
+  expect(without.stderr()).toMatch(/MESH_STORE_URL: without --standalone .*mongodb:/);
+  const both = start({ env: { MESH_STORE_URL: 'mongodb://127.0.0.1:1/mesh' } });
+  expect(await both.ended).toBe(1);
+  expect(both.stderr()).toContain('leave one of them out');
 });
 
 test('MESH_TLS_CERT and MESH_TLS_KEY serve https', async () => {

@@ -216,7 +216,7 @@ test('a sub-agent whose time ends while the plane is down is gone on its return'
   expect(await peerNames(second, where)).toEqual([]);
   const stored = async () => [...(await second.plane.services.states.current(where.workspace)).peers.keys()];
   await expect.poll(stored, SOON).toEqual([]);
-  expect(await agentNames(second, where)).toEqual(['sleeper']);
+  await expect.poll(() => agentNames(second, where), SOON).toEqual(['sleeper']);
 });
 
 test('revoking a parent ends its sub-agents and their peers at once', async () => {

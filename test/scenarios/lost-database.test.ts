@@ -14,6 +14,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
+import { openStore } from '../../storage/open.ts';
 import { apiOf, configure, freshWorkspace, startHarness } from '../kits/http/harness.ts';
 import { freshDirectory, type Meshd, type MeshdOptions, startMeshd } from '../kits/process/meshd.ts';
 import { launcher, run } from '../kits/process/run-command.ts';
@@ -169,6 +171,40 @@ test('what is missing is given up once by --accept-loss, which the log tells, an
   expect(await first.meshd.stop()).toBe(0);
   const second = await openPlane({ directory });
   expect(await writeTo(second, { ...killed.place, token }, 'again')).toBe(201);
+});
+
+test('where credentials.json is gone and the database is not, no keys are made in their place unless they are given up', async () => {
+  const directory = copyOfKilled();
+  rmSync(path.join(directory, 'credentials.json'));
+  const refused = await meshd(directory, '--standalone');
+  expect([refused.code, refused.stdout]).toEqual([1, '']);
+  expect(refused.stderr).toMatch(
+    /credentials\.json is not there, and the database \S+ was written with the keys in it/,
+  );
+  expect(refused.stderr).toMatch(/meshd restore FILE .*\n.*every node has to join again: +meshd .*--accept-loss/);
+  expect(existsSync(path.join(directory, 'credentials.json'))).toBe(false);
+  await using harness = await startHarness({ directory, acceptLoss: true });
+  const token = await harness.login();
+  const { body } = await harness.api('GET', '/api/v1/policies?limit=200', { token, workspace: killed.place.workspace });
+  expect(body.items).toHaveLength(POLICIES);
+  const asked = { token, workspace: killed.place.workspace };
+  const [entry] = (await harness.api('GET', '/api/v1/audit?type=event', asked)).body.items;
+  expect(entry).toMatchObject({ event: 'audit.accepted', detail: { reason: 'meshd --accept-loss' } });
+  expect((await harness.api('GET', '/api/v1/audit/checkpoint', asked)).status).toBe(200);
+});
+
+test('a first start that was cut off before it had keys is no loss: the next one makes them', async () => {
+  const directory = freshDirectory();
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const store = await openStore(`sqlite:${databaseIn(directory)}`, { clock: { now: Date.now }, log: silentLog });
+  await store.close();
+  await using harness = await startHarness({ directory });
+  expect((await harness.api('GET', '/readyz')).status).toBe(200);
+});
+
+test('a start with --accept-loss where nothing is missing is refused, or what is lost next would be given up', async () => {
+  const { code, stderr } = await meshd(copyOfKilled(), '--standalone', '--accept-loss');
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/nothing is missing, .*take --accept-loss out/)]);
 });
 
 test('where the whole database is given up, the log of the installation says which logs there were', async () => {

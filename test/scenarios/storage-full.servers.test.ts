@@ -24,9 +24,9 @@ const freeMb = (directory: string) => {
 };
 
 /** Takes all but so much of the disk. */
-function fill(directory: string, leaveMb: number): void {
+function fill(directory: string, leaveMb: number, name = 'filler'): void {
   const bytes = Math.floor((freeMb(directory) - leaveMb) * MB);
-  writeFileSync(path.join(directory, 'filler'), Buffer.alloc(bytes, 'x'));
+  writeFileSync(path.join(directory, name), Buffer.alloc(bytes, 'x'));
 }
 
 test('a disk that fills refuses new records early, lets what frees room and what lets in through, and goes on once there is room', async ({
@@ -43,11 +43,14 @@ test('a disk that fills refuses new records early, lets what frees room and what
   expect((await make('first')).status).toBe(201);
   expect((await make('second')).status).toBe(201);
 
-  fill(directory, RESERVE_MB / 2);
+  fill(directory, RESERVE_MB * 0.75);
   // What the disk had free is asked for again after a moment.
   await expect.poll(async () => (await make(`more-${Math.random()}`)).status).toBe(507);
   const refused = await make('third');
   expect([refused.status, refused.body.code]).toEqual([507, 'storage_full']);
+  // What is there can still be changed, to take access away.
+  const shut = { spec: { action: 'DENY', peerSelector: {}, ingress: [{}] } };
+  expect((await api('PUT', '/api/v1/policies/second', { ...asked, body: shut })).status).toBe(200);
   const notReady = await api('GET', '/readyz?verbose');
   expect(notReady.status).toBe(503);
   expect(notReady.body.checks).toContainEqual({
@@ -67,7 +70,11 @@ test('a disk that fills refuses new records early, lets what frees room and what
   const events = await api('GET', '/api/v1/audit?limit=5', { token: login.body.data.token });
   expect(JSON.stringify(events.body.items)).toContain('refused');
 
+  fill(directory, RESERVE_MB / 4, 'filler-too');
+  const put = async () => (await api('PUT', '/api/v1/policies/second', { ...asked, body: { spec } })).status;
+  await expect.poll(put).toBe(507);
   rmSync(path.join(directory, 'filler'));
+  rmSync(path.join(directory, 'filler-too'));
   await expect.poll(async () => (await make('fourth')).status).toBe(201);
   expect((await api('GET', '/readyz')).status).toBe(200);
   const names = (await api('GET', '/api/v1/policies?limit=200', asked)).body.items.map(

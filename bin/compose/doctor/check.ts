@@ -18,7 +18,7 @@ export interface Diagnosis {
 /** The installation that is looked at. */
 export interface Subject {
   readonly config: Config;
-  /** Of the database; undefined for one in memory. */
+  /** Of the database; undefined for one in memory, or on servers. */
   readonly file: string | undefined;
   /** Whether a control plane runs in the directory. */
   readonly isRunning: boolean;

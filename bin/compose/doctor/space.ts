@@ -8,7 +8,7 @@ const SPARE = 3;
 export const checkSpace: Check = ({ file, config }) => {
   const disk = diskOf(file, config.env.MESH_STORE_RESERVE * MB);
   const free = disk.free();
-  if (file === undefined || free === undefined) return [ok('The store takes no disk space.')];
+  if (file === undefined || free === undefined) return [ok('The store takes no space on this disk.')];
   const { database, wal } = disk.sizes();
   const said = `${inMb(free)} MB are free beside the database, which has ${inMb(database + wal)} MB`;
   if (disk.isFull()) return [failed(`${said}: new records are refused below ${inMb(disk.reserve)} MB. Make room.`)];

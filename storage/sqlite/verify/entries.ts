@@ -3,7 +3,7 @@ import { hashOfEntry } from '../../../core/audit/leaf.ts';
 import { GrowingTree } from '../../../core/audit/tree.ts';
 import type { AuditEntry, Change } from '../../../core/base/ports.ts';
 import { foldName, type Kind } from '../../../core/base/record.ts';
-import { COMPACTED } from '../compact.ts';
+import { COMPACTED } from '../../compaction.ts';
 import type { Database } from '../database.ts';
 import { LEAF_DIFFERED, WITNESSED } from '../make-trees.ts';
 import { joinHashes } from '../tree.ts';

@@ -1,7 +1,7 @@
 import type { Finding } from '../../../core/audit/findings.ts';
 import { foldName, KINDS, type Kind } from '../../../core/base/record.ts';
-import { bodyDigest, decodeBody, type StoredBody } from '../body.ts';
-import { isNamed } from '../compact.ts';
+import { bodyDigest, decodeBody, type StoredBody } from '../../body.ts';
+import { isNamed } from '../../compaction.ts';
 import type { Database } from '../database.ts';
 import type { WorkspaceRow } from '../workspaces.ts';
 import { type Compaction, keyOf, type LoggedChange, type Recomputed } from './entries.ts';

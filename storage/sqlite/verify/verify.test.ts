@@ -10,9 +10,9 @@ import { GrowingTree, leafHash } from '../../../core/audit/tree.ts';
 import type { Store } from '../../../core/base/ports.ts';
 import type { RecordDraft } from '../../../core/base/record.ts';
 import { silentLog } from '../../../core/base/silent-log.ts';
+import { bodyDigest } from '../../body.ts';
 import { draft, peer, START, testClock, WHY, WS } from '../../contract/kit.ts';
 import { newLogKey } from '../../log-keys.ts';
-import { bodyDigest } from '../body.ts';
 import { openSqliteStore } from '../store.ts';
 import { verifyDatabase } from './verify.ts';
 

@@ -1,7 +1,8 @@
 import { readCheckpoint } from '../../../core/audit/checkpoint.ts';
 import { contradiction, type Finding, type LogReport, rootOfLeaves, rootsAt } from '../../../core/audit/findings.ts';
 import type { KeptCheckpoint } from '../../../core/base/ports.ts';
-import { asStoreError, type Database, openForReading, unavailable } from '../database.ts';
+import { unavailable } from '../../unavailable.ts';
+import { asStoreError, type Database, openForReading } from '../database.ts';
 import type { WorkspaceRow } from '../workspaces.ts';
 import { type Recomputed, recompute } from './entries.ts';
 import { recordFindings } from './records.ts';

@@ -43,6 +43,13 @@ export function configure(directory: string, config: unknown = { app: { initAdmi
   writeFileSync(path.join(directory, 'config.yaml'), dump(config));
 }
 
+let storeOf: ((directory: string) => string) | undefined;
+
+/** From now on control planes of this file keep their records elsewhere: at a URL for each directory. */
+export function keepRecordsAt(of: (directory: string) => string): void {
+  storeOf = of;
+}
+
 /** A whole control plane in this process, on a free loopback port, called as a user calls it: over HTTP. */
 export async function startHarness({ env = {}, config, clock, directory, acceptLoss = false }: HarnessOptions = {}) {
   const dir = directory ?? mkdtempSync(path.join(tmpdir(), 'mesh-'));
@@ -55,7 +62,8 @@ export async function startHarness({ env = {}, config, clock, directory, acceptL
     MESH_RELAY_LISTEN: 'off',
     MESH_STUN_LISTEN: 'off',
   };
-  const plane: Plane = await startPlane(loadConfig({ ...listeners, ...env }, dir), {
+  const store = storeOf && { MESH_STORE_URL: storeOf(dir) };
+  const plane: Plane = await startPlane(loadConfig({ ...listeners, ...store, ...env }, dir), {
     log,
     acceptLoss,
     ...(clock && { clock }),

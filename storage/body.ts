@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { StoreError } from '../../core/base/ports.ts';
-import type { Kind, RecordKey, StoredRecord } from '../../core/base/record.ts';
+import { StoreError } from '../core/base/ports.ts';
+import type { Kind, RecordKey, StoredRecord } from '../core/base/record.ts';
 
 /** A record larger than this once compressed is refused (docs/policy.md#kinds). */
 const MAX_COMPRESSED_BYTES = 8 * 1024;

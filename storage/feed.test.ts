@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Commit } from '../../core/base/ports.ts';
-import { silentLog } from '../../core/base/silent-log.ts';
+import type { Commit } from '../core/base/ports.ts';
+import { silentLog } from '../core/base/silent-log.ts';
 import { buildFeed } from './feed.ts';
 
 const commitOf = (revision: number) => ({ workspace: 'w', revision, changes: [] }) as unknown as Commit;

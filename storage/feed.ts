@@ -1,5 +1,5 @@
-import type { Commit, Log } from '../../core/base/ports.ts';
-import { unavailable } from './database.ts';
+import type { Commit, Log } from '../core/base/ports.ts';
+import { unavailable } from './unavailable.ts';
 
 /**
  * Tells listeners and watchers of commits. Watchers re-read the log, so a slow one costs no memory here; those who have seen

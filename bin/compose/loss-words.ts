@@ -1,0 +1,13 @@
+import type { Loss } from '../../core/audit/losses.ts';
+import { formatInstant } from '../../core/base/time.ts';
+
+/** Left in the unit of a service, the flag would give up whatever is lost next. */
+export const NOTHING_MISSING =
+  'nothing is missing, so nothing was started: take --accept-loss out, or the next loss would go unnoticed';
+
+export function lossLine({ workspace, had, has, since, until }: Loss): string {
+  const last = formatInstant(until);
+  if (has >= had) return `${workspace}: its log is not the one that had ${had} entries on ${last}`;
+  const from = since === undefined ? 'all of them' : `those after ${formatInstant(since)}`;
+  return `${workspace}: ${had - has} of ${had} entries are missing, ${from} up to ${last}`;
+}

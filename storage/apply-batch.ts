@@ -1,0 +1,247 @@
+import { isDeepStrictEqual } from 'node:util';
+import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
+import type { AuditEntry, Basis, Change, Commit, CommitContext, Op, SecurityEvent } from '../core/base/ports.ts';
+import { StoreError } from '../core/base/ports.ts';
+import {
+  foldName,
+  KINDS,
+  type Kind,
+  type RecordDraft,
+  type RecordKey,
+  type StoredRecord,
+} from '../core/base/record.ts';
+import { type Body, bodyDigest, decodeBody, encodeBody } from './body.ts';
+
+/** What is at a name that was ever used and is known to history. */
+export interface Row {
+  /** That wrote it, or deleted it. */
+  readonly revision: number;
+  /** Of a live record. */
+  readonly body: string | null;
+}
+
+type Live<R> = R & { readonly body: string };
+
+/** The records of one workspace, as a batch reads and writes them. Of a batch that fails the store undoes what was written. */
+export interface Rows<R extends Row> {
+  find(key: RecordKey): R | undefined;
+  /** Whether a live record has this id. */
+  hasId(uid: string): boolean;
+  /** Whether a record of the kind was written after a revision, or deleted, where history is kept of it. */
+  hasNewer(kind: Kind, revision: number): boolean;
+  /** Writes a live record over what was at its name. */
+  put(before: R | undefined, draft: RecordDraft, body: string): R;
+  /** Keeps a live version that is about to be written over. */
+  keep(before: Live<R>, key: RecordKey): void;
+  remove(before: Live<R>, key: RecordKey): void;
+  release(values: readonly string[]): void;
+  /** @returns whether the value was free */
+  take(row: R, value: string): boolean;
+}
+
+/** Where a workspace stands before a batch. */
+interface Standing {
+  readonly name: string;
+  readonly revision: number;
+  /** Of its newest commit or event. */
+  readonly at: number;
+}
+
+/** What the audit log keeps of a batch: an entry without its number. */
+export type Entry = Omit<AuditEntry, 'seq'>;
+
+export interface Applied {
+  readonly commit: Commit;
+  /** For the log of the workspace, in order. */
+  readonly entries: readonly Entry[];
+  /** For the log of the installation. */
+  readonly told?: SecurityEvent & { readonly requestId: string };
+}
+
+/** The instant of the next entry: the clock, but never before the last one. */
+export function nextInstant({ at }: Pick<Standing, 'at'>, now: number): number {
+  return Math.max(now, at);
+}
+
+/** Judges a batch and writes its records. @throws StoreError when a precondition fails */
+export function applyBatch<R extends Row>(
+  rows: Rows<R>,
+  workspace: Standing,
+  ops: readonly Op[],
+  context: CommitContext,
+  now: number,
+): Applied {
+  const { name } = workspace;
+  const batch: Batch<R> = {
+    rows,
+    workspace: name,
+    revision: workspace.revision + 1,
+    at: nextInstant(workspace, now),
+    written: new Map(),
+    removed: new Map(),
+  };
+  const { securityEvents = [], basis, ...why } = context;
+  if (basis) requireUnchanged(rows, workspace, basis);
+  const written = ops.flatMap((op) => apply(batch, op) ?? []);
+  const changes = written.map(({ change }) => change);
+  const revision = changes.length > 0 ? batch.revision : workspace.revision;
+  const commit: Commit = { ...why, workspace: name, revision, at: batch.at, changes };
+  const entries = securityEvents.map((event) => eventEntry(name, batch.at, { ...event, requestId: why.requestId }));
+  if (changes.length > 0) entries.unshift(commitEntry(commit, written));
+  const told = name === SYSTEM_WORKSPACE ? undefined : toldInstallation(commit);
+  return { commit, entries, ...(told && { told }) };
+}
+
+export function eventEntry(
+  workspace: string,
+  at: number,
+  event: SecurityEvent & { readonly requestId?: string },
+): Entry {
+  return { at, workspace, actor: event.actor, type: 'event', event };
+}
+
+function commitEntry({ changes: _, workspace, ...rest }: Commit, written: readonly Written[]): Entry {
+  const changes = written.map(({ change: { type, record }, digest }) => {
+    const { kind, name, uid } = record;
+    return { type, kind, name, uid, ...(digest !== undefined && { digest }) };
+  });
+  return { at: rest.at, workspace, actor: rest.actor, type: 'commit', commit: { ...rest, changes } };
+}
+
+/** What the audit log of the installation holds of a commit in a workspace: who is let in there. */
+function toldInstallation({ workspace, actor, reason, requestId, changes }: Commit): Applied['told'] {
+  const told = changes.filter(({ record }) => 'installation' in KINDS[record.kind]);
+  if (told.length === 0) return undefined;
+  const members = told.map(({ type, record: { kind, name } }) => ({ type, kind, name }));
+  const detail = { workspace, reason, changes: members };
+  return { type: 'members', actor, result: 'ok', requestId, detail };
+}
+
+interface Batch<R extends Row> {
+  readonly rows: Rows<R>;
+  readonly workspace: string;
+  readonly revision: number;
+  readonly at: number;
+  /** The last op on each key of this batch. */
+  readonly written: Map<string, Change['type']>;
+  /** By uid, what this batch has deleted: created again, perhaps under another name, it is the same record. */
+  readonly removed: Map<string, StoredRecord>;
+}
+
+interface Written {
+  readonly change: Change;
+  /** Of the body that is stored now. */
+  readonly digest?: string;
+}
+
+function apply<R extends Row>(batch: Batch<R>, op: Op): Written | undefined {
+  switch (op.op) {
+    case 'create':
+      return create(batch, op.record);
+    case 'update':
+      return update(batch, op.record, op.revision);
+    case 'delete':
+      return remove(batch, op.key, op.revision);
+    case 'check': {
+      const row = batch.rows.find(op.key);
+      if ((isLive(row) ? row.revision : 0) !== op.revision) throw new StoreError('conflict', subject(op.key));
+      return undefined;
+    }
+    default:
+      throw op satisfies never;
+  }
+}
+
+/** @throws StoreError `changed` */
+function requireUnchanged<R extends Row>(rows: Rows<R>, workspace: Standing, { kinds, revision }: Basis): void {
+  // Most often nothing was written at all.
+  if (workspace.revision === revision) return;
+  for (const kind of kinds) if (rows.hasNewer(kind, revision)) throw new StoreError('changed', kind);
+}
+
+function create<R extends Row>(batch: Batch<R>, draft: RecordDraft): Written {
+  const row = batch.rows.find(draft);
+  if (isLive(row)) throw new StoreError('already_exists', subject(draft));
+  claim(batch, draft, 'created');
+  if (batch.rows.hasId(draft.uid)) throw new StoreError('unique', draft.uid);
+  const former = batch.removed.get(draft.uid);
+  const text = encodeBody(draft, former ? nextBody(draft, former) : bodyOf(draft, batch.at, 1));
+  takeAll(batch.rows, batch.rows.put(row, draft, text), draft.unique);
+  const record = decodeBody(batch.workspace, draft.kind, batch.revision, text);
+  return { change: { type: 'created', record }, digest: bodyDigest(text) };
+}
+
+function update<R extends Row>(batch: Batch<R>, draft: RecordDraft, read: number): Written {
+  const { row, before } = supersede(batch, draft, read, 'updated');
+  if (before.uid !== draft.uid) throw new StoreError('conflict', subject(draft));
+  const text = encodeBody(draft, nextBody(draft, before));
+  const written = batch.rows.put(row, draft, text);
+  const record = decodeBody(batch.workspace, draft.kind, batch.revision, text);
+  if (!isDeepStrictEqual(before.unique, record.unique)) {
+    batch.rows.release(before.unique);
+    takeAll(batch.rows, written, record.unique);
+  }
+  return { change: { type: 'updated', record, before }, digest: bodyDigest(text) };
+}
+
+function remove<R extends Row>(batch: Batch<R>, key: RecordKey, read: number | undefined): Written {
+  const { row, before } = supersede(batch, key, read, 'deleted');
+  batch.rows.remove(row, key);
+  batch.rows.release(before.unique);
+  batch.removed.set(before.uid, before);
+  return { change: { type: 'deleted', record: before, before } };
+}
+
+/** Finds the live record a write replaces, checks what the writer read, and keeps the old version. */
+function supersede<R extends Row>(
+  batch: Batch<R>,
+  key: RecordKey,
+  read: number | undefined,
+  type: Change['type'],
+): { row: Live<R>; before: StoredRecord } {
+  const row = batch.rows.find(key);
+  if (!isLive(row)) throw new StoreError('not_found', subject(key));
+  if (read !== undefined && row.revision !== read) throw new StoreError('conflict', subject(key));
+  claim(batch, key, type);
+  batch.rows.keep(row, key);
+  return { row, before: decodeBody(batch.workspace, key.kind, row.revision, row.body) };
+}
+
+/** Two versions of a key in one revision could not both be read back; only a re-creation has a meaning. */
+function claim<R extends Row>({ written }: Batch<R>, key: RecordKey, type: Change['type']): void {
+  const id = `${key.kind}/${foldName(key.name)}`;
+  const earlier = written.get(id);
+  if (earlier !== undefined && !(earlier === 'deleted' && type === 'created')) {
+    throw new StoreError('conflict', `${subject(key)} is written twice in one batch`);
+  }
+  written.set(id, type);
+}
+
+function takeAll<R extends Row>(rows: Rows<R>, row: R, values: readonly string[]): void {
+  for (const value of new Set(values)) if (!rows.take(row, value)) throw new StoreError('unique', value);
+}
+
+function nextBody(draft: RecordDraft, before: StoredRecord): Body {
+  const same = isSameJson(draft.spec, before.spec) && isSameJson(draft.labels, before.labels);
+  return bodyOf(draft, before.createdAt, same ? before.generation : before.generation + 1);
+}
+
+function bodyOf(draft: RecordDraft, createdAt: number, generation: number): Body {
+  const { name, uid, labels, annotations, spec, status, unique } = draft;
+  return { name, uid, labels, annotations, spec, status, unique, createdAt, generation };
+}
+
+/** Whether a draft's value will be stored as the value already there. */
+function isSameJson(drafted: unknown, stored: unknown): boolean {
+  const text = JSON.stringify(drafted);
+  if (text === undefined || text === JSON.stringify(stored)) return drafted === stored || text !== undefined;
+  return isDeepStrictEqual(JSON.parse(text), stored);
+}
+
+function isLive<R extends Row>(row: R | undefined): row is Live<R> {
+  return row !== undefined && row.body !== null;
+}
+
+function subject(key: RecordKey): string {
+  return `${key.kind}/${key.name}`;
+}

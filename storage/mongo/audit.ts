@@ -1,0 +1,43 @@
+import type { ClientSession, Filter } from 'mongodb';
+import type { AuditEntry, AuditQuery } from '../../core/base/ports.ts';
+import type { Entry } from '../apply-batch.ts';
+import { isAskedFor } from '../audit-filter.ts';
+import type { Connection } from './connect.ts';
+import { type EntryDoc, entryId } from './documents.ts';
+
+/** Newest first. The server leaves out what it can tell by the fields of an entry. */
+export function queryAudit(connection: Connection, ws: string, query: AuditQuery): Promise<AuditEntry[]> {
+  return connection.snapshot(async (session) => {
+    const { actor, kind, type, from, to, before = Number.POSITIVE_INFINITY, limit } = query;
+    const first = from === undefined ? 0 : await entriesBefore(connection, ws, from, session);
+    const end = to === undefined ? before : Math.min(before, await entriesBefore(connection, ws, to + 1, session));
+    const filter: Filter<EntryDoc> = {
+      _id: { $gte: entryId(ws, first), $lt: entryId(ws, end) },
+      ...(actor !== undefined && { actor }),
+      ...(kind !== undefined && { kinds: kind }),
+      ...(type !== undefined && { commit: { $exists: type === 'commit' } }),
+    };
+    const found: AuditEntry[] = [];
+    const entries = connection.log.find(filter, { session, sort: { _id: -1 }, projection: { entry: 1 } });
+    for await (const { _id, entry: text } of entries) {
+      if (found.length >= limit) break;
+      const entry: AuditEntry = { seq: _id.seq, ...(JSON.parse(text) as Entry) };
+      if (isAskedFor(entry, query)) found.push(entry);
+    }
+    return found;
+  });
+}
+
+/** How many entries are older than an instant: instants never fall from one to the next. */
+async function entriesBefore(
+  { log }: Connection,
+  ws: string,
+  instant: number,
+  session: ClientSession,
+): Promise<number> {
+  const entry = await log.findOne(
+    { '_id.ws': ws, at: { $gte: instant } },
+    { session, sort: { at: 1, '_id.seq': 1 }, projection: { _id: 1 } },
+  );
+  return entry?._id.seq ?? Number.POSITIVE_INFINITY;
+}

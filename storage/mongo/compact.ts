@@ -1,0 +1,106 @@
+import type { Clock } from '../../core/base/ports.ts';
+import { KINDS, type Kind } from '../../core/base/record.ts';
+import { eventEntry, nextInstant } from '../apply-batch.ts';
+import { COMPACTED, isNamed } from '../compaction.ts';
+import type { Connection } from './connect.ts';
+import { type RecordDoc, type VersionDoc, versionId } from './documents.ts';
+import { loadHeads, writeHeads } from './heads.ts';
+import { findWorkspace, isKept } from './workspaces.ts';
+
+/** Versions dropped in one transaction. */
+const PAGE = 500;
+const WITH_HISTORY = (Object.keys(KINDS) as Kind[]).filter((kind) => KINDS[kind].history);
+
+interface Mark {
+  readonly ws: string;
+  readonly compacted: number;
+  readonly keep: readonly number[];
+}
+
+/**
+ * First moves the mark that reads obey, then drops what lies behind it in small transactions between other commits. A crash
+ * in between leaves versions that the next call drops.
+ */
+export async function compactVersions(
+  connection: Connection,
+  clock: Clock,
+  ws: string,
+  upTo: number,
+  keep: readonly number[],
+): Promise<number> {
+  const marked = await mark(connection, ws, upTo, keep);
+  if (!marked) return 0;
+  let dropped = 0;
+  for await (const page of droppable(connection, marked)) {
+    dropped += await drop(connection, clock, marked, page, dropped === 0);
+  }
+  return dropped;
+}
+
+function mark(connection: Connection, ws: string, upTo: number, keep: readonly number[]): Promise<Mark | undefined> {
+  return connection.transaction(async (session) => {
+    const workspace = await findWorkspace(connection, ws, session);
+    if (!workspace) return undefined;
+    const compacted = Math.max(workspace.compacted, Math.min(upTo, workspace.revision));
+    // What an earlier call gave up cannot be kept any more.
+    const kept = [...new Set(keep)]
+      .filter((revision) => revision < compacted && isKept(workspace, revision))
+      .sort((a, b) => a - b);
+    await connection.workspaces.updateOne({ _id: ws }, { $set: { compacted, keep: kept } }, { session });
+    return { ws, compacted, keep: kept };
+  });
+}
+
+async function* droppable(
+  { versions }: Connection,
+  { ws, compacted, keep }: Mark,
+): AsyncGenerator<VersionDoc['_id'][]> {
+  let page: VersionDoc['_id'][] = [];
+  const behind = versions.find(
+    { '_id.ws': ws, '_id.kind': { $in: WITH_HISTORY }, until: { $lte: compacted } },
+    { projection: { _id: 1, until: 1 }, batchSize: PAGE },
+  );
+  for await (const { _id, until } of behind) {
+    if (isNamed(keep, _id.revision, until)) continue;
+    page.push(_id);
+    if (page.length < PAGE) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
+
+/** The log itself says which versions are gone, in the transaction that drops the first of them. */
+function drop(
+  connection: Connection,
+  clock: Clock,
+  { ws, compacted, keep }: Mark,
+  page: readonly VersionDoc['_id'][],
+  isFirst: boolean,
+): Promise<number> {
+  return connection.transaction(async (session) => {
+    const { deletedCount } = await connection.versions.deleteMany({ _id: { $in: [...page] } }, { session });
+    if (isFirst && deletedCount > 0) {
+      const heads = await loadHeads(connection, [ws], session);
+      const head = heads.get(ws);
+      const detail = { upTo: compacted, keep };
+      const event = { type: COMPACTED, actor: 'system:retention', result: 'ok', detail } as const;
+      head?.append([eventEntry(ws, nextInstant(head, clock.now()), event)]);
+      await writeHeads(connection, heads.values(), session);
+    }
+    const ids = [
+      ...new Map(page.map(({ ws: of, kind, name }) => [`${kind}/${name}`, { ws: of, kind, name }])).values(),
+    ];
+    const deleted = await connection.records
+      .find({ _id: { $in: ids }, body: { $exists: false } }, { session, projection: { _id: 1 } })
+      .toArray();
+    const gone: RecordDoc['_id'][] = [];
+    for (const { _id } of deleted) {
+      const range = { $gte: versionId(_id, 0), $lte: versionId(_id, Number.POSITIVE_INFINITY) };
+      // A deleted name without versions has left history.
+      if (!(await connection.versions.findOne({ _id: range }, { session, projection: { _id: 1 } }))) gone.push(_id);
+    }
+    if (gone.length > 0) await connection.records.deleteMany({ _id: { $in: gone } }, { session });
+    return deletedCount;
+  });
+}

@@ -1,0 +1,195 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { type ClientSession, type Collection, MongoClient, ReadConcern, ReadPreference, WriteConcern } from 'mongodb';
+import { unavailable } from '../unavailable.ts';
+import type { CheckpointDoc, EntryDoc, LeaseDoc, RecordDoc, SchemaDoc, VersionDoc, WorkspaceDoc } from './documents.ts';
+import { asStoreError, canStartAgain, isOutcomeUnknown, isPassing } from './errors.ts';
+
+/** Of a URL that names none. */
+const DEFAULT_DATABASE = 'mesh';
+const NAMES_DATABASE = /^[^/]+\/\/[^/]+\/[^?]/;
+/** Reads of one instant without a transaction came with 5.0; what is older than 6.0 is not tried. */
+const OLDEST_SERVER = 6;
+/** A primary that died is replaced within some 12 s by default; then what waited goes on. */
+const PATIENCE_MS = 20_000;
+const SELECT_MS = 15_000;
+const CONNECT_MS = 5_000;
+/** Between two tries, at random up to this: two control planes that met at a workspace do not meet again. */
+const PAUSE_MS = 30;
+
+/** A replica set, with the collections of an installation. What is read and written there is held by a majority. */
+export interface Connection {
+  readonly client: MongoClient;
+  readonly workspaces: Collection<WorkspaceDoc>;
+  readonly records: Collection<RecordDoc>;
+  readonly versions: Collection<VersionDoc>;
+  readonly log: Collection<EntryDoc>;
+  readonly checkpoints: Collection<CheckpointDoc>;
+  readonly leases: Collection<LeaseDoc>;
+  readonly schema: Collection<SchemaDoc>;
+  /** Reads that see whatever this process wrote or saw before, or a write that may be made twice. @throws StoreError */
+  run<T>(query: (session: ClientSession) => Promise<T>): Promise<T>;
+  /** Reads that all see one instant. @throws StoreError */
+  snapshot<T>(query: (session: ClientSession) => Promise<T>): Promise<T>;
+  /** All of `work`, held by a majority, or nothing; begun again where another writer came first. @throws StoreError */
+  transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** @throws StoreError `unavailable` that says what the server lacks */
+export async function connect(url: string): Promise<Connection> {
+  const connection = connectionTo(url);
+  try {
+    await requireReplicaSet(connection.client);
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw asStoreError(error);
+  }
+}
+
+/** Connects with the first thing that is asked. @throws StoreError `unavailable` for what is no address */
+export function connectionTo(url: string): Connection {
+  const client = clientOf(url);
+  return connectionOf(client, NAMES_DATABASE.test(url) ? client.options.dbName : DEFAULT_DATABASE);
+}
+
+function clientOf(url: string): MongoClient {
+  try {
+    return new MongoClient(url, {
+      appName: 'meshd',
+      readConcern: new ReadConcern('majority'),
+      writeConcern: new WriteConcern('majority'),
+      readPreference: ReadPreference.primary,
+      retryWrites: true,
+      retryReads: true,
+      serverSelectionTimeoutMS: SELECT_MS,
+      connectTimeoutMS: CONNECT_MS,
+      ignoreUndefined: true,
+      promoteBuffers: true,
+    });
+  } catch (error) {
+    // What is wrong with a URL is said without the URL, which may hold a password.
+    throw unavailable(`MESH_STORE_URL is no address of MongoDB: ${(error as Error).message}`);
+  }
+}
+
+/** @throws StoreError `unavailable` */
+async function requireReplicaSet(client: MongoClient): Promise<void> {
+  const admin = client.db('admin');
+  const hello = await admin.command({ hello: 1 });
+  if (typeof hello['setName'] !== 'string') {
+    throw unavailable(
+      'MESH_STORE_URL names a MongoDB server that is no member of a replica set: commits need one, of three members best. Start it with --replSet and run rs.initiate().',
+    );
+  }
+  const { version } = (await admin.command({ buildInfo: 1 })) as { version?: string };
+  if (Number.parseInt(version ?? '', 10) >= OLDEST_SERVER) return;
+  throw unavailable(`MongoDB ${version} is older than ${OLDEST_SERVER}.0, which is needed: upgrade the replica set.`);
+}
+
+function connectionOf(client: MongoClient, name: string): Connection {
+  const database = client.db(name);
+  /** Carries from one session to the next what this process has seen. */
+  let seen: ClientSession['operationTime'];
+  const keep = ({ operationTime }: ClientSession) => {
+    if (operationTime && (!seen || operationTime.greaterThan(seen))) seen = operationTime;
+  };
+  let closed = false;
+  const requireOpen = () => {
+    // The driver would connect anew.
+    if (closed) throw unavailable('the store is closed');
+  };
+  const begin = () => {
+    requireOpen();
+    const session = client.startSession({ causalConsistency: true });
+    if (seen) session.advanceOperationTime(seen);
+    return session;
+  };
+
+  return {
+    client,
+    workspaces: database.collection('workspace'),
+    records: database.collection('record'),
+    versions: database.collection('version'),
+    log: database.collection('log'),
+    checkpoints: database.collection('checkpoint'),
+    leases: database.collection('lease'),
+    schema: database.collection('schema'),
+    run: (query) =>
+      patiently(async () => {
+        const session = begin();
+        try {
+          return await query(session);
+        } finally {
+          keep(session);
+          await session.endSession();
+        }
+      }),
+    snapshot: (query) =>
+      patiently(async () => {
+        requireOpen();
+        const session = client.startSession({ snapshot: true });
+        try {
+          return await query(session);
+        } finally {
+          await session.endSession();
+        }
+      }),
+    async transaction(work) {
+      const session = begin();
+      try {
+        return await inTransaction(session, work);
+      } catch (error) {
+        throw asStoreError(error);
+      } finally {
+        keep(session);
+        await session.endSession();
+      }
+    },
+    close() {
+      closed = true;
+      return client.close();
+    },
+  };
+}
+
+async function inTransaction<T>(session: ClientSession, work: (session: ClientSession) => Promise<T>): Promise<T> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } });
+    try {
+      const result = await work(session);
+      await commit(session, deadline);
+      return result;
+    } catch (error) {
+      if (session.inTransaction()) await session.abortTransaction().catch(() => undefined);
+      if (!canStartAgain(error) || performance.now() > deadline) throw error;
+      await after(Math.random() * PAUSE_MS);
+    }
+  }
+}
+
+async function commit(session: ClientSession, deadline: number): Promise<void> {
+  for (;;) {
+    try {
+      await session.commitTransaction();
+      return;
+    } catch (error) {
+      if (canStartAgain(error) || !isOutcomeUnknown(error) || performance.now() > deadline) throw error;
+      await after(Math.random() * PAUSE_MS);
+    }
+  }
+}
+
+/** The driver itself tries twice; an election can take longer. @throws StoreError */
+async function patiently<T>(query: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await query();
+    } catch (error) {
+      if (!isPassing(error) || performance.now() > deadline) throw asStoreError(error);
+      await after(Math.random() * PAUSE_MS);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import { type Binary, type Filter, MaxKey } from 'mongodb';
+import type { Kind, RecordKey } from '../../core/base/record.ts';
+import { foldName } from '../../core/base/record.ts';
+
+/** Where a workspace stands: moved on by each write to it, in the transaction of that write. */
+export interface WorkspaceDoc {
+  /** The name of the workspace. */
+  readonly _id: string;
+  /** Entries in its log. */
+  readonly size: number;
+  readonly revision: number;
+  /** Of the newest entry. */
+  readonly at: number;
+  /** Of the tree of its log: what the next entry is added to. */
+  readonly peaks: readonly Bytes[];
+  /** Which past revisions can still be read: those from here on, and those of `keep`. */
+  readonly compacted: number;
+  readonly keep: readonly number[];
+}
+
+/** A name that was ever used and is known to history. Names are folded. */
+export interface RecordDoc {
+  readonly _id: { readonly ws: string; readonly kind: Kind; readonly name: string };
+  /** That wrote it, or deleted it, and when that was. */
+  readonly revision: number;
+  readonly at: number;
+  /** Of a live record alone, as the three below. */
+  readonly body?: string;
+  readonly uid?: string;
+  readonly unique?: readonly string[];
+}
+
+/** What a record was from a revision on, until before another one. */
+export interface VersionDoc {
+  readonly _id: RecordDoc['_id'] & { readonly revision: number };
+  readonly at: number;
+  readonly until: number;
+  readonly untilAt: number;
+  readonly body: string | Bytes;
+  /** Of a kind without history: it stays until other control planes heard of the change. */
+  readonly expires?: Date;
+}
+
+/** An entry of the log of a workspace. */
+export interface EntryDoc {
+  readonly _id: { readonly ws: string; readonly seq: number };
+  readonly at: number;
+  /** In force from this entry on. */
+  readonly revision: number;
+  /** The same, of an entry that made the revision; events have none. */
+  readonly commit?: number;
+  /** Of the records that a commit changed. */
+  readonly kinds?: readonly Kind[];
+  readonly actor: string;
+  /** Of the subtrees of the tree that end with this entry, by level, 32 bytes each; the first is its leaf. */
+  readonly hashes: Bytes;
+  /** The exact text, which the leaf is of. */
+  readonly entry: string;
+}
+
+/** The last checkpoint of a day, which is counted from the epoch. */
+export interface CheckpointDoc {
+  readonly _id: { readonly ws: string; readonly day: number };
+  readonly at: number;
+  readonly size: number;
+  readonly note: string;
+}
+
+export interface LeaseDoc {
+  readonly _id: string;
+  readonly holder: string | null;
+  readonly fence: number;
+  readonly expiresAt: number;
+}
+
+/** The one document that says what the collections are. */
+export interface SchemaDoc {
+  readonly _id: 'schema';
+  readonly version: number;
+}
+
+/** Written as it is, read back as a Buffer. */
+export type Bytes = Uint8Array | Binary;
+
+export function bytesOf(bytes: Bytes): Uint8Array {
+  return bytes instanceof Uint8Array ? bytes : bytes.value();
+}
+
+/** The order of the fields is part of an id. */
+export function recordId(ws: string, { kind, name }: RecordKey): RecordDoc['_id'] {
+  return { ws, kind, name: foldName(name) };
+}
+
+/** The names of a kind, in order. */
+export function namesAfter(ws: string, kind: Kind, name = ''): Filter<RecordDoc> {
+  return { _id: { $gt: recordId(ws, { kind, name }), $lt: { ws, kind, name: BEYOND } } };
+}
+
+/** Comes after every text. */
+const BEYOND = new MaxKey() as unknown as string;
+
+export function versionId({ ws, kind, name }: RecordDoc['_id'], revision: number): VersionDoc['_id'] {
+  return { ws, kind, name, revision };
+}
+
+export function entryId(ws: string, seq: number): EntryDoc['_id'] {
+  return { ws, seq };
+}
+
+/** What an id is found by in a map. */
+export function keyOf({ kind, name }: RecordKey): string {
+  return `${kind}/${foldName(name)}`;
+}

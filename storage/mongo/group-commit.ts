@@ -1,0 +1,91 @@
+import type { Clock, Commit, Log } from '../../core/base/ports.ts';
+import { unavailable } from '../unavailable.ts';
+import type { Connection } from './connect.ts';
+import { type Outcome, type WriteJob, writeGroup } from './group.ts';
+
+/** Makes writes one group after the other; what arrives while one is written shares the next transaction. */
+export interface GroupCommit {
+  enqueue(job: WriteJob): Promise<Commit | undefined>;
+  /** Resolves once what is written now has been told. */
+  settled(): Promise<void>;
+  /** Takes no more, and resolves once all that was queued is written. */
+  close(): Promise<void>;
+}
+
+interface Queued {
+  readonly job: WriteJob;
+  resolve(commit: Commit | undefined): void;
+  reject(error: unknown): void;
+}
+
+/** So that one group is written in some tens of milliseconds. */
+const MAX_GROUP = 256;
+const MAX_OPS = 2_000;
+
+/** @param tell of each commit that changed something, in order, once it is held by a majority and before its caller hears */
+export function buildGroupCommit(
+  connection: Connection,
+  clock: Clock,
+  log: Log,
+  tell: (commit: Commit) => Promise<void>,
+): GroupCommit {
+  const queue: Queued[] = [];
+  let writing: Promise<void> | undefined;
+  let closed = false;
+
+  async function writeAll(): Promise<void> {
+    // What is asked for in the same tick goes along.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (queue.length > 0) await write(queue.splice(0, sizeOfGroup(queue)));
+    // In the same step as the look at the queue: who comes next begins anew.
+    writing = undefined;
+  }
+
+  async function write(group: readonly Queued[]): Promise<void> {
+    let outcomes: readonly Outcome[];
+    try {
+      const jobs = group.map(({ job }) => job);
+      outcomes = await connection.transaction((session) => writeGroup(connection, session, jobs, clock.now()));
+    } catch (error) {
+      log.error({ error, writes: group.length }, 'the store could not write');
+      for (const { reject } of group) reject(error);
+      return;
+    }
+    for (const [index, { resolve, reject }] of group.entries()) {
+      const outcome = outcomes[index] ?? {};
+      if ('error' in outcome) {
+        reject(outcome.error);
+        continue;
+      }
+      const { commit } = outcome;
+      if (commit && commit.changes.length > 0) await tell(commit);
+      resolve(commit);
+    }
+  }
+
+  return {
+    enqueue: (job) =>
+      new Promise((resolve, reject) => {
+        if (closed) {
+          reject(unavailable('the store is closed'));
+          return;
+        }
+        queue.push({ job, resolve, reject });
+        writing ??= writeAll();
+      }),
+    settled: () => writing ?? Promise.resolve(),
+    async close() {
+      closed = true;
+      await writing;
+    },
+  };
+}
+
+function sizeOfGroup(queue: readonly Queued[]): number {
+  let ops = 0;
+  const end = queue.findIndex(({ job }, index) => {
+    ops += 'ops' in job ? job.ops.length : job.events.length;
+    return index > 0 && (index >= MAX_GROUP || ops > MAX_OPS);
+  });
+  return end === -1 ? queue.length : end;
+}

@@ -1,0 +1,49 @@
+import type { Clock } from '../../core/base/ports.ts';
+import type { Connection } from './connect.ts';
+import { isDuplicate } from './errors.ts';
+
+export interface Lease {
+  readonly fence: number;
+  readonly expiresAt: number;
+}
+
+/** Whose clock says when a lease is over: that of the server is the same for all who ask. */
+export type LeaseClock = Clock | 'server';
+
+/**
+ * Takes or renews. The fence of a name is never forgotten, so that it rises over release and expiry alike. The holder
+ * hears of an end by its own clock, counted from before it asked: it stops before another can begin.
+ */
+export function acquireLease(
+  { run, leases }: Connection,
+  { name, holder, ttlMs }: { readonly name: string; readonly holder: string; readonly ttlMs: number },
+  clock: Clock,
+  leaseClock: LeaseClock,
+): Promise<Lease | undefined> {
+  return run(async (session) => {
+    const expiresAt = clock.now() + ttlMs;
+    const now = leaseClock === 'server' ? { $toLong: '$$NOW' } : { $literal: leaseClock.now() };
+    const isHolder = { $eq: ['$holder', { $literal: holder }] };
+    const isFree = { $or: [{ $eq: [{ $ifNull: ['$holder', null] }, null] }, isHolder, { $lte: ['$expiresAt', now] }] };
+    const next = { $add: [{ $ifNull: ['$fence', 0] }, 1] };
+    const ifFree = (value: object, otherwise: string) => ({ $cond: [isFree, value, otherwise] });
+    const taken = {
+      fence: { $cond: [isHolder, '$fence', ifFree(next, '$fence')] },
+      holder: ifFree({ $literal: holder }, '$holder'),
+      expiresAt: ifFree({ $add: [now, ttlMs] }, '$expiresAt'),
+    };
+    const options = { session, upsert: true, returnDocument: 'after' } as const;
+    const lease = await leases.findOneAndUpdate({ _id: name }, [{ $set: taken }], options).catch((error) => {
+      // Somebody else was the first ever to ask.
+      if (isDuplicate(error)) return undefined;
+      throw error;
+    });
+    return lease?.holder === holder ? { fence: lease.fence, expiresAt } : undefined;
+  });
+}
+
+export function releaseLease({ run, leases }: Connection, name: string, holder: string): Promise<void> {
+  return run(async (session) => {
+    await leases.updateOne({ _id: name, holder }, { $set: { holder: null } }, { session });
+  });
+}

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Commit, Store } from '../../core/base/ports.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
+import { hasMongod, type ReplicaSet, startLoneServer, startReplicaSet } from '../../test/kits/servers/replica-set.ts';
+import { draft, outcome, peer, testClock, WHY, WS } from '../contract/kit.ts';
+import { openStore } from '../open.ts';
+import { examineMongo } from './examine.ts';
+
+describe.skipIf(!hasMongod)('a database that several processes have open', () => {
+  let servers: ReplicaSet;
+  let databases = 0;
+  beforeAll(async () => {
+    servers = await startReplicaSet();
+  });
+  afterAll(() => servers.stop());
+
+  /** As many stores on one new database. */
+  async function together(count: number): Promise<Store[]> {
+    const url = freshUrl();
+    const stores = await Promise.all(Array.from({ length: count }, () => openAt(url)));
+    return stores;
+  }
+  function freshUrl(): string {
+    databases += 1;
+    return servers.url(`shared_${databases}`);
+  }
+  async function openAt(url: string): Promise<Store> {
+    const store = await openStore(url, { clock: testClock(), log: silentLog });
+    onTestFinished(() => store.close());
+    return store;
+  }
+  const create = (name: string, over = {}) => [{ op: 'create', record: draft(name, over) }] as const;
+
+  test('opened at once by several for the first time, it is one', async () => {
+    const stores = await together(4);
+    await Promise.all(stores.map((store, n) => store.commit(WS, create(`n${n}`), WHY)));
+    for (const store of stores) {
+      expect((await store.list(WS, 'MeshPeer')).items.map(({ name }) => name)).toEqual(['n0', 'n1', 'n2', 'n3']);
+    }
+  });
+
+  test('each reads at once what another has committed, and refuses by it', async () => {
+    const [one, other] = await pair();
+    await one.commit(WS, create('a', { unique: ['ip:1'] }), WHY);
+    expect((await other.get(WS, peer('a')))?.revision).toBe(1);
+    expect(await outcome(other.commit(WS, create('b', { unique: ['ip:1'] }), WHY))).toEqual({
+      code: 'unique',
+      subject: 'ip:1',
+    });
+    await one.commit(WS, [{ op: 'delete', key: peer('a') }], WHY);
+    expect(await outcome(other.commit(WS, create('b', { unique: ['ip:1'] }), WHY))).toMatchObject({ revision: 3 });
+  });
+
+  test('of writers who read the same version one wins, whichever process they are in', async () => {
+    const stores = await together(3);
+    await stores[0]?.commit(WS, create('a'), WHY);
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        outcome(
+          (stores[n % 3] as Store).commit(
+            WS,
+            [{ op: 'update', record: draft('a', { spec: { n } }), revision: 1 }],
+            WHY,
+          ),
+        ),
+      ),
+    );
+    expect(answers.filter((answer) => 'revision' in answer)).toHaveLength(1);
+    expect(answers.filter((answer) => 'code' in answer && answer.code === 'conflict')).toHaveLength(29);
+  });
+
+  test('every process is told of each commit of all, once and in order, with the changes of every kind', async () => {
+    const stores = await together(3);
+    const heard = stores.map((store) => {
+      const commits: Commit[] = [];
+      store.onCommit((commit) => commits.push(commit));
+      return commits;
+    });
+    const made = await Promise.all(
+      Array.from({ length: 90 }, (_, n) =>
+        (stores[n % 3] as Store).commit(
+          WS,
+          create(`n${n}`, n % 2 === 0 ? { kind: 'Token', uid: `tok_${n}` } : {}),
+          WHY,
+        ),
+      ),
+    );
+    await stores[1]?.commit(WS, [{ op: 'delete', key: { kind: 'Token', name: 'n0' } }], WHY);
+    const inOrder = [...made].sort((a, b) => a.revision - b.revision);
+    for (const commits of heard) {
+      await expect.poll(() => commits.length).toBe(91);
+      expect(commits.slice(0, 90)).toEqual(inOrder);
+      expect(commits[90]?.changes[0]).toMatchObject({ type: 'deleted', record: { kind: 'Token', name: 'n0' } });
+    }
+  });
+
+  test('a watch goes on over what other processes commit', async () => {
+    const [one, other] = await pair();
+    const stop = new AbortController();
+    onTestFinished(() => stop.abort());
+    const seen: number[] = [];
+    const watching = (async () => {
+      for await (const { revision } of other.watch(WS, 0, stop.signal)) if (seen.push(revision) === 20) return;
+    })();
+    for (let n = 0; n < 20; n += 1) await one.commit(WS, create(`n${n}`), WHY);
+    await watching;
+    expect(seen).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+  });
+
+  test('a lease has one holder among all processes', async () => {
+    const stores = await together(3);
+    const asked = await Promise.all(stores.map((store, n) => store.acquire('leader', `holder ${n}`, 60_000)));
+    expect(asked.filter((lease) => lease !== undefined)).toEqual([expect.objectContaining({ fence: 1 })]);
+    const holder = asked.findIndex((lease) => lease !== undefined);
+    await stores[holder]?.release('leader', `holder ${holder}`);
+    expect(await stores[(holder + 1) % 3]?.acquire('leader', 'next', 60_000)).toMatchObject({ fence: 2 });
+  });
+
+  test('a newer schema, a lost index and a server that is in no replica set are refused, with what to do', async () => {
+    const url = freshUrl();
+    await (await openStore(url, { clock: testClock(), log: silentLog })).close();
+    const database = servers.client.db(`shared_${databases}`);
+    const open = () => outcome(openStore(url, { clock: testClock(), log: silentLog }));
+    await database.collection('record').dropIndex('unique');
+    expect(await open()).toMatchObject({
+      code: 'unavailable',
+      subject: expect.stringMatching(/record .*index unique/),
+    });
+    await expect(examineMongo(url)).rejects.toThrow(/index unique/);
+    await database.collection('schema').updateOne({}, { $set: { version: 99 } });
+    expect(await open()).toMatchObject({
+      subject: expect.stringMatching(/schema 99, newer .* start the newer version/),
+    });
+    const lone = await startLoneServer();
+    onTestFinished(() => lone.stop());
+    expect(await outcome(openStore(lone.url, { clock: testClock(), log: silentLog }))).toMatchObject({
+      code: 'unavailable',
+      subject: expect.stringMatching(/replica set.*rs\.initiate/),
+    });
+  });
+
+  test('a URL that is none is refused without a word of its password', async () => {
+    const refused = await outcome(openStore('mongodb://ada:s3cret@', { clock: testClock(), log: silentLog }));
+    expect(refused).toMatchObject({ code: 'unavailable' });
+    expect(JSON.stringify(refused)).not.toContain('s3cret');
+  });
+
+  async function pair(): Promise<[Store, Store]> {
+    const [one, other] = await together(2);
+    if (!one || !other) throw new Error('two were asked for');
+    return [one, other];
+  }
+});

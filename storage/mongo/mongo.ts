@@ -1,0 +1,18 @@
+import type { StoreOptions } from '../open.ts';
+import type { ReaderOptions } from '../reader.ts';
+
+/** A store on a MongoDB replica set as one of the kinds that a URL can name. The driver is read only where one does. */
+function served(scheme: string, form: string) {
+  return {
+    form,
+    isServer: true,
+    open: async (place: string, options: StoreOptions) =>
+      (await import('./store.ts')).openMongoStore({ url: `${scheme}:${place}`, ...options }),
+    openReader: async (place: string, options: ReaderOptions) =>
+      (await import('./reader.ts')).openMongoReader({ url: `${scheme}:${place}`, ...options }),
+    file: () => undefined,
+  };
+}
+
+export const mongodb = served('mongodb', '//<host>:<port>,…/<database>?replicaSet=<name>');
+export const mongodbSrv = served('mongodb+srv', '//<host>/<database>');

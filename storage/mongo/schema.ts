@@ -1,0 +1,104 @@
+import type { IndexDescription } from 'mongodb';
+import { unavailable } from '../unavailable.ts';
+import type { Connection } from './connect.ts';
+
+type Declared = Readonly<Record<'records' | 'versions' | 'log' | 'workspaces' | 'leases' | 'checkpoints', Index[]>>;
+type Index = IndexDescription & { readonly name: string };
+
+/** What is unique is refused by the server too; what a commit finds wrong is told before. */
+const INDEXES: Declared = {
+  workspaces: [],
+  records: [
+    {
+      name: 'uid',
+      key: { uid: 1, '_id.ws': 1 },
+      unique: true,
+      partialFilterExpression: { uid: { $exists: true } },
+    },
+    {
+      name: 'unique',
+      key: { unique: 1, '_id.ws': 1 },
+      unique: true,
+      partialFilterExpression: { unique: { $exists: true } },
+    },
+  ],
+  versions: [
+    { name: 'until', key: { '_id.ws': 1, '_id.kind': 1, until: 1, '_id.revision': 1 } },
+    { name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 },
+  ],
+  log: [
+    {
+      name: 'commit',
+      key: { '_id.ws': 1, commit: 1 },
+      unique: true,
+      partialFilterExpression: { commit: { $exists: true } },
+    },
+    { name: 'at', key: { '_id.ws': 1, at: 1, '_id.seq': 1 } },
+  ],
+  leases: [],
+  checkpoints: [],
+};
+
+/** Step n brings the database from schema n to n + 1. Steps are never changed once released; each can be run twice. */
+const MIGRATIONS: readonly ((connection: Connection) => Promise<void>)[] = [createCollections];
+
+/** Brings the database to the newest schema, forward only, however many control planes start at once. @throws StoreError */
+export async function migrate(connection: Connection): Promise<void> {
+  const present = await schemaOf(connection);
+  if (present > MIGRATIONS.length) {
+    throw unavailable(
+      `the database has schema ${present}, newer than the ${MIGRATIONS.length} this version knows; start the newer version`,
+    );
+  }
+  for (const [offset, step] of MIGRATIONS.slice(present).entries()) {
+    await step(connection);
+    const version = present + offset + 1;
+    await connection.schema.updateOne({ _id: 'schema' }, { $max: { version } }, { upsert: true });
+  }
+  await requireIndexes(connection);
+}
+
+/** 0 where no control plane has opened the database yet. */
+export async function schemaOf({ schema }: Connection): Promise<number> {
+  return (await schema.findOne({ _id: 'schema' }))?.version ?? 0;
+}
+
+/** One that is there already, as where another control plane was faster, is left as it is. */
+async function createCollections(connection: Connection): Promise<void> {
+  await Promise.all(
+    collectionsOf(connection).map(async ([name, indexes]) => {
+      const { dbName, collectionName } = connection[name];
+      await connection.client
+        .db(dbName)
+        .createCollection(collectionName)
+        .catch((error) => {
+          if ((error as { codeName?: string }).codeName !== 'NamespaceExists') throw error;
+        });
+      if (indexes.length > 0) await connection[name].createIndexes(indexes);
+    }),
+  );
+}
+
+/** Without one of them reads would be slow, or something unique would not be. @throws StoreError `unavailable` */
+export async function requireIndexes(connection: Connection): Promise<void> {
+  for (const [name, indexes] of collectionsOf(connection)) {
+    const there = await connection[name].indexes();
+    for (const { name: index, key, unique = false } of indexes) {
+      const isThere = there.some(
+        (found) =>
+          found.name === index &&
+          JSON.stringify(found.key) === JSON.stringify(key) &&
+          (found.unique ?? false) === unique,
+      );
+      if (!isThere) {
+        throw unavailable(
+          `the collection ${connection[name].collectionName} of the database lacks its index ${index}: restore it as { ${Object.keys(key).join(', ')} }${unique ? ', unique' : ''}`,
+        );
+      }
+    }
+  }
+}
+
+function collectionsOf(connection: Connection): [keyof Declared, Index[]][] {
+  return Object.entries(INDEXES).filter(([name]) => name in connection) as [keyof Declared, Index[]][];
+}

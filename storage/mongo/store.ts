@@ -1,0 +1,64 @@
+import type { Clock, Commit, Log } from '../../core/base/ports.ts';
+import { buildFeed } from '../feed.ts';
+import type { OpenStore } from '../open.ts';
+import { noUpkeep } from '../upkeep.ts';
+import { compactVersions } from './compact.ts';
+import { type Connection, connect } from './connect.ts';
+import { follow } from './follow.ts';
+import { buildGroupCommit } from './group-commit.ts';
+import { acquireLease, type LeaseClock, releaseLease } from './lease.ts';
+import { readsOn } from './reader.ts';
+import { migrate } from './schema.ts';
+
+export interface MongoStoreOptions {
+  /** mongodb://<host>:<port>,…/<database>?replicaSet=<name>; the database is called mesh where none is named. */
+  readonly url: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly leaseClock?: LeaseClock;
+}
+
+/** A store on a replica set, which any number of processes can have open for writing. @throws StoreError `unavailable` */
+export async function openMongoStore({ url, ...options }: MongoStoreOptions): Promise<OpenStore> {
+  const connection = await connect(url);
+  try {
+    await migrate(connection);
+    return await storeOn(connection, options);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function storeOn(
+  connection: Connection,
+  { clock, log, leaseClock = 'server' }: Omit<MongoStoreOptions, 'url'>,
+): Promise<OpenStore> {
+  const reads = readsOn(connection);
+  const feed = buildFeed(log, reads.commits);
+  const groupCommit = buildGroupCommit(connection, clock, log, (commit) => follower.own(commit));
+  const follower = await follow(connection, feed, log, groupCommit.settled);
+  let closing: Promise<void> | undefined;
+
+  return {
+    ...reads,
+    upkeep: noUpkeep,
+    commit: async (workspace, ops, context) => (await groupCommit.enqueue({ workspace, ops, context })) as Commit,
+    record: async (workspace, events) => {
+      await groupCommit.enqueue({ workspace, events });
+    },
+    watch: (workspace, from, signal) => feed.watch(workspace, from, signal),
+    onCommit: (listener) => feed.onCommit(listener),
+    compact: (workspace, upTo, keep) => compactVersions(connection, clock, workspace, upTo, keep),
+    acquire: (name, holder, ttlMs) => acquireLease(connection, { name, holder, ttlMs }, clock, leaseClock),
+    release: (name, holder) => releaseLease(connection, name, holder),
+    close() {
+      closing ??= (async () => {
+        await groupCommit.close();
+        feed.close();
+        await follower.close();
+      })();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { COMPILE_CACHE, launcher } from '../kits/process/run-command.ts';
+
+/** A command of `meshd` that can be killed. */
+export function beginCommand(directory: string, ...args: string[]) {
+  const child = spawn(launcher('meshd'), [...args, '--config-dir', directory], {
+    env: { PATH: process.env['PATH'], HOME: directory, ...COMPILE_CACHE },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk;
+  });
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  return { ended, stderr: () => stderr, kill: () => void child.kill('SIGKILL') };
+}

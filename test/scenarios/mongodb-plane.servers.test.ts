@@ -1,0 +1,92 @@
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { apiOf, configure, freshWorkspace } from '../kits/http/harness.ts';
+import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
+import { launcher, run } from '../kits/process/run-command.ts';
+import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
+
+const database = 'mesh_itself';
+const directory = freshDirectory();
+
+describe.skipIf(!hasMongod)('meshd on a replica set', () => {
+  let servers: ReplicaSet;
+  let env: { MESH_STORE_URL: string };
+  beforeAll(async () => {
+    servers = await startReplicaSet();
+    env = { MESH_STORE_URL: servers.url(database) };
+    configure(directory);
+  });
+  afterAll(async () => {
+    await servers.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const start = (...more: string[]) => {
+    const meshd = startMeshd({ directory, env, command: [launcher('meshd'), ...more] });
+    onTestFinished(async () => {
+      await meshd.stop();
+    });
+    return meshd;
+  };
+  const command = (...args: string[]) => run(launcher('meshd'), [...args, '--config-dir', directory], { env });
+  let place: { token: string; workspace: string };
+
+  test('serves, is ready, and says so to who looks at it', async () => {
+    const meshd = start();
+    const api = apiOf(await meshd.ready());
+    place = await freshWorkspace(api);
+    const body = { name: 'closed', spec: { action: 'DENY', peerSelector: {} } };
+    expect((await api('POST', '/api/v1/policies', { ...place, body })).status).toBe(201);
+    const ready = await api('GET', '/readyz');
+    expect([ready.status, ready.body]).toEqual([200, { status: 'ready' }]);
+    const doctor = await command('doctor', '--json');
+    const found = new Map<string, object>(
+      JSON.parse(doctor.stdout).items.map((item: { check: string }) => [item.check, item]),
+    );
+    expect(found.get('database')).toMatchObject({
+      state: 'ok',
+      detail: expect.stringMatching(/^MongoDB 6\.\S+ answers, a replica set rs0 of 3/),
+    });
+    expect(found.get('nodes')).toMatchObject({ state: 'ok', detail: 'No nodes have joined.' });
+    expect(found.has('backup')).toBe(false);
+  });
+
+  test('keeps everything over a restart', async () => {
+    const api = apiOf(await start().ready());
+    const { body } = await api('GET', '/api/v1/policies', place);
+    expect(JSON.stringify(body)).toContain('closed');
+  });
+
+  test.each([['backup', 'x.db'], ['restore', 'x.db'], ['compact']])(
+    'meshd %s says what does its work there',
+    async (...args) => {
+      const { code, stderr } = await command(...args);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('mongodump --oplog')]);
+    },
+  );
+
+  test('is not started with new keys on a database that others have written', async () => {
+    const elsewhere = freshDirectory();
+    onTestFinished(() => rmSync(elsewhere, { recursive: true, force: true }));
+    const meshd = startMeshd({ directory: elsewhere, env, command: [launcher('meshd')] });
+    expect(await meshd.ended).toBe(1);
+    expect(meshd.stderr()).toMatch(/credentials\.json is not there/);
+  });
+
+  test('is not started on a database that lacks what was signed, unless that is given up', async () => {
+    await servers.client.db(database).dropDatabase();
+    const refused = start();
+    expect(await refused.ended).toBe(1);
+    expect(refused.stderr()).toMatch(/MESH_STORE_URL names has less .*entries are missing.*--accept-loss/s);
+    expect(await servers.client.db(database).collection('log').countDocuments()).toBe(0);
+    const accepted = start('--accept-loss');
+    await accepted.ready();
+    const told = await servers.client
+      .db(database)
+      .collection('log')
+      .findOne({ entry: /audit\.accepted/ });
+    expect(told?.['entry']).toContain('meshd --accept-loss');
+    await accepted.stop();
+    await start().ready();
+  });
+});

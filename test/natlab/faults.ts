@@ -27,7 +27,7 @@ const NONE_MS = 500;
 const SECOND_MS = 1_000;
 const [NONE, SECOND] = [both(NONE_MS), both(SECOND_MS)];
 /** Nobody tells the hosts behind a router that it is another: packets that get lost do. */
-const UNTOLD = { direct: SECOND_MS, relayed: 3_000 };
+const UNTOLD = { direct: 2_000, relayed: 3_000 };
 /** With the start of wireguard-go, a firewall and the rules of the port. */
 const TUNNEL_ANEW = both(2 * SECOND_MS);
 /** Of an underlay that carries no overlay packet of full size in one piece; the echo is one. */

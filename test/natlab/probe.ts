@@ -2,10 +2,8 @@ import { once } from 'node:events';
 import type { LabNode } from '../kits/lab/natlab-node.ts';
 import { otherOf } from './pair.ts';
 
-export const PROBE_MS = 20;
+const PROBE_MS = 20;
 const PATIENCE_MS = 60_000;
-
-export type Probe = ReturnType<typeof startProbe>;
 
 /** Echoes from a node to the other, and when each was answered. */
 export function startProbe(node: LabNode, bytes = 56) {

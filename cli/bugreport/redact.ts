@@ -3,7 +3,7 @@ export const REMOVED = '[removed]';
 /** Shorter ones would be found in words that say nothing. */
 const SHORTEST_SECRET = 6;
 
-/** What reads as a secret, whoever wrote it; the first group of a match stays. */
+/** What reads as a secret, whoever wrote it; the first group of a match stays. A quote that is not closed goes to the end of its line. */
 const PATTERNS: readonly RegExp[] = [
   /()-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /(mesh:\/\/join\?)\S+/gi,
@@ -11,7 +11,7 @@ const PATTERNS: readonly RegExp[] = [
   /(:\/\/)[^\s/@"'<>]+@/g,
   /(\b(?:Bearer|Basic) )[^\s"',;]+/gi,
   /([?&](?:token|key|password|secret|code)=)[^&\s"']+/gi,
-  /((?:password|passwd|passphrase|secret|token|credential|api[_-]?key|private[_-]?key|authorization|cookie|otp)["']?\s*[:=]\s*)(?!\[removed\])(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}\]]+)/gi,
+  /((?:password|passwd|passphrase|secret|token|credential|api[_-]?key|private[_-]?key|authorization|cookie|otp)["']?\s*[:=]\s*)(?!\[removed\])(?:"(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|[^\s,;}\]]+)/gi,
 ];
 /** What has the length of a key: which are public is known, and nothing else stays. */
 const KEYS = /(?<![A-Za-z0-9+/_-])(?:[A-Za-z0-9+/]{43}=|[0-9a-fA-F]{64}|[A-Za-z0-9_-]{40,})(?![A-Za-z0-9+/_=-])/g;

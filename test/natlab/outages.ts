@@ -82,7 +82,8 @@ const alone: Omit<Outage, 'path'> = {
 
 /** What befalls more than one part, or is measured otherwise than by what a fault takes away. */
 const more: readonly Outage[] = [
-  ...(['direct', 'relayed'] as const).flatMap((path) => starts.map((start) => ({ ...start, path }))),
+  ...starts.map((start) => ({ ...start, path: 'direct' as const })),
+  ...starts.map((start) => ({ ...start, path: 'relayed' as const, isQuick: false })),
   { ...alone, path: 'direct' },
   { ...alone, path: 'relayed', isRelayApart: true, isQuick: false },
   {

@@ -15,7 +15,7 @@ export interface ShareLimits {
 
 /**
  * The connections of a listener, of bounded number. A newcomer where there is no room takes the place of the connection that
- * waits longest: of its own source where that has its share, else of the source that has most, and of proxies last.
+ * waits longest: of its own source where that has its share, else of the source that has most.
  */
 export class ConnectionShares {
   readonly #limits: ShareLimits;
@@ -58,10 +58,10 @@ export class ConnectionShares {
   }
 
   #makeRoom(): boolean {
-    let most = Number.NEGATIVE_INFINITY;
+    let most = 0;
     let found: Connection | undefined;
     for (const siblings of this.#sources.values()) {
-      const rank = rankOf(siblings);
+      const rank = this.#rankOf(siblings);
       const waiting = rank > most ? longestWaiting(siblings) : undefined;
       if (!waiting) continue;
       most = rank;
@@ -70,18 +70,18 @@ export class ConnectionShares {
     return this.#cut(found);
   }
 
+  /** Who has more gives first; callers who share a source count as half a share at most, so that a flood gives before them. */
+  #rankOf(siblings: ReadonlySet<Connection>): number {
+    const [first] = siblings;
+    return first?.isShared ? Math.min(siblings.size, this.#limits.perSource / 2) : siblings.size;
+  }
+
   #cut(connection: Connection | undefined): boolean {
     if (!connection) return false;
     this.remove(connection);
     connection.cut();
     return true;
   }
-}
-
-/** More is cut before less, and what is of a single caller before what is shared. */
-function rankOf(siblings: ReadonlySet<Connection>): number {
-  const [first] = siblings;
-  return first?.isShared ? siblings.size - Number.MAX_SAFE_INTEGER : siblings.size;
 }
 
 function longestWaiting(siblings: ReadonlySet<Connection>): Connection | undefined {

@@ -92,7 +92,7 @@ test('the newest head stays, over a restart and whatever comes late', async () =
   expect(await heads.newest('w_a')).toBeUndefined();
   for (const size of [2, 5, 3]) await heads.keep('w_a', note(size));
   expect(await headsIn(folder).newest('w_a')).toBe(note(5));
-  heads.forget('w_a');
+  heads.giveUp('w_a');
   expect(await headsIn(folder).newest('w_a')).toBeUndefined();
   await expect(heads.newest('../credentials.json')).rejects.toThrow(TypeError);
 });

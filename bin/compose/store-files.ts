@@ -3,7 +3,7 @@ import path from 'node:path';
 import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import { checkpointsIn, type Loss, lossesIn } from '../../core/audit/losses.ts';
 import { formatInstant } from '../../core/base/time.ts';
-import { credentialsFile, hasCredentials, loadCredentials } from '../../storage/credentials.ts';
+import { hasCredentials, loadCredentials } from '../../storage/credentials.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { linksFollowed } from '../../storage/links.ts';
 import { headsIn } from '../../storage/log-heads.ts';
@@ -27,7 +27,7 @@ interface BackupCommand {
 export const storeFiles = {
   async backup({ configDir, file, withCredentials }: BackupCommand): Promise<string> {
     const from = requireFile(configDir);
-    requireOther(file, from, configDir);
+    requireOther(file, from);
     requireReplaceable(file);
     if (!hasCredentials(configDir))
       throw new Error(`${configDir} has no credentials.json: name the --config-dir of meshd.`);
@@ -51,7 +51,7 @@ export const storeFiles = {
     mkdirSync(configDir, { recursive: true, mode: 0o700 });
     const to = databaseOf(configDir);
     return locking(configDir, async () => {
-      requireOther(file, to, configDir);
+      requireOther(file, to);
       requireBackup(file);
       const label = labelOf(file);
       const installations = label ? [label.installation] : ((await readLogs(file, installationsIn)) ?? []);
@@ -116,12 +116,12 @@ export function installationOf(configDir: string): string {
   return buildKeyring(loadCredentials(configDir)).logs.originOf('');
 }
 
-/** By whatever name, and also where it is not there now: a backup would take the place of what the installation lives on. @throws Error */
-function requireOther(file: string, database: string, configDir: string): void {
-  const own = [...['', '-wal', '-shm'].map((end) => `${database}${end}`), credentialsFile(configDir)];
+/** By whatever name, and also where it is not there now: a backup would take the place of the database, or of its log. @throws Error */
+function requireOther(file: string, database: string): void {
+  const own = ['', '-wal', '-shm'].map((end) => `${database}${end}`);
   const found = own.find((name) => isSame(file, name));
   if (found === undefined) return;
-  const what = found === database ? 'the database itself' : `${path.basename(found)} of the installation itself`;
+  const what = found === database ? 'the database itself' : 'a part of the database itself';
   throw new Error(`${file} is ${what}: name another file.`);
 }
 

@@ -1,4 +1,4 @@
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { KeptHead } from '../../core/audit/log-keys.ts';
@@ -116,7 +116,7 @@ export function takeLabel(file: string): string | undefined {
 
 /** A backup takes the place of an older one, and of nothing else that somebody may need. @throws StoreError `unavailable` */
 export function requireReplaceable(file: string): void {
-  if (!statSync(file, { throwIfNoEntry: false })?.size || isBackup(file)) return;
+  if (!existsSync(file) || isBackup(file)) return;
   throw unavailable(`${file} is there and is no backup: name another file, or remove it`);
 }
 

@@ -6,7 +6,6 @@ import { startRecentHeads } from './recent-heads.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-const SOON_MS = 1_000;
 const LATER_MS = 60_000;
 
 /** Heads of which one workspace's cannot be kept for a while. */
@@ -31,15 +30,15 @@ test('a head that could not be kept is told until it is, whatever else is kept m
   await using _ = kit;
   const workspace = await kit.workspace();
   faulty.add(workspace);
-  await vi.advanceTimersByTimeAsync(SOON_MS);
-  expect([await marked(workspace), recent.problem()]).toEqual([undefined, expect.stringContaining(workspace)]);
+  await vi.waitFor(() => expect(recent.problem()).toContain(workspace));
   const other = await kit.workspace();
-  await vi.advanceTimersByTimeAsync(SOON_MS);
-  expect(await marked(other)).toBe(await kit.services.store.auditTree(other).size());
-  expect(recent.problem()).toContain(workspace);
+  await vi.waitFor(async () => expect(await marked(other)).toBe(await kit.services.store.auditTree(other).size()));
+  expect([await marked(workspace), recent.problem()]).toEqual([undefined, expect.stringContaining(workspace)]);
   faulty.clear();
-  await vi.advanceTimersByTimeAsync(LATER_MS);
-  expect(recent.problem()).toBeUndefined();
+  await vi.waitFor(() => {
+    vi.advanceTimersByTime(LATER_MS);
+    expect(recent.problem()).toBeUndefined();
+  });
   expect(await marked(workspace)).toBe(await kit.services.store.auditTree(workspace).size());
   await recent.stop();
 });
@@ -49,7 +48,7 @@ test('what could not be kept is tried once more at the end', async () => {
   await using _ = kit;
   const workspace = await kit.workspace();
   faulty.add(workspace);
-  await vi.advanceTimersByTimeAsync(SOON_MS);
+  await vi.waitFor(() => expect(recent.problem()).toContain(workspace));
   faulty.clear();
   await recent.stop();
   expect([await marked(workspace), vi.getTimerCount()]).toEqual([

@@ -1,12 +1,13 @@
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { KeptHead } from '../../core/audit/log-keys.ts';
+import { lossesIn } from '../../core/audit/losses.ts';
 import { makeDurable } from '../owned-file.ts';
 import { unavailable } from '../unavailable.ts';
 import { asStoreError, createPrivate, openForReading } from './database.ts';
 import { faultIn } from './integrity.ts';
-import { lossesOf } from './losses.ts';
+import { logsOf } from './losses.ts';
 import { sizeOf } from './tree.ts';
 
 export interface BackupOptions {
@@ -91,7 +92,7 @@ async function readBack(file: string, heads: readonly KeptHead[]): Promise<{ ent
   if (fault !== undefined) throw unavailable(`the backup does not read back: ${fault}`);
   const database = openForReading(file);
   try {
-    const [loss] = await lossesOf(database, heads);
+    const [loss] = await lossesIn(logsOf(database), heads);
     if (loss) throw unavailable(`the backup lacks ${loss.had - loss.has} entries of the log of ${loss.workspace}`);
     const rows = database.statement<{ id: number }>('SELECT id FROM workspace').all();
     return { entries: rows.reduce((sum, { id }) => sum + sizeOf(database, id), 0) };
@@ -110,6 +111,20 @@ export function takeLabel(file: string): string | undefined {
     return credentials;
   } finally {
     database.close();
+  }
+}
+
+/** A backup takes the place of an older one, and of nothing else that somebody may need. @throws StoreError `unavailable` */
+export function requireReplaceable(file: string): void {
+  if (!existsSync(file) || isBackup(file)) return;
+  throw unavailable(`${file} is there and is no backup: name another file, or remove it`);
+}
+
+function isBackup(file: string): boolean {
+  try {
+    return labelOf(file) !== undefined;
+  } catch {
+    return false;
   }
 }
 

@@ -1,5 +1,6 @@
 import { Argument, Command } from 'commander';
 import { type Log, StoreError } from '../core/base/ports.ts';
+import { outliveOutput } from './closed-output.ts';
 import { called } from './own-command.ts';
 
 /** What the command starts. */
@@ -146,6 +147,7 @@ function whatIsWrong(error: unknown): string {
 async function run({ start }: Meshd, part: string | undefined, options: MeshdOptions): Promise<void> {
   const started = performance.now();
   const { standalone = false, stdio = false, acceptLoss = false, configDir } = options;
+  outliveOutput();
   await failing(async () => {
     const running = await start(configDir, part, { acceptLoss, standalone });
     const { log } = running;

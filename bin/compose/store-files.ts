@@ -11,6 +11,7 @@ import { type BackupLabel, labelOf, writeBackup } from '../../storage/sqlite/bac
 import { lossesOfFile } from '../../storage/sqlite/losses.ts';
 import { putInPlace, requireBackup } from '../../storage/sqlite/restore.ts';
 import { rewriteDatabase } from '../../storage/sqlite/rewrite.ts';
+import { requireRoom } from './backup-room.ts';
 import { loadConfig } from './config.ts';
 import { locking } from './locking.ts';
 import { storeUrl } from './store-url.ts';
@@ -26,6 +27,7 @@ export const storeFiles = {
   async backup({ configDir, file, withCredentials }: BackupCommand): Promise<string> {
     const from = requireFile(configDir);
     requireOther(file, from);
+    requireRoom(from, file, loadConfig(process.env, configDir).env.MESH_STORE_RESERVE);
     if (!hasCredentials(configDir))
       throw new Error(`${configDir} has no credentials.json: name the --config-dir of meshd.`);
     const credentials = loadCredentials(configDir);

@@ -57,6 +57,7 @@ app:
   publicUrls: []         # addresses of this control plane, such as https://mesh.example.com: see below; join links and
                          # approval addresses name the first
   trustProxy: false      # whose X-Forwarded-For and X-Forwarded-Proto count: true, a number of proxies, or their addresses
+  backups: { every: 24h, keep: 7 }    # of the database, beside it: how often and how many; or off
   metrics: open          # who may read /metrics: open, local (this machine), off, or { token: <bearer token> }
   signIn:                # how people sign in, see accounts-and-tokens.md#rules-for-signing-in; read at start
     secondFactor: optional    # administrators: who administers the installation or a workspace must have one

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import type { AppOptions } from './app.ts';
 import { callerWith, gateOf, startTestPlane, type TestPlane } from './test-plane.ts';
 
 const json = (body: string): RequestInit => ({
@@ -120,6 +121,24 @@ describe('a mistake is a problem', () => {
       errors: [{ pointer: '/nope', detail: 'There is no such field.' }],
       code: 'invalid_input',
     });
+  });
+
+  test('also when the failure cannot be logged, whoever was to answer', async () => {
+    const full = () => {
+      throw new Error('ENOSPC: no space left on device, write');
+    };
+    const log = { debug: full, info: full, warn: full, error: full };
+    const dashboard = () => {
+      throw new Error('a bug');
+    };
+    const faces: Partial<AppOptions>[] = [{}, { trustProxy: 1 }];
+    for (const face of faces) {
+      await using plane = await startTestPlane({ log, dashboard, ...face });
+      for (const path of ['/nowhere', '/api/v1/nowhere']) {
+        const { problem } = await problemOf(await plane.send(path));
+        expect([path, problem['code']]).toEqual([path, path === '/nowhere' ? 'internal' : 'not_found']);
+      }
+    }
   });
 
   test('that withholds the message of a bug', async () => {

@@ -134,7 +134,10 @@ export function buildApp(options: AppOptions): RequestListener {
   // express tells an error handler by its four parameters.
   app.use((error: unknown, request: Request, response: Response, _next: () => void) => fail(error, request, response));
   // Only express can tell whom a proxy speaks for.
-  return trustProxy === undefined ? direct(api, [checkHost, ...(limit ? [limit] : [])], fail, app) : app;
+  // What fails in its own error handler would be answered by express, in HTML.
+  const others: RequestListener = (request, response) =>
+    app(request as Request, response as Response, (error: unknown) => fail(error, request, response));
+  return trustProxy === undefined ? direct(api, [checkHost, ...(limit ? [limit] : [])], fail, others) : others;
 }
 
 type Fail = (error: unknown, request: IncomingMessage, response: ServerResponse) => void;
@@ -189,15 +192,23 @@ function openApi(operations: AppOptions['operations'], version: string, headers:
   };
 }
 
-/** Whatever went wrong outside an operation, as a problem: never HTML, never a stack. */
+/** Whatever went wrong outside an operation, as a problem: never HTML, never a stack. It throws nothing itself. */
 function problemsOnly(log: Log): Fail {
   return (thrown, request, response) => {
     const requestId = requestIdOf(request.headers['x-request-id']);
     const error = fromHttpError(thrown);
-    const headers = response.hasHeader('Content-Security-Policy') ? [] : securityHeaders();
     const instance = (request.url ?? '').split('?', 1)[0] ?? '';
     const problem = toProblem(error, { instance, requestId });
-    logFailure(log, error, problem, { method: request.method, path: instance });
-    sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
+    try {
+      logFailure(log, error, problem, { method: request.method, path: instance });
+    } catch {
+      // The caller is to be answered all the same.
+    }
+    try {
+      const headers = response.hasHeader('Content-Security-Policy') ? [] : securityHeaders();
+      sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
+    } catch {
+      response.destroy();
+    }
   };
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { RequestListener, ServerResponse } from 'node:http';
+import { Agent, type RequestListener, request, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -31,6 +31,29 @@ test('a request that is complete only once the end has begun is refused before a
   await listening.stop();
 });
 
+test('whoever asks in the moment after the end has begun is told so, on a kept connection and on a new one', async () => {
+  const listening = await listen((_request, response) => void response.end('done'), { host: '127.0.0.1', port: 0 });
+  using agent = disposable(new Agent({ keepAlive: true, maxSockets: 1 }));
+  const before = await post(listening.url, agent);
+  const drained = listening.drain(60_000);
+  const kept = await post(listening.url, agent, 'x'.repeat(200_000));
+  const fresh = await post(`${listening.url}/readyz`);
+  expect([before, kept, fresh]).toEqual([
+    { status: 200, connection: 'keep-alive', isReused: false },
+    { status: 503, connection: 'close', isReused: true },
+    { status: 503, connection: 'close', isReused: false },
+  ]);
+  await drained;
+  await expect(post(listening.url)).rejects.toThrow('ECONNREFUSED');
+});
+
+test('a kept connection on which nobody asks does not hold the end up', async () => {
+  const listening = await listen((_request, response) => void response.end('done'), { host: '127.0.0.1', port: 0 });
+  using agent = disposable(new Agent({ keepAlive: true, maxSockets: 1 }));
+  await post(listening.url, agent);
+  await listening.drain(600_000);
+});
+
 test('a stream that ends by itself lets the end go on, though its connection would be kept', async () => {
   const begun = Promise.withResolvers<() => void>();
   const listening = await listen(
@@ -55,6 +78,18 @@ test('what does not end in time is cut', async () => {
   await listening.stop(1);
   await expect(answer.text()).rejects.toThrow('terminated');
 });
+
+async function post(url: string, agent?: Agent, body = '') {
+  const call = request(url, { method: 'POST', ...(agent && { agent }) });
+  call.end(body);
+  const [response] = await once(call, 'response');
+  await text(response);
+  return { status: response.statusCode, connection: response.headers.connection, isReused: call.reusedSocket };
+}
+
+function disposable(agent: Agent): Agent & Disposable {
+  return Object.assign(agent, { [Symbol.dispose]: () => agent.destroy() });
+}
 
 /** A server of which even the loopback has limits. */
 function limited(app: RequestListener, connections = { total: 3, perSource: 2 }) {

@@ -26,8 +26,8 @@ export interface Listening {
   readonly port: number;
   readonly url: string;
   /**
-   * Takes no more connections, answers new requests of those there are with 503 and lets those under way finish, each with
-   * `Connection: close`. Resolves when none is left, or after `graceMs`. Idempotent.
+   * Answers new requests with 503 and lets those under way finish, each with `Connection: close`; after a moment it takes no
+   * more connections and closes the idle ones. Resolves when none is left, or after `graceMs`. Idempotent.
    */
   drain(graceMs: number): Promise<void>;
   /** Drains, for `graceMs` at most, then cuts what is left. Idempotent. */
@@ -45,6 +45,8 @@ const MAX_HEADER_BYTES = 16_384;
 const CONNECTIONS: ShareLimits = { total: 10_000, perSource: 1_024 };
 const TLS_HANDSHAKE_MS = 10_000;
 const STOP_GRACE_MS = 3_000;
+/** So long whoever is in the middle of asking, or of connecting, is told that the end has begun, instead of cut off. */
+const TELLING_MS = 250;
 
 /** Serves a request listener on a hardened HTTP or HTTPS server. */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
@@ -58,6 +60,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   };
   const underWay = new Set<ServerResponse>();
   let isDraining = false;
+  let isClosing = false;
   const serve: RequestListener = (request, response) => {
     if (isDraining) {
       refuseToBegin(request, response);
@@ -69,7 +72,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       held.answered(request);
       underWay.delete(response);
       // A stream ends without `Connection: close`.
-      if (isDraining) setImmediate(() => server.closeIdleConnections());
+      if (isClosing) setImmediate(() => server.closeIdleConnections());
     });
     app(request, response);
   };
@@ -85,13 +88,20 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   const closed = once(server, 'close');
   let stopped: Promise<void> | undefined;
 
+  function close(): void {
+    if (isClosing) return;
+    isClosing = true;
+    server.close();
+    server.closeIdleConnections();
+  }
+
   async function drain(graceMs: number): Promise<void> {
     if (!isDraining) {
       isDraining = true;
       // What has sent its head already is a stream, or all but sent.
       for (const response of underWay) if (!response.headersSent) response.setHeader('Connection', 'close');
-      server.close();
-      server.closeIdleConnections();
+      // Behind the timers, so that what has arrived by then is read first.
+      setTimeout(() => setImmediate(close), TELLING_MS);
     }
     const cut = new AbortController();
     await Promise.race([closed, after(graceMs, undefined, { signal: cut.signal }).catch(() => undefined)]);
@@ -100,6 +110,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
 
   async function stop(graceMs: number): Promise<void> {
     await drain(graceMs);
+    close();
     server.closeAllConnections();
     await closed;
   }
@@ -121,7 +132,8 @@ function refuseToBegin(request: IncomingMessage, response: ServerResponse): void
   const instance = (request.url ?? '').split('?', 1)[0] ?? '';
   const why = 'The control plane is stopping: nothing was done. Send this again in a moment.';
   const problem = toProblem(new MeshError('unavailable', why, { retryAfterSeconds: 1 }), { instance });
-  sendProblem(response, problem, ['Connection', 'close', ...securityHeaders()]);
+  // A connection that is closed with something unread in it is reset, and the answer may be lost with it.
+  request.once('end', () => sendProblem(response, problem, ['Connection', 'close', ...securityHeaders()])).resume();
 }
 
 /** Bytes that are no HTTP request get a problem, as every other mistake does. */

@@ -24,16 +24,20 @@ const MESHD: LockHolder = {
  */
 export function lockDirectory(directory: string, holder: LockHolder = MESHD): { release(): void } {
   const pidFile = path.join(directory, holder.pidFile);
-  const database = new DatabaseSync(path.join(directory, holder.lockFile));
+  const lockFile = path.join(directory, holder.lockFile);
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(lockFile);
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
-    database.close();
-    if (!/locked|busy/i.test((error as Error).message)) throw error;
+    database?.close();
+    // SQLite itself does not say which file it is.
+    if (!/locked|busy/i.test((error as Error).message)) throw Object.assign(error as Error, { path: lockFile });
     throw new Error(holder.refusal(directory, readPid(pidFile)));
   }
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
-  return { release: () => database.close() };
+  const held = database;
+  return { release: () => held.close() };
 }
 
 function readPid(file: string): string {

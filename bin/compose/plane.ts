@@ -31,12 +31,14 @@ import { buildDashboard } from './dashboard.ts';
 import { diskOf } from './disk.ts';
 import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
 import { guardClock, systemClock } from './guard-clock.ts';
+import type { LogOutput } from './log-output.ts';
 import { networkMetrics } from './network-metrics.ts';
 import { openInstallation } from './open-installation.ts';
 import { ownNames } from './own-names.ts';
 import {
   clockMetrics,
   jobMetrics,
+  logMetrics,
   planeMetrics,
   readinessMetrics,
   snapshotMetrics,
@@ -68,6 +70,8 @@ export interface Plane {
 
 export interface PlaneOptions {
   readonly log: Log;
+  /** Where the log is written, if that is to be watched. */
+  readonly output?: LogOutput;
   /** The guarded clock of this host unless set; one that is no guarded clock is taken as it is. */
   readonly clock?: Clock;
   /** Go on where the database has less than the installation had. */
@@ -86,7 +90,7 @@ const CUT_MS = 500;
  * @throws Error naming what is wrong with the directory, the credentials or a listener.
  */
 export async function startPlane(config: Config, options: PlaneOptions): Promise<Plane> {
-  const { log, clock = systemClock(), acceptLoss = false } = options;
+  const { log, output, clock = systemClock(), acceptLoss = false } = options;
   const { env, configDir } = config;
   const tls = readTls(env);
   mkdirSync(configDir, { recursive: true, mode: 0o700 });
@@ -99,6 +103,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     undo.push(lock.release);
     const metrics = createMetrics();
     undo.push(planeMetrics(metrics, env.MESH_EDITION));
+    logMetrics(metrics, output);
     const opened = await openInstallation({ configDir, storeUrl: storeUrl(config), clock, log, acceptLoss });
     undo.push(() => opened.store.close());
     const { credentials } = opened;
@@ -167,7 +172,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     undo.push(() => mcp.close());
     metrics.gauge('mesh_mcp_sessions', 'Sessions of MCP clients of the 2025 revision', mcp.sessionCount);
     const stopping = new AbortController();
-    const ready = buildReadiness({ isUp: () => isUp, store, disk, clock, wire, storeState });
+    const ready = buildReadiness({ isUp: () => isUp, store, disk, clock, wire, storeState, output });
     readinessMetrics(metrics, ready);
     const rate = { perMinute: config.app.rateLimit };
     const trustProxy = config.app.trustProxy === false ? undefined : config.app.trustProxy;

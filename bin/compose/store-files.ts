@@ -13,6 +13,7 @@ import { type BackupLabel, labelOf, requireReplaceable, writeBackup } from '../.
 import { readLogs } from '../../storage/sqlite/losses.ts';
 import { putInPlace, requireBackup } from '../../storage/sqlite/restore.ts';
 import { rewriteDatabase } from '../../storage/sqlite/rewrite.ts';
+import { requireRoom } from './backup-room.ts';
 import { loadConfig } from './config.ts';
 import { locking } from './locking.ts';
 import { storeUrl } from './store-url.ts';
@@ -29,6 +30,7 @@ export const storeFiles = {
     const from = requireFile(configDir);
     requireOther(file, from);
     requireReplaceable(file);
+    requireRoom(from, file, loadConfig(process.env, configDir).env.MESH_STORE_RESERVE);
     if (!hasCredentials(configDir))
       throw new Error(`${configDir} has no credentials.json: name the --config-dir of meshd.`);
     const credentials = loadCredentials(configDir);

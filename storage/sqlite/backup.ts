@@ -3,6 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { KeptHead } from '../../core/audit/log-keys.ts';
 import { lossesIn } from '../../core/audit/losses.ts';
+import { StoreError } from '../../core/base/ports.ts';
 import { makeDurable } from '../owned-file.ts';
 import { unavailable } from '../unavailable.ts';
 import { asStoreError, createPrivate, openForReading } from './database.ts';
@@ -58,8 +59,15 @@ export async function writeBackup(options: BackupOptions): Promise<MadeBackup> {
     return { at: now, installation, bytes: statSync(to).size, ...made };
   } catch (error) {
     rmSync(draft, { force: true });
-    throw error;
+    throw isFull(error)
+      ? new StoreError('full', `the disk of ${to} is full: make room there, or name another place.`)
+      : error;
   }
+}
+
+function isFull(error: unknown): boolean {
+  const failure = asStoreError(error);
+  return failure instanceof StoreError ? failure.code === 'full' : (failure as NodeJS.ErrnoException).code === 'ENOSPC';
 }
 
 /** All of a database, what its log holds too, as of one moment. Its owner alone can read the copy. */

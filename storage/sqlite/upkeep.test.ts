@@ -47,7 +47,10 @@ test.each<[string, (file: string) => void, RegExp]>([
   expect(store.upkeep.problem()).toBeUndefined();
   lose(file);
   await expect(store.record('w', login)).rejects.toThrow(message);
-  await expect(store.record('w', login)).rejects.toThrow(message);
+  await expect(store.record('w', login)).rejects.toMatchObject({
+    code: 'lost',
+    message: expect.stringMatching(message),
+  });
   expect(store.upkeep.problem()).toMatch(message);
 });
 

@@ -290,6 +290,12 @@ test('once mesh.db is removed under a running meshd no write is acknowledged, an
     rmSync(path.join(directory, name));
   }
   expect(await writeTo(plane, place, 'after')).toBe(503);
+  const told = await api('POST', '/api/v1/policies', {
+    ...place,
+    body: { name: 'again', spec: { action: 'DENY', peerSelector: {} } },
+  });
+  expect(told.body.detail).toMatch(/is gone, .+ trying again does not help: the operator has to look/);
+  expect(JSON.stringify(told.body)).not.toContain(directory);
   expect((await api('GET', '/readyz')).status).toBe(503);
   const rescued = `${databaseIn(directory)}.rescued`;
   await expect.poll(() => existsSync(rescued), { timeout: 30_000 }).toBe(true);

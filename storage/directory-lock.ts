@@ -29,17 +29,20 @@ export function lockDirectory(directory: string, holder: LockHolder = MESHD): { 
   if (lstatSync(lockFile, { throwIfNoEntry: false })?.isFile() === false) {
     throw new Error(`${lockFile} is no file: remove it.`);
   }
-  const database = new DatabaseSync(lockFile);
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(lockFile);
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
-    database.close();
-    if (!/locked|busy/i.test((error as Error).message)) throw error;
+    database?.close();
+    // SQLite itself does not say which file it is.
+    if (!/locked|busy/i.test((error as Error).message)) throw Object.assign(error as Error, { path: lockFile });
     throw new Error(holder.refusal(directory, readPid(pidFile)));
   }
   rmSync(pidFile, { force: true });
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600, flag: 'wx' });
-  return { release: () => database.close() };
+  const held = database;
+  return { release: () => held.close() };
 }
 
 function readPid(file: string): string {

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { readCheckpoint } from '../../core/audit/checkpoint.ts';
-import type { LastingHeads } from '../../core/audit/log-keys.ts';
+import type { LastingHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
+import { checkpointsIn, missingIn } from '../../core/audit/losses.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { backupsIn } from '../../storage/backup-files.ts';
@@ -9,7 +10,7 @@ import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
 import { isServed, type OpenStore, openStore, storeFile } from '../../storage/open.ts';
 import { acceptLogs } from '../../storage/sqlite/accept.ts';
-import { hasEntries, lossesOfFile } from '../../storage/sqlite/losses.ts';
+import { hasEntries, readLogs } from '../../storage/sqlite/losses.ts';
 import { RESCUED } from '../../storage/upkeep.ts';
 import { lossLine, NOTHING_MISSING } from './loss-words.ts';
 import { requireHeld } from './served-installation.ts';
@@ -34,20 +35,23 @@ export async function openInstallation(options: InstallationOptions) {
   const heads = headsIn(configDir);
   const file = storeFile(storeUrl);
   const before = hasCredentials(configDir) ? loadCredentials(configDir) : undefined;
-  const isKeyless = before === undefined && file !== undefined && hasEntries(file);
-  if (isKeyless && !acceptLoss) throw new Error(keyRefusal(file, configDir));
-  const missing = file === undefined || before === undefined ? [] : await missingIn(file, heads);
+  const logs = before && buildKeyring(before).logs;
+  const isKeyless = !logs && file !== undefined && (hasEntries(file) || heads.all().length > 0);
+  if (isKeyless && !acceptLoss) throw new Error(keyRefusal(file, heads, configDir));
+  const missing = file === undefined || !logs ? [] : await missingLines(file, heads, logs);
   if (file !== undefined && missing.length > 0 && !acceptLoss) throw new Error(refusal(file, missing, configDir));
   if (acceptLoss && file !== undefined && !isKeyless && missing.length === 0) throw new Error(NOTHING_MISSING);
   let store = await openStore(storeUrl, { clock, log });
   try {
-    if (isServed(storeUrl)) await requireHeld(store, { configDir, heads, acceptLoss, hasKeys: before !== undefined });
+    if (isServed(storeUrl)) await requireHeld(store, { configDir, heads, acceptLoss, logs });
     if (file !== undefined && (isKeyless || missing.length > 0)) {
       await store.close();
       store = await openAccepted(options, file, heads);
     }
     // After the store: credentials without a database are those of an installation that has lost it.
-    return { store, credentials: before ?? loadCredentials(configDir), heads };
+    const credentials = before ?? loadCredentials(configDir);
+    if (!heads.wereKept()) heads.begin(await checkpointsIn(store));
+    return { store, credentials, heads };
   } catch (error) {
     await store.close();
     throw error;
@@ -55,8 +59,9 @@ export async function openInstallation(options: InstallationOptions) {
 }
 
 /** What a store lacks of what the installation had, a line each. @throws StoreError for a file that is damaged */
-async function missingIn(file: string, heads: LastingHeads): Promise<string[]> {
-  const losses = statSync(file, { throwIfNoEntry: false })?.size ? await lossesOfFile(file, heads.all()) : undefined;
+async function missingLines(file: string, heads: LastingHeads, logs: PublicLogKeys): Promise<string[]> {
+  const isThere = statSync(file, { throwIfNoEntry: false })?.size;
+  const losses = isThere ? await readLogs(file, (store) => missingIn(store, heads, logs)) : undefined;
   return losses === undefined ? [missingFile(file, heads)] : losses.map(lossLine);
 }
 
@@ -87,10 +92,14 @@ function refusal(file: string, lines: readonly string[], configDir: string): str
 }
 
 /** Sessions, nodes and the audit logs rest on the keys: others in their place would shut everyone out without a word. */
-function keyRefusal(file: string, configDir: string): string {
+function keyRefusal(file: string, heads: LastingHeads, configDir: string): string {
+  const isDatabaseThere = hasEntries(file);
+  const what = isDatabaseThere
+    ? `and the database ${file} was written with the keys in it`
+    : `although log-heads beside it shows that it was; of the database ${missingFile(file, heads)}`;
   return [
-    `${credentialsFile(configDir)} is not there, and the database ${file} was written with the keys in it, so nothing was started or changed.`,
-    'Put it back if it is elsewhere (a volume that is not mounted, --config-dir), or',
+    `${credentialsFile(configDir)} is not there, ${what}, so nothing was started or changed.`,
+    `Put ${isDatabaseThere ? 'it' : 'both'} back if elsewhere (a volume that is not mounted, --config-dir), or`,
     `  restore a backup that was made --with-credentials:  meshd restore FILE --config-dir ${configDir}`,
     `  make new keys, with which every node has to join again:  meshd --standalone --accept-loss --config-dir ${configDir}`,
   ].join('\n');

@@ -47,6 +47,7 @@ export function upkeepOf(
       createPrivate(draft);
       await backup(database.connection, draft);
       const fault = faultIn(draft);
+      for (const end of ['-wal', '-shm']) rmSync(`${draft}${end}`, { force: true });
       if (fault !== undefined) throw unavailable(`what was in the database cannot be saved: ${fault}`);
       renameSync(draft, copy);
       return copy;

@@ -23,6 +23,6 @@ test('the process id takes the place of a link, and what that leads to stays as 
 
 test('a lock that is a link is refused, and nothing is made behind it', () => {
   symlinkSync(inside('other'), inside('lock'));
-  expect(() => lockDirectory(directory)).toThrow(`${inside('lock')} is no file: remove it.`);
+  expect(() => lockDirectory(directory)).toThrow(`${inside('lock')} is a link: remove it.`);
   expect(existsSync(inside('other'))).toBe(false);
 });

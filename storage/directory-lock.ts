@@ -26,8 +26,8 @@ export function lockDirectory(directory: string, holder: LockHolder = MESHD): { 
   const pidFile = path.join(directory, holder.pidFile);
   const lockFile = path.join(directory, holder.lockFile);
   // The directory may be another user's: neither file is looked for behind a link of theirs.
-  if (lstatSync(lockFile, { throwIfNoEntry: false })?.isFile() === false) {
-    throw new Error(`${lockFile} is no file: remove it.`);
+  if (lstatSync(lockFile, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    throw new Error(`${lockFile} is a link: remove it.`);
   }
   let database: DatabaseSync | undefined;
   try {

@@ -12,7 +12,7 @@ import { loginSource } from './login-limits.ts';
 import { isPasswordOld } from './password-rules.ts';
 import { verifyPassword } from './passwords.ts';
 import { createSession } from './sessions.ts';
-import { lacksSecondFactor } from './who-needs-factor.ts';
+import { isAdministrator, lacksSecondFactor } from './who-needs-factor.ts';
 
 /** Networks that an account is remembered to sign in from. */
 const MAX_KNOWN_SOURCES = 8;
@@ -40,7 +40,7 @@ type LoginContext = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys'
  * Exchanges a password, and of who has a second factor a code, for a session.
  *
  * @throws MeshError `unauthenticated`, in the same time and words for a wrong name and a wrong password; `otp_required` after
- * the right password alone; `rate_limited`.
+ * the right password alone; `rate_limited`. StoreError `full` where only administrators are let in (`core/base/reserve.ts`).
  */
 export async function logIn(login: Login, context: LoginContext): Promise<LoggedIn> {
   const { services, origin, requestId } = context;
@@ -49,6 +49,7 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
   const attempt = services.logins.attempt(origin, normalizeUsername(login.username), knownSources);
   const matches = await verifyPassword(login.password, found?.spec.passwordHash);
   let account = found;
+  let fromReserve = false;
   for (let left = TRIES; ; left -= 1) {
     const { refusal, changes, detail } = judge(login, matches ? account : undefined, context);
     const event: SecurityEvent = {
@@ -62,14 +63,18 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
       const isIncomplete = refusal?.code === 'otp_required' && login.otp === undefined;
       if (isIncomplete) attempt.incomplete();
       const locked = account && !isIncomplete ? lockEvents(attempt, account.name, origin) : [];
-      await services.store.record(
-        SYSTEM_WORKSPACE,
-        [event, ...locked].map((each) => ({ ...each, requestId })),
-      );
+      const events = [event, ...locked].map((each) => ({ ...each, requestId }));
+      try {
+        await services.store.record(SYSTEM_WORKSPACE, events);
+      } catch (error) {
+        if (!(isFull(error) && refusal)) throw error;
+        throw new MeshError(refusal.code, refusal.message, refusal.details, { cause: error });
+      }
       throw refusal;
     }
     try {
-      const commit = { ...commitContext(context, 'logged in', { securityEvents: [event] }), actor: event.actor };
+      const why = commitContext(context, 'logged in', { securityEvents: [event] });
+      const commit = { ...why, actor: event.actor, fromReserve };
       const session = await createSession(services, account, commit, changes);
       attempt.succeeded();
       const isOld = isPasswordOld(account, services.clock.now(), services.settings.signIn);
@@ -79,6 +84,13 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
         ...((await lacksSecondFactor(services, account)) && { secondFactorRequired: true }),
       };
     } catch (error) {
+      if (isFull(error)) {
+        if (!fromReserve && (await isAdministrator(services, account))) {
+          fromReserve = true;
+          continue;
+        }
+        attempt.passed();
+      }
       if (!(error instanceof StoreError && error.code === 'conflict') || left <= 1) throw error;
       // Somebody signed in to the account at the same time, perhaps with this very code: it is judged as it is now.
       const current = await findAccount(services, login.username);
@@ -86,6 +98,10 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
       account = current;
     }
   }
+}
+
+function isFull(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.code === 'full';
 }
 
 interface Judgement {

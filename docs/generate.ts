@@ -84,6 +84,7 @@ in \`MESH_LISTEN\`, \`MESH_TLS_CERT\` or the addresses given to nodes, or one of
 \`trustProxy\`: behind a reverse proxy, so that limits count each client and not the proxy. A number counts proxies from this
 end, a list names their addresses and networks (\`loopback\`, \`linklocal\` and \`uniquelocal\` are known); \`true\` believes
 whatever the client says, so only where nothing but the proxy can connect. While it is off, the headers count for nothing.
+The limit of connections from one address does not hold for proxies that are named here; with \`true\` or a number, for nobody.
 
 Generated secrets are in \`<config-dir>/credentials.json\` (mode 0600, refused at start if wider).
 `;

@@ -162,13 +162,14 @@ describe('a mistake is a problem', () => {
     expect((await plane.send('/healthz')).status).toBe(200);
   });
 
-  test('when one source asks too often, and says when to come back', async () => {
+  test('when one source asks too often, says when to come back, and ends its connection', async () => {
     await using plane = await startTestPlane({ limits: { rate: { perMinute: 2, limitLoopback: true } } });
     const anonymous = { headers: { authorization: '' } };
     await plane.send('/healthz', anonymous);
-    await plane.send('/healthz', anonymous);
+    expect((await plane.send('/healthz', anonymous)).headers.get('connection')).toBe('keep-alive');
     const response = await plane.send('/api/v1/echo', anonymous);
     expect([response.status, Number(response.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    expect(response.headers.get('connection')).toBe('close');
     expect((await problemOf(response)).problem['code']).toBe('rate_limited');
   });
 });

@@ -22,6 +22,7 @@ import { requestIdOf } from './request-id.ts';
 import { buildRouter, type FixedRoute } from './router.ts';
 import { STRICT_TRANSPORT_SECURITY, securityHeaders } from './security-headers.ts';
 import type { ArchiveLimits } from './send-archive.ts';
+import type { TrustProxy } from './trusted-proxies.ts';
 
 export interface AppOptions {
   readonly operations: readonly AnyOperation<Services>[];
@@ -42,8 +43,7 @@ export interface AppOptions {
   readonly mcp?: RequestHandler;
   /** Answers what nothing else does, such as the dashboard at /. */
   readonly dashboard?: RequestHandler;
-  /** Proxies whose X-Forwarded-For is believed, as express takes it: all, a count of hops or a list of addresses. */
-  readonly trustProxy?: true | number | readonly string[];
+  readonly trustProxy?: TrustProxy;
   /** Names of this control plane, in lower case, besides those of the loopback. */
   readonly hosts?: ReadonlySet<string>;
   /** Who may read /metrics; everyone unless set. */

@@ -4,6 +4,9 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
 import { MeshError, toProblem } from '../core/base/errors.ts';
+import { isLoopback } from '../core/base/origin.ts';
+import type { ShareLimits } from './connection-shares.ts';
+import { holdConnections } from './held-connections.ts';
 import { problemHeaders, sendProblem } from './problem.ts';
 import { securityHeaders } from './security-headers.ts';
 
@@ -13,6 +16,9 @@ export interface ListenOptions {
   readonly port: number;
   /** PEM. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
+  /** Addresses that many callers may connect from, which have no limit of their own; those of this machine unless set. */
+  readonly isShared?: (address: string) => boolean;
+  readonly connections?: ShareLimits;
 }
 
 export interface Listening {
@@ -35,11 +41,14 @@ const CHECK_INTERVAL_MS = 5_000;
 /** Above the idle time of common load balancers (60 s), so that they never write into a closed connection. */
 const KEEP_ALIVE_MS = 65_000;
 const MAX_HEADER_BYTES = 16_384;
-const MAX_CONNECTIONS = 10_000;
+/** Those of one source are as many as the bus lets strangers behind one address have. */
+const CONNECTIONS: ShareLimits = { total: 10_000, perSource: 1_024 };
+const TLS_HANDSHAKE_MS = 10_000;
 const STOP_GRACE_MS = 3_000;
 
 /** Serves a request listener on a hardened HTTP or HTTPS server. */
-export async function listen(app: RequestListener, { host, port, tls }: ListenOptions): Promise<Listening> {
+export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
+  const { host, port, tls, isShared = isLoopback, connections = CONNECTIONS } = options;
   const limits = {
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -55,7 +64,9 @@ export async function listen(app: RequestListener, { host, port, tls }: ListenOp
       return;
     }
     underWay.add(response);
+    held.begun(request);
     response.once('close', () => {
+      held.answered(request);
       underWay.delete(response);
       // A stream ends without `Connection: close`.
       if (isDraining) setImmediate(() => server.closeIdleConnections());
@@ -63,9 +74,9 @@ export async function listen(app: RequestListener, { host, port, tls }: ListenOp
     app(request, response);
   };
   const server: Server = tls
-    ? createTlsServer({ ...limits, ...tls, minVersion: 'TLSv1.2' }, serve)
+    ? createTlsServer({ ...limits, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: TLS_HANDSHAKE_MS }, serve)
     : createServer(limits, serve);
-  server.maxConnections = MAX_CONNECTIONS;
+  const held = holdConnections(server, connections, isShared);
   server.on('clientError', refuseMalformed);
   server.listen(port, host);
   await once(server, 'listening');

@@ -18,6 +18,7 @@ import { startWebhooks } from '../../plane/webhooks/webhooks.ts';
 import { buildApp } from '../../rest/app.ts';
 import { type Listening, listen } from '../../rest/listen.ts';
 import { createMetrics } from '../../rest/metrics.ts';
+import { sharedAddresses } from '../../rest/trusted-proxies.ts';
 import { clockMarkIn } from '../../storage/clock-mark.ts';
 import { lockDirectory } from '../../storage/directory-lock.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
@@ -171,6 +172,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const ready = buildReadiness({ isUp: () => isUp, store, disk, clock, wire, storeState });
     readinessMetrics(metrics, ready);
     const rate = { perMinute: config.app.rateLimit };
+    const trustProxy = config.app.trustProxy === false ? undefined : config.app.trustProxy;
     const app = buildApp({
       operations,
       gate,
@@ -183,12 +185,12 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       limits: { rate },
       hosts,
       metricsAccess: config.app.metrics,
-      ...(config.app.trustProxy !== false && { trustProxy: config.app.trustProxy }),
+      ...(trustProxy !== undefined && { trustProxy }),
     });
     const api = await orExplain(
       'MESH_LISTEN',
       env.MESH_LISTEN,
-      listen(app, { ...env.MESH_LISTEN, ...(tls && { tls }) }),
+      listen(app, { ...env.MESH_LISTEN, ...(tls && { tls }), isShared: sharedAddresses(trustProxy) }),
     );
     undo.push(() => api.stop(CUT_MS));
     // Port 0 takes a free one, which links to the API name from here on.

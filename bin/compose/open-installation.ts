@@ -20,6 +20,8 @@ export interface InstallationOptions {
   readonly storeUrl: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Bytes that are kept free on the disk of the store. */
+  readonly reserve: number;
   /** Go on where the database has less than the installation had. */
   readonly acceptLoss?: boolean;
 }
@@ -31,7 +33,7 @@ export interface InstallationOptions {
  * @throws Error that says what is missing since when, and what to do
  */
 export async function openInstallation(options: InstallationOptions) {
-  const { configDir, storeUrl, clock, log, acceptLoss = false } = options;
+  const { configDir, storeUrl, clock, log, reserve, acceptLoss = false } = options;
   const heads = headsIn(configDir);
   const file = storeFile(storeUrl);
   const before = hasCredentials(configDir) ? loadCredentials(configDir) : undefined;
@@ -41,7 +43,7 @@ export async function openInstallation(options: InstallationOptions) {
   const missing = file === undefined || !logs ? [] : await missingLines(file, heads, logs);
   if (file !== undefined && missing.length > 0 && !acceptLoss) throw new Error(refusal(file, missing, configDir));
   if (acceptLoss && file !== undefined && !isKeyless && missing.length === 0) throw new Error(NOTHING_MISSING);
-  let store = await openStore(storeUrl, { clock, log });
+  let store = await openStore(storeUrl, { clock, log, reserve });
   try {
     if (isServed(storeUrl)) await requireHeld(store, { configDir, heads, acceptLoss, logs });
     if (file !== undefined && (isKeyless || missing.length > 0)) {
@@ -66,7 +68,7 @@ async function missingLines(file: string, heads: LastingHeads, logs: PublicLogKe
 }
 
 async function openAccepted(
-  { configDir, storeUrl, clock, log }: InstallationOptions,
+  { configDir, storeUrl, clock, log, reserve }: InstallationOptions,
   file: string,
   heads: LastingHeads,
 ): Promise<OpenStore> {
@@ -74,7 +76,7 @@ async function openAccepted(
   const reason = 'meshd --accept-loss';
   const accepted = await acceptLogs({ path: file, logs, heads, reason, now: clock.now() });
   for (const { workspace, given } of accepted) log.error({ workspace, given }, 'what was lost is given up');
-  return openStore(storeUrl, { clock, log });
+  return openStore(storeUrl, { clock, log, reserve });
 }
 
 function refusal(file: string, lines: readonly string[], configDir: string): string {

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { AGENT, INTERFACE, RUN_DIRECTORY } from '../client/agent/node-locks.ts';
+import { AGENT, INTERFACE } from '../client/agent/node-locks.ts';
 import { leaseOf } from '../client/firewall/nftables.ts';
+import { RUN_DIRECTORY } from '../client/run-directory.ts';
 
 /** What an agent that was killed has left of its node, for people; undefined where it left no tunnel. Linux only. */
 export async function leftBehind(directory: string): Promise<string | undefined> {

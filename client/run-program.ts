@@ -31,9 +31,8 @@ export function runIn(namespace: string): typeof runProgram {
   return (file, args, options) => runProgram('ip', ['netns', 'exec', namespace, file, ...args], options);
 }
 
-/** A program that runs until it is ended, or until this process ends: its input is a pipe that closes then. */
+/** A program that runs until it is ended. */
 export interface StartedProgram {
-  write(line: string): void;
   /** Resolves when it has ended or could not be started. */
   readonly ended: Promise<void>;
   /** Closes its input, and ends it. */
@@ -56,7 +55,6 @@ export const startProgram: StartProgram = (file, args, onLine) => {
     child.once('exit', () => resolve());
   });
   return {
-    write: (line) => child.stdin.write(`${line}\n`),
     ended,
     async end() {
       child.stdin.end();

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -25,6 +25,10 @@ const MESHD: LockHolder = {
 export function lockDirectory(directory: string, holder: LockHolder = MESHD): { release(): void } {
   const pidFile = path.join(directory, holder.pidFile);
   const lockFile = path.join(directory, holder.lockFile);
+  // The directory may be another user's: neither file is looked for behind a link of theirs.
+  if (lstatSync(lockFile, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    throw new Error(`${lockFile} is a link: remove it.`);
+  }
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(lockFile);
@@ -35,7 +39,8 @@ export function lockDirectory(directory: string, holder: LockHolder = MESHD): { 
     if (!/locked|busy/i.test((error as Error).message)) throw Object.assign(error as Error, { path: lockFile });
     throw new Error(holder.refusal(directory, readPid(pidFile)));
   }
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  rmSync(pidFile, { force: true });
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600, flag: 'wx' });
   const held = database;
   return { release: () => held.close() };
 }

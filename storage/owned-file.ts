@@ -1,9 +1,10 @@
 import {
-  chownSync,
   closeSync,
   fchmodSync,
   fchownSync,
   fsyncSync,
+  lchownSync,
+  lstatSync,
   openSync,
   renameSync,
   rmSync,
@@ -25,7 +26,8 @@ export function replaceOwned(name: string, text: string): void {
   const { uid, gid } = before ?? statSync(directory);
   const draft = `${name}.new`;
   try {
-    const file = openSync(draft, 'w', PRIVATE);
+    rmSync(draft, { force: true });
+    const file = openSync(draft, 'wx', PRIVATE);
     try {
       if (mayGive()) fchownSync(file, uid, gid);
       fchmodSync(file, before === undefined ? PRIVATE : before.mode & 0o777);
@@ -59,7 +61,8 @@ export function giveToOwner(directory: string, names: readonly string[]): void {
   const { uid, gid } = statSync(directory);
   for (const name of names) {
     const file = path.join(directory, name);
-    if (statSync(file, { throwIfNoEntry: false })) chownSync(file, uid, gid);
+    // Of a link of theirs, the link: not what it leads to.
+    if (lstatSync(file, { throwIfNoEntry: false })) lchownSync(file, uid, gid);
   }
 }
 

@@ -1,17 +1,19 @@
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { Agent, type AgentEnd, type Started } from '../../client/agent/agent.ts';
 import { type Greeting, type NodeEnd, type NodeOptions, NodeRefusal } from '../../client/agent/launch.ts';
 import { forgetNode, noteNode } from '../../client/agent/left-node.ts';
 import { type LocalRequest, localSocketPath, serveLocally } from '../../client/agent/local-socket.ts';
-import { AGENT, INTERFACE, RUN_DIRECTORY } from '../../client/agent/node-locks.ts';
+import { AGENT, INTERFACE } from '../../client/agent/node-locks.ts';
 import { buildNodeLog, logFileWriter } from '../../client/agent/node-log.ts';
 import { OverlayCollision } from '../../client/agent/overlay.ts';
 import { type NodeConfig, readNodeConfig, writeNodeConfig } from '../../client/enrol/node-config.ts';
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
+import { makePrivateDirectory } from '../../client/enrol/private-file.ts';
 import { NameService } from '../../client/names/name-service.ts';
 import { hostResolvers } from '../../client/names/resolvers/host.ts';
+import { RUN_DIRECTORY } from '../../client/run-directory.ts';
 import type { TunnelPlatform } from '../../client/tunnel/tunnel.ts';
+import { MeshError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { parseInstant } from '../../core/base/time.ts';
 import { normalizeName } from '../../core/model/resources.ts';
@@ -135,9 +137,10 @@ async function refuseObstacles(platform: TunnelPlatform): Promise<void> {
 
 function locked(directory: string, holder: LockHolder): { release(): void } {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makePrivateDirectory(directory);
     return lockDirectory(directory, holder);
   } catch (error) {
+    if (error instanceof MeshError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     // Of one that is held, no program says a code.
     if (code === undefined) throw new NodeRefusal('in-use', message);

@@ -1,15 +1,18 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { forgetNode, type LeftNode, nodesOf } from '../../client/agent/left-node.ts';
 import { localSocketPath } from '../../client/agent/local-socket.ts';
-import { INTERFACE, RUN_DIRECTORY } from '../../client/agent/node-locks.ts';
+import { lockHolder } from '../../client/agent/lock-holder.ts';
+import { INTERFACE } from '../../client/agent/node-locks.ts';
 import { platformFirewall, platformHostRules } from '../../client/firewall/platform.ts';
 import { removeSharingRules } from '../../client/ice-port/rules.ts';
 import { hostResolvers } from '../../client/names/resolvers/host.ts';
 import { removeLoopbackAddresses } from '../../client/relay/loopback-addresses.ts';
 import { removeRelayRules } from '../../client/relay/rules.ts';
+import { RUN_DIRECTORY } from '../../client/run-directory.ts';
 import { tunnelPlatform } from '../../client/tunnel/platform.ts';
+import { linuxProcesses, psProcesses } from '../../client/tunnel/process-table.ts';
 import { lockDirectory } from '../../storage/directory-lock.ts';
 
 /** Of a process that was killed. */
@@ -54,13 +57,14 @@ export async function takeAway(directory: string): Promise<readonly string[]> {
 async function lockedOf(interfaceName: string): Promise<{ release(): void }> {
   const directory = path.join(RUN_DIRECTORY, interfaceName);
   const deadline = performance.now() + END_MS;
-  for (let isKilled = false; ; isKilled = true) {
+  const processes = process.platform === 'linux' ? linuxProcesses : psProcesses();
+  for (let isKilled = false; ; ) {
     try {
       return lockDirectory(directory, INTERFACE);
     } catch (error) {
       if (performance.now() > deadline) throw error;
-      // Whoever holds the lock wrote its id beside it.
-      if (!isKilled) process.kill(Number(readFileSync(path.join(directory, INTERFACE.pidFile), 'utf8')), 'SIGKILL');
+      const pid = isKilled ? undefined : await lockHolder(path.join(directory, INTERFACE.pidFile), processes);
+      if (pid !== undefined) isKilled = process.kill(pid, 'SIGKILL');
       await after(LOOK_MS);
     }
   }

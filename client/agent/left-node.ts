@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { exact, ifIs, integer, json, type Of, object, oneOf, text } from '../../core/base/shape.ts';
-import { RUN_DIRECTORY } from './node-locks.ts';
+import { RUN_DIRECTORY } from '../run-directory.ts';
 
 /** What a node made on this host is found by: written before it makes anything, and gone with it or with a reboot. */
 const leftShape = json(

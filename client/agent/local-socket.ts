@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import type { Log } from '../../core/base/ports.ts';
@@ -52,9 +52,11 @@ export async function serveLocally(
   server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
+    // It is made within the call, by nobody's mode but this one: a change afterwards could follow a link.
+    const umask = process.umask(0o177);
     server.listen(name, resolve);
+    process.umask(umask);
   });
-  chmodSync(name, 0o600);
   return {
     close: () =>
       new Promise((resolve) => {

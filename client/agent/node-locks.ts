@@ -1,8 +1,5 @@
 import path from 'node:path';
 
-/** What nodes of this host hold, a directory for each interface. */
-export const RUN_DIRECTORY = '/var/run/mesh';
-
 /** Who holds a directory, and what is said to whoever finds it held. */
 interface Holder {
   readonly pidFile: string;

@@ -118,12 +118,18 @@ test('a step that failed is tried again, and the peers are not let in before the
     'recover',
     'tunnel 10.96.0.1',
     'firewall of 10.96.0.1: in 0',
-    'firewall closed',
     'tunnel closed',
+    'firewall closed',
   ]);
   expect(troubles.map(({ message }) => message)).toEqual(['firewall failed']);
   await vi.advanceTimersByTimeAsync(1_500);
   expect(calls().at(-1)).toBe('connect a');
+});
+
+test('a tunnel whose paths cannot be started is taken away before its firewall', async () => {
+  recorded.failNext('paths');
+  expect((await want(graphOf(['a']))).slice(-3)).toEqual(['paths', 'tunnel closed', 'firewall closed']);
+  expect(troubles.map(({ message }) => message)).toEqual(['paths failed']);
 });
 
 test('an interface that is gone is made again with all its peers', async () => {

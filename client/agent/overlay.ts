@@ -77,6 +77,11 @@ interface Open {
   isLost: boolean;
 }
 
+/** What is there of an overlay that may not have come up whole. */
+type Parts = Pick<Open, 'tunnel'> & {
+  readonly [Name in 'firewall' | 'paths' | 'firewallKeeper' | 'hostFirewall']?: Open[Name] | undefined;
+};
+
 /** Brings tunnel, firewall and paths to the graph that is wanted, one step after the other, and again after a failure. */
 export class Overlay {
   readonly #options: OverlayOptions;
@@ -198,10 +203,11 @@ export class Overlay {
     const tunnel = await this.#openTunnel({ ...where, privateKey, address, cidr, mtu: MTU, log });
     const held = heldBy(tunnel, graph);
     let firewall: Firewall | undefined;
+    let paths: Connectivity | undefined;
     try {
       firewall = await parts.openFirewall(interfaceName);
       await firewall.apply(graph.self, graph.firewall.full, now);
-      const paths = await this.#startPaths(tunnel, graph, held.directs);
+      paths = await this.#startPaths(tunnel, graph, held.directs);
       const onRestored = () => {
         this.#open?.paths.restoreRules();
         void this.#open?.hostFirewall.look();
@@ -221,8 +227,7 @@ export class Overlay {
       this.#open = open;
       void tunnel.ended.then((reason) => this.#lost(open, reason));
     } catch (error) {
-      await firewall?.close();
-      await tunnel.close();
+      await this.#takeAway({ tunnel, firewall, paths });
       throw error;
     }
     await this.#change(this.#open, graph, now);
@@ -316,12 +321,17 @@ export class Overlay {
     if (!open) return;
     this.#open = undefined;
     this.#options.onInForce?.(undefined);
+    await this.#takeAway(open);
+  }
+
+  /** Whatever there is of it: the tunnel before its firewall, for packets that come meanwhile. */
+  async #takeAway({ firewallKeeper, hostFirewall, paths, tunnel, firewall }: Parts): Promise<void> {
     const closing = [
-      () => open.firewallKeeper.stop(),
-      () => open.hostFirewall.close(),
-      () => open.paths.close(),
-      () => open.tunnel.close(),
-      () => open.firewall.close(),
+      async () => firewallKeeper?.stop(),
+      async () => hostFirewall?.close(),
+      async () => paths?.close(),
+      () => tunnel.close(),
+      async () => firewall?.close(),
     ];
     for (const close of closing) {
       await close().catch((error: unknown) => {

@@ -1,8 +1,19 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { replacePrivateFile, StateNotWritten } from './private-file.ts';
+import { makePrivateDirectory, replacePrivateFile, StateNotWritten } from './private-file.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'mesh-state-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -20,4 +31,36 @@ test('a file is replaced whole', () => {
   replacePrivateFile(name, 'one');
   replacePrivateFile(name, 'two');
   expect(readFileSync(name, 'utf8')).toBe('two');
+});
+
+const modeOf = (name: string) => (statSync(name).mode & 0o777).toString(8);
+const NOBODY = 65_534;
+
+/** A directory of the caller that others may enter, and a link to it. */
+function linked(name: string): { target: string; link: string } {
+  const [target, link] = [path.join(directory, name), path.join(directory, `${name}-link`)];
+  mkdirSync(target);
+  chmodSync(target, 0o755);
+  symlinkSync(target, link);
+  return { target, link };
+}
+
+test('a directory behind a link of the caller is narrowed to its owner', () => {
+  const { target, link } = linked('own');
+  makePrivateDirectory(link);
+  expect(modeOf(target)).toBe('700');
+});
+
+test.runIf(process.getuid?.() === 0)('a link of another user leads to no directory but their own', () => {
+  const { target, link } = linked('foreign');
+  lchownSync(link, NOBODY, NOBODY);
+  for (const name of [link, path.join(link, 'state')]) {
+    expect(() => makePrivateDirectory(name)).toThrow(
+      `${link} is a link that user ${NOBODY} made to what is not theirs`,
+    );
+  }
+  expect([modeOf(target), readdirSync(target)]).toEqual(['755', []]);
+  chownSync(target, NOBODY, NOBODY);
+  makePrivateDirectory(link);
+  expect(modeOf(target)).toBe('700');
 });

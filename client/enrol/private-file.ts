@@ -1,6 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import path from 'node:path';
+import { MeshError } from '../../core/base/errors.ts';
 
 /** A file of this node's state could not be written, as on a full disk: it is as it was. */
 export class StateNotWritten extends Error {
@@ -35,10 +48,34 @@ export function replacePrivateFile(name: string, text: string): void {
   syncDirectory(directory);
 }
 
-/** Makes a directory that only its owner can enter; one that is there already is narrowed to its owner. */
+/**
+ * Makes a directory that only its owner can enter; one that is there already is narrowed to its owner.
+ *
+ * @throws MeshError `invalid_input` where a link of another user leads to what is not theirs
+ */
 export function makePrivateDirectory(directory: string): void {
+  refuseForeignLinks(directory);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  chmodSync(directory, 0o700);
+  // A directory that becomes a link from here on is not opened.
+  const follows = lstatSync(directory).isSymbolicLink() ? 0 : constants.O_NOFOLLOW;
+  const handle = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | follows);
+  try {
+    fchmodSync(handle, 0o700);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Who works as root in a directory of another user is not led out of it, on no part of its path. */
+function refuseForeignLinks(directory: string): void {
+  const trusted = [0, process.geteuid?.()];
+  for (let name = path.resolve(directory); name !== path.dirname(name); name = path.dirname(name)) {
+    const link = lstatSync(name, { throwIfNoEntry: false });
+    if (!link?.isSymbolicLink() || trusted.includes(link.uid)) continue;
+    if (statSync(name, { throwIfNoEntry: false })?.uid === link.uid) continue;
+    const message = `${name} is a link that user ${link.uid} made to what is not theirs: name the directory itself.`;
+    throw new MeshError('invalid_input', message);
+  }
 }
 
 /** The rename itself is on disk only when its directory is. */

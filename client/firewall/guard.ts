@@ -1,69 +1,133 @@
+import { closeSync, constants, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import type { runProgram, StartedProgram, StartProgram } from '../run-program.ts';
+import { RUN_DIRECTORY } from '../run-directory.ts';
+import type { runProgram } from '../run-program.ts';
 import { PASSED } from './passed.ts';
 import { tableOf } from './render.ts';
 
 /** Of conntrack's names: right behind `mangle`, where that is written. */
 const BEHIND_RULES = -149;
-/** The guard of an agent that was killed goes with its program, which may take a moment. */
+/** What is asked of nft by the pipe may take a moment. */
 const TRIES = 20;
 const TRY_MS = 50;
 
 /**
+ * An nft that reads a named pipe whose other end it holds itself, so that its input never ends, in a session of its own, and
+ * that has no output that could break. Without a home it keeps no history.
+ */
+const HOLD = `mkfifo -m 600 "$1" && exec 3<>"$1" || exit 1
+HOME=/nonexistent setsid nft --interactive <&3 3>&- >/dev/null 2>&1 &`;
+
+/**
  * Denies what comes from an overlay while its rules are gone. A table that its process owns is the only one that nobody else
- * can flush; it goes with that process, an interactive nft, which goes with this one. It lets in what the rules marked, so
- * that without them nothing comes in (docs/decisions/0114-guard-of-the-rules.md).
+ * can flush; it goes with that process, an interactive nft that outlives its agent: the next one takes it over by its pipe.
+ * It lets in what the rules marked, so that without them nothing comes in (docs/decisions/0114-guard-of-the-rules.md).
  */
 export interface Guard {
   /** Puts it in force where it is not. @returns whether this host could */
   keep(): Promise<boolean>;
+  /** Ends it, whichever agent started it. */
   close(): Promise<void>;
 }
 
-export function guardOf(interfaceName: string, run: typeof runProgram, start: StartProgram): Guard {
+export function guardOf(interfaceName: string, run: typeof runProgram): Guard {
   const table = guardTableOf(interfaceName);
-  let program: StartedProgram | undefined;
+  const pipe = path.join(RUN_DIRECTORY, interfaceName, 'guard');
+  const lines = linesOf(table, interfaceName);
+  /** The end of the pipe that is written to. */
+  let held: number | undefined;
   let isPossible = true;
 
-  async function isInForce(): Promise<boolean> {
+  /** @returns the table as nft shows it; undefined where there is none */
+  async function shown(): Promise<string | undefined> {
     const { code, stdout } = await run('nft', ['list', 'table', 'inet', table]);
-    return code === 0 && /flags [\w,]*owner/.test(stdout) && stdout.includes('meta priority set');
+    return code === 0 ? stdout : undefined;
+  }
+
+  /** One of an interface that is gone shows its number. */
+  function isWhole(text: string): boolean {
+    const overlay = JSON.stringify(interfaceName);
+    const rules = [`iif ${overlay} meta priority != ${PASSED} drop`, `iif ${overlay} meta priority set `];
+    return /flags [\w,]*owner/.test(text) && rules.every((rule) => text.includes(rule));
+  }
+
+  function letGo(): void {
+    if (held !== undefined) closeSync(held);
+    held = undefined;
+  }
+
+  /** @returns false where nobody reads it */
+  function tell(line: string): boolean {
+    if (held === undefined) return false;
+    try {
+      writeSync(held, `${line}\n`);
+      return true;
+    } catch (error) {
+      // Full: whoever reads it is busy.
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return true;
+      letGo();
+      return false;
+    }
+  }
+
+  async function takeOver(): Promise<boolean> {
+    const text = await shown();
+    if (text === undefined) return false;
+    held = writerOf(pipe);
+    if (isWhole(text)) return tell('');
+    await end();
+    return false;
   }
 
   async function open(): Promise<boolean> {
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const started = start('nft', ['--interactive'], () => {});
-      for (const line of linesOf(table, interfaceName)) started.write(line);
-      let hasEnded = false;
-      void started.ended.then(() => {
-        hasEnded = true;
-        if (program === started) program = undefined;
-      });
-      for (let looks = 0; looks < TRIES && !hasEnded; looks += 1) {
-        if (await isInForce()) {
-          program = started;
-          return true;
-        }
+      mkdirSync(path.dirname(pipe), { recursive: true, mode: 0o700 });
+      rmSync(pipe, { force: true });
+      await run('sh', ['-c', HOLD, 'mesh-guard', pipe]);
+      held = writerOf(pipe);
+      tell(lines.join('\n'));
+      for (let looks = 0; looks < 3 && tell(''); looks += 1) {
+        if (isWhole((await shown()) ?? '')) return true;
         await after(TRY_MS);
-        if (looks > 1) break;
       }
-      await started.end();
+      tell('quit');
+      letGo();
     }
     return false;
   }
 
+  async function end(): Promise<void> {
+    tell('quit');
+    letGo();
+    for (let looks = 0; (await shown()) !== undefined; looks += 1) {
+      if (looks === TRIES) throw new Error(`The nft that holds the table ${table} does not end.`);
+      await after(TRY_MS);
+    }
+    rmSync(pipe, { force: true });
+  }
+
   return {
     async keep() {
-      if (program || !isPossible) return program !== undefined;
-      isPossible = await open();
-      return isPossible;
+      if (tell('')) return true;
+      if (isPossible) isPossible = (await takeOver()) || (await open());
+      return held !== undefined;
     },
     async close() {
-      const ending = program;
-      program = undefined;
-      await ending?.end();
+      if ((await shown()) !== undefined) held ??= writerOf(pipe);
+      await end();
     },
   };
+}
+
+/** An empty line does nothing, but cannot be written once nobody reads. */
+function writerOf(pipe: string): number | undefined {
+  try {
+    return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch {
+    // There is no pipe, or nobody reads it.
+    return undefined;
+  }
 }
 
 function linesOf(table: string, interfaceName: string): readonly string[] {

@@ -15,7 +15,7 @@ export function platformHostRules(platform: NodeJS.Platform, interfaceName: stri
 export function platformFirewall(platform: NodeJS.Platform, interfaceName: string, namespace?: string): Firewall {
   const [run, start] = namespace === undefined ? [runProgram, startProgram] : [runIn(namespace), startIn(namespace)];
   if (platform === 'linux') {
-    return nftablesFirewall(interfaceName, { run, start, guard: guardOf(interfaceName, run, start) });
+    return nftablesFirewall(interfaceName, { run, start, guard: guardOf(interfaceName, run) });
   }
   if (platform === 'darwin') return pfFirewall(interfaceName);
   throw new MeshError('unavailable', `A node cannot run on ${platform}: run it on Linux or macOS.`);

@@ -1,5 +1,6 @@
 import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { RUN_DIRECTORY } from '../run-directory.ts';
 import type { ProcessEntry, ProcessTable } from './process-table.ts';
 
 /**
@@ -12,8 +13,6 @@ export interface WireGuardGoRecord {
   /** As the process table says it; empty where it does not. */
   readonly startedAt: string;
 }
-
-const RUN_DIRECTORY = '/var/run/mesh';
 
 /** What wireguard-go writes: a file, since a pipe would end it with its first line after its agent was killed. */
 export function outputFile(interfaceName: string): string {

@@ -59,4 +59,33 @@ describePrivileged('a node whose agent was killed', () => {
     expect(await one.host.reaches(OTHER)).toBe(true);
     await Promise.all([one.down(), two.down()]);
   });
+
+  it('lets nothing in once its rules are flushed, until the next agent, and mesh down takes that guard away', async () => {
+    await using lab = await natlab({ hosts: { one: {}, two: {} } });
+    await using plane = await startLabPlane(lab);
+    const { one, two } = await labNodes(lab, plane, ['one', 'two'], (node) => node.up());
+    await one.untilPeer('two', ({ path }) => path === 'direct');
+    await two.untilPeer('one', ({ path }) => path === 'direct');
+    const guard = () => one.host.must('nft', ['list', 'tables']);
+    const guardOnly = `table inet mesh_guard_${one.interfaceName}\n`;
+    await kill(one);
+    expect(await two.host.reaches(OWN)).toBe(true);
+    await one.host.must('nft', ['flush', 'ruleset']);
+    expect([await guard(), await two.host.ping(OWN, { count: 20, intervalMs: 100 })]).toEqual([
+      guardOnly,
+      { sent: 20, received: 0 },
+    ]);
+
+    await one.up();
+    expect(one.log).toContain('is taken over from an earlier agent');
+    expect(await two.host.reaches(OWN)).toBe(true);
+    await one.host.must('nft', ['flush', 'ruleset']);
+    expect(await two.host.reaches(OWN)).toBe(true);
+
+    await kill(one);
+    await one.host.must('nft', ['flush', 'ruleset']);
+    await one.down();
+    expect(await guard()).toBe('');
+    await two.down();
+  });
 });

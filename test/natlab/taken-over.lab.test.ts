@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { RUN_DIRECTORY } from '../../client/agent/node-locks.ts';
+import { RUN_DIRECTORY } from '../../client/run-directory.ts';
 import { linuxProcesses } from '../../client/tunnel/process-table.ts';
 import { natlab } from '../kits/lab/natlab.ts';
 import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
@@ -41,7 +41,11 @@ async function leftOf({ host, interfaceName, directory }: LabNode) {
   const rules = await host.must('nft', ['list', 'tables']);
   const addresses = await host.must('ip', ['-6', 'address', 'show', 'dev', 'lo']);
   const files = readdirSync(RUN_DIRECTORY).filter((name) => name.startsWith(`wireguard-${interfaceName}`));
-  const kept = [`${RUN_DIRECTORY}/${interfaceName}/node.json`, `${directory}/agent.sock`].filter(existsSync);
+  const kept = [
+    `${RUN_DIRECTORY}/${interfaceName}/node.json`,
+    `${RUN_DIRECTORY}/${interfaceName}/guard`,
+    `${directory}/agent.sock`,
+  ].filter(existsSync);
   return {
     hasInterface: await host.hasInterface(interfaceName),
     tables: rules.match(/mesh_\w+/g) ?? [],

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ProcessTable } from '../tunnel/process-table.ts';
+
+/**
+ * The agent that wrote its id beside a lock.
+ *
+ * @returns undefined for an id that is damaged, of nobody or of another program: it may be from an agent before
+ */
+export async function lockHolder(pidFile: string, processes: ProcessTable): Promise<number | undefined> {
+  const pid = Number(textOf(pidFile));
+  if (!Number.isSafeInteger(pid) || pid <= 1 || pid === process.pid) return undefined;
+  const found = await processes(pid);
+  return found?.command.some((word) => /^mesh(\.[jt]s)?$/.test(path.basename(word))) ? pid : undefined;
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,28 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { lockDirectory } from './directory-lock.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'mesh-lock-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+const inside = (name: string) => path.join(directory, name);
+
+test('the process id takes the place of a link, and what that leads to stays as it was', () => {
+  writeFileSync(inside('other'), 'precious');
+  symlinkSync(inside('other'), inside('meshd.pid'));
+  lockDirectory(directory).release();
+  expect([readFileSync(inside('other'), 'utf8'), readFileSync(inside('meshd.pid'), 'utf8')]).toEqual([
+    'precious',
+    `${process.pid}\n`,
+  ]);
+});
+
+test('a lock that is a link is refused, and nothing is made behind it', () => {
+  symlinkSync(inside('other'), inside('lock'));
+  expect(() => lockDirectory(directory)).toThrow(`${inside('lock')} is a link: remove it.`);
+  expect(existsSync(inside('other'))).toBe(false);
+});

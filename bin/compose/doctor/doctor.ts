@@ -14,10 +14,10 @@ import { checkSpace } from './space.ts';
 
 /** In the order in which one of them explains the next. */
 const CHECKS: Readonly<Record<string, Check>> = {
+  files: checkFiles,
   database: checkIntegrity,
   space: checkSpace,
   backup: checkBackup,
-  files: checkFiles,
   clock: checkClock,
   certificates: checkCertificates,
   ports: checkPorts,

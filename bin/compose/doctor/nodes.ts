@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { silentLog } from '../../../core/base/silent-log.ts';
 import { buildNetworkStates } from '../../../core/state/states.ts';
 import { isServed, openStoreReader } from '../../../storage/open.ts';
+import { hasEntries } from '../../../storage/sqlite/losses.ts';
 import { storeUrl } from '../store-url.ts';
 import { VERSION } from '../version.ts';
 import { type Check, ok } from './check.ts';
@@ -10,7 +10,7 @@ const UNSAID = 'unknown';
 
 /** How many nodes of all workspaces run which version, as each said when it came or went. */
 export const checkNodes: Check = async ({ config, file }) => {
-  if (file === undefined ? !isServed(storeUrl(config)) : !existsSync(file)) return [];
+  if (file === undefined ? !isServed(storeUrl(config)) : !hasEntries(file)) return [];
   const refuse = () => Promise.reject(new Error('meshd doctor writes nothing to the database.'));
   const store = await openStoreReader(storeUrl(config), { log: silentLog, writes: { commit: refuse, record: refuse } });
   try {

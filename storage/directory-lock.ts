@@ -16,13 +16,27 @@ const MESHD: LockHolder = {
     `${directory} is in use by another meshd (pid ${pid}). Stop it, or use another --config-dir.`,
 };
 
+interface Lock {
+  /** Names this process as the holder. */
+  sign(): void;
+  release(): void;
+}
+
+/** Takes the directory for this process, which is named as the holder. @throws Error naming the process that holds it. */
+export function lockDirectory(directory: string, holder: LockHolder): Lock {
+  const lock = takeLock(directory, holder);
+  lock.sign();
+  return lock;
+}
+
 /**
  * Takes the directory for this process. The lock is the operating system's on a small SQLite file, so it ends with the
- * process however that ends; the pid beside it only names the holder.
+ * process however that ends; the pid beside it only names the holder. Where the lock file was deleted two can have it: of a
+ * control plane only who has the database too signs.
  *
  * @throws Error naming the process that holds it.
  */
-export function lockDirectory(directory: string, holder: LockHolder = MESHD): { release(): void } {
+export function takeLock(directory: string, holder: LockHolder = MESHD): Lock {
   const pidFile = path.join(directory, holder.pidFile);
   const database = new DatabaseSync(path.join(directory, holder.lockFile));
   try {
@@ -32,8 +46,15 @@ export function lockDirectory(directory: string, holder: LockHolder = MESHD): { 
     if (!/locked|busy/i.test((error as Error).message)) throw error;
     throw new Error(holder.refusal(directory, readPid(pidFile)));
   }
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
-  return { release: () => database.close() };
+  return {
+    sign: () => writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 }),
+    release: () => database.close(),
+  };
+}
+
+/** The control plane that took a directory last, which may have ended. */
+export function signedPid(directory: string): string {
+  return readPid(path.join(directory, MESHD.pidFile));
 }
 
 function readPid(file: string): string {

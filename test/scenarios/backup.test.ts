@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -172,6 +172,26 @@ test('the drill: a network whose database is lost is restored from a backup, and
   const entry = body.items.find((each: { event: string }) => each.event === 'audit.accepted');
   expect(entry.detail.reason).toMatch(/^meshd restore before\.db, of 20/);
   expect((await second.api('GET', '/api/v1/audit/checkpoint', place)).status).toBe(200);
+});
+
+test('beside a meshd whose lock file was deleted a restore is refused and leaves nothing, and doctor sees that it runs', async () => {
+  const directory = freshFolder();
+  const file = path.join(freshFolder(), 'one.db');
+  const running = startMeshd({ directory });
+  onTestFinished(() => void running.child.kill('SIGKILL'));
+  const listen = new URL(await running.ready()).host;
+  expect((await meshd(directory, 'backup', file)).code).toBe(0);
+  for (const name of ['lock', 'lock-journal']) rmSync(path.join(directory, name), { force: true });
+  const pid = () => readFileSync(path.join(directory, 'meshd.pid'), 'utf8').trim();
+  const before = pid();
+  const refused = await meshd(directory, 'restore', file);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/mesh\.db is in use: another meshd/)]);
+  expect([pid(), readdirSync(directory).filter((name) => name.endsWith('.new'))]).toEqual([before, []]);
+  const off = { MESH_BUS_LISTEN: 'off', MESH_RELAY_LISTEN: 'off', MESH_STUN_LISTEN: 'off' };
+  const env = { HOME: directory, MESH_LISTEN: listen, ...off };
+  const looked = await run(launcher('meshd'), ['doctor', '--config-dir', directory], { env });
+  expect(looked.stdout).toContain('takes connections');
+  expect([pid(), looked.code]).toEqual([before, 0]);
 });
 
 test('meshd --help names what works on the database', async () => {

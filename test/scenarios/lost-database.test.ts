@@ -336,6 +336,9 @@ test('once mesh.db is removed under a running meshd no write is acknowledged, an
   expect(refused.stderr).toMatch(gone);
   expect(refused.stderr).toContain(`meshd restore ${rescued}`);
   expect((await meshd(directory, 'restore', rescued)).code).toBe(0);
+  expect((await meshd(directory, 'doctor')).stdout).toMatch(
+    /ok +files +\S+mesh\.db\.rescued \(\d+ bytes, of 20\S+Z\) is an older copy of the database: /,
+  );
   const again = await openPlane({ directory });
   const { body } = await again.api('GET', '/api/v1/policies', place);
   expect(body.items.map(({ name }: { name: string }) => name)).toEqual(['before']);

@@ -1,16 +1,31 @@
-import { outages, withPair } from '../test/natlab/outages.ts';
+import { outages } from '../test/natlab/outages.ts';
+import { withPair } from '../test/natlab/pair.ts';
 
-/** How long each outage of test/natlab/outages.ts lasts: `node bench/outages.ts [rounds] [part of a name]`, as root. */
-const [rounds = '5', part = ''] = process.argv.slice(2);
+/** The table of docs/benchmarks/outages.md: `node bench/outages.ts [rounds] [part of a name]`, as root. */
+const [rounds = '1', part = ''] = process.argv.slice(2);
+/** Less than that is the probe and the machine. */
+const NOTICED_MS = 100;
 
+const cells = new Map<string, Map<string, string>>();
 for (const outage of outages.filter(({ name, path }) => `${path}: ${name}`.includes(part))) {
-  const times: number[] = [];
+  const seen: string[] = [];
   for (let round = 0; round < Number(rounds); round += 1) {
-    const ms = await withPair(outage, outage.measure).catch((error: Error) => {
-      console.error(error.message.split('\n')[0]);
-      return Number.POSITIVE_INFINITY;
+    const { ms, wholeMs = ms } = await withPair(outage, outage.measure).catch((error: Error) => {
+      console.error(error.message);
+      return { ms: Number.POSITIVE_INFINITY, wholeMs: Number.POSITIVE_INFINITY };
     });
-    times.push(Math.round(ms));
+    seen.push(shown(wholeMs, ms));
   }
-  console.log(`${outage.path}: ${outage.name}: ${times.join(', ')} ms (limit ${outage.limitMs})`);
+  const cell = `${seen.join(', ')} (${outage.limitMs})`;
+  console.error(`${outage.path}: ${outage.name}: ${cell}`);
+  const row = cells.get(outage.name) ?? new Map();
+  cells.set(outage.name, row.set(outage.path, cell));
+}
+console.log('| What happens | direct (limit) | relayed (limit) |\n| --- | --- | --- |');
+for (const [name, row] of cells) console.log(`| ${name} | ${row.get('direct') ?? ''} | ${row.get('relayed') ?? ''} |`);
+
+/** The whole outage, and the part of it after what went wrong was over. */
+function shown(wholeMs: number, ms: number): string {
+  const [whole, rest] = [wholeMs, ms].map((time) => (time < NOTICED_MS ? 'none' : `${Math.round(time)}`));
+  return whole === rest ? `${whole}` : `${whole}; ${rest}`;
 }

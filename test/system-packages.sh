@@ -19,6 +19,7 @@ lab) # Real WireGuard, firewalls and packets in network namespaces.
   need iperf3 iperf3
   need ethtool ethtool
   need dig bind9-dnsutils
+  need faketime faketime
   [ "$(id -u)" = 0 ] || lacking="$lacking root"
   [ -e /dev/net/tun ] || lacking="$lacking /dev/net/tun"
   ;;

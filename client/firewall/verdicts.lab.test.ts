@@ -12,11 +12,10 @@ import { modelOf } from '../../core/state/network-model.ts';
 import { natlab } from '../../test/kits/lab/natlab.ts';
 import type { Heard, Target } from '../../test/kits/lab/natlab-packets.ts';
 import { type LabParts, labParts } from '../../test/kits/lab/natlab-parts.ts';
-import { describePrivileged } from '../../test/kits/lab/privileged.ts';
+import { describePrivileged, isLong } from '../../test/kits/lab/privileged.ts';
 import { network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
 
-const IS_LONG = process.env['MESH_LONG'] === '1';
-const POLICY_SETS = IS_LONG ? 200 : 20;
+const POLICY_SETS = isLong ? 200 : 20;
 const CIDR = '10.96.0.0/24';
 const HOSTS = ['p0', 'p1', 'p2', 'p3', 'p4'];
 const NOTHING: FirewallRules = { in: [], out: [] };
@@ -139,6 +138,6 @@ describePrivileged('the rules of compiled graphs', () => {
       }
       expect(Math.min(counts.allowed, counts.denied)).toBeGreaterThan(20 * POLICY_SETS);
     },
-    IS_LONG ? 900_000 : 120_000,
+    isLong ? 900_000 : 120_000,
   );
 });

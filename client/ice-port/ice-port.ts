@@ -118,6 +118,11 @@ export class IcePort {
     this.#test();
   }
 
+  /** Rules were taken from this host, perhaps these too: to ask first whether they do what they should takes too long. */
+  restoreRules(): void {
+    if (!this.#isClosed) this.#begin(() => this.#shareAgain());
+  }
+
   /** This host has other addresses or routes: the world may see the port elsewhere, even if the addresses are the same. */
   networkChanged(): void {
     if (this.#isClosed) return;
@@ -176,20 +181,30 @@ export class IcePort {
   }
 
   #test(): void {
-    this.#testing ??= this.#testNow().finally(() => {
-      this.#testing = undefined;
+    if (!this.#testing) this.#begin(() => this.#testNow());
+  }
+
+  #begin(run: () => Promise<void>): void {
+    const testing = Promise.all([this.#testing, run()]).then(() => {
+      if (this.#testing === testing) this.#testing = undefined;
     });
+    this.#testing = testing;
   }
 
   async #testNow(): Promise<void> {
     this.#testedAt = this.#options.now();
     if (this.#obstacle === null && (await isPortShared(this.#options.wireguardPort))) return;
     const before = this.#obstacle;
+    await this.#shareAgain();
+    if (before === null && !this.#isClosed)
+      this.#options.log.info({}, 'The rules that share the port were gone and are in force again.');
+  }
+
+  async #shareAgain(): Promise<void> {
     if (this.#isClosed) return;
+    const before = this.#obstacle;
     await this.#share();
-    if (this.#isClosed) return;
-    if (before === null) this.#options.log.info({}, 'The rules that share the port were gone and are in force again.');
-    if (before !== this.#obstacle) this.#options.onChange();
+    if (before !== this.#obstacle && !this.#isClosed) this.#options.onChange();
   }
 
   #watch(): void {

@@ -163,7 +163,7 @@ class RunningConnectivity implements Connectivity {
 
   restoreRules(): void {
     if (this.#isClosed) return;
-    this.#icePort.suspect();
+    this.#icePort.restoreRules();
     this.#carrier.restoreRules();
   }
 

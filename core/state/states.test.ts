@@ -193,6 +193,26 @@ test('states of the present are counted with what they hold, and those used last
   expect(await read('w_1')).toBeGreaterThan(0);
 });
 
+test('a past state is what it was, whenever the present is let go and read again meanwhile', async () => {
+  await using world = await openWorld();
+  const other = 'w_other';
+  await world.commit(create(policy('base', { action: 'DENY' })));
+  world.setTime(2_000);
+  await world.commit(create(policy('later', { action: 'DENY' })));
+  await world.commit({ op: 'delete', key: { kind: 'MeshPolicy', name: 'base' }, revision: 1 });
+  await world.store.commit(other, [create(policy('base', { action: 'DENY' }))], CONTEXT);
+  // There is room for the present of one workspace.
+  const states = buildNetworkStates({ store: world.store }, { current: 1, past: 40_000_000 });
+  await states.current(WORKSPACE);
+  for (let turns = 0; turns < 24; turns += 1) {
+    const past = states.asOf(WORKSPACE, { at: 1_500 });
+    for (let turn = 0; turn < turns; turn += 1) await undefined;
+    const beside = [states.current(other), states.current(WORKSPACE)];
+    const [{ policies, revision }] = await Promise.all([past, ...beside]);
+    expect([revision, names(policies)]).toEqual([1, ['base']]);
+  }
+});
+
 test('after joins, leaves and checks there are as many engines as states that are held, with places for who is there', async () => {
   await using world = await openWorld();
   await world.commit(create(network('default')));

@@ -76,12 +76,13 @@ export function buildNetworkStates(
 
   async function asOf(workspace: string, point: AsOf): Promise<NetworkState> {
     const newest = await current(workspace);
+    // Now, and not after another wait: the entry may be gone by then.
+    const steadySince = currents.peek(workspace)?.steadySince ?? newest.revision;
     const revision = 'revision' in point ? point.revision : (await store.revisionAt(workspace, point.at))?.revision;
     if (revision === undefined) {
       throw new MeshError('not_found', 'That is before the history of the workspace begins.');
     }
     if (revision === newest.revision) return newest;
-    const steadySince = currents.peek(workspace)?.steadySince ?? newest.revision;
     if (steadySince <= revision && revision < newest.revision) return { ...newest, revision };
     if (!Number.isSafeInteger(revision) || revision < 0 || revision > newest.revision) {
       throw new MeshError('not_found', `There is no revision ${revision}: the newest is ${newest.revision}.`);
@@ -115,7 +116,7 @@ export function buildNetworkStates(
 }
 
 function begun(): Current {
-  return { state: undefined, steadySince: 0, newest: 0, moving: undefined, bytes: 0 };
+  return { state: undefined, steadySince: Number.POSITIVE_INFINITY, newest: 0, moving: undefined, bytes: 0 };
 }
 
 /** The size of a value that stays the same is not looked at again, so it is set anew; one larger than all may be stays alone. */

@@ -101,18 +101,49 @@ function primaryCode(error: unknown): number {
 }
 
 const SQLITE_BUSY = 5;
+/** SQLITE_READONLY: also where a journal would have to be rolled back first. */
+const SQLITE_READONLY = 8;
 /** SQLITE_CORRUPT, SQLITE_NOTADB. */
 const DAMAGE: readonly number[] = [11, 26];
 
-/** A second connection to the file of a database that is open, which never writes. */
+/** A second connection to the file of a database that is open, which never writes, but for what a killed process left half done. */
 export function openForReading(path: string): Database {
   try {
-    const connection = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-    connection.exec(`PRAGMA cache_size = ${READER_CACHE_KIB}`);
-    return wrap(connection, path);
+    return wrap(readOnlyAfterCrash(path), path);
   } catch (cause) {
     const what = `${path} does not open for reading: ${(cause as Error).message}`;
     throw isDamage(cause) ? new DamageError(`the database ${what}`, cause) : unavailable(what, cause);
+  }
+}
+
+function readOnlyAfterCrash(path: string): DatabaseSync {
+  try {
+    return readOnly(path);
+  } catch (cause) {
+    if (primaryCode(cause) !== SQLITE_READONLY) throw cause;
+    rollBack(path);
+    return readOnly(path);
+  }
+}
+
+function readOnly(path: string): DatabaseSync {
+  const connection = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+  try {
+    connection.exec(`PRAGMA cache_size = ${READER_CACHE_KIB}`);
+    return connection;
+  } catch (cause) {
+    connection.close();
+    throw cause;
+  }
+}
+
+/** A new file has a rollback journal until it is in WAL mode: what a process that was killed meanwhile did is undone by the next that may write. */
+function rollBack(path: string): void {
+  const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    connection.exec('SELECT count(*) FROM sqlite_schema');
+  } finally {
+    connection.close();
   }
 }
 

@@ -5,10 +5,9 @@ import { askGeneration } from '../../client/tunnel/generation.ts';
 import { natlab } from '../kits/lab/natlab.ts';
 import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
 import { startLabPlane } from '../kits/lab/natlab-plane.ts';
-import { describePrivileged } from '../kits/lab/privileged.ts';
+import { describePrivileged, isLong } from '../kits/lab/privileged.ts';
 import { gridLab, isDirectPossible, PAIRS, type Pair, PLACES, type Place } from './grid.ts';
 
-const isLong = process.env['MESH_LONG'] === '1';
 /** A sample of every kind of meeting; the long run takes all. */
 const SAMPLE: readonly (readonly [Place, Place])[] = [
   ['open', 'firewall'],

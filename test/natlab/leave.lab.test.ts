@@ -5,37 +5,10 @@ import { expect, it } from 'vitest';
 import { natlab } from '../kits/lab/natlab.ts';
 import { LabNode, labNodes } from '../kits/lab/natlab-node.ts';
 import { startLabPlane } from '../kits/lab/natlab-plane.ts';
-import { describePrivileged } from '../kits/lab/privileged.ts';
+import { describeLong, describePrivileged } from '../kits/lab/privileged.ts';
 import { launcher } from '../kits/process/run-command.ts';
 
 describePrivileged('a node that is left', () => {
-  it('is gone from the network and from the machine, and joins anew', async () => {
-    await using lab = await natlab({ hosts: { a: {}, b: {} } });
-    await using plane = await startLabPlane(lab);
-    const { a, b } = await labNodes(lab, plane, ['a', 'b'], (node) => node.up());
-    await b.until(({ peers }) => peers.length === 1);
-    const name = ['--interface', a.interfaceName];
-
-    await plane.stop();
-    const refused = await a.mesh(['leave', ...name]);
-    expect([refused.code, refused.stderr]).toEqual([7, expect.stringMatching(/Nothing was changed here; --force/)]);
-    expect(await a.host.hasInterface(a.interfaceName)).toBe(true);
-    await plane.start();
-    await a.until(({ control }) => control.bus.isUp);
-
-    expect(await a.must(['leave', ...name])).toContain('a has left the network of http://plane.test:18090.');
-    await b.until(({ peers }) => peers.length === 0);
-    expect(await plane.api('GET', '/api/v1/peers')).toMatchObject({ items: [{ name: 'b' }] });
-    expect(await a.host.hasInterface(a.interfaceName)).toBe(false);
-    expect(await a.host.must('nft', ['list', 'ruleset'])).not.toContain(a.interfaceName);
-    expect(existsSync(path.join(a.directory, 'node.json'))).toBe(false);
-    expect((await a.mesh(['leave', ...name])).code).toBe(4);
-    await a.join(await plane.joinToken());
-    await a.up();
-    await b.until(({ peers }) => peers.length === 1);
-    await Promise.all([a.down(), b.down()]);
-  });
-
   it('leaves although it was deleted before, and by force where nobody is told', async () => {
     await using lab = await natlab({ hosts: { a: {}, b: {} } });
     await using plane = await startLabPlane(lab);
@@ -68,6 +41,35 @@ describePrivileged('a node that is left', () => {
     expect(await b.host.reaches(before.address ?? '')).toBe(true);
     const changed = JSON.parse(readFileSync(file, 'utf8'));
     expect(Date.parse(changed.keySince)).toBeGreaterThan(Date.parse('2026-01-02'));
+    await Promise.all([a.down(), b.down()]);
+  });
+});
+
+describeLong('a node that is left', () => {
+  it('is gone from the network and from the machine, and joins anew', async () => {
+    await using lab = await natlab({ hosts: { a: {}, b: {} } });
+    await using plane = await startLabPlane(lab);
+    const { a, b } = await labNodes(lab, plane, ['a', 'b'], (node) => node.up());
+    await b.until(({ peers }) => peers.length === 1);
+    const name = ['--interface', a.interfaceName];
+
+    await plane.stop();
+    const refused = await a.mesh(['leave', ...name]);
+    expect([refused.code, refused.stderr]).toEqual([7, expect.stringMatching(/Nothing was changed here; --force/)]);
+    expect(await a.host.hasInterface(a.interfaceName)).toBe(true);
+    await plane.start();
+    await a.until(({ control }) => control.bus.isUp);
+
+    expect(await a.must(['leave', ...name])).toContain('a has left the network of http://plane.test:18090.');
+    await b.until(({ peers }) => peers.length === 0);
+    expect(await plane.api('GET', '/api/v1/peers')).toMatchObject({ items: [{ name: 'b' }] });
+    expect(await a.host.hasInterface(a.interfaceName)).toBe(false);
+    expect(await a.host.must('nft', ['list', 'ruleset'])).not.toContain(a.interfaceName);
+    expect(existsSync(path.join(a.directory, 'node.json'))).toBe(false);
+    expect((await a.mesh(['leave', ...name])).code).toBe(4);
+    await a.join(await plane.joinToken());
+    await a.up();
+    await b.until(({ peers }) => peers.length === 1);
     await Promise.all([a.down(), b.down()]);
   });
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { natlab } from '../kits/lab/natlab.ts';
 import { LabNode, labNodes } from '../kits/lab/natlab-node.ts';
 import { startLabPlane } from '../kits/lab/natlab-plane.ts';
-import { describePrivileged } from '../kits/lab/privileged.ts';
+import { describeLong, describePrivileged } from '../kits/lab/privileged.ts';
 import { launcher } from '../kits/process/run-command.ts';
 
 /** Brought by test/systemd-resolved.sh. */
@@ -57,23 +57,6 @@ describePrivileged('names in the overlay', () => {
     await Promise.all([a.down(), b.down()]);
   });
 
-  it('of a peer that policy hides are unknown, at once when it does and again when it does no more', async () => {
-    await using lab = await natlab({ hosts: { a: {}, b: {} } });
-    await using plane = await startLabPlane(lab);
-    const { a, b } = await labNodes(lab, plane, ['a', 'b'], (node) => node.up());
-    const { names } = await a.until((status) => status.names?.server !== null && status.peers.length === 1);
-    const question = ['@10.96.0.1', `b.${names?.domain}`];
-    expect(await dig(a, '+short', ...question)).toBe('10.96.0.2');
-    const spec = { network: 'default', action: 'DENY', peerSelector: {}, ingress: [{}], egress: [{}] };
-    await plane.api('POST', '/api/v1/policies', { name: 'shut', spec });
-    await a.until(({ peers }) => peers.length === 0);
-    expect(statusOf(await dig(a, ...question))).toBe('NXDOMAIN');
-    await plane.api('DELETE', '/api/v1/policies/shut');
-    await a.until(({ peers }) => peers.length === 1);
-    expect(await dig(a, '+short', ...question)).toBe('10.96.0.2');
-    await Promise.all([a.down(), b.down()]);
-  });
-
   it.skipIf(!existsSync(RESOLVED))(
     'are asked of the node by a real systemd-resolved, which forgets them when it goes',
     async () => {
@@ -119,4 +102,23 @@ describePrivileged('names in the overlay', () => {
       await b.down();
     },
   );
+});
+
+describeLong('names in the overlay', () => {
+  it('of a peer that policy hides are unknown, at once when it does and again when it does no more', async () => {
+    await using lab = await natlab({ hosts: { a: {}, b: {} } });
+    await using plane = await startLabPlane(lab);
+    const { a, b } = await labNodes(lab, plane, ['a', 'b'], (node) => node.up());
+    const { names } = await a.until((status) => status.names?.server !== null && status.peers.length === 1);
+    const question = ['@10.96.0.1', `b.${names?.domain}`];
+    expect(await dig(a, '+short', ...question)).toBe('10.96.0.2');
+    const spec = { network: 'default', action: 'DENY', peerSelector: {}, ingress: [{}], egress: [{}] };
+    await plane.api('POST', '/api/v1/policies', { name: 'shut', spec });
+    await a.until(({ peers }) => peers.length === 0);
+    expect(statusOf(await dig(a, ...question))).toBe('NXDOMAIN');
+    await plane.api('DELETE', '/api/v1/policies/shut');
+    await a.until(({ peers }) => peers.length === 1);
+    expect(await dig(a, '+short', ...question)).toBe('10.96.0.2');
+    await Promise.all([a.down(), b.down()]);
+  });
 });

@@ -8,6 +8,8 @@ import { describePrivileged } from '../kits/lab/privileged.ts';
 
 const TIMEOUT_MS = 700;
 const PACKETS = { count: 20, intervalMs: 20 };
+/** Of the host itself: a node answers questions for names on the port for that. */
+const PORT = 7_000;
 const [GATE, PEER] = ['10.96.0.1', '10.96.0.2'];
 const tcp = (address: string, port: number): Target => ({ protocol: 'TCP', address, port });
 
@@ -82,21 +84,21 @@ chain pre { type nat hook prerouting priority dstnat; fib daddr type local tcp d
     const { gate, peer, stranger } = net;
     const setting = `echo ${filter} | tee /proc/sys/net/ipv4/conf/*/rp_filter`;
     await gate.host.must('sh', ['-c', setting]);
-    await labParts(gate.host).serve([53]);
+    await labParts(gate.host).serve([PORT]);
     const underlay = gate.host.address ?? '';
     await stranger.must('ip', ['route', 'add', '10.96.0.0/24', 'via', underlay]);
     // An answer would go to the true holder of the address: what arrives is counted.
     await stranger.must('ip', ['address', 'add', `${PEER}/32`, 'dev', 'lo']);
     const arrived = await counting(gate.host, 'iifname "eth0" ip daddr 10.96.0.0/24');
     const spoofed = await counting(gate.host, `iifname "eth0" ip saddr ${PEER}`);
-    const udp: Target = { protocol: 'UDP', address: GATE, port: 53 };
+    const udp: Target = { protocol: 'UDP', address: GATE, port: PORT };
 
     for (const target of [GATE, PEER, underlay]) {
       await stranger.run('ping', ['-n', '-q', '-c', '5', '-i', '0.02', '-W', '1', '-I', PEER, target]);
     }
     await stranger.run('ping', ['-n', '-q', '-c', '5', '-i', '0.02', '-W', '1', GATE]);
     const parts = labParts(stranger);
-    const heard = await parts.probe([udp, tcp(GATE, 53)], TIMEOUT_MS);
+    const heard = await parts.probe([udp, tcp(GATE, PORT)], TIMEOUT_MS);
     expect([heard, await arrived(), await spoofed()]).toEqual([['silent', 'silent'], 0, 0]);
 
     const toUnderlay: Target = { ...udp, address: underlay };

@@ -1,15 +1,34 @@
+import { cpSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { natlab } from '../kits/lab/natlab.ts';
 import { LabNode, labNodes } from '../kits/lab/natlab-node.ts';
 import { startLabPlane } from '../kits/lab/natlab-plane.ts';
-import { describePrivileged } from '../kits/lab/privileged.ts';
+import { describeLong, describePrivileged } from '../kits/lab/privileged.ts';
 import { launcher } from '../kits/process/run-command.ts';
 
+/** Three heartbeats of each, 30 s apart. */
+const NOTICED_MS = 200_000;
 const LAN = { hosts: { one: {}, two: {} } };
 /** After `mesh down` came back; a node that only falls silent is online for 90 s. */
 const OFFLINE = { timeout: 2_000 };
 
 describePrivileged('a node that something is wrong with', () => {
+  it('names the full disk that keeps it from starting, and ends so that a supervisor tries again', async () => {
+    await using lab = await natlab({ hosts: { one: {} } });
+    await using plane = await startLabPlane(lab);
+    const node = new LabNode(lab.host('one'));
+    await node.join(await plane.joinToken());
+    const script =
+      'held=$(cat "$1/node.json"); mount -t tmpfs -o size=16k none "$1"; printf %s "$held" > "$1/node.json"; ' +
+      'chmod 600 "$1/node.json"; head -c 64k /dev/zero > "$1/rest"; shift; exec "$@"';
+    const up = [launcher('mesh'), 'up', '--config-dir', node.directory, '--interface', node.interfaceName];
+    const inside = ['-m', 'sh', '-c', script, 'sh', node.directory, ...up];
+    const { code, stderr } = await node.host.run('unshare', inside);
+    expect([code, stderr]).toEqual([7, expect.stringContaining(`${node.directory} cannot be written: `)]);
+  });
+});
+
+describeLong('a node that something is wrong with', () => {
   it('asks its own control plane why, tells what each side knows, and is offline there once it is down', async () => {
     await using lab = await natlab(LAN);
     await using plane = await startLabPlane(lab);
@@ -45,17 +64,20 @@ describePrivileged('a node that something is wrong with', () => {
     await Promise.all([one.down(), two.down()]);
   });
 
-  it('names the full disk that keeps it from starting, and ends so that a supervisor tries again', async () => {
-    await using lab = await natlab({ hosts: { one: {} } });
-    await using plane = await startLabPlane(lab);
-    const node = new LabNode(lab.host('one'));
-    await node.join(await plane.joinToken());
-    const script =
-      'held=$(cat "$1/node.json"); mount -t tmpfs -o size=16k none "$1"; printf %s "$held" > "$1/node.json"; ' +
-      'chmod 600 "$1/node.json"; head -c 64k /dev/zero > "$1/rest"; shift; exec "$@"';
-    const up = [launcher('mesh'), 'up', '--config-dir', node.directory, '--interface', node.interfaceName];
-    const inside = ['-m', 'sh', '-c', script, 'sh', node.directory, ...up];
-    const { code, stderr } = await node.host.run('unshare', inside);
-    expect([code, stderr]).toEqual([7, expect.stringContaining(`${node.directory} cannot be written: `)]);
-  });
+  it(
+    'is told on each of two machines that they use one key',
+    async () => {
+      await using lab = await natlab(LAN);
+      await using plane = await startLabPlane(lab);
+      const [one, two] = [new LabNode(lab.host('one')), new LabNode(lab.host('two'))];
+      await one.join(await plane.joinToken());
+      cpSync(one.directory, two.directory, { recursive: true });
+      await Promise.all([one.up(), two.up()]);
+      const isNamed = ({ trouble }: { trouble: string }) => trouble.startsWith('another machine uses the key');
+      await Promise.all([one.until(isNamed, NOTICED_MS), two.until(isNamed, NOTICED_MS)]);
+      expect((await one.mesh(['status'])).stdout).toContain('Run mesh init --force with a new token on one of them');
+      await Promise.all([one.down(), two.down()]);
+    },
+    NOTICED_MS + 60_000,
+  );
 });

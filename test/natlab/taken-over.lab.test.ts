@@ -5,7 +5,7 @@ import { linuxProcesses } from '../../client/tunnel/process-table.ts';
 import { natlab } from '../kits/lab/natlab.ts';
 import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
 import { startLabPlane } from '../kits/lab/natlab-plane.ts';
-import { describePrivileged } from '../kits/lab/privileged.ts';
+import { describeLong, describePrivileged } from '../kits/lab/privileged.ts';
 
 const OTHER = { one: '10.96.0.2', two: '10.96.0.1' } as const;
 const GAP_MS = 5;
@@ -18,7 +18,6 @@ const LOST = 10;
 /** A takeover of relayed peers: the start of an agent and its session with the relay. */
 const RELAYED_OUTAGE_MS = 2_500;
 const LAN = { hosts: { one: {}, two: {} } };
-const isQuiet = process.env['MESH_LONG'] !== '1';
 
 /** Sends echoes until they are all sent. @returns how long no answer came, at most, and how many never did */
 async function stream(node: LabNode, address: string, count = COUNT) {
@@ -55,6 +54,27 @@ async function leftOf({ host, interfaceName, directory }: LabNode) {
 const NOTHING = { hasInterface: false, tables: [], addresses: [], files: [], processes: '' };
 
 describePrivileged('a node whose agent was killed', () => {
+  it('leaves nothing once mesh down was called, nor does one that hangs', async () => {
+    await using lab = await natlab(LAN);
+    await using plane = await startLabPlane(lab);
+    const { one, two } = await labNodes(lab, plane, ['one', 'two'], (node) => node.up());
+    await one.untilPeer('two', ({ path }) => path === 'direct');
+    await kill(one);
+    expect((await leftOf(one)).hasInterface).toBe(true);
+    expect(await one.down()).toBe(
+      `one was not up; what its agent left is taken away: ${one.interfaceName}, firewall and processes.\n`,
+    );
+    expect(await leftOf(one)).toEqual(NOTHING);
+    expect(await one.down()).toBe('one was not up; there was nothing to take away.\n');
+
+    const { pid } = (await two.status()).node;
+    process.kill(pid, 'SIGSTOP');
+    expect(await two.down()).toContain('two is down; what its agent left is taken away');
+    expect([await leftOf(two), await linuxProcesses(pid)]).toEqual([NOTHING, undefined]);
+  });
+});
+
+describeLong('a node whose agent was killed', () => {
   it.each([0, AWAY_MS])('hands its direct tunnel to the next agent, %i ms later, with its sessions', async (awayMs) => {
     await using lab = await natlab(LAN);
     await using plane = await startLabPlane(lab);
@@ -68,7 +88,7 @@ describePrivileged('a node whose agent was killed', () => {
     await new Promise((resolve) => setTimeout(resolve, awayMs));
     await one.up();
     const seen = await Promise.all(streams);
-    if (!isQuiet) console.log(`direct, ${awayMs} ms away`, JSON.stringify(seen));
+    console.log(`direct, ${awayMs} ms away`, JSON.stringify(seen));
     expect(one.log).toContain('is taken over from an earlier agent, with its sessions');
     for (const { lost } of seen) expect(lost).toBeLessThan(LOST);
     expect(await handshakes(one)).toBe(before);
@@ -89,28 +109,9 @@ describePrivileged('a node whose agent was killed', () => {
     await kill(one);
     await one.up();
     const seen = await Promise.all(streams);
-    if (!isQuiet) console.log('relayed', JSON.stringify(seen));
+    console.log('relayed', JSON.stringify(seen));
     for (const { silenceMs } of seen) expect(silenceMs).toBeLessThan(RELAYED_OUTAGE_MS);
     expect(await handshakes(one)).toBe(before);
     await Promise.all([one.down(), two.down()]);
-  });
-
-  it('leaves nothing once mesh down was called, nor does one that hangs', async () => {
-    await using lab = await natlab(LAN);
-    await using plane = await startLabPlane(lab);
-    const { one, two } = await labNodes(lab, plane, ['one', 'two'], (node) => node.up());
-    await one.untilPeer('two', ({ path }) => path === 'direct');
-    await kill(one);
-    expect((await leftOf(one)).hasInterface).toBe(true);
-    expect(await one.down()).toBe(
-      `one was not up; what its agent left is taken away: ${one.interfaceName}, firewall and processes.\n`,
-    );
-    expect(await leftOf(one)).toEqual(NOTHING);
-    expect(await one.down()).toBe('one was not up; there was nothing to take away.\n');
-
-    const { pid } = (await two.status()).node;
-    process.kill(pid, 'SIGSTOP');
-    expect(await two.down()).toContain('two is down; what its agent left is taken away');
-    expect([await leftOf(two), await linuxProcesses(pid)]).toEqual([NOTHING, undefined]);
   });
 });

@@ -13,6 +13,8 @@ type Remote = {
 export type LabParts = Remote & {
   /** As a crash: nothing is taken away. */
   kill(): Promise<void>;
+  /** Stops it for a while, say. */
+  signal(name: NodeJS.Signals): void;
 };
 
 const WORKER = path.join(import.meta.dirname, 'natlab-parts-worker.ts');
@@ -70,6 +72,7 @@ export function labParts(
   return new Proxy({} as LabParts, {
     get: (_, method: string) => {
       if (method === 'then') return undefined;
+      if (method === 'signal') return (name: NodeJS.Signals) => child.kill(name);
       return method === 'kill' ? kill : (...args: unknown[]) => call(method, args);
     },
   });

@@ -57,6 +57,12 @@ export async function startLabPlane(lab: Natlab, env: Readonly<Record<string, st
     async start(bin = firstBin): Promise<void> {
       meshd = await launch(bin);
     },
+    /** As `stop`, without a word. */
+    async kill(): Promise<void> {
+      meshd.signal('SIGKILL');
+      await meshd.ended;
+    },
+    signal: (name: NodeJS.Signals) => meshd.signal(name),
     async [Symbol.asyncDispose](): Promise<void> {
       gate.server.close();
       await meshd.stop();

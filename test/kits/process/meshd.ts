@@ -32,6 +32,8 @@ export interface Meshd {
   ready(): Promise<string>;
   /** Ends it and answers its exit code. */
   stop(): Promise<number | null>;
+  /** To the process, while it runs. */
+  signal(name: NodeJS.Signals): void;
 }
 
 export function freshDirectory(): string {
@@ -56,6 +58,10 @@ export function startMeshd({ directory = freshDirectory(), env = {}, command }: 
     text.stderr += chunk;
   });
   const ended = once(child, 'close').then(([code]) => code as number | null);
+  const signal = (name: NodeJS.Signals) => {
+    const running = child.exitCode === null && child.signalCode === null;
+    if (running && child.pid !== undefined) process.kill(command ? -child.pid : child.pid, name);
+  };
   return {
     child,
     directory,
@@ -72,9 +78,9 @@ export function startMeshd({ directory = freshDirectory(), env = {}, command }: 
       return url;
     },
     async stop() {
-      const running = child.exitCode === null && child.signalCode === null;
-      if (running && child.pid !== undefined) process.kill(command ? -child.pid : child.pid, 'SIGTERM');
+      signal('SIGTERM');
       return ended;
     },
+    signal,
   };
 }

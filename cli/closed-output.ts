@@ -13,7 +13,7 @@ export function endWithOutput(): void {
   process.stderr.on('error', () => {});
 }
 
-/** A node goes on when whoever read its output leaves: told as a fault, it would be told to nobody again and again. */
+/** A node or a control plane goes on when nobody reads its output any more, or there is no room for it. */
 export function outliveOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.removeAllListeners('error');

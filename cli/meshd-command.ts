@@ -1,6 +1,8 @@
-import { Argument, Command } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { type Log, StoreError } from '../core/base/ports.ts';
+import { outliveOutput } from './closed-output.ts';
 import { called } from './own-command.ts';
+import { systemFailure } from './system-failure.ts';
 
 /** What the command starts. */
 interface Meshd {
@@ -61,6 +63,9 @@ interface MeshdOptions {
 /** `meshd`: runs a control plane, or one part of it, until it is asked to end; or does something with its database. */
 export async function runMeshd(meshd: Meshd): Promise<void> {
   const { version, parts, defaultConfigDir } = meshd;
+  const configDir = new Option('--config-dir <dir>', 'configuration, credentials and data').default(
+    process.env['MESH_CONFIG_DIR'] ?? defaultConfigDir,
+  );
   const program = new Command('meshd')
     .description('The Mesh control plane')
     .version(version)
@@ -70,13 +75,11 @@ export async function runMeshd(meshd: Meshd): Promise<void> {
     )
     .option('--stdio', 'serve one MCP client on standard input and output as well')
     .option('--accept-loss', 'start although the database has less than the installation had')
-    .option(
-      '--config-dir <dir>',
-      'configuration, credentials and data',
-      process.env['MESH_CONFIG_DIR'] ?? defaultConfigDir,
-    )
+    .addOption(configDir)
     .addArgument(new Argument('[part]', 'run one part alone, without a control plane').choices(parts))
     .showHelpAfterError()
+    // What follows is of every command; the rest is of the control plane alone.
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: ({ parent }) => (parent ? [configDir] : []) })
     .action((part: string | undefined, options: MeshdOptions) => run(meshd, part, options));
   addFileCommands(program, meshd);
   addDoctor(program, meshd);
@@ -133,19 +136,22 @@ async function failing(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    process.stderr.write(`meshd: ${whatIsWrong(error)}\n`);
+    process.stderr.write(`meshd: ${called(whatIsWrong(error))}\n`);
     process.exit(1);
   }
 }
 
 function whatIsWrong(error: unknown): string {
-  if (error instanceof StoreError && error.code === 'unavailable') return error.subject;
+  if (error instanceof StoreError && (error.isOutage || error.code === 'full')) return error.subject;
+  const refused = systemFailure(error);
+  if (refused !== undefined) return refused;
   return error instanceof Error ? error.message : String(error);
 }
 
 async function run({ start }: Meshd, part: string | undefined, options: MeshdOptions): Promise<void> {
   const started = performance.now();
   const { standalone = false, stdio = false, acceptLoss = false, configDir } = options;
+  outliveOutput();
   await failing(async () => {
     const running = await start(configDir, part, { acceptLoss, standalone });
     const { log } = running;

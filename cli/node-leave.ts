@@ -22,7 +22,16 @@ interface LeaveOptions {
 }
 
 /** What a node keeps in its directory; whatever else is there is not its own. */
-const FILES = ['node.json', 'node.key', 'graph.json', 'audit-log.json', 'agent.sock', AGENT.pidFile, AGENT.lockFile];
+const FILES = [
+  'node.json',
+  'node.key',
+  'graph.json',
+  'known-peers.json',
+  'audit-log.json',
+  'agent.sock',
+  AGENT.pidFile,
+  AGENT.lockFile,
+];
 
 /** `mesh leave`: removes the peer of this machine, and all that its node has here. */
 export function defineLeave(leave: Command, { loadLauncher }: CommandContext): void {

@@ -36,6 +36,14 @@ test('a hint is for the server and workspace that the command line named; those 
   expect(called('  mesh approve wf_1')).toBe('  MESH_WORKSPACE=two mesh approve wf_1');
 });
 
+test('a hint names meshd in the same way', () => {
+  vi.stubEnv('PATH', directory);
+  const hint = 'restore a backup:  meshd restore FILE\nor  meshd --standalone --accept-loss';
+  expect(called(hint)).toBe('restore a backup:  bin/meshd restore FILE\nor  bin/meshd --standalone --accept-loss');
+  symlinkSync(path.resolve('bin/meshd'), path.join(directory, 'meshd'));
+  expect(called(hint)).toBe(hint);
+});
+
 test('another program of that name on PATH is not named in a hint', () => {
   vi.stubEnv('PATH', directory);
   symlinkSync('/bin/sh', path.join(directory, 'mesh'));
@@ -44,6 +52,6 @@ test('another program of that name on PATH is not named in a hint', () => {
 
 test('what is no command stays as it is', () => {
   vi.stubEnv('PATH', directory);
-  for (const text of ['the mesh is up', 'bin/mesh login', 'a-mesh login', 'mesh uptime'])
+  for (const text of ['the mesh is up', 'bin/mesh login', 'a-mesh login', 'mesh uptime', 'Start meshd now'])
     expect(called(text)).toBe(text);
 });

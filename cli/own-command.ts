@@ -2,9 +2,9 @@ import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
 /** The launcher of `mesh`, for programs that start it; an installed package is compiled into another directory. */
-export function ownLauncher(): string {
-  const beside = path.resolve(import.meta.dirname, '../bin/mesh');
-  return existsSync(beside) ? beside : path.resolve(import.meta.dirname, '../../bin/mesh');
+export function ownLauncher(name: 'mesh' | 'meshd' = 'mesh'): string {
+  const beside = path.resolve(import.meta.dirname, '../bin', name);
+  return existsSync(beside) ? beside : path.resolve(import.meta.dirname, '../../bin', name);
 }
 
 /** The first words of hints; a test holds them against the commands that there are. */
@@ -54,6 +54,7 @@ export const VERBS = [
 ] as const;
 
 const KNOWN: ReadonlySet<string> = new Set([...VERBS, '--help']);
+const OF_MESHD: ReadonlySet<string> = new Set(['backup', 'compact', 'doctor', 'restore', '--standalone']);
 /** Of the node on this machine, which knows its server and workspace, or of neither. */
 const TARGETLESS: ReadonlySet<string> = new Set([
   'completion',
@@ -81,18 +82,21 @@ export function hintAt({ server, workspace }: { readonly server?: string; readon
   );
 }
 
-/** A text for people with each `mesh <command>` in it as this shell can run it, for the same server and workspace. */
+/**
+ * A text for people with each `mesh <command>` in it as this shell can run it, for the same server and workspace, and each
+ * `meshd <command>`.
+ */
 export function called(text: string): string {
-  return text.replace(/(?<![\w/.-])mesh ([a-z-]+)/g, (hint, verb: string) => {
-    if (!KNOWN.has(verb)) return hint;
-    return `${TARGETLESS.has(verb) ? '' : given.join('')}${ownCommand()} ${verb}`;
+  return text.replace(/(?<![\w/.-])(meshd?) ([a-z-]+)/g, (hint, name: 'mesh' | 'meshd', verb: string) => {
+    if (!(name === 'mesh' ? KNOWN : OF_MESHD).has(verb)) return hint;
+    return `${name === 'meshd' || TARGETLESS.has(verb) ? '' : given.join('')}${ownCommand(name)} ${verb}`;
   });
 }
 
-/** `mesh` where PATH leads to this installation, else the path of its launcher. */
-function ownCommand(): string {
-  const launcher = ownLauncher();
-  if (onPath(launcher) !== undefined) return 'mesh';
+/** `mesh` or `meshd` where PATH leads to this installation, else the path of its launcher. */
+function ownCommand(name: 'mesh' | 'meshd'): string {
+  const launcher = ownLauncher(name);
+  if (onPath(launcher) !== undefined) return name;
   const below = path.relative(process.cwd(), launcher);
   return quoted(below.startsWith('..') ? launcher : below);
 }
@@ -106,7 +110,7 @@ export function installedLauncher(): string {
 function onPath(launcher: string): string | undefined {
   const own = real(launcher);
   const places = (process.env['PATH'] ?? '').split(path.delimiter).filter((place) => path.isAbsolute(place));
-  return places.map((place) => path.join(place, 'mesh')).find((name) => real(name) === own);
+  return places.map((place) => path.join(place, path.basename(launcher))).find((name) => real(name) === own);
 }
 
 function real(name: string): string | undefined {

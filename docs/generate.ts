@@ -57,6 +57,7 @@ app:
   publicUrls: []         # addresses of this control plane, such as https://mesh.example.com: see below; join links and
                          # approval addresses name the first
   trustProxy: false      # whose X-Forwarded-For and X-Forwarded-Proto count: true, a number of proxies, or their addresses
+  backups: { every: 24h, keep: 7 }    # of the database, beside it: how often and how many; or off
   metrics: open          # who may read /metrics: open, local (this machine), off, or { token: <bearer token> }
   signIn:                # how people sign in, see accounts-and-tokens.md#rules-for-signing-in; read at start
     secondFactor: optional    # administrators: who administers the installation or a workspace must have one
@@ -84,6 +85,7 @@ in \`MESH_LISTEN\`, \`MESH_TLS_CERT\` or the addresses given to nodes, or one of
 \`trustProxy\`: behind a reverse proxy, so that limits count each client and not the proxy. A number counts proxies from this
 end, a list names their addresses and networks (\`loopback\`, \`linklocal\` and \`uniquelocal\` are known); \`true\` believes
 whatever the client says, so only where nothing but the proxy can connect. While it is off, the headers count for nothing.
+The limit of connections from one address does not hold for proxies that are named here; with \`true\` or a number, for nobody.
 
 Generated secrets are in \`<config-dir>/credentials.json\` (mode 0600, refused at start if wider).
 `;

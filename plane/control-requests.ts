@@ -6,7 +6,7 @@ import { lookUpById } from '../core/model/find.ts';
 import { pathReportsSchema } from '../core/model/reported-paths.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import { versionSchema } from '../core/model/version.ts';
-import { MAX_WIRE_TEXT, WIRE_TEXT, wireMismatch } from '../core/model/wire.ts';
+import { MAX_WIRE_TEXT, UNREADABLE_WIRE, WIRE_TEXT, wireMismatch } from '../core/model/wire.ts';
 import { witnessedSchema } from '../core/model/witnesses.ts';
 import { heardOf, leftBy } from '../core/peers/presence.ts';
 import { dueCheckpoint, takeWitness } from '../core/peers/witnessed.ts';
@@ -169,7 +169,7 @@ const contentSchema = z.object({
   version: versionSchema.optional().catch(undefined),
   leaving: z.literal(true).optional().catch(undefined),
   // What cannot be read is no version that both speak.
-  wire: z.string().max(MAX_WIRE_TEXT).optional().catch(''),
+  wire: z.string().max(MAX_WIRE_TEXT).optional().catch(UNREADABLE_WIRE),
 });
 
 /** What is no content of a request says nothing. */

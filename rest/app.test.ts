@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import type { AppOptions } from './app.ts';
 import { callerWith, gateOf, startTestPlane, type TestPlane } from './test-plane.ts';
 
 const json = (body: string): RequestInit => ({
@@ -122,6 +123,24 @@ describe('a mistake is a problem', () => {
     });
   });
 
+  test('also when the failure cannot be logged, whoever was to answer', async () => {
+    const full = () => {
+      throw new Error('ENOSPC: no space left on device, write');
+    };
+    const log = { debug: full, info: full, warn: full, error: full };
+    const dashboard = () => {
+      throw new Error('a bug');
+    };
+    const faces: Partial<AppOptions>[] = [{}, { trustProxy: 1 }];
+    for (const face of faces) {
+      await using plane = await startTestPlane({ log, dashboard, ...face });
+      for (const path of ['/nowhere', '/api/v1/nowhere']) {
+        const { problem } = await problemOf(await plane.send(path));
+        expect([path, problem['code']]).toEqual([path, path === '/nowhere' ? 'internal' : 'not_found']);
+      }
+    }
+  });
+
   test('that withholds the message of a bug', async () => {
     await using plane = await startTestPlane();
     expect(await (await plane.send('/api/v1/break', json('{}'))).text()).not.toContain('hunter2');
@@ -162,13 +181,14 @@ describe('a mistake is a problem', () => {
     expect((await plane.send('/healthz')).status).toBe(200);
   });
 
-  test('when one source asks too often, and says when to come back', async () => {
+  test('when one source asks too often, says when to come back, and ends its connection', async () => {
     await using plane = await startTestPlane({ limits: { rate: { perMinute: 2, limitLoopback: true } } });
     const anonymous = { headers: { authorization: '' } };
     await plane.send('/healthz', anonymous);
-    await plane.send('/healthz', anonymous);
+    expect((await plane.send('/healthz', anonymous)).headers.get('connection')).toBe('keep-alive');
     const response = await plane.send('/api/v1/echo', anonymous);
     expect([response.status, Number(response.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    expect(response.headers.get('connection')).toBe('close');
     expect((await problemOf(response)).problem['code']).toBe('rate_limited');
   });
 });

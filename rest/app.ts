@@ -22,6 +22,7 @@ import { requestIdOf } from './request-id.ts';
 import { buildRouter, type FixedRoute } from './router.ts';
 import { STRICT_TRANSPORT_SECURITY, securityHeaders } from './security-headers.ts';
 import type { ArchiveLimits } from './send-archive.ts';
+import type { TrustProxy } from './trusted-proxies.ts';
 
 export interface AppOptions {
   readonly operations: readonly AnyOperation<Services>[];
@@ -42,8 +43,7 @@ export interface AppOptions {
   readonly mcp?: RequestHandler;
   /** Answers what nothing else does, such as the dashboard at /. */
   readonly dashboard?: RequestHandler;
-  /** Proxies whose X-Forwarded-For is believed, as express takes it: all, a count of hops or a list of addresses. */
-  readonly trustProxy?: true | number | readonly string[];
+  readonly trustProxy?: TrustProxy;
   /** Names of this control plane, in lower case, besides those of the loopback. */
   readonly hosts?: ReadonlySet<string>;
   /** Who may read /metrics; everyone unless set. */
@@ -134,7 +134,10 @@ export function buildApp(options: AppOptions): RequestListener {
   // express tells an error handler by its four parameters.
   app.use((error: unknown, request: Request, response: Response, _next: () => void) => fail(error, request, response));
   // Only express can tell whom a proxy speaks for.
-  return trustProxy === undefined ? direct(api, [checkHost, ...(limit ? [limit] : [])], fail, app) : app;
+  // What fails in its own error handler would be answered by express, in HTML.
+  const others: RequestListener = (request, response) =>
+    app(request as Request, response as Response, (error: unknown) => fail(error, request, response));
+  return trustProxy === undefined ? direct(api, [checkHost, ...(limit ? [limit] : [])], fail, others) : others;
 }
 
 type Fail = (error: unknown, request: IncomingMessage, response: ServerResponse) => void;
@@ -189,15 +192,23 @@ function openApi(operations: AppOptions['operations'], version: string, headers:
   };
 }
 
-/** Whatever went wrong outside an operation, as a problem: never HTML, never a stack. */
+/** Whatever went wrong outside an operation, as a problem: never HTML, never a stack. It throws nothing itself. */
 function problemsOnly(log: Log): Fail {
   return (thrown, request, response) => {
     const requestId = requestIdOf(request.headers['x-request-id']);
     const error = fromHttpError(thrown);
-    const headers = response.hasHeader('Content-Security-Policy') ? [] : securityHeaders();
     const instance = (request.url ?? '').split('?', 1)[0] ?? '';
     const problem = toProblem(error, { instance, requestId });
-    logFailure(log, error, problem, { method: request.method, path: instance });
-    sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
+    try {
+      logFailure(log, error, problem, { method: request.method, path: instance });
+    } catch {
+      // The caller is to be answered all the same.
+    }
+    try {
+      const headers = response.hasHeader('Content-Security-Policy') ? [] : securityHeaders();
+      sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
+    } catch {
+      response.destroy();
+    }
   };
 }

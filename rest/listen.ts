@@ -4,6 +4,9 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
 import { MeshError, toProblem } from '../core/base/errors.ts';
+import { isLoopback } from '../core/base/origin.ts';
+import type { ShareLimits } from './connection-shares.ts';
+import { holdConnections } from './held-connections.ts';
 import { problemHeaders, sendProblem } from './problem.ts';
 import { securityHeaders } from './security-headers.ts';
 
@@ -13,6 +16,9 @@ export interface ListenOptions {
   readonly port: number;
   /** PEM. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
+  /** Addresses that many callers may connect from, which have no limit of their own; those of this machine unless set. */
+  readonly isShared?: (address: string) => boolean;
+  readonly connections?: ShareLimits;
 }
 
 export interface Listening {
@@ -20,8 +26,8 @@ export interface Listening {
   readonly port: number;
   readonly url: string;
   /**
-   * Takes no more connections, answers new requests of those there are with 503 and lets those under way finish, each with
-   * `Connection: close`. Resolves when none is left, or after `graceMs`. Idempotent.
+   * Answers new requests with 503 and lets those under way finish, each with `Connection: close`; after a moment it takes no
+   * more connections and closes the idle ones. Resolves when none is left, or after `graceMs`. Idempotent.
    */
   drain(graceMs: number): Promise<void>;
   /** Drains, for `graceMs` at most, then cuts what is left. Idempotent. */
@@ -35,11 +41,16 @@ const CHECK_INTERVAL_MS = 5_000;
 /** Above the idle time of common load balancers (60 s), so that they never write into a closed connection. */
 const KEEP_ALIVE_MS = 65_000;
 const MAX_HEADER_BYTES = 16_384;
-const MAX_CONNECTIONS = 10_000;
+/** Those of one source are as many as the bus lets strangers behind one address have. */
+const CONNECTIONS: ShareLimits = { total: 10_000, perSource: 1_024 };
+const TLS_HANDSHAKE_MS = 10_000;
 const STOP_GRACE_MS = 3_000;
+/** So long whoever is in the middle of asking, or of connecting, is told that the end has begun, instead of cut off. */
+const TELLING_MS = 250;
 
 /** Serves a request listener on a hardened HTTP or HTTPS server. */
-export async function listen(app: RequestListener, { host, port, tls }: ListenOptions): Promise<Listening> {
+export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
+  const { host, port, tls, isShared = isLoopback, connections = CONNECTIONS } = options;
   const limits = {
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -49,23 +60,26 @@ export async function listen(app: RequestListener, { host, port, tls }: ListenOp
   };
   const underWay = new Set<ServerResponse>();
   let isDraining = false;
+  let isClosing = false;
   const serve: RequestListener = (request, response) => {
     if (isDraining) {
       refuseToBegin(request, response);
       return;
     }
     underWay.add(response);
+    held.begun(request);
     response.once('close', () => {
+      held.answered(request);
       underWay.delete(response);
       // A stream ends without `Connection: close`.
-      if (isDraining) setImmediate(() => server.closeIdleConnections());
+      if (isClosing) setImmediate(() => server.closeIdleConnections());
     });
     app(request, response);
   };
   const server: Server = tls
-    ? createTlsServer({ ...limits, ...tls, minVersion: 'TLSv1.2' }, serve)
+    ? createTlsServer({ ...limits, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: TLS_HANDSHAKE_MS }, serve)
     : createServer(limits, serve);
-  server.maxConnections = MAX_CONNECTIONS;
+  const held = holdConnections(server, connections, isShared);
   server.on('clientError', refuseMalformed);
   server.listen(port, host);
   await once(server, 'listening');
@@ -74,13 +88,20 @@ export async function listen(app: RequestListener, { host, port, tls }: ListenOp
   const closed = once(server, 'close');
   let stopped: Promise<void> | undefined;
 
+  function close(): void {
+    if (isClosing) return;
+    isClosing = true;
+    server.close();
+    server.closeIdleConnections();
+  }
+
   async function drain(graceMs: number): Promise<void> {
     if (!isDraining) {
       isDraining = true;
       // What has sent its head already is a stream, or all but sent.
       for (const response of underWay) if (!response.headersSent) response.setHeader('Connection', 'close');
-      server.close();
-      server.closeIdleConnections();
+      // Behind the timers, so that what has arrived by then is read first.
+      setTimeout(() => setImmediate(close), TELLING_MS);
     }
     const cut = new AbortController();
     await Promise.race([closed, after(graceMs, undefined, { signal: cut.signal }).catch(() => undefined)]);
@@ -89,6 +110,7 @@ export async function listen(app: RequestListener, { host, port, tls }: ListenOp
 
   async function stop(graceMs: number): Promise<void> {
     await drain(graceMs);
+    close();
     server.closeAllConnections();
     await closed;
   }
@@ -110,7 +132,8 @@ function refuseToBegin(request: IncomingMessage, response: ServerResponse): void
   const instance = (request.url ?? '').split('?', 1)[0] ?? '';
   const why = 'The control plane is stopping: nothing was done. Send this again in a moment.';
   const problem = toProblem(new MeshError('unavailable', why, { retryAfterSeconds: 1 }), { instance });
-  sendProblem(response, problem, ['Connection', 'close', ...securityHeaders()]);
+  // A connection that is closed with something unread in it is reset, and the answer may be lost with it.
+  request.once('end', () => sendProblem(response, problem, ['Connection', 'close', ...securityHeaders()])).resume();
 }
 
 /** Bytes that are no HTTP request get a problem, as every other mistake does. */

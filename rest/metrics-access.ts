@@ -8,8 +8,16 @@ import type { Metrics } from './metrics.ts';
 /** Who may read /metrics: everyone, callers on this machine, nobody, or who sends this bearer token. */
 export type MetricsAccess = 'open' | 'local' | 'off' | { readonly token: Secret };
 
+/** A text is made at most this often, however many ask: it costs milliseconds, and by default everyone may ask. */
+const KEPT_MS = 1_000;
+
 /** Answers /metrics to those who may read it. */
-export function serveMetrics(metrics: Metrics, access: MetricsAccess): RequestHandler {
+export function serveMetrics(
+  metrics: Pick<Metrics, 'render'>,
+  access: MetricsAccess,
+  now: () => number = () => performance.now(),
+): RequestHandler {
+  const textOf = keptFor(KEPT_MS, now, () => metrics.render());
   return async (request, response, next) => {
     if (access === 'off') return next();
     if (access === 'local' && !isLoopback(originOf(request))) {
@@ -21,7 +29,21 @@ export function serveMetrics(metrics: Metrics, access: MetricsAccess): RequestHa
         throw new MeshError('unauthenticated', 'Send the token of app.metrics as Authorization: Bearer <token>.');
       }
     }
-    const text = await metrics.render();
+    const text = await textOf();
     response.type('text/plain; version=0.0.4; charset=utf-8').send(text);
+  };
+}
+
+/** What was made less than `ms` ago, or is being made; what failed is made anew. */
+function keptFor<T>(ms: number, now: () => number, make: () => Promise<T>): () => Promise<T> {
+  let kept: { readonly made: Promise<T>; readonly until: number } | undefined;
+  return () => {
+    if (kept && now() < kept.until) return kept.made;
+    const fresh = { made: make(), until: now() + ms };
+    kept = fresh;
+    fresh.made.catch(() => {
+      if (kept === fresh) kept = undefined;
+    });
+    return fresh.made;
   };
 }

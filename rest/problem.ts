@@ -25,6 +25,8 @@ export function sendProblem(response: ServerResponse, problem: Problem, extra: r
   response.writeHead(problem.status, [
     ...extra,
     ...problemHeaders(problem),
+    // Who asks too often does not keep a connection besides.
+    ...(problem.status === 429 ? ['Connection', 'close'] : []),
     'Cache-Control',
     'no-store',
     'Content-Length',

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
 import { isLoopback, originOf } from '../core/base/origin.ts';
-import { sourceNetwork } from '../core/model/source-network.ts';
+import { sourceSite } from '../core/model/source-network.ts';
 import { credentialOf } from './credential.ts';
 import { limitPrincipals } from './principal-rate.ts';
 import { createRateWindows } from './rate-windows.ts';
@@ -18,8 +18,6 @@ export interface RateLimit {
 
 const WINDOW_MS = 60_000;
 const MAX_SOURCES = 50_000;
-/** Of an IPv6 address: the network of a site. */
-const SITE_BITS = 56;
 
 /** Who was verified lately with this bearer token, without a look at the store. */
 export type KnownCaller = (bearer: string) => Caller | undefined;
@@ -56,7 +54,7 @@ export function limitRate(
 function limitSources(perMinute: number, maxSources: number): (origin: string, now: number) => void {
   const windows = createRateWindows(WINDOW_MS, maxSources);
   return (origin, now) => {
-    const window = windows.at(sourceNetwork(origin, SITE_BITS), now);
+    const window = windows.at(sourceSite(origin), now);
     window.count++;
     if (window.count <= perMinute) return;
     const retryAfterSeconds = Math.max(1, Math.ceil((window.resetAt - now) / 1_000));

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -92,9 +92,30 @@ test('the newest head stays, over a restart and whatever comes late', async () =
   expect(await heads.newest('w_a')).toBeUndefined();
   for (const size of [2, 5, 3]) await heads.keep('w_a', note(size));
   expect(await headsIn(folder).newest('w_a')).toBe(note(5));
-  heads.forget('w_a');
+  heads.giveUp('w_a');
   expect(await headsIn(folder).newest('w_a')).toBeUndefined();
   await expect(heads.newest('../credentials.json')).rejects.toThrow(TypeError);
+});
+
+test('the first heads are there all at once, and what a begin that was killed left is no head', async () => {
+  const { folder } = newFolder();
+  mkdirSync(path.join(folder, 'log-heads.new'));
+  writeFileSync(path.join(folder, 'log-heads.new', 'w_old'), 'left');
+  const heads = headsIn(folder);
+  expect([heads.wereKept(), heads.all()]).toEqual([false, []]);
+  heads.begin(
+    new Map([
+      ['w_a', 'one'],
+      ['w_b', 'two'],
+    ]),
+  );
+  expect(heads.wereKept()).toBe(true);
+  expect(heads.all().map(({ workspace, note }) => [workspace, note])).toEqual([
+    ['w_a', 'one'],
+    ['w_b', 'two'],
+  ]);
+  heads.giveUp('w_a', 'three');
+  expect(await headsIn(folder).newest('w_a')).toBe('three');
 });
 
 test('a key is not rotated where there are no credentials', () => {

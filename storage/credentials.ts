@@ -33,14 +33,14 @@ export function loadCredentials(configDir: string): Credentials {
 }
 
 /**
- * Whether the directory is that of an installation that has been started before. Nothing is written.
+ * The same, where they are there. Nothing is written: a log key that has to be made is of this answer alone.
  *
  * @throws Error as `loadCredentials`
  */
-export function requireCredentials(configDir: string): boolean {
-  if (!hasCredentials(configDir)) return false;
-  readStored(credentialsFile(configDir));
-  return true;
+export function readCredentials(configDir: string): Credentials | undefined {
+  if (!hasCredentials(configDir)) return undefined;
+  const { logKeys, ...others } = readStored(credentialsFile(configDir));
+  return { ...others, logKeys: logKeys ?? [newLogKey(Date.now())] };
 }
 
 function readStored(name: string): StoredCredentials {

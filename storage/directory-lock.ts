@@ -38,17 +38,21 @@ export function lockDirectory(directory: string, holder: LockHolder): Lock {
  */
 export function takeLock(directory: string, holder: LockHolder = MESHD): Lock {
   const pidFile = path.join(directory, holder.pidFile);
-  const database = new DatabaseSync(path.join(directory, holder.lockFile));
+  const lockFile = path.join(directory, holder.lockFile);
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(lockFile);
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
-    database.close();
-    if (!/locked|busy/i.test((error as Error).message)) throw error;
+    database?.close();
+    // SQLite itself does not say which file it is.
+    if (!/locked|busy/i.test((error as Error).message)) throw Object.assign(error as Error, { path: lockFile });
     throw new Error(holder.refusal(directory, readPid(pidFile)));
   }
+  const held = database;
   return {
     sign: () => writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 }),
-    release: () => database.close(),
+    release: () => held.close(),
   };
 }
 

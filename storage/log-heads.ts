@@ -1,9 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { readCheckpoint } from '../core/audit/checkpoint.ts';
 import type { LastingHeads, LogHeads } from '../core/audit/log-keys.ts';
 import { MeshError } from '../core/base/errors.ts';
-import { giveToOwner, replaceOwned } from './owned-file.ts';
+import { giveToOwner, makeDurable, replaceOwned } from './owned-file.ts';
 
 const FOLDER = 'log-heads';
 const NAME = /^[\w-]{1,64}$/;
@@ -36,9 +36,20 @@ export function headsIn(configDir: string): LastingHeads {
         return note === undefined ? [] : [{ workspace, note, at: statSync(fileOf(folder, workspace)).mtimeMs }];
       }),
     workspaces: async () => namesIn(folder),
-    forget(workspace) {
+    wereKept: () => existsSync(folder),
+    begin(notes) {
+      const draft = `${folder}.new`;
+      rmSync(draft, { recursive: true, force: true });
+      mkdirSync(draft, { mode: 0o700 });
+      giveToOwner(configDir, [path.basename(draft)]);
+      for (const [workspace, note] of notes) replaceOwned(fileOf(draft, workspace), note);
+      renameSync(draft, folder);
+      makeDurable(configDir);
+    },
+    giveUp(workspace, instead) {
       known.delete(workspace);
-      rmSync(fileOf(folder, workspace), { force: true });
+      if (instead === undefined) rmSync(fileOf(folder, workspace), { force: true });
+      else replaceOwned(fileOf(folder, workspace), instead);
     },
   };
 }
@@ -73,6 +84,6 @@ function read(file: string): string | undefined {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     const why = (error as Error).message;
-    throw new MeshError('unavailable', `What was signed last cannot be read, so nothing is signed: ${why}`);
+    throw new MeshError('unavailable', `${file}, what was signed last, cannot be read, so nothing is signed: ${why}`);
   }
 }

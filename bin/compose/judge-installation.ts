@@ -1,18 +1,21 @@
 import { existsSync, statSync } from 'node:fs';
 import { readCheckpoint } from '../../core/audit/checkpoint.ts';
-import type { LastingHeads } from '../../core/audit/log-keys.ts';
+import type { LastingHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
+import { missingIn } from '../../core/audit/losses.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
-import { requireCredentials } from '../../storage/credentials.ts';
+import { readCredentials } from '../../storage/credentials.ts';
+import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { DamageError } from '../../storage/sqlite/database.ts';
-import { hasEntries, lossesOfFile } from '../../storage/sqlite/losses.ts';
+import { DamageError, isDamage } from '../../storage/sqlite/database.ts';
+import { damaged } from '../../storage/sqlite/integrity.ts';
+import { hasEntries, readLogs } from '../../storage/sqlite/losses.ts';
 import { entriesLost, lossLine } from './loss-words.ts';
 import { damageRefusal, keyRefusal, lossRefusal, type Missing, type Place } from './refusals.ts';
 
 export interface Judgement {
-  /** Whether it has credentials.json. */
-  readonly hasKeys: boolean;
+  /** Of credentials.json; undefined where it is not there. */
+  readonly logs: PublicLogKeys | undefined;
   /** Why a start needs --accept-loss, and what else can be done; undefined where nothing is missing. */
   readonly refusal: string | undefined;
 }
@@ -24,13 +27,17 @@ export interface Judgement {
  * @throws Error where a start is refused with --accept-loss too
  */
 export async function judgeInstallation(configDir: string, file: string | undefined): Promise<Judgement> {
-  const hasKeys = requireCredentials(configDir);
-  if (file === undefined) return { hasKeys, refusal: undefined };
+  const credentials = readCredentials(configDir);
+  const logs = credentials && buildKeyring(credentials).logs;
+  if (file === undefined) return { logs, refusal: undefined };
   const place = { configDir, file };
+  const heads = headsIn(configDir);
   return explaining(place, async () => {
-    if (!hasKeys) return { hasKeys, refusal: hasEntries(file) ? keyRefusal(place) : undefined };
-    const missing = await missingIn(file, headsIn(configDir));
-    return { hasKeys, refusal: missing && (await lossRefusal(place, missing)) };
+    const missing = logs ? await missingOf(file, heads, logs) : undefined;
+    if (logs) return { logs, refusal: missing && (await lossRefusal(place, missing)) };
+    if (hasEntries(file)) return { logs, refusal: keyRefusal(place) };
+    const isKnown = heads.all().length > 0;
+    return { logs, refusal: isKnown ? keyRefusal(place, missingFile(file, heads)) : undefined };
   });
 }
 
@@ -48,15 +55,20 @@ export async function explaining<T>(place: Place, work: () => Promise<T>): Promi
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof DamageError)) throw error;
-    throw new Error(await damageRefusal(place, error.what), { cause: error });
+    if (!(error instanceof DamageError) && !isDamage(error)) throw error;
+    const what = error instanceof DamageError ? error.what : damaged(place.file, (error as Error).message);
+    throw new Error(await damageRefusal(place, what), { cause: error });
   }
 }
 
-async function missingIn(file: string, heads: LastingHeads): Promise<Missing | undefined> {
-  const losses = statSync(file, { throwIfNoEntry: false })?.size ? await lossesOfFile(file, heads.all()) : undefined;
+async function missingOf(file: string, heads: LastingHeads, logs: PublicLogKeys): Promise<Missing | undefined> {
+  const isThere = statSync(file, { throwIfNoEntry: false })?.size;
+  const losses = isThere ? await readLogs(file, (store) => missingIn(store, heads, logs)) : undefined;
   if (losses === undefined) return missingFile(file, heads);
-  return losses.length === 0 ? undefined : { lines: losses.map(lossLine), entries: entriesLost(losses) };
+  if (losses.length === 0) return undefined;
+  const known = losses.flatMap((loss) => ('head' in loss ? [] : [loss]));
+  const entries = known.length === losses.length ? entriesLost(known) : undefined;
+  return { lines: losses.map(lossLine), entries };
 }
 
 function missingFile(file: string, heads: LastingHeads): Missing {

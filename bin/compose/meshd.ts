@@ -2,7 +2,10 @@ import { isServed } from '../../storage/open.ts';
 import { PARTS, startAlone } from './alone.ts';
 import { ConfigError, loadConfig } from './config.ts';
 import { buildLog } from './log.ts';
+import { logOutput } from './log-output.ts';
 import { storeUrl } from './store-url.ts';
+
+const STDERR = 2;
 
 /**
  * Starts the control plane of a directory, or one part of it alone, which holds nothing of the rest.
@@ -15,14 +18,15 @@ export async function startMeshd(
   { acceptLoss, standalone }: { readonly acceptLoss: boolean; readonly standalone: boolean },
 ) {
   const config = loadConfig(process.env, configDir);
-  const log = buildLog(config.env.MESH_LOG_LEVEL);
+  const output = logOutput(STDERR);
+  const log = buildLog(config.env.MESH_LOG_LEVEL, output);
   const part = PARTS.find((name) => name === asked);
   if (part !== undefined) return { log, stop: (await startAlone(part, config, log)).stop };
   requireStore(storeUrl(config), standalone);
   const { startPlane } = await import('./plane.ts');
   const { announcement } = await import('./announce.ts');
   const { serveStdioPlane } = await import('./stdio-plane.ts');
-  const plane = await startPlane(config, { log, acceptLoss });
+  const plane = await startPlane(config, { log, output, acceptLoss });
   return {
     log,
     stop: plane.stop,

@@ -1,4 +1,5 @@
 import type { LastingHeads } from '../../core/audit/log-keys.ts';
+import { checkpointsIn } from '../../core/audit/losses.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { loadCredentials } from '../../storage/credentials.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
@@ -28,19 +29,21 @@ export async function openInstallation(options: InstallationOptions) {
   const { configDir, storeUrl, clock, log, acceptLoss = false } = options;
   const heads = headsIn(configDir);
   const file = storeFile(storeUrl);
-  const { hasKeys, refusal } = await judgeInstallation(configDir, file);
+  const { logs, refusal } = await judgeInstallation(configDir, file);
   if (refusal !== undefined && !acceptLoss) throw new Error(refusal);
   if (acceptLoss && file !== undefined && refusal === undefined) throw new Error(NOTHING_MISSING);
   const open = () => openStore(storeUrl, { clock, log });
   let store = await (file === undefined ? open() : explaining({ configDir, file }, open));
   try {
-    if (isServed(storeUrl)) await requireHeld(store, { configDir, heads, acceptLoss, hasKeys });
+    if (isServed(storeUrl)) await requireHeld(store, { configDir, heads, acceptLoss, logs });
     if (file !== undefined && refusal !== undefined) {
       await store.close();
       store = await openAccepted(options, file, heads);
     }
     // After the store: credentials without a database are those of an installation that has lost it.
-    return { store, credentials: loadCredentials(configDir), heads };
+    const credentials = loadCredentials(configDir);
+    if (!heads.wereKept()) heads.begin(await checkpointsIn(store));
+    return { store, credentials, heads };
   } catch (error) {
     await store.close();
     throw error;

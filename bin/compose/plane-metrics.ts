@@ -3,6 +3,7 @@ import type { ObserveJob } from '../../plane/jobs.ts';
 import type { startSnapshots } from '../../plane/snapshots.ts';
 import type { Metrics } from '../../rest/metrics.ts';
 import type { ReadyCheck } from '../../rest/readiness.ts';
+import type { LogOutput } from './log-output.ts';
 import { processMetrics } from './process-metrics.ts';
 import { VERSION } from './version.ts';
 
@@ -12,6 +13,10 @@ export function planeMetrics(metrics: Metrics, edition: string): () => void {
   metrics.gauge('mesh_build_info', 'Version and edition', () => [{ labels, value: 1 }]);
   metrics.declare('mesh_http_request_duration_seconds', 'histogram', 'Time to answer');
   return processMetrics(metrics);
+}
+
+export function logMetrics(metrics: Metrics, output: Pick<LogOutput, 'lost'> | undefined): void {
+  metrics.counter('mesh_log_lost_total', 'Lines of the log that could not be written', () => output?.lost() ?? 0);
 }
 
 export function toolCalls(metrics: Metrics) {

@@ -17,6 +17,7 @@ import { startWebhooks } from '../../plane/webhooks/webhooks.ts';
 import { buildApp } from '../../rest/app.ts';
 import { type Listening, listen } from '../../rest/listen.ts';
 import { createMetrics } from '../../rest/metrics.ts';
+import { sharedAddresses } from '../../rest/trusted-proxies.ts';
 import { clockMarkIn } from '../../storage/clock-mark.ts';
 import { takeLock } from '../../storage/directory-lock.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
@@ -30,12 +31,14 @@ import { buildDashboard } from './dashboard.ts';
 import { diskOf } from './disk.ts';
 import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
 import { guardClock, systemClock } from './guard-clock.ts';
+import type { LogOutput } from './log-output.ts';
 import { networkMetrics } from './network-metrics.ts';
 import { openInstallation } from './open-installation.ts';
 import { ownNames } from './own-names.ts';
 import {
   clockMetrics,
   jobMetrics,
+  logMetrics,
   planeMetrics,
   readinessMetrics,
   snapshotMetrics,
@@ -67,6 +70,8 @@ export interface Plane {
 
 export interface PlaneOptions {
   readonly log: Log;
+  /** Where the log is written, if that is to be watched. */
+  readonly output?: LogOutput;
   /** The guarded clock of this host unless set; one that is no guarded clock is taken as it is. */
   readonly clock?: Clock;
   /** Go on where the database has less than the installation had. */
@@ -85,7 +90,7 @@ const CUT_MS = 500;
  * @throws Error naming what is wrong with the directory, the credentials or a listener.
  */
 export async function startPlane(config: Config, options: PlaneOptions): Promise<Plane> {
-  const { log, clock = systemClock(), acceptLoss = false } = options;
+  const { log, output, clock = systemClock(), acceptLoss = false } = options;
   const { env, configDir } = config;
   const tls = readTls(env);
   mkdirSync(configDir, { recursive: true, mode: 0o700 });
@@ -98,6 +103,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     undo.push(lock.release);
     const metrics = createMetrics();
     undo.push(planeMetrics(metrics, env.MESH_EDITION));
+    logMetrics(metrics, output);
     const opened = await openInstallation({ configDir, storeUrl: storeUrl(config), clock, log, acceptLoss });
     undo.push(() => opened.store.close());
     lock.sign();
@@ -167,9 +173,10 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     undo.push(() => mcp.close());
     metrics.gauge('mesh_mcp_sessions', 'Sessions of MCP clients of the 2025 revision', mcp.sessionCount);
     const stopping = new AbortController();
-    const ready = buildReadiness({ isUp: () => isUp, store, disk, clock, wire, storeState });
+    const ready = buildReadiness({ isUp: () => isUp, store, disk, clock, wire, storeState, output });
     readinessMetrics(metrics, ready);
     const rate = { perMinute: config.app.rateLimit };
+    const trustProxy = config.app.trustProxy === false ? undefined : config.app.trustProxy;
     const app = buildApp({
       operations,
       gate,
@@ -182,12 +189,12 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       limits: { rate },
       hosts,
       metricsAccess: config.app.metrics,
-      ...(config.app.trustProxy !== false && { trustProxy: config.app.trustProxy }),
+      ...(trustProxy !== undefined && { trustProxy }),
     });
     const api = await orExplain(
       'MESH_LISTEN',
       env.MESH_LISTEN,
-      listen(app, { ...env.MESH_LISTEN, ...(tls && { tls }) }),
+      listen(app, { ...env.MESH_LISTEN, ...(tls && { tls }), isShared: sharedAddresses(trustProxy) }),
     );
     undo.push(() => api.stop(CUT_MS));
     // Port 0 takes a free one, which links to the API name from here on.

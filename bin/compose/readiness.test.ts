@@ -62,6 +62,12 @@ test('what is wrong with the file of the store and its backups is told, and the 
   );
 });
 
+test('a log that cannot be written is told of, and those it lost after it can again', async () => {
+  expect(await stateOf({}, 'log')).toBeUndefined();
+  expect(await stateOf({ output: { lost: () => 3, isLosing: () => false } }, 'log')).toBe('ok');
+  expect(await stateOf({ output: { lost: () => 3, isLosing: () => true } }, 'log')).toBe('degraded');
+});
+
 test('who asks again at once is answered without a further write', async () => {
   let writes = 0;
   const acquire = async () => {

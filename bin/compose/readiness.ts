@@ -3,6 +3,7 @@ import { newId } from '../../core/base/ids.ts';
 import type { Clock, Store } from '../../core/base/ports.ts';
 import type { ReadyCheck } from '../../rest/readiness.ts';
 import type { Disk } from './disk.ts';
+import type { LogOutput } from './log-output.ts';
 import type { StoreState } from './store-care.ts';
 import type { Wire } from './wire.ts';
 
@@ -15,6 +16,8 @@ export interface ReadinessParts {
   readonly wire: Pick<Wire, 'checks'>;
   /** How the file of the store is, and its backups. */
   readonly storeState?: () => StoreState;
+  /** Where the log is written. */
+  readonly output?: Pick<LogOutput, 'lost' | 'isLosing'> | undefined;
 }
 
 /** A part that does not answer by then is down. */
@@ -32,6 +35,7 @@ export function buildReadiness({
   clock,
   wire,
   storeState,
+  output,
 }: ReadinessParts): () => Promise<readonly ReadyCheck[]> {
   let last: { readonly at: number; readonly check: Promise<ReadyCheck> } | undefined;
   const probeStore = () => {
@@ -49,6 +53,7 @@ export function buildReadiness({
       ...listeners,
       ...(clock instanceof GuardedClock ? [checkClock(clock)] : []),
       ...(storeState ? checkFile(storeState()) : []),
+      ...(output ? [checkLog(output)] : []),
     ];
   };
 }
@@ -99,6 +104,15 @@ function checkFile({ writable, problems, backup }: StoreState): ReadyCheck[] {
   if (found.length > 0 || backup === undefined) return found;
   const hours = Math.round(backup.ageMs / 3_600_000);
   return [{ name, state: 'ok', detail: `its newest backup is ${hours} h old` }];
+}
+
+function checkLog(output: Pick<LogOutput, 'lost' | 'isLosing'>): ReadyCheck {
+  const name = 'log';
+  const isLosing = output.isLosing();
+  const lost = `${output.lost()} lines were lost since the start`;
+  if (!isLosing) return { name, state: 'ok', detail: output.lost() === 0 ? 'every line was written' : lost };
+  const detail = `The log cannot be written, ${lost}: make room on its disk, or have somebody read standard error.`;
+  return { name, state: 'degraded', detail };
 }
 
 async function inTime({ name, check }: ReturnType<Wire['checks']>[number]): Promise<ReadyCheck> {

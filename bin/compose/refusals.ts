@@ -1,9 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
+import { lossesIn } from '../../core/audit/losses.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { backupsIn } from '../../storage/backup-files.ts';
 import { credentialsFile } from '../../storage/credentials.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { lossesOfFile } from '../../storage/sqlite/losses.ts';
+import { readLogs } from '../../storage/sqlite/losses.ts';
 import { RESCUED } from '../../storage/upkeep.ts';
 import { entriesLost } from './loss-words.ts';
 
@@ -31,7 +32,7 @@ interface Copy {
 export async function lossRefusal(place: Place, { lines, entries }: Missing): Promise<string> {
   const { file, configDir } = place;
   const copy = await bestCopy(place);
-  const given = entries === undefined ? 'all that was in it' : `${counted(entries)} for good`;
+  const given = entries === undefined ? 'whatever is missing' : `${counted(entries)} for good`;
   const accept = `  give up ${given}:  meshd --standalone --accept-loss --config-dir ${configDir}`;
   const restore = copy
     ? `  restore ${costOf(copy, entries)}:  ${restoring(copy, configDir)}`
@@ -45,11 +46,18 @@ export async function lossRefusal(place: Place, { lines, entries }: Missing): Pr
   ].join('\n');
 }
 
-/** Sessions, nodes and the audit logs rest on the keys: others in their place would shut everyone out without a word. */
-export function keyRefusal({ configDir, file }: Place): string {
+/**
+ * Sessions, nodes and the audit logs rest on the keys: others in their place would shut everyone out without a word.
+ *
+ * @param gone what is known of a database that is not there either
+ */
+export function keyRefusal({ configDir, file }: Place, gone?: Missing): string {
+  const what = gone
+    ? `although log-heads beside it shows that it was; of the database ${gone.lines.join()}`
+    : `and the database ${file} was written with the keys in it`;
   return [
-    `${credentialsFile(configDir)} is not there, and the database ${file} was written with the keys in it, so nothing was started or changed.`,
-    'Put it back if it is elsewhere (a volume that is not mounted, --config-dir), or',
+    `${credentialsFile(configDir)} is not there, ${what}, so nothing was started or changed.`,
+    `Put ${gone ? 'both' : 'it'} back if elsewhere (a volume that is not mounted, --config-dir), or`,
     `  restore a backup that was made --with-credentials:  meshd restore FILE --config-dir ${configDir}`,
     `  make new keys, with which every node has to join again:  meshd --standalone --accept-loss --config-dir ${configDir}`,
   ].join('\n');
@@ -88,7 +96,7 @@ async function bestCopy({ file, configDir }: Place): Promise<Copy | undefined> {
   const copies: Copy[] = [];
   for (const name of [...backupsIn(configDir), ...(existsSync(rescued) ? [rescued] : [])]) {
     // One that is damaged, or was never written to, is none.
-    const losses = await lossesOfFile(name, heads).catch(() => undefined);
+    const losses = await readLogs(name, (store) => lossesIn(store, heads)).catch(() => undefined);
     if (losses) copies.push({ name, at: statSync(name).mtimeMs, lacks: entriesLost(losses) });
   }
   return copies.sort((a, b) => a.lacks - b.lacks || b.at - a.at)[0];

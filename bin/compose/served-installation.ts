@@ -1,5 +1,5 @@
-import type { LastingHeads } from '../../core/audit/log-keys.ts';
-import { lossesIn } from '../../core/audit/losses.ts';
+import type { LastingHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
+import { missingIn } from '../../core/audit/losses.ts';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Store } from '../../core/base/ports.ts';
 import { credentialsFile } from '../../storage/credentials.ts';
@@ -9,7 +9,8 @@ import { lossLine, NOTHING_MISSING } from './loss-words.ts';
 interface Known {
   readonly configDir: string;
   readonly heads: LastingHeads;
-  readonly hasKeys: boolean;
+  /** Undefined where the directory has no keys. */
+  readonly logs: PublicLogKeys | undefined;
   readonly acceptLoss: boolean;
 }
 
@@ -19,13 +20,18 @@ interface Known {
  *
  * @throws Error that says what is missing
  */
-export async function requireHeld(store: Store, { configDir, heads, hasKeys, acceptLoss }: Known): Promise<void> {
-  if (!hasKeys && (await store.workspaces()).length > 0) {
+export async function requireHeld(store: Store, { configDir, heads, logs, acceptLoss }: Known): Promise<void> {
+  if (!logs && heads.all().length > 0) {
+    throw new Error(
+      `${credentialsFile(configDir)} is not there, and log-heads beside it shows that it was, so nothing was started or changed. Put it back, or name another --config-dir.`,
+    );
+  }
+  if (!logs && (await store.workspaces()).length > 0) {
     throw new Error(
       `${credentialsFile(configDir)} is not there, and the database that MESH_STORE_URL names was written with the keys in it, so nothing was started or changed. Put it there, or name another database.`,
     );
   }
-  const losses = await lossesIn(store, heads.all());
+  const losses = logs ? await missingIn(store, heads, logs) : [];
   if (losses.length === 0 && acceptLoss) throw new Error(NOTHING_MISSING);
   if (losses.length > 0 && !acceptLoss) {
     throw new Error(
@@ -36,10 +42,13 @@ export async function requireHeld(store: Store, { configDir, heads, hasKeys, acc
       ].join('\n'),
     );
   }
-  for (const { workspace, had, has } of losses) {
-    const detail = { reason: 'meshd --accept-loss', workspace, size: has, had };
-    const log = has > 0 ? workspace : SYSTEM_WORKSPACE;
+  for (const loss of losses) {
+    const { workspace } = loss;
+    const tree = store.auditTree(workspace);
+    const [size, [signed]] = [await tree.size(), await tree.checkpoints(1)];
+    const detail = { reason: 'meshd --accept-loss', workspace, size, given: [lossLine(loss)] };
+    const log = size > 0 ? workspace : SYSTEM_WORKSPACE;
     await store.record(log, [{ type: ACCEPTED, actor: 'system:operator', result: 'ok', detail }]);
-    heads.forget(workspace);
+    heads.giveUp(workspace, signed?.note);
   }
 }

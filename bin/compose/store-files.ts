@@ -1,16 +1,19 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { Loss } from '../../core/audit/losses.ts';
+import { readCheckpoint } from '../../core/audit/checkpoint.ts';
+import { checkpointsIn, type Loss, lossesIn } from '../../core/audit/losses.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { hasCredentials, loadCredentials } from '../../storage/credentials.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
+import { linksFollowed } from '../../storage/links.ts';
 import { headsIn } from '../../storage/log-heads.ts';
 import { isServed, storeFile } from '../../storage/open.ts';
 import { acceptLogs } from '../../storage/sqlite/accept.ts';
-import { type BackupLabel, labelOf, writeBackup } from '../../storage/sqlite/backup.ts';
-import { lossesOfFile } from '../../storage/sqlite/losses.ts';
+import { type BackupLabel, labelOf, requireReplaceable, writeBackup } from '../../storage/sqlite/backup.ts';
+import { readLogs } from '../../storage/sqlite/losses.ts';
 import { putInPlace, requireBackup } from '../../storage/sqlite/restore.ts';
 import { rewriteDatabase } from '../../storage/sqlite/rewrite.ts';
+import { requireRoom } from './backup-room.ts';
 import { loadConfig } from './config.ts';
 import { locking } from './locking.ts';
 import { storeUrl } from './store-url.ts';
@@ -26,6 +29,8 @@ export const storeFiles = {
   async backup({ configDir, file, withCredentials }: BackupCommand): Promise<string> {
     const from = requireFile(configDir);
     requireOther(file, from);
+    requireReplaceable(file);
+    requireRoom(from, file, loadConfig(process.env, configDir).env.MESH_STORE_RESERVE);
     if (!hasCredentials(configDir))
       throw new Error(`${configDir} has no credentials.json: name the --config-dir of meshd.`);
     const credentials = loadCredentials(configDir);
@@ -48,11 +53,12 @@ export const storeFiles = {
     mkdirSync(configDir, { recursive: true, mode: 0o700 });
     const to = databaseOf(configDir);
     return locking(configDir, async () => {
-      requireBackup(file);
       requireOther(file, to);
+      requireBackup(file);
       const label = labelOf(file);
-      if (label) requireSame(configDir, label, file);
-      const lost = (await lossesOfFile(file, headsIn(configDir).all())) ?? [];
+      const installations = label ? [label.installation] : ((await readLogs(file, installationsIn)) ?? []);
+      requireSame(configDir, installations, file);
+      const lost = (await readLogs(file, (store) => lossesIn(store, headsIn(configDir).all()))) ?? [];
       const { aside, credentials } = await putInPlace({ file, to, configDir, now: Date.now() });
       if (hasCredentials(configDir)) await acceptRestored(configDir, to, file, label);
       return [
@@ -92,9 +98,16 @@ function lostLine({ workspace, had, has, until }: Loss): string {
   return `  ${workspace}: the last ${had - has} of ${had} entries, up to ${last}, are not in it`;
 }
 
-/** @throws Error where the backup is of another installation than the directory */
-function requireSame(configDir: string, { installation }: BackupLabel, file: string): void {
-  if (!hasCredentials(configDir) || installationOf(configDir) === installation) return;
+/** Of a copy that says nothing itself: whose logs the checkpoints in it are of. */
+async function installationsIn(store: Parameters<typeof checkpointsIn>[0]): Promise<string[]> {
+  const signed = [...(await checkpointsIn(store))];
+  return signed.flatMap(([workspace, note]) => readCheckpoint(note)?.origin.slice(0, -workspace.length) ?? []);
+}
+
+/** @param installations none of a copy in which nothing was signed yet @throws Error where it is of another installation than the directory */
+function requireSame(configDir: string, installations: readonly string[], file: string): void {
+  if (installations.length === 0 || !hasCredentials(configDir)) return;
+  if (installations.includes(installationOf(configDir))) return;
   throw new Error(
     `${file} is of another installation than ${configDir}: move the credentials.json there away first, or restore to another --config-dir.`,
   );
@@ -105,12 +118,19 @@ export function installationOf(configDir: string): string {
   return buildKeyring(loadCredentials(configDir)).logs.originOf('');
 }
 
-/** By whatever name: a backup on top of its own database would take its place. @throws Error */
+/** By whatever name, and also where it is not there now: a backup would take the place of the database, or of its log. @throws Error */
 function requireOther(file: string, database: string): void {
-  const [one, other] = [file, database].map((name) => statSync(name, { throwIfNoEntry: false }));
-  if (one && other && one.dev === other.dev && one.ino === other.ino) {
-    throw new Error(`${file} is the database itself: name another file.`);
-  }
+  const own = ['', '-wal', '-shm'].map((end) => `${database}${end}`);
+  const found = own.find((name) => isSame(file, name));
+  if (found === undefined) return;
+  const what = found === database ? 'the database itself' : 'a part of the database itself';
+  throw new Error(`${file} is ${what}: name another file.`);
+}
+
+function isSame(file: string, other: string): boolean {
+  if (linksFollowed(file) === linksFollowed(other)) return true;
+  const [one, two] = [file, other].map((name) => statSync(name, { throwIfNoEntry: false }));
+  return one !== undefined && two !== undefined && one.dev === two.dev && one.ino === two.ino;
 }
 
 function databaseOf(configDir: string): string {
@@ -122,7 +142,8 @@ function databaseOf(configDir: string): string {
   }
   const file = storeFile(url);
   if (file === undefined) throw new Error('MESH_STORE_URL names a store in memory, which has no file.');
-  return file;
+  // What is put in its place goes where it is, and not where a link to it is.
+  return linksFollowed(file);
 }
 
 function requireFile(configDir: string): string {

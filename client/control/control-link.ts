@@ -149,10 +149,27 @@ export class ControlLink {
     } catch (error) {
       if (!(error instanceof PlaneRefusal)) throw error;
       // It took them before, and its answer was lost.
-      if (error.code === 'unauthenticated') return this.#takeNext() ?? pair;
+      if (error.code === 'unauthenticated') {
+        if ((await this.#askAsNext()) === 'taken') return this.#takeNext() ?? pair;
+        throw error;
+      }
       const { nextPrivateKey: _key, nextDeviceToken: _token, ...config } = this.#config;
       this.#save(config);
       throw error;
+    }
+  }
+
+  /** Whether the control plane knows this node by its next token. Until it does, nothing of the present one is given up. */
+  async #askAsNext(): Promise<'taken' | 'refused' | 'away'> {
+    const { server, nextDeviceToken } = this.#config;
+    if (nextDeviceToken === undefined) return 'refused';
+    try {
+      await new PlaneApi(server, nextDeviceToken, this.#ending.signal).graph();
+      return 'taken';
+    } catch (error) {
+      const code = error instanceof PlaneRefusal ? error.code : '';
+      if (code === 'unauthenticated') return 'refused';
+      return STANDING_BY_REFUSAL[code] === undefined ? 'away' : 'taken';
     }
   }
 
@@ -279,18 +296,22 @@ export class ControlLink {
       if (graph.self.id === this.#config.id) this.#use(this.#keeper.confirm(graph));
       return 'answered';
     } catch (error) {
-      return this.#failed(error);
+      return await this.#failed(error);
     }
   }
 
   /** A call of the API failed: the control plane itself said that this node has no graph, or it is away. */
-  #failed(error: unknown): FetchOutcome {
+  async #failed(error: unknown): Promise<FetchOutcome> {
     if (this.#ending.signal.aborted) return 'away';
     const { message } = error as Error;
-    if (error instanceof PlaneRefusal && error.code === 'unauthenticated' && this.#takeNext()) {
-      this.#options.log.info({}, 'the control plane took the next key of this node, and its answer was lost');
-      this.#pulse.soon(0);
-      return 'away';
+    if (error instanceof PlaneRefusal && error.code === 'unauthenticated') {
+      const asNext = await this.#askAsNext();
+      if (asNext === 'taken') {
+        this.#takeNext();
+        this.#options.log.info({}, 'the control plane took the next key of this node, and its answer was lost');
+        this.#pulse.soon(0);
+      }
+      if (asNext !== 'refused') return 'away';
     }
     const standing = error instanceof PlaneRefusal ? STANDING_BY_REFUSAL[error.code] : undefined;
     if (standing !== undefined) {
@@ -314,7 +335,7 @@ export class ControlLink {
       this.#heard();
       await this.#answered(answer);
     } catch (error) {
-      this.#failed(error);
+      await this.#failed(error);
     }
   }
 

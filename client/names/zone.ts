@@ -8,7 +8,7 @@ const PARENT = ['mesh', 'internal'];
 /**
  * Programs ask for these short names by themselves and trust whoever answers: no device gets them by choosing them as its name.
  */
-const NEVER: ReadonlySet<string> = new Set(['wpad', 'isatap', 'localhost']);
+const NEVER: ReadonlySet<string> = new Set(['wpad', 'isatap', 'localhost', 'autodiscover', 'puppet', 'salt']);
 const MAX_NAME_LENGTH = 253;
 
 /** The names of one overlay. */

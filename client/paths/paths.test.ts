@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeEnvelope } from './signal-envelope.ts';
+import { decodeEnvelope, encodeEnvelope } from './signal-envelope.ts';
 import { type Obstruction, type SimulatedNode, Simulation, type SimulationOptions } from './simulation.testkit.ts';
 
 /** Where two kinds of network lead: `either` where it depends on who happens to send first. */
@@ -420,6 +420,34 @@ describe('with bus and STUN away', () => {
     expect(commands.filter((command) => command.type === 'stun' && command.to === attacker).length).toBeLessThan(12);
     simulation.run(5_000);
     expect(simulation.status(two, one)).toMatchObject({ path: 'direct', endpoint: one.inside });
+  });
+
+  test('a flood in the name of a peer, or in none, takes nothing from what the peer says by the relay', () => {
+    const { simulation, one, two } = pair('none', 'none');
+    simulation.run(5_000);
+    for (const node of [one, two]) isolate(simulation, node, false);
+    const recorded: Uint8Array[] = [];
+    simulation.onUdp = (to, bytes) => {
+      if (to === two && decodeEnvelope(bytes)) recorded.push(bytes);
+    };
+    for (const node of [one, two]) simulation.start(node);
+    simulation.run(5_000);
+    const [said] = recorded;
+    if (!said) throw new Error('Nothing was said past the bus.');
+    const flood = (bytes: Uint8Array) => {
+      const { ignored } = two.paths;
+      const before = ignored['rate'] ?? 0;
+      for (let n = 0; n < 2_000; n += 1) {
+        two.paths.stunReceived(bytes, { address: `192.0.2.${n % 250}`, port: n + 1 }, simulation.now);
+      }
+      return (ignored['rate'] ?? 0) - before;
+    };
+    expect(flood(encodeEnvelope(new Uint8Array(12), new Uint8Array(120).fill(1)))).toBe(0);
+    const dropped = flood(said);
+    expect(dropped).toBeGreaterThan(1_500);
+    const before = two.paths.ignored['rate'];
+    two.paths.relayedReceived(one.publicKey, said, simulation.now);
+    expect(two.paths.ignored['rate']).toBe(before);
   });
 });
 

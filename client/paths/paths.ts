@@ -1,5 +1,5 @@
 import type { IpRange } from '../../core/model/cidr.ts';
-import { EPOCH_BYTES } from '../../net/seal/format.ts';
+import { EPOCH_BYTES, readHeader } from '../../net/seal/format.ts';
 import { Opener } from '../../net/seal/opener.ts';
 import { Sealer } from '../../net/seal/sealer.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
@@ -25,9 +25,11 @@ const SYNS_PER_SECOND = 100;
 const SYN_BURST = 50;
 /** Own addresses that peers are told of. */
 const MAX_OWN_CANDIDATES = 12;
-/** Signals that come past the bus, of all peers together: to open one that is forged costs a key agreement. */
-const ENVELOPES_PER_SECOND = 200;
-const ENVELOPE_BURST = 200;
+/** Signals that come past the bus, of each source: to open one that is forged in the name of a peer costs a key agreement. */
+const ENVELOPES_PER_SECOND = 20;
+const ENVELOPE_BURST = 40;
+/** Of all addresses together, which anyone can make up; what the relay brings comes from who it says. */
+const DATAGRAMS_PER_SECOND = 200;
 
 export interface PathsOptions {
   readonly keyPair: KeyPair;
@@ -66,6 +68,7 @@ export class Paths {
   readonly #synPacer = new Pacer(SYNS_PER_SECOND, SYN_BURST);
   readonly #held: Map<string, Endpoint>;
   readonly #envelopes = new SourceLimit(ENVELOPES_PER_SECOND, ENVELOPE_BURST);
+  readonly #datagrams = new SourceLimit(DATAGRAMS_PER_SECOND, DATAGRAMS_PER_SECOND);
   readonly #known: ReadonlyMap<string, readonly Endpoint[]>;
   readonly #ownSubject: string;
   #commands: PathCommand[] = [];
@@ -174,7 +177,7 @@ export class Paths {
     const message = decodeIce(bytes);
     const owned = message && this.#sessions.of(message);
     const sealed = message ? undefined : decodeEnvelope(bytes);
-    if (sealed && address !== undefined) this.#enveloped(sealed, { address, port: from.port }, now);
+    if (sealed && address !== undefined) this.#enveloped(sealed, { address, port: from.port }, address, now);
     else if (!message || address === undefined) this.#ignore('no-check');
     else if (!owned) this.#ignore('unknown-session');
     else {
@@ -189,7 +192,7 @@ export class Paths {
     const message = decodeIce(bytes);
     const owned = message && this.#sessions.of(message);
     const sealed = message ? undefined : decodeEnvelope(bytes);
-    if (sealed) this.#enveloped(sealed, 'relay', now);
+    if (sealed) this.#enveloped(sealed, 'relay', publicKey, now);
     else if (!message || owned?.publicKey !== publicKey) this.#ignore('unknown-session');
     else {
       this.#ignore(owned.session.receive(message, bytes, 'relay', now));
@@ -283,9 +286,13 @@ export class Paths {
     this.#opener.forget(peer.key);
   }
 
-  #enveloped(sealed: Uint8Array, by: SignalRoute, now: number): void {
-    if (this.#envelopes.take('', now)) this.#signalled(this.#ownSubject, sealed, by, now);
-    else this.#ignore('rate');
+  /** `source`: whose allowance it is, so that nobody uses up that of another. What names no peer costs nothing. */
+  #enveloped(sealed: Uint8Array, by: SignalRoute, source: string, now: number): void {
+    const sender = readHeader(sealed)?.sender;
+    if (sender === undefined || !this.#pairs.has(textOf(sender))) this.#ignore('stranger');
+    else if (!this.#envelopes.take(source, now)) this.#ignore('rate');
+    else if (by !== 'relay' && !this.#datagrams.take('', now)) this.#ignore('rate');
+    else this.#signalled(this.#ownSubject, sealed, by, now);
   }
 
   #signalled(subject: string, sealed: Uint8Array, by: SignalRoute | 'bus', now: number): void {

@@ -54,7 +54,12 @@ export interface KeptHead {
 /** Heads that outlive the process. */
 export interface LastingHeads extends LogHeads {
   all(): readonly KeptHead[];
-  forget(workspace: string): void;
+  /** Whether any ever were: not so at a first start, and after a version that kept none. */
+  wereKept(): boolean;
+  /** The first ones, all or none, by workspace. */
+  begin(notes: ReadonlyMap<string, string>): void;
+  /** Puts another in the place of one that is given up, or none. */
+  giveUp(workspace: string, instead?: string): void;
 }
 
 const LOGS = 'mesh.internal/log';

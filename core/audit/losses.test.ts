@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { buildKit } from '../../test/kits/plane/kit.ts';
-import { rootAt } from './keep-checkpoints.ts';
-import { lossesIn } from './losses.ts';
+import { keepHead, rootAt } from './keep-checkpoints.ts';
+import { lossesIn, missingIn } from './losses.ts';
 
 const UNTIL = 1_000;
 
@@ -25,5 +25,34 @@ test('a store lacks what a head says beyond its log, another history, and a log 
   expect(await lossesIn(store, [headOf(3, other, 'w_gone')])).toEqual([
     { workspace: 'w_gone', had: 3, has: 0, until: UNTIL },
   ]);
-  expect(await lossesIn(store, [{ workspace, note: 'no checkpoint', at: UNTIL }])).toEqual([]);
+});
+
+test('a head that is empty, damaged or of another key is missing, and so is that of a log which was signed', async () => {
+  await using kit = await buildKit();
+  await using other = await buildKit();
+  const { store, keys } = kit.services;
+  const workspace = await kit.workspace();
+  await keepHead(kit.services, workspace);
+  const note = (await keys.logs.heads.newest(workspace)) ?? '';
+  const missing = (notes: readonly string[], wereKept = true) =>
+    missingIn(
+      store,
+      { all: () => notes.map((each) => ({ workspace, note: each, at: UNTIL })), wereKept: () => wereKept },
+      keys.logs,
+    );
+  const { logs } = other.services.keys;
+  const foreign = logs.sign({ origin: keys.logs.originOf(workspace), size: 1, root: new Uint8Array(32) });
+  expect(await missing([note])).toEqual([]);
+  expect(await missing([''])).toEqual([{ workspace, head: 'no checkpoint' }]);
+  expect(await missing([note.slice(0, 40)])).toEqual([{ workspace, head: 'no checkpoint' }]);
+  expect(await missing([foreign])).toEqual([{ workspace, head: 'of another key' }]);
+  expect(await missing([])).toEqual([{ workspace, head: 'not there' }]);
+  expect(await missing([], false)).toEqual([]);
+});
+
+test('a log that was begun and not yet signed, as by a start that was killed, has no head to miss', async () => {
+  await using kit = await buildKit();
+  await kit.workspace();
+  const heads = { all: () => [], wereKept: () => true };
+  expect(await missingIn(kit.services.store, heads, kit.services.keys.logs)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import type { Store } from '../base/ports.ts';
-import { readCheckpoint } from './checkpoint.ts';
-import { rootAt } from './keep-checkpoints.ts';
-import type { KeptHead } from './log-keys.ts';
+import { openCheckpoint, readCheckpoint } from './checkpoint.ts';
+import { noteKeysOf, rootAt } from './keep-checkpoints.ts';
+import type { KeptHead, LastingHeads, PublicLogKeys } from './log-keys.ts';
 
 /** What a store does not hold of a log, although it once did. */
 export interface Loss {
@@ -15,8 +15,29 @@ export interface Loss {
   readonly since?: number;
 }
 
-/** Holds a store against the heads that are kept apart from it. Whose key signed them is not asked here. */
-export async function lossesIn(store: Pick<Store, 'auditTree'>, heads: readonly KeptHead[]): Promise<readonly Loss[]> {
+/** A head that says nothing of its log, so that nobody knows what the store lacks of it. */
+export interface LostHead {
+  readonly workspace: string;
+  readonly head: 'not there' | 'no checkpoint' | 'of another key';
+}
+
+type Logs = Pick<Store, 'auditTree' | 'workspaces'>;
+
+/** All for which a start is refused: what the store lacks, and every head that does not say what it must hold. */
+export async function missingIn(
+  store: Logs,
+  heads: Pick<LastingHeads, 'all' | 'wereKept'>,
+  logs: PublicLogKeys,
+): Promise<readonly (Loss | LostHead)[]> {
+  const kept = heads.all();
+  const unread = kept.flatMap((head) => unreadable(head, logs));
+  const isRead = ({ workspace }: KeptHead) => !unread.some((lost) => lost.workspace === workspace);
+  const absent = heads.wereKept() ? await headlessIn(store, kept) : [];
+  return [...unread, ...absent, ...(await lossesIn(store, kept.filter(isRead)))];
+}
+
+/** Holds a store against the heads that are kept apart from it, as far as they say something. Whose key signed them is not asked here. */
+export async function lossesIn(store: Pick<Logs, 'auditTree'>, heads: readonly KeptHead[]): Promise<readonly Loss[]> {
   const losses: Loss[] = [];
   for (const { workspace, note, at: until } of heads) {
     const said = readCheckpoint(note);
@@ -31,4 +52,29 @@ export async function lossesIn(store: Pick<Store, 'auditTree'>, heads: readonly 
     }
   }
   return losses;
+}
+
+function unreadable({ workspace, note }: KeptHead, logs: PublicLogKeys): LostHead[] {
+  if (!readCheckpoint(note)) return [{ workspace, head: 'no checkpoint' }];
+  return openCheckpoint(note, noteKeysOf(logs, workspace)) ? [] : [{ workspace, head: 'of another key' }];
+}
+
+/**
+ * A checkpoint goes into the database once the head is durable: a log that has one had a head. One that has none yet was
+ * begun a moment before a kill.
+ */
+async function headlessIn(store: Logs, heads: readonly KeptHead[]): Promise<LostHead[]> {
+  const kept = new Set(heads.map(({ workspace }) => workspace));
+  const signed = [...(await checkpointsIn(store)).keys()];
+  return signed.filter((name) => !kept.has(name)).map((workspace) => ({ workspace, head: 'not there' }));
+}
+
+/** Of each log, the newest checkpoint that the store itself has. */
+export async function checkpointsIn(store: Logs): Promise<ReadonlyMap<string, string>> {
+  const newest = new Map<string, string>();
+  for (const workspace of await store.workspaces()) {
+    const [signed] = await store.auditTree(workspace).checkpoints(1);
+    if (signed) newest.set(workspace, signed.note);
+  }
+  return newest;
 }

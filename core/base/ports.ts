@@ -260,7 +260,9 @@ export type StoreErrorCode =
   | 'compacted'
   | 'too_large'
   | 'full'
-  | 'unavailable';
+  | 'unavailable'
+  /** The database is gone, replaced or damaged: nothing helps before somebody has looked. */
+  | 'lost';
 
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -272,5 +274,10 @@ export class StoreError extends Error {
     super(`${code}: ${subject}`, options);
     this.code = code;
     this.subject = subject;
+  }
+
+  /** Whether it says nothing of what was asked: the store cannot be worked with. */
+  get isOutage(): boolean {
+    return this.code === 'unavailable' || this.code === 'lost';
   }
 }

@@ -12,6 +12,11 @@ const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError
     new MeshError('payload_too_large', `${subject} is too large to store: at most 8 KB compressed.`),
   full: () => storageFull(),
   unavailable: () => new MeshError('unavailable', 'The store does not answer. Nothing was written; try again.'),
+  lost: () =>
+    new MeshError(
+      'unavailable',
+      'The database of the control plane is gone, replaced or damaged. Nothing was written, and trying again does not help: the operator has to look at it.',
+    ),
 };
 
 /** Nothing more can be kept; what frees room, or takes access away, is still tried. */

@@ -5,7 +5,7 @@ import type { LoginAttempt } from '../model/services.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { AccountRecord } from './accounts.ts';
 import { lockEvents } from './lock-events.ts';
-import { verifyPassword } from './passwords.ts';
+import { tryPassword } from './try-password.ts';
 
 /**
  * Asks a signed-in person for the password again. It counts as an attempt to log in until what it is for succeeded.
@@ -16,10 +16,14 @@ export async function confirmPassword(
   account: AccountRecord,
   password: string,
   pointer: string,
-  { services, origin, requestId }: CallContext<Pick<NetworkServices, 'store' | 'logins'>>,
+  context: CallContext<Pick<NetworkServices, 'store' | 'logins'>>,
 ): Promise<LoginAttempt> {
-  const attempt = services.logins.attempt(origin, account.name, account.spec.knownSources ?? []);
-  if (await verifyPassword(password, account.spec.passwordHash)) return attempt;
+  const { services, origin, requestId } = context;
+  const { attempt, matches } = await tryPassword(
+    { account, username: account.name, password, isSignedIn: true },
+    context,
+  );
+  if (matches) return attempt;
   const events = lockEvents(attempt, account.name, origin).map((event) => ({ ...event, requestId }));
   if (events.length > 0) await services.store.record(SYSTEM_WORKSPACE, events);
   const detail = 'This is not the current password.';

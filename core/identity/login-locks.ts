@@ -122,7 +122,12 @@ export function buildLoginLocks(
 
 /** Each network that an account signed in from, and this machine, is counted by itself; all else as one. */
 function placeOf(source: string, knownSources: readonly string[] | undefined): string {
-  return isLoopback(source) || knownSources?.includes(source) ? source : ELSEWHERE;
+  return isKnownSource(source, knownSources) ? source : ELSEWHERE;
+}
+
+/** Whether an account signed in from there before, or it is this machine. */
+export function isKnownSource(source: string, knownSources: readonly string[] | undefined): boolean {
+  return isLoopback(source) || (knownSources?.includes(source) ?? false);
 }
 
 function wordsOf(seconds: number): string {

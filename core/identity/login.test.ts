@@ -4,7 +4,9 @@ import { changePassword } from '../../tools/users/change-password.ts';
 import { logIn } from '../../tools/users/log-in.ts';
 import { logOut } from '../../tools/users/log-out.ts';
 import { addWorkspace } from '../../tools/workspaces/add-workspace.ts';
+import { StoreError } from '../base/ports.ts';
 import { BUILT_IN_PASSWORD } from './first-accounts.ts';
+import { verifyPassword } from './passwords.ts';
 
 const REMOTE = '203.0.113.7';
 const NEW_PASSWORD = 'a Better one 42';
@@ -51,6 +53,34 @@ describe('logging in', () => {
     await using kit = await buildIdentityKit();
     for (let turn = 0; turn < 8; turn += 1) await kit.login('admin', ADMIN_PASSWORD);
     expect((await kit.events()).filter(({ result }) => result === 'refused')).toEqual([]);
+  });
+
+  it('does not count the right password where no session could be written', async () => {
+    await using kit = await buildIdentityKit();
+    const { store } = kit.services;
+    const commit = store.commit;
+    Object.assign(store, { commit: () => Promise.reject(new StoreError('unavailable', 'The disk is full.')) });
+    for (let turn = 0; turn < 8; turn += 1) {
+      await expect(kit.login('admin', ADMIN_PASSWORD, REMOTE)).rejects.toMatchObject({ code: 'unavailable' });
+    }
+    Object.assign(store, { commit });
+    await expect(kit.login('admin', ADMIN_PASSWORD, REMOTE)).resolves.toEqual(expect.any(String));
+  });
+
+  it('does not count a password that was turned away since too many waited', async () => {
+    await using kit = await buildIdentityKit();
+    let isOver = false;
+    const flood = Array.from({ length: 34 }, async (_, i) => {
+      while (!isOver) await verifyPassword('x', undefined, { isKnown: false, source: `flood ${i}` });
+    });
+    for (let turn = 0; turn < 8; turn += 1) {
+      await expect(kit.login('admin', ADMIN_PASSWORD, REMOTE)).rejects.toThrow('Too many logins at once');
+    }
+    isOver = true;
+    await Promise.all(flood);
+    for (let guess = 0; guess < 5; guess += 1) {
+      await expect(kit.login('admin', `guess ${guess}`, REMOTE)).rejects.toMatchObject({ code: 'unauthenticated' });
+    }
   });
 
   it('records failed logins one by one and counts what the limit refused', async () => {

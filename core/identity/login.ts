@@ -3,15 +3,15 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { isLoopback, plainAddress } from '../base/origin.ts';
-import { type SecurityEvent, StoreError } from '../base/ports.ts';
+import { type CommitContext, type SecurityEvent, StoreError } from '../base/ports.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, findAccount, normalizeUsername } from './accounts.ts';
 import { checkFactor } from './check-factor.ts';
 import { lockEvents } from './lock-events.ts';
 import { loginSource } from './login-limits.ts';
 import { isPasswordOld } from './password-rules.ts';
-import { verifyPassword } from './passwords.ts';
 import { createSession } from './sessions.ts';
+import { judging, tryPassword } from './try-password.ts';
 import { lacksSecondFactor } from './who-needs-factor.ts';
 
 /** Networks that an account is remembered to sign in from. */
@@ -45,9 +45,8 @@ type LoginContext = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys'
 export async function logIn(login: Login, context: LoginContext): Promise<LoggedIn> {
   const { services, origin, requestId } = context;
   const found = await findAccount(services, login.username);
-  const knownSources = found && (found.spec.knownSources ?? []);
-  const attempt = services.logins.attempt(origin, normalizeUsername(login.username), knownSources);
-  const matches = await verifyPassword(login.password, found?.spec.passwordHash);
+  const tried = { account: found, username: normalizeUsername(login.username), password: login.password };
+  const { attempt, matches } = await tryPassword(tried, context);
   let account = found;
   for (let left = TRIES; ; left -= 1) {
     const { refusal, changes, detail } = judge(login, matches ? account : undefined, context);
@@ -68,23 +67,39 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
       );
       throw refusal;
     }
-    try {
-      const commit = { ...commitContext(context, 'logged in', { securityEvents: [event] }), actor: event.actor };
-      const session = await createSession(services, account, commit, changes);
-      attempt.succeeded();
-      const isOld = isPasswordOld(account, services.clock.now(), services.settings.signIn);
-      return {
-        ...session,
-        passwordChangeRequired: account.spec.passwordState !== 'own' || isOld,
-        ...((await lacksSecondFactor(services, account)) && { secondFactorRequired: true }),
-      };
-    } catch (error) {
-      if (!(error instanceof StoreError && error.code === 'conflict') || left <= 1) throw error;
-      // Somebody signed in to the account at the same time, perhaps with this very code: it is judged as it is now.
-      const current = await findAccount(services, login.username);
-      if (current?.spec.passwordHash !== account.spec.passwordHash || current.uid !== account.uid) throw error;
-      account = current;
+    const commit = { ...commitContext(context, 'logged in', { securityEvents: [event] }), actor: event.actor };
+    const entry = { account, changes, commit, mayRetry: left > 1 };
+    const done = await judging(attempt, () => enter(entry, services));
+    if ('changed' in done) {
+      account = done.changed;
+      continue;
     }
+    attempt.succeeded();
+    const isOld = isPasswordOld(account, services.clock.now(), services.settings.signIn);
+    return {
+      ...done,
+      passwordChangeRequired: account.spec.passwordState !== 'own' || isOld,
+      ...((await lacksSecondFactor(services, account)) && { secondFactorRequired: true }),
+    };
+  }
+}
+
+interface Entry {
+  readonly account: AccountRecord;
+  readonly changes: Judgement['changes'];
+  readonly commit: CommitContext;
+  readonly mayRetry: boolean;
+}
+
+/** @returns the session, or the account as it is now where somebody signed in to it at the same time, perhaps with this very code */
+async function enter({ account, changes, commit, mayRetry }: Entry, services: LoginContext['services']) {
+  try {
+    return await createSession(services, account, commit, changes);
+  } catch (error) {
+    if (!(error instanceof StoreError && error.code === 'conflict') || !mayRetry) throw error;
+    const changed = await findAccount(services, account.name);
+    if (changed?.spec.passwordHash !== account.spec.passwordHash || changed.uid !== account.uid) throw error;
+    return { changed };
   }
 }
 

@@ -21,14 +21,28 @@ describe('a password hash', () => {
   });
 });
 
-it('more logins at once than may wait are turned away, and the others are served', async () => {
+describe('of password checks at once', () => {
   // A hash of least cost, in the form of any other.
   const cheap = `$argon2id$v=19$m=8,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
-  const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => verifyPassword('x', cheap)));
-  const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : outcome.value));
-  expect(codes).toEqual([
-    ...Array.from({ length: 34 }, () => false),
-    ...Array.from({ length: 6 }, () => 'rate_limited'),
-  ]);
-  expect(await verifyPassword('x', cheap)).toBe(false);
+  const check = (source: string, isKnown = false) =>
+    verifyPassword('x', cheap, { source, isKnown }).catch((error: { code: string }) => error.code);
+  const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, i) => make(i));
+
+  it('one source has 16 that wait, more are turned away, and another source finds room', async () => {
+    const flood = times(20, () => check('203.0.113.7'));
+    const other = check('198.51.100.7');
+    expect(await Promise.all(flood)).toEqual([...times(18, () => false), 'rate_limited', 'rate_limited']);
+    expect(await other).toBe(false);
+  });
+
+  it('those from known places do not wait behind a flood from 800 others', async () => {
+    const order: string[] = [];
+    const flood = times(800, async (i) => (await check(`flood ${i}`)) === false && order.push('flood'));
+    const known = check('192.0.2.1', true).then((matches) => order.push(`known: ${matches}`));
+    await Promise.all([...flood, known]);
+    expect(order).toHaveLength(2 + 32 + 1);
+    // The two that ran already, and at most one in between.
+    expect(order.indexOf('known: false')).toBeLessThan(4);
+    expect(await check('192.0.2.1')).toBe(false);
+  });
 });

@@ -1,15 +1,13 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { MeshError } from '../base/errors.ts';
+import { type Asker, inTurn } from './hash-turns.ts';
 
 /** argon2id: 19 MiB, two passes, one lane (OWASP, Password Storage). Kept in each hash, so that they may be raised. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const TAG_BYTES = 32;
 const SALT_BYTES = 16;
 
-/** Hashes at once; each takes 19 MiB while it runs. */
-const MAX_RUNNING = 2;
-/** Hashes waiting; more are refused, so that a flood of logins costs no more than this. */
-const MAX_WAITING = 32;
+/** Who is past the login: signed in, or the control plane itself. */
+const SIGNED_IN: Asker = { isKnown: true, source: 'signed in' };
 
 /** Characters of a password; `passwordLength` of the rules may ask for more. */
 export const PASSWORD_LENGTH = { min: 8, max: 256 } as const;
@@ -23,55 +21,31 @@ const NOBODY = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parall
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const { memory, passes, parallelism } = COST;
-  const tag = await derive(password, salt, { memory, passes, parallelism }, TAG_BYTES);
+  const tag = await inTurn(SIGNED_IN, () => derive(password, salt, { memory, passes, parallelism }, TAG_BYTES));
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
 }
 
 /** Whether the password is the hashed one. Without a hash it takes as long and answers false. */
-export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
+export async function verifyPassword(
+  password: string,
+  hash: string | undefined,
+  asker: Asker = SIGNED_IN,
+): Promise<boolean> {
   const [, memory, passes, parallelism, salt = '', expected = ''] =
     FORM.exec(hash ?? NOBODY) ?? FORM.exec(NOBODY) ?? [];
   const tag = Buffer.from(expected, 'base64');
   const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
-  const actual = await derive(password, Buffer.from(salt, 'base64'), cost, tag.length);
+  const actual = await inTurn(asker, () => derive(password, Buffer.from(salt, 'base64'), cost, tag.length));
   return timingSafeEqual(actual, tag) && hash !== undefined;
 }
 
 type Cost = Pick<Argon2Parameters, 'memory' | 'passes' | 'parallelism'>;
 
-let running = 0;
-const waiting: (() => void)[] = [];
-
-async function derive(password: string, nonce: Buffer, cost: Cost, tagLength: number): Promise<Buffer> {
-  await takeTurn();
-  try {
-    return await new Promise((resolve, reject) => {
-      const message = password.normalize('NFKC');
-      argon2('argon2id', { ...cost, message, nonce, tagLength }, (error, tag) =>
-        error ? reject(error) : resolve(tag),
-      );
-    });
-  } finally {
-    endTurn();
-  }
-}
-
-async function takeTurn(): Promise<void> {
-  if (running < MAX_RUNNING) {
-    running += 1;
-    return;
-  }
-  if (waiting.length >= MAX_WAITING) {
-    throw new MeshError('rate_limited', 'Too many logins at once: try again in a second.', { retryAfterSeconds: 1 });
-  }
-  await new Promise<void>((resume) => waiting.push(resume));
-}
-
-/** The place goes straight to who waits longest, so nobody slips in between. */
-function endTurn(): void {
-  const next = waiting.shift();
-  if (next) next();
-  else running -= 1;
+function derive(password: string, nonce: Buffer, cost: Cost, tagLength: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const message = password.normalize('NFKC');
+    argon2('argon2id', { ...cost, message, nonce, tagLength }, (error, tag) => (error ? reject(error) : resolve(tag)));
+  });
 }
 
 function unpadded(bytes: Buffer): string {

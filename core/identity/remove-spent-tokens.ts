@@ -53,7 +53,7 @@ async function remove({ store }: Pick<NetworkServices, 'store'>, records: readon
       removed += batch.length;
     } catch (error) {
       // Someone else removed one of them meanwhile; the rest goes in the next hour.
-      if (!(error instanceof StoreError) || error.code === 'unavailable') throw error;
+      if (!(error instanceof StoreError) || error.isOutage) throw error;
     }
   }
   return removed;

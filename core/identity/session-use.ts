@@ -58,7 +58,7 @@ export function buildSessionUse({
       await store.commit(SYSTEM_WORKSPACE, [op], { ...context, ...(ended && { securityEvents: [event] }) });
     } catch (error) {
       // It was ended or written meanwhile: the next minute sees to it.
-      if (!(error instanceof StoreError) || error.code === 'unavailable') throw error;
+      if (!(error instanceof StoreError) || error.isOutage) throw error;
       return;
     }
     if (ended) uses.delete(name);

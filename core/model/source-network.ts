@@ -2,6 +2,8 @@ import { plainAddress } from '../base/origin.ts';
 import { parseAddress } from './cidr.ts';
 
 const IPV6_BITS = 128;
+/** Of an IPv6 address: the network of a site. */
+const SITE_BITS = 56;
 
 /**
  * What limits count as one source: an IPv4 address, in either form, or the network of so many bits of an IPv6 address, since
@@ -12,4 +14,9 @@ export function sourceNetwork(origin: string, ipv6Bits: number): string {
   const range = parseAddress(address);
   if (range?.family !== 6) return address;
   return `${(range.from >> BigInt(IPV6_BITS - ipv6Bits)).toString(16)}/${ipv6Bits}`;
+}
+
+/** The source that requests, connections and turns are counted by: whose site it is. */
+export function sourceSite(origin: string): string {
+  return sourceNetwork(origin, SITE_BITS);
 }

@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { commonWire, MAX_WIRE_TEXT, readWire, WIRE, WIRE_TEXT, wireMismatch } from './wire.ts';
+import { commonWire, MAX_WIRE_TEXT, readWire, UNREADABLE_WIRE, WIRE, WIRE_TEXT, wireMismatch } from './wire.ts';
 
 describe('the versions of the wire', () => {
   test('of 0.1.0, which says none, are version 1, and this software speaks it', () => {
     expect([readWire(undefined), commonWire(undefined)]).toEqual([{ oldest: 1, newest: 1 }, 1]);
+  });
+
+  test.each(['', ' ', ','])('that are said as %j are not said', (said) => {
+    expect(readWire(said)).toEqual(readWire(undefined));
+  });
+
+  test.each(['1-2, 1-2', '1-2,1-2 ,1-2', ' 1-2', '1-2,'])('that a proxy passes on as %j are said once', (said) => {
+    expect(readWire(said)).toEqual({ oldest: 1, newest: 2 });
   });
 
   test('that this software says can be read, and are its own', () => {
@@ -11,7 +19,7 @@ describe('the versions of the wire', () => {
     expect('9999-9999').toHaveLength(MAX_WIRE_TEXT);
   });
 
-  test.each(['', '2', '2-', '-2', '3-2', '1-2-3', ' 1-2', '1-99999', 'x-y'])(
+  test.each([UNREADABLE_WIRE, '2', '2-', '-2', '3-2', '1-2-3', '1 -2', '1-99999', 'x-y', '1-2, 2-2', '1-2, x'])(
     'that are said as %j are no versions',
     (said) => {
       expect([readWire(said), commonWire(said)]).toEqual([undefined, undefined]);

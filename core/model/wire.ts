@@ -20,12 +20,18 @@ const UNSAID: WireVersions = { oldest: 1, newest: 1 };
 export const WIRE_HEADER = 'Mesh-Wire';
 export const WIRE_TEXT = `${WIRE.oldest}-${WIRE.newest}`;
 export const MAX_WIRE_TEXT = 9;
+/** Stands for what is no text of versions at all. */
+export const UNREADABLE_WIRE = '?';
 const FORM = /^(\d{1,4})-(\d{1,4})$/;
 
-/** Undefined for what is not `<oldest>-<newest>`. Who says none is of 0.1.0. */
+/**
+ * Undefined for what is not `<oldest>-<newest>`. Who says none is of 0.1.0: an empty header says none, and one that a proxy
+ * repeats says it once (RFC 9110, 5.6.1).
+ */
 export function readWire(said: string | undefined): WireVersions | undefined {
-  if (said === undefined) return UNSAID;
-  const [, oldest, newest] = FORM.exec(said) ?? [];
+  const [first, ...others] = new Set((said ?? '').split(',').flatMap((each) => each.trim() || []));
+  if (first === undefined) return UNSAID;
+  const [, oldest, newest] = others.length === 0 ? (FORM.exec(first) ?? []) : [];
   const versions = { oldest: Number(oldest), newest: Number(newest) };
   return versions.oldest <= versions.newest ? versions : undefined;
 }

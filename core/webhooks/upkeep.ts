@@ -37,7 +37,7 @@ export async function removeOldDeliveries(
       await store.commit(workspace, ops, context);
     } catch (error) {
       // One of them was sent again or removed meanwhile; the others go in the next hour.
-      if (!(error instanceof StoreError) || error.code === 'unavailable') throw error;
+      if (!(error instanceof StoreError) || error.isOutage) throw error;
     }
   }
   return old.length;

@@ -6,5 +6,5 @@ import { StoreError } from '../base/ports.ts';
 export function isRefusal(error: unknown): boolean {
   if (error instanceof NeedsPerson) return true;
   if (error instanceof MeshError) return error.code !== 'unavailable';
-  return error instanceof StoreError && error.code !== 'unavailable' && error.code !== 'changed';
+  return error instanceof StoreError && !error.isOutage && error.code !== 'changed';
 }

@@ -52,6 +52,6 @@ async function commitQuietly({ store }: Uses, workspace: string, ops: readonly O
   try {
     await store.commit(workspace, ops, { actor: 'system:workflows', reason, requestId: 'expire-workflows' });
   } catch (error) {
-    if (!(error instanceof StoreError) || error.code === 'unavailable') throw error;
+    if (!(error instanceof StoreError) || error.isOutage) throw error;
   }
 }

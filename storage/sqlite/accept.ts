@@ -44,22 +44,29 @@ export async function acceptLogs({ path, logs, heads, reason, now }: AcceptOptio
       const tree = readTree(database, workspace.name);
       const size = sizeOf(database, workspace.id);
       const wrong: (KeptCheckpoint & { readonly told: string })[] = [];
+      const right: string[] = [];
       for (const kept of await tree.checkpoints(Number.MAX_SAFE_INTEGER)) {
         const why = await whyNotHeld(kept.note, tree, size, noteKeysOf(logs, workspace.name, kept.at));
-        if (why !== undefined) wrong.push({ ...kept, told: `the checkpoint of ${formatInstant(kept.at)} ${why}` });
+        if (why === undefined) right.push(kept.note);
+        else wrong.push({ ...kept, told: `the checkpoint of ${formatInstant(kept.at)} ${why}` });
       }
       const head = await heads.newest(workspace.name);
-      const headWhy = head && (await whyNotHeld(head, tree, size, noteKeysOf(logs, workspace.name)));
-      if (head && headWhy) {
+      const keys = noteKeysOf(logs, workspace.name);
+      const headWhy = head === undefined ? undefined : await whyNotHeld(head, tree, size, keys);
+      if (head !== undefined && headWhy !== undefined) {
         const told = `the newest signed checkpoint, kept apart from the database, ${headWhy}`;
         wrong.push({ at: now, size: 0, note: head, told });
       }
+      if (head === undefined && right.length > 0 && heads.wereKept()) {
+        const told = 'the newest signed checkpoint, kept apart from the database, is not there.';
+        wrong.push({ at: now, size: 0, note: '', told });
+      }
       if (wrong.length === 0) continue;
       const given = wrong.map(({ told }) => told);
-      const signed = wrong.map(({ note }) => note);
+      const signed = wrong.map(({ note }) => note).filter((note) => note !== '');
       const detail = { reason, size, given: given.slice(0, MAX_TOLD), signed: signed.slice(0, MAX_TOLD) };
       giveUp(database, workspace, wrong, nextInstant(workspace, now), detail);
-      heads.forget(workspace.name);
+      if (heads.wereKept()) heads.giveUp(workspace.name, right[0]);
       accepted.push({ workspace: workspace.name, entry: size, given });
     }
     const there = new Set(workspaces.map(({ name }) => name));
@@ -85,7 +92,7 @@ async function acceptGone(
   const given = [`all of the log of ${workspace}, which is gone: the log of the installation says so`];
   const detail = { reason, workspace, size: 0, given, signed: [(await heads.newest(workspace)) ?? ''] };
   giveUp(database, system, [], nextInstant(system, now), detail);
-  heads.forget(workspace);
+  heads.giveUp(workspace);
   return { workspace, entry, given };
 }
 

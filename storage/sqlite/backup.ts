@@ -1,12 +1,14 @@
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { KeptHead } from '../../core/audit/log-keys.ts';
+import { lossesIn } from '../../core/audit/losses.ts';
+import { StoreError } from '../../core/base/ports.ts';
 import { makeDurable } from '../owned-file.ts';
 import { unavailable } from '../unavailable.ts';
 import { asStoreError, createPrivate, openForReading } from './database.ts';
 import { faultIn } from './integrity.ts';
-import { lossesOf } from './losses.ts';
+import { logsOf } from './losses.ts';
 import { sizeOf } from './tree.ts';
 
 export interface BackupOptions {
@@ -57,8 +59,15 @@ export async function writeBackup(options: BackupOptions): Promise<MadeBackup> {
     return { at: now, installation, bytes: statSync(to).size, ...made };
   } catch (error) {
     rmSync(draft, { force: true });
-    throw error;
+    throw isFull(error)
+      ? new StoreError('full', `the disk of ${to} is full: make room there, or name another place.`)
+      : error;
   }
+}
+
+function isFull(error: unknown): boolean {
+  const failure = asStoreError(error);
+  return failure instanceof StoreError ? failure.code === 'full' : (failure as NodeJS.ErrnoException).code === 'ENOSPC';
 }
 
 /** All of a database, what its log holds too, as of one moment. Its owner alone can read the copy. */
@@ -91,7 +100,7 @@ async function readBack(file: string, heads: readonly KeptHead[]): Promise<{ ent
   if (fault !== undefined) throw unavailable(`the backup does not read back: ${fault}`);
   const database = openForReading(file);
   try {
-    const [loss] = await lossesOf(database, heads);
+    const [loss] = await lossesIn(logsOf(database), heads);
     if (loss) throw unavailable(`the backup lacks ${loss.had - loss.has} entries of the log of ${loss.workspace}`);
     const rows = database.statement<{ id: number }>('SELECT id FROM workspace').all();
     return { entries: rows.reduce((sum, { id }) => sum + sizeOf(database, id), 0) };
@@ -110,6 +119,20 @@ export function takeLabel(file: string): string | undefined {
     return credentials;
   } finally {
     database.close();
+  }
+}
+
+/** A backup takes the place of an older one, and of nothing else that somebody may need. @throws StoreError `unavailable` */
+export function requireReplaceable(file: string): void {
+  if (!existsSync(file) || isBackup(file)) return;
+  throw unavailable(`${file} is there and is no backup: name another file, or remove it`);
+}
+
+function isBackup(file: string): boolean {
+  try {
+    return labelOf(file) !== undefined;
+  } catch {
+    return false;
   }
 }
 

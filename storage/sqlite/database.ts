@@ -211,6 +211,8 @@ export function asStoreError(error: unknown): unknown {
   const { code, errcode } = error as NodeJS.ErrnoException & { errcode?: number };
   if (code === 'ERR_SQLITE_ERROR' && errcode === DISK_FULL)
     return new StoreError('full', error.message, { cause: error });
+  if (code === 'ERR_SQLITE_ERROR' && isDamage(error))
+    return new StoreError('lost', `the database: ${error.message}`, { cause: error });
   // The second is what a closed connection answers.
   if (code === 'ERR_SQLITE_ERROR' || code === 'ERR_INVALID_STATE')
     return unavailable(`the database: ${error.message}`, error);

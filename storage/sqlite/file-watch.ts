@@ -1,11 +1,11 @@
 import { realpathSync, statSync } from 'node:fs';
-import { unavailable } from '../unavailable.ts';
+import { StoreError } from '../../core/base/ports.ts';
 
 /** Whether the files under a connection are still those that it opened, and hold what it wrote. */
 export interface FileWatch {
-  /** Before a write. @throws StoreError `unavailable`, from the first time on for ever */
+  /** Before a write. @throws StoreError `lost`, from the first time on for ever */
   check(): void;
-  /** After whatever may have changed a size, such as a write, and before it is acknowledged. @throws StoreError `unavailable` */
+  /** After whatever may have changed a size, such as a write, and before it is acknowledged. @throws StoreError `lost` */
   settle(): void;
   /** What is wrong, if anything is. */
   problem(): string | undefined;
@@ -34,7 +34,7 @@ export function watchFiles(path: string): FileWatch {
       else if (!isSettled && now.size < file.bytes) problem = `${file.name} was cut short while meshd had it open`;
       else file.bytes = now.size;
     }
-    if (problem !== undefined) throw unavailable(`the database ${problem}: nothing is written any more`);
+    if (problem !== undefined) throw new StoreError('lost', `the database ${problem}: nothing is written any more`);
   };
 
   return {

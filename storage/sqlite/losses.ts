@@ -1,22 +1,23 @@
 import { statSync } from 'node:fs';
-import type { KeptHead } from '../../core/audit/log-keys.ts';
-import { type Loss, lossesIn } from '../../core/audit/losses.ts';
+import type { Store } from '../../core/base/ports.ts';
 import { asStoreError, type Database, openForReading } from './database.ts';
 import { requireIntact } from './integrity.ts';
 import { readTree } from './tree.ts';
 
+type Logs = Pick<Store, 'auditTree' | 'workspaces'>;
+
 /**
- * What a file, which may be in use, does not hold of what was signed of it. Nothing is written.
+ * Looks at the logs of a file, which may be in use. Nothing is written.
  *
  * @returns undefined where nothing was ever stored in it
  * @throws StoreError `unavailable` for a file that is damaged, or is none of a store
  */
-export async function lossesOfFile(path: string, heads: readonly KeptHead[]): Promise<readonly Loss[] | undefined> {
+export async function readLogs<T>(path: string, look: (store: Logs) => Promise<T>): Promise<T | undefined> {
   const database = openForReading(path);
   try {
     requireIntact(database);
     if (!hasSchema(database)) return undefined;
-    return await lossesOf(database, heads);
+    return await look(logsOf(database));
   } catch (error) {
     throw asStoreError(error);
   } finally {
@@ -42,8 +43,9 @@ function hasSchema(database: Database): boolean {
   return row !== undefined && row.version > 0;
 }
 
-export function lossesOf(database: Database, heads: readonly KeptHead[]): Promise<readonly Loss[]> {
+export function logsOf(database: Database): Logs {
   const refuse = () => Promise.reject(new TypeError('A file that is only read keeps no checkpoint.'));
   const auditTree = (workspace: string) => ({ ...readTree(database, workspace), keepCheckpoint: refuse });
-  return lossesIn({ auditTree }, heads);
+  const names = () => database.statement<{ name: string }>('SELECT name FROM workspace ORDER BY id').all();
+  return { auditTree, workspaces: async () => names().map(({ name }) => name) };
 }

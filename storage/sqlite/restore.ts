@@ -60,16 +60,12 @@ export async function putInPlace(options: {
 
 /** The database and what SQLite keeps beside it, together: a damaged one may be of use still. */
 function moveAside(file: string, now: number): string | undefined {
-  if (!existsSync(file)) {
-    // The log of a database that is gone would be taken for that of the next one.
-    for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
-    return undefined;
-  }
-  fold(file);
+  if (existsSync(file)) fold(file);
   const aside = `${file}.before-restore-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
-  for (const end of ['', '-wal', '-shm'])
-    if (existsSync(`${file}${end}`)) renameSync(`${file}${end}`, `${aside}${end}`);
-  return aside;
+  // The log of a database that is gone too: it may be the newest there is, and would be taken for that of the next one.
+  const ends = ['', '-wal', '-shm'].filter((end) => existsSync(`${file}${end}`));
+  for (const end of ends) renameSync(`${file}${end}`, `${aside}${end}`);
+  return ends[0] === undefined ? undefined : `${aside}${ends[0]}`;
 }
 
 /** Closing the only connection moves the log into the file. @throws StoreError where another process has it open */

@@ -47,7 +47,10 @@ test.each<[string, (file: string) => void, RegExp]>([
   expect(store.upkeep.problem()).toBeUndefined();
   lose(file);
   await expect(store.record('w', login)).rejects.toThrow(message);
-  await expect(store.record('w', login)).rejects.toThrow(message);
+  await expect(store.record('w', login)).rejects.toMatchObject({
+    code: 'lost',
+    message: expect.stringMatching(message),
+  });
   expect(store.upkeep.problem()).toMatch(message);
 });
 
@@ -57,6 +60,7 @@ test('what the store still knows is written beside a database that was removed',
   await store.record('w', login);
   for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`);
   const copy = await store.upkeep.rescue();
+  expect(readdirSync(path.dirname(file))).toEqual([path.basename(copy ?? '')]);
   const rescued = await openAt(copy ?? '');
   expect([copy, await rescued.audit('w', { limit: 9 })]).toEqual([`${file}.rescued`, [expect.anything()]]);
 });

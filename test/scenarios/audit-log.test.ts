@@ -243,6 +243,8 @@ test('keys that were put in the place of its own are told as another log, are si
   await plane.stop();
   await using other = await openPlane();
   copyFileSync(path.join(other.directory, 'credentials.json'), path.join(plane.directory, 'credentials.json'));
+  await expect(plane.restart()).rejects.toThrow(/log-heads\/w_\w+ is signed by no key that credentials\.json has/);
+  removeHeads(plane.directory);
   await plane.restart();
   await plane.login();
   const refused = await plane.verify();

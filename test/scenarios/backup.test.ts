@@ -1,4 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -218,5 +230,80 @@ test('a file that is no backup, and a backup of another installation, are not re
     const own = { configDir: other, file: path.join(other, 'mesh.db'), withCredentials: false };
     await expect(work(own)).rejects.toThrow(/is the database itself: name another file/);
   }
+  expect((await harness.api('GET', '/readyz')).status).toBe(200);
+});
+
+/** The directory of a control plane that ran, and a backup of it. */
+async function ranIn(directory = freshFolder()) {
+  const harness = await startHarness({ directory });
+  const { workspace } = await harness.workspace();
+  const head = path.join(directory, 'log-heads', workspace);
+  await expect.poll(() => existsSync(head), { timeout: FOLLOWED_MS }).toBe(true);
+  const file = path.join(freshFolder(), 'one.db');
+  await storeFiles.backup({ configDir: directory, file, withCredentials: false });
+  await harness.stop();
+  return { directory, file, database: path.join(directory, 'mesh.db') };
+}
+
+test('a plain copy of the database of another installation is not restored, and one of its own is', async () => {
+  const [one, other] = [await ranIn(), await ranIn()];
+  const [own, foreign] = [path.join(freshFolder(), 'own.db'), path.join(freshFolder(), 'foreign.db')];
+  copyFileSync(one.database, own);
+  copyFileSync(other.database, foreign);
+  const before = readFileSync(one.database);
+  await expect(storeFiles.restore({ configDir: one.directory, file: foreign })).rejects.toThrow(
+    /is of another installation than/,
+  );
+  expect(readFileSync(one.database)).toEqual(before);
+  expect(await storeFiles.restore({ configDir: one.directory, file: own })).toMatch(/is the database of/);
+});
+
+test('a restore keeps the log of a database that is gone', async () => {
+  const { directory, file, database } = await ranIn();
+  rmSync(database);
+  writeFileSync(`${database}-wal`, 'acknowledged');
+  const told = await storeFiles.restore({ configDir: directory, file });
+  const [, aside = ''] = /What was there before is kept as (\S+)\./.exec(told) ?? [];
+  expect([path.basename(aside), readFileSync(aside, 'utf8')]).toEqual([
+    expect.stringMatching(/^mesh\.db\.before-restore-\w+-wal$/),
+    'acknowledged',
+  ]);
+});
+
+test.each([true, false])(
+  'a restore goes where a link to the database leads, whether one is there (%s) or not',
+  async (isThere) => {
+    const { directory, file, database } = await ranIn();
+    const volume = freshFolder();
+    const behind = path.join(volume, 'data.db');
+    renameSync(database, behind);
+    symlinkSync(behind, database);
+    if (!isThere) rmSync(behind);
+    await storeFiles.restore({ configDir: directory, file });
+    expect([lstatSync(database).isSymbolicLink(), statSync(behind).isFile()]).toEqual([true, true]);
+    const beside = readdirSync(volume).filter((name) => name.includes('.before-restore-'));
+    expect(beside).toHaveLength(isThere ? 1 : 0);
+    await using harness = await startHarness({ directory });
+    expect((await harness.api('GET', '/readyz')).status).toBe(200);
+  },
+);
+
+test('a backup takes the place of an older backup, and of nothing that the installation or anybody else needs', async () => {
+  const { directory, file } = await ranIn();
+  await using harness = await startHarness({ directory });
+  const to = (name: string) => storeFiles.backup({ configDir: directory, file: name, withCredentials: false });
+  for (const name of ['mesh.db', 'mesh.db-wal', 'mesh.db-shm']) {
+    await expect(to(path.join(directory, name))).rejects.toThrow(/itself: name another file/);
+    const link = path.join(freshFolder(), 'link');
+    symlinkSync(path.join(directory, name), link);
+    await expect(to(link)).rejects.toThrow(/itself: name another file/);
+  }
+  const note = path.join(freshFolder(), 'note');
+  writeFileSync(note, 'mine');
+  for (const name of [note, path.join(directory, 'credentials.json'), path.join(directory, 'lock')]) {
+    await expect(to(name)).rejects.toThrow(/is no backup/);
+  }
+  expect(readFileSync(note, 'utf8')).toBe('mine');
+  expect(await to(file)).toMatch(/read back/);
   expect((await harness.api('GET', '/readyz')).status).toBe(200);
 });

@@ -240,6 +240,56 @@ test.each([
   expect([looked.code, looked.stdout]).toEqual([1, expect.stringContaining(stderr.replace(/^meshd: /, '').trimEnd())]);
 });
 
+const headOf = (directory: string, workspace: string) => path.join(directory, 'log-heads', workspace);
+
+test.each<[string, (head: string) => void, RegExp]>([
+  ['is empty', (head) => truncateSync(head, 0), /is empty, cut short or damaged/],
+  ['is cut to 40 bytes', (head) => truncateSync(head, 40), /is empty, cut short or damaged/],
+  [
+    'is signed by another key',
+    (head) => writeFileSync(head, readFileSync(head, 'utf8').replace(/(\S{8})\n$/, 'AAAAAAA=\n')),
+    /is signed by no key that credentials\.json has/,
+  ],
+  ['is deleted', (head) => rmSync(head), /is not there, although the log was signed before/],
+])('an older database beside a head that %s is refused, and the head is named', async (_what, damage, message) => {
+  const directory = copyOfKilled();
+  const file = databaseIn(directory);
+  for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`);
+  cpSync(killed.older, file);
+  for (const workspace of readdirSync(path.join(directory, 'log-heads'))) damage(headOf(directory, workspace));
+  const { code, stdout, stderr } = await meshd(directory, '--standalone');
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toContain(`log-heads/${killed.place.workspace}`);
+  expect(stderr).toMatch(message);
+  expect(stderr).toMatch(/meshd restore [\s\S]+--accept-loss/);
+});
+
+test('a head that is gone is given up by --accept-loss, and the next start needs no flag', async () => {
+  const directory = copyOfKilled();
+  for (const workspace of readdirSync(path.join(directory, 'log-heads'))) rmSync(headOf(directory, workspace));
+  await expect(startHarness({ directory })).rejects.toThrow(/log-heads\/w_\w+ is not there/);
+  await using harness = await startHarness({ directory, acceptLoss: true });
+  await harness.stop();
+  await using again = await startHarness({ directory });
+  expect((await again.api('GET', '/readyz')).body).not.toHaveProperty('degraded');
+});
+
+test('where database and credentials.json are gone and the heads are not, no new installation takes their place', async () => {
+  const directory = copyOfKilled();
+  for (const end of ['', '-wal', '-shm']) rmSync(`${databaseIn(directory)}${end}`);
+  rmSync(path.join(directory, 'credentials.json'));
+  const before = readdirSync(directory);
+  const { code, stdout, stderr } = await meshd(directory, '--standalone');
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/credentials\.json is not there, although log-heads .* on 20\S+Z its logs had \d+ entries/);
+  expect(stderr).toMatch(/Put both back .*\n.*meshd restore FILE .*\n.*--accept-loss/);
+  expect(readdirSync(directory).filter((name) => !before.includes(name) && /db|cred/.test(name))).toEqual([]);
+  await using harness = await startHarness({ directory, acceptLoss: true });
+  await harness.stop();
+  await using again = await startHarness({ directory });
+  expect((await again.api('GET', '/readyz')).body).not.toHaveProperty('degraded');
+});
+
 test('what is missing is given up once by --accept-loss, which the log tells, and the next start needs no flag', {
   timeout: 120_000,
 }, async () => {
@@ -327,6 +377,12 @@ test('once mesh.db is removed under a running meshd no write is acknowledged, an
     rmSync(path.join(directory, name));
   }
   expect(await writeTo(plane, place, 'after')).toBe(503);
+  const told = await api('POST', '/api/v1/policies', {
+    ...place,
+    body: { name: 'again', spec: { action: 'DENY', peerSelector: {} } },
+  });
+  expect(told.body.detail).toMatch(/is gone, .+ trying again does not help: the operator has to look/);
+  expect(JSON.stringify(told.body)).not.toContain(directory);
   expect((await api('GET', '/readyz')).status).toBe(503);
   const rescued = `${databaseIn(directory)}.rescued`;
   await expect.poll(() => existsSync(rescued), { timeout: 30_000 }).toBe(true);

@@ -283,6 +283,26 @@ test('a new key that was never sent is sent when it is asked for again', async (
   await again.link.stop();
 });
 
+test('a refusal that does not last costs no key: what the control plane knows stays on disk until it knows the next', async () => {
+  const { harness, place, busUrl } = await planeWithBus();
+  await using _ = harness;
+  const config = await joined(harness, place, 'a', busUrl);
+  // A key that was never sent, and another control plane in the place of this one: it knows neither token.
+  const pair = generateKeyPair();
+  const next = { nextPrivateKey: Buffer.from(pair.privateKey).toString('base64'), nextDeviceToken: newToken('dev') };
+  const elsewhere = await planeWithBus();
+  await using __ = elsewhere.harness;
+  const wrong = linkOf({ ...config, ...next, server: elsewhere.harness.url });
+  await expect(wrong.link.rotateKey()).rejects.toMatchObject({ code: 'unauthenticated' });
+  const kept = wrong.saved();
+  expect(kept).toMatchObject({ privateKey: config.privateKey, deviceToken: config.deviceToken, ...next });
+  await wrong.link.stop();
+  const right = linkOf({ ...config, ...next });
+  await right.link.start();
+  await right.until(() => right.standings.at(-1) === 'ready');
+  await right.link.stop();
+});
+
 test('a node without its control plane begins with the graph that it kept, and catches up when it is back', async () => {
   const { harness, place, busUrl } = await planeWithBus();
   await using _ = harness;

@@ -1,4 +1,4 @@
-import { linkSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, linkSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -25,13 +25,20 @@ beforeAll(async () => {
   };
 });
 
+/** Without them it would be refused for want of the keys. */
+function withTheKeys(): string {
+  const elsewhere = freshDirectory();
+  cpSync(path.join(directory, 'credentials.json'), path.join(elsewhere, 'credentials.json'));
+  return elsewhere;
+}
+
 test.each<[string, () => { directory?: string; storeUrl?: string }]>([
-  ['MESH_STORE_URL', () => ({ storeUrl: `sqlite:${database}` })],
+  ['MESH_STORE_URL', () => ({ directory: withTheKeys(), storeUrl: `sqlite:${database}` })],
   [
     'a symbolic link',
     () => {
       symlinkSync(database, path.join(directory, 'symbolic.db'));
-      return { storeUrl: `sqlite:${directory}/symbolic.db` };
+      return { directory: withTheKeys(), storeUrl: `sqlite:${directory}/symbolic.db` };
     },
   ],
   [

@@ -30,7 +30,7 @@ describe('a node of a later version', () => {
     await using plane = await startWiredPlane();
     const { harness, admin } = plane;
     const token = await joinTokenFor(harness, admin, { usageLimit: 1 });
-    for (const said of [TOO_NEW, 'the newest', '']) {
+    for (const said of [TOO_NEW, 'the newest', '1-2, 2-2']) {
       const { status, body } = await harness.api('POST', '/api/v1/devices/register', {
         token,
         body: { name: 'db-1', publicKey: Buffer.alloc(32, 9).toString('base64') },

@@ -1,0 +1,62 @@
+import { writeSync } from 'node:fs';
+
+/** Where the lines of the log go: what cannot be written is dropped and counted, and no caller hears of it. */
+export interface LogOutput {
+  write(line: string): void;
+  /** Lines that were dropped since the start. */
+  lost(): number;
+  /** Whether lines are being dropped. Where they were, a line that says how many is tried, which ends it. */
+  isLosing(): boolean;
+}
+
+/** A reader that is slow is waited for so long in all, and not again before it has taken something. */
+const PATIENCE_MS = 500;
+const PAUSE_MS = 5;
+
+/** @param write as `writeSync` of node:fs */
+export function logOutput(descriptor: number, write: (fd: number, bytes: Uint8Array) => number = writeSync): LogOutput {
+  let lost = 0;
+  let untold = 0;
+  /** The last write broke off inside a line. */
+  let isTorn = false;
+
+  /** @returns whether all of it was taken */
+  const put = (line: string, patienceMs: number): boolean => {
+    let rest: Uint8Array = Buffer.from(isTorn ? `\n${line}` : line);
+    const deadline = performance.now() + patienceMs;
+    while (rest.length > 0) {
+      try {
+        const taken = write(descriptor, rest);
+        isTorn = taken < rest.length;
+        rest = rest.subarray(taken);
+      } catch (error) {
+        const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN';
+        if (!isFull || performance.now() >= deadline) return false;
+        pause(PAUSE_MS);
+      }
+    }
+    return true;
+  };
+  const tellLost = (): boolean => {
+    if (untold === 0) return true;
+    const msg = 'lines of this log were lost: the disk below it is full, or nobody reads it';
+    const line = { level: 40, time: new Date().toISOString(), lost: untold, msg };
+    if (!put(`${JSON.stringify(line)}\n`, 0)) return false;
+    untold = 0;
+    return true;
+  };
+
+  return {
+    write(line) {
+      if (tellLost() && put(line, PATIENCE_MS)) return;
+      lost += 1;
+      untold += 1;
+    },
+    lost: () => lost,
+    isLosing: () => !tellLost(),
+  };
+}
+
+function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}

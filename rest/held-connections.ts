@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import type { Server, Socket } from 'node:net';
+import { sourceSite } from '../core/model/source-network.ts';
+import { type Connection, ConnectionShares, type ShareLimits } from './connection-shares.ts';
+
+export interface HeldConnections {
+  begun(request: IncomingMessage): void;
+  answered(request: IncomingMessage): void;
+}
+
+interface Held extends Connection {
+  /** The latest of its requests, until it is answered. */
+  request: IncomingMessage | undefined;
+}
+
+/**
+ * Holds the connections of a server within their shares.
+ *
+ * @param isShared whether many callers may connect from an address
+ */
+export function holdConnections(
+  server: Server,
+  limits: ShareLimits,
+  isShared: (address: string) => boolean,
+): HeldConnections {
+  const shares = new ConnectionShares(limits);
+  // By the other end, which the socket of a request shares with the one that was accepted, under TLS too.
+  const byPeer = new Map<string, Held>();
+
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress: address } = socket;
+    const peer = peerOf(socket);
+    const held: Held = {
+      source: sourceSite(address ?? ''),
+      isShared: isShared(address ?? ''),
+      request: undefined,
+      // One whose body is still to come is waited for.
+      isBusy: () => held.request?.complete ?? false,
+      cut: () => socket.destroy(),
+    };
+    if (!shares.add(held)) {
+      socket.destroy();
+      return;
+    }
+    byPeer.set(peer, held);
+    socket.once('close', () => {
+      shares.remove(held);
+      if (byPeer.get(peer) === held) byPeer.delete(peer);
+    });
+  });
+
+  return {
+    begun(request) {
+      const held = byPeer.get(peerOf(request.socket));
+      if (!held) return;
+      held.request = request;
+      shares.touch(held);
+    },
+    answered(request) {
+      const held = byPeer.get(peerOf(request.socket));
+      if (held?.request !== request) return;
+      held.request = undefined;
+      shares.touch(held);
+    },
+  };
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}

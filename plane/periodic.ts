@@ -12,12 +12,14 @@ import { endAgents, nextAgentEnd, overdue } from '../core/identity/end-agents.ts
 import { endOrphans } from '../core/identity/offboard.ts';
 import { removeSpentTokens } from '../core/identity/remove-spent-tokens.ts';
 import { networkJobs } from '../core/peers/jobs.ts';
+import { recordPresence } from '../core/peers/presence.ts';
 import { tellWitnesses } from '../core/peers/witnessed.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { expireWorkflows, resumeWorkflows } from '../core/workflow/upkeep.ts';
 import { eachWorkspace } from './each-workspace.ts';
 import type { Job } from './jobs.ts';
 
+const PRESENCE_MS = 10_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -28,6 +30,11 @@ export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefu
     expireAgents(services),
     endOrphanedAgents(services),
     ...networkJobs(services),
+    every('record presence', PRESENCE_MS, services, () =>
+      eachWorkspace(services, async (workspace) => {
+        await recordPresence(services, workspace);
+      }),
+    ),
     scheduledSnapshots(services),
     ...workflows(services),
     every('remove spent tokens', HOUR_MS, services, () => removeSpentTokens(services)),

@@ -7,6 +7,8 @@ import type { StoreUpkeep } from './upkeep.ts';
 export interface StoreOptions {
   readonly clock: Clock;
   readonly log: Log;
+  /** Bytes that are kept free on the disk of a store in a file: its log stays well below. */
+  readonly reserve?: number;
 }
 
 /** A store that is open for writing, and what keeps its file well. */

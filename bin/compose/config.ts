@@ -98,7 +98,7 @@ export const environment = z.object({
     .max(1_000_000)
     .default(64)
     .describe(
-      'MB kept free on the disk of the store: below it new records are refused (storage_full), while deleting, revoking and login work',
+      'MB kept free on the disk of the store: below it new records are refused (storage_full), while deleting, revoking and the login of administrators work',
     ),
   MESH_TLS_CERT: filePath
     .optional()

@@ -15,6 +15,8 @@ export interface InstallationOptions {
   readonly storeUrl: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Bytes that are kept free on the disk of the store. */
+  readonly reserve: number;
   /** Go on where the database has less than the installation had. */
   readonly acceptLoss?: boolean;
 }
@@ -26,13 +28,13 @@ export interface InstallationOptions {
  * @throws Error that says what is missing since when, and what to do
  */
 export async function openInstallation(options: InstallationOptions) {
-  const { configDir, storeUrl, clock, log, acceptLoss = false } = options;
+  const { configDir, storeUrl, clock, log, reserve, acceptLoss = false } = options;
   const heads = headsIn(configDir);
   const file = storeFile(storeUrl);
   const { logs, refusal } = await judgeInstallation(configDir, file);
   if (refusal !== undefined && !acceptLoss) throw new Error(refusal);
   if (acceptLoss && file !== undefined && refusal === undefined) throw new Error(NOTHING_MISSING);
-  const open = () => openStore(storeUrl, { clock, log });
+  const open = () => openStore(storeUrl, { clock, log, reserve });
   let store = await (file === undefined ? open() : explaining({ configDir, file }, open));
   try {
     if (isServed(storeUrl)) await requireHeld(store, { configDir, heads, acceptLoss, logs });
@@ -51,7 +53,7 @@ export async function openInstallation(options: InstallationOptions) {
 }
 
 async function openAccepted(
-  { configDir, storeUrl, clock, log }: InstallationOptions,
+  { configDir, storeUrl, clock, log, reserve }: InstallationOptions,
   file: string,
   heads: LastingHeads,
 ): Promise<OpenStore> {
@@ -59,5 +61,5 @@ async function openAccepted(
   const reason = 'meshd --accept-loss';
   const accepted = await acceptLogs({ path: file, logs, heads, reason, now: clock.now() });
   for (const { workspace, given } of accepted) log.error({ workspace, given }, 'what was lost is given up');
-  return openStore(storeUrl, { clock, log });
+  return openStore(storeUrl, { clock, log, reserve });
 }

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { GuardedClock } from '../../core/base/guarded-clock.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
+import { reservedStore } from '../../core/base/reserve.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { buildGate, type ServiceGate } from '../../core/call/gate.ts';
 import { ensureFirstAccounts } from '../../core/identity/first-accounts.ts';
@@ -104,14 +105,15 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const metrics = createMetrics();
     undo.push(planeMetrics(metrics, env.MESH_EDITION));
     logMetrics(metrics, output);
-    const opened = await openInstallation({ configDir, storeUrl: storeUrl(config), clock, log, acceptLoss });
+    const disk = diskOf(storeFile(storeUrl(config)), env.MESH_STORE_RESERVE * 1_048_576);
+    const { reserve } = disk;
+    const opened = await openInstallation({ configDir, storeUrl: storeUrl(config), clock, log, reserve, acceptLoss });
     undo.push(() => opened.store.close());
     lock.sign();
     const { credentials } = opened;
     const relayToken = env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken);
     const keys = buildKeyring(credentials, relayToken, opened.heads);
-    const store = measured(opened.store, metrics);
-    const disk = diskOf(storeFile(storeUrl(config)), env.MESH_STORE_RESERVE * 1_048_576);
+    const store = reservedStore(measured(opened.store, metrics), disk.isFull);
     diskMetrics(metrics, disk);
     const guard =
       clock instanceof GuardedClock ? await guardClock({ clock, mark: clockMarkIn(configDir), store, log }) : undefined;

@@ -99,8 +99,11 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
    */
   readonly cost?: 'heavy' | ((raw: Readonly<Record<string, unknown>>, services: Services) => 'heavy' | 'light');
   readonly problems: readonly ProblemCode[];
-  /** Works while the disk is nearly full: it lets people in, takes access away or frees room, as every HTTP DELETE does. */
-  readonly whenFull?: 'works';
+  /**
+   * `works` while the disk is nearly full: it takes access away or frees room, as every HTTP DELETE does, or the store
+   * refuses what it need not write. `leaves the last` of the reserve to those (`core/base/reserve.ts`).
+   */
+  readonly whenFull?: 'works' | 'leaves the last';
   /**
    * Whether the answer holds a secret, and the input fields that do. A call with one is not kept while it waits for
    * approval; who asked repeats it. The other fields are shown to who approves.

@@ -51,6 +51,8 @@ export interface CommitContext {
   /** True for an operator's write that passed no approval workflow (docs/delegation.md#who-approves-two-persons). */
   readonly direct?: boolean;
   readonly securityEvents?: readonly SecurityEvent[];
+  /** Lets in who can make room: it may use the last of the disk reserve (`core/base/reserve.ts`). Not kept. */
+  readonly fromReserve?: boolean;
   /** What the batch was concluded from; not kept. */
   readonly basis?: Basis;
   /** What a person approved is carried out; whoever has the commit made may have ended since. Not kept. */
@@ -86,7 +88,7 @@ export interface Change<K extends Kind = Kind> {
   readonly before?: StoredRecord<K>;
 }
 
-export interface Commit extends Omit<CommitContext, 'securityEvents' | 'basis' | 'requireAskers'> {
+export interface Commit extends Omit<CommitContext, 'securityEvents' | 'basis' | 'requireAskers' | 'fromReserve'> {
   readonly workspace: string;
   readonly revision: number;
   /** Never decreases from one revision to the next: max(now, last). */

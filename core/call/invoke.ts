@@ -6,6 +6,7 @@ import { type AnyOperation, type CallContext, type Face, fieldOf, isPending, spe
 import { refusePollution } from '../base/polluting-keys.ts';
 import { StoreError } from '../base/ports.ts';
 import type { ResourceKind } from '../base/record.ts';
+import { type IsDiskFull, LEAST_LEFT } from '../base/reserve.ts';
 import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
 import type { Access } from '../base/scope.ts';
 import { type Compute, heavyCallOf } from '../compute/compute.ts';
@@ -47,8 +48,7 @@ export interface CallRequest {
 /** What the one path needs besides the operation. `bin/` supplies it. */
 export interface Gate<Services> {
   readonly services: Services;
-  /** Whether less than a share of the reserve is left on the disk of the store. */
-  readonly isDiskFull?: (share: number) => boolean;
+  readonly isDiskFull?: IsDiskFull;
   readonly edition: Edition;
   /** Runs heavy operations elsewhere; without it they run in place. */
   readonly compute?: Compute<Services>;
@@ -121,7 +121,7 @@ export async function invoke<Services>(
     const within = resolved.workspace;
     workspace = within;
     requireAccess(operation, caller, workspace);
-    if (gate.isDiskFull?.(reserveFor(operation))) throw storageFull();
+    if (gate.isDiskFull?.(LEAST_LEFT[useOf(operation)])) throw storageFull();
     const services = gate.servicesFor(caller);
     const { requestId, face, origin, signal, onStage } = request;
     const asked = { requestId, face, origin, signal, ...(onStage && { onStage }) };
@@ -159,13 +159,11 @@ function problemOf(error: unknown, { ifMatch }: CallRequest): unknown {
   return ifMatch && isChangedSince(error) ? preconditionFailed(error.message) : error;
 }
 
-/** What changes a record that is there may take access away: it goes on until this share of the reserve is left. */
-const CHANGES_STOP_AT = 0.5;
-
-/** Below which share of the reserve an operation is refused; never where it lets people in, takes access away or frees room. */
-function reserveFor<Services>({ effects, http, whenFull }: AnyOperation<Services>): number {
-  if (effects.readOnlyHint || http.method === 'delete' || whenFull === 'works') return 0;
-  return http.method === 'put' || http.method === 'patch' ? CHANGES_STOP_AT : 1;
+/** What an operation uses the disk for, as far as it says; what it brings about besides is held to it by the store. */
+function useOf<Services>({ effects, http, whenFull }: AnyOperation<Services>): keyof typeof LEAST_LEFT {
+  if (effects.readOnlyHint || http.method === 'delete' || whenFull === 'works') return 'removal';
+  if (whenFull === 'leaves the last') return 'trace';
+  return http.method === 'put' || http.method === 'patch' ? 'change' : 'new';
 }
 
 async function runOrHold<Services>(

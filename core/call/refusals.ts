@@ -2,7 +2,7 @@ import type { Caller } from '../base/caller.ts';
 import type { MeshError, ProblemCode } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { plainAddress } from '../base/origin.ts';
-import type { SecurityEvent } from '../base/ports.ts';
+import { type SecurityEvent, StoreError } from '../base/ports.ts';
 import type { WorkspaceDirectory } from '../identity/workspace-directory.ts';
 import type { Services } from '../workflow/services.ts';
 import type { CallRequest } from './invoke.ts';
@@ -38,11 +38,18 @@ export function buildRefusalLog(
 ): RefusalLog {
   let counted = new Map<string, Refusal>();
 
+  /** They are written once there is room. */
+  function keepCounting(refusals: readonly (readonly [string, Refusal])[]): void {
+    for (const [key, refusal] of refusals) {
+      counted.set(key, { ...refusal, count: refusal.count + (counted.get(key)?.count ?? 0) });
+    }
+  }
+
   return {
-    count(operation, { code }, { origin: from }, caller) {
+    count(operation, { code, cause }, { origin: from }, caller) {
       if (!COUNTED.has(code)) return;
-      // A failed login is recorded on its own, with the account it was for.
-      if (operation === 'log_in' && code !== 'rate_limited') return;
+      // A failed login is recorded on its own, with the account it was for, as long as the store takes it.
+      if (operation === 'log_in' && code !== 'rate_limited' && !(cause instanceof StoreError)) return;
       const origin = plainAddress(from);
       const actor = caller?.subject ?? 'anonymous';
       const workspace =
@@ -65,15 +72,19 @@ export function buildRefusalLog(
       const batch = counted;
       counted = new Map();
       const until = clock.now();
-      for (const [workspace, refusals] of Map.groupBy(batch.values(), (refusal) => refusal.workspace)) {
+      for (const [workspace, refusals] of Map.groupBy(batch, ([, refusal]) => refusal.workspace)) {
         const known = workspace === SYSTEM_WORKSPACE || (await directory.find(workspace)) !== undefined;
-        const events = refusals.map(({ event, from, count }) => ({
+        const events = refusals.map(([, { event, from, count }]) => ({
           ...event,
           detail: { ...event.detail, count, seconds: Math.ceil((until - from) / 1_000) },
         }));
         try {
           await store.record(known ? workspace : SYSTEM_WORKSPACE, events);
         } catch (error) {
+          if (error instanceof StoreError && error.code === 'full') {
+            keepCounting(refusals);
+            continue;
+          }
           log.error({ err: error, events: events.length }, 'refusals could not be written to the audit log');
         }
       }

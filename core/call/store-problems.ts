@@ -19,11 +19,11 @@ const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError
     ),
 };
 
-/** Nothing more can be kept; what frees room, or takes access away, is still tried. */
+/** It is refused before the disk is full (`core/base/reserve.ts`). */
 export function storageFull(): MeshError {
   return new MeshError(
     'storage_full',
-    'The disk of the control plane is full: nothing was written. Deleting, revoking and login still work; the operator has to make room.',
+    'The disk of the control plane is full: nothing was written. Deleting and revoking still work, and the login of administrators; the operator has to make room.',
   );
 }
 

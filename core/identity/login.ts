@@ -12,7 +12,7 @@ import { loginSource } from './login-limits.ts';
 import { isPasswordOld } from './password-rules.ts';
 import { createSession } from './sessions.ts';
 import { judging, tryPassword } from './try-password.ts';
-import { lacksSecondFactor } from './who-needs-factor.ts';
+import { isAdministrator, lacksSecondFactor } from './who-needs-factor.ts';
 
 /** Networks that an account is remembered to sign in from. */
 const MAX_KNOWN_SOURCES = 8;
@@ -40,7 +40,7 @@ type LoginContext = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys'
  * Exchanges a password, and of who has a second factor a code, for a session.
  *
  * @throws MeshError `unauthenticated`, in the same time and words for a wrong name and a wrong password; `otp_required` after
- * the right password alone; `rate_limited`.
+ * the right password alone; `rate_limited`. StoreError `full` where only administrators are let in (`core/base/reserve.ts`).
  */
 export async function logIn(login: Login, context: LoginContext): Promise<LoggedIn> {
   const { services, origin, requestId } = context;
@@ -61,10 +61,13 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
       const isIncomplete = refusal?.code === 'otp_required' && login.otp === undefined;
       if (isIncomplete) attempt.incomplete();
       const locked = account && !isIncomplete ? lockEvents(attempt, account.name, origin) : [];
-      await services.store.record(
-        SYSTEM_WORKSPACE,
-        [event, ...locked].map((each) => ({ ...each, requestId })),
-      );
+      const events = [event, ...locked].map((each) => ({ ...each, requestId }));
+      try {
+        await services.store.record(SYSTEM_WORKSPACE, events);
+      } catch (error) {
+        if (!(isFull(error) && refusal)) throw error;
+        throw new MeshError(refusal.code, refusal.message, refusal.details, { cause: error });
+      }
       throw refusal;
     }
     const commit = { ...commitContext(context, 'logged in', { securityEvents: [event] }), actor: event.actor };
@@ -92,15 +95,25 @@ interface Entry {
 }
 
 /** @returns the session, or the account as it is now where somebody signed in to it at the same time, perhaps with this very code */
-async function enter({ account, changes, commit, mayRetry }: Entry, services: LoginContext['services']) {
+async function enter(
+  { account, changes, commit, mayRetry }: Entry,
+  services: LoginContext['services'],
+): Promise<Awaited<ReturnType<typeof createSession>> | { readonly changed: AccountRecord }> {
   try {
     return await createSession(services, account, commit, changes);
   } catch (error) {
+    if (isFull(error) && !commit.fromReserve && (await isAdministrator(services, account))) {
+      return enter({ account, changes, commit: { ...commit, fromReserve: true }, mayRetry }, services);
+    }
     if (!(error instanceof StoreError && error.code === 'conflict') || !mayRetry) throw error;
     const changed = await findAccount(services, account.name);
     if (changed?.spec.passwordHash !== account.spec.passwordHash || changed.uid !== account.uid) throw error;
     return { changed };
   }
+}
+
+function isFull(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.code === 'full';
 }
 
 interface Judgement {

@@ -3,15 +3,23 @@ import type { Liveness } from './services.ts';
 /** A peer is online within so long of being heard of (docs/wire.md#requests-on-the-bus: a heartbeat every 30 s). */
 export const ONLINE_MS = 90_000;
 
+/** Comings and goings of a peer that are recorded as it says them; of more, how it is in the end, each so often. */
+const RECORDED_AT_ONCE = 4;
+const RECORDED_EACH_MS = 60_000;
+
 interface Heard {
   at?: number;
+  /** What it said last and is not recorded yet. */
+  isHere?: boolean;
+  /** When as many as are recorded at once are so again. */
+  restedAt?: number;
   version?: string;
   mismatch?: string;
 }
 
 /**
- * Hearings in memory. Only peers that exist are told to it, and `forget` goes with their deletion, so it holds at most one
- * number and two texts a peer.
+ * Hearings in memory. Only peers that exist are told to it, and `forget` goes with their deletion, so it holds a few
+ * numbers and two texts a peer.
  */
 export function buildLiveness(): Liveness {
   const byWorkspace = new Map<string, Map<string, Heard>>();
@@ -47,6 +55,25 @@ export function buildLiveness(): Liveness {
       entry(workspace, peerUid).mismatch = why;
     },
     mismatch: (workspace, peerUid) => of(workspace, peerUid)?.mismatch,
+    mayRecord(workspace, peerUid, now) {
+      const heard = entry(workspace, peerUid);
+      const restedAt = Math.max(heard.restedAt ?? now, now) + RECORDED_EACH_MS;
+      if (restedAt - now > RECORDED_AT_ONCE * RECORDED_EACH_MS) return false;
+      heard.restedAt = restedAt;
+      return true;
+    },
+    keepUnrecorded(workspace, peerUid, isHere) {
+      entry(workspace, peerUid).isHere = isHere;
+    },
+    recorded(workspace, peerUid) {
+      const heard = of(workspace, peerUid);
+      if (heard) delete heard.isHere;
+    },
+    isHere: (workspace, peerUid) => of(workspace, peerUid)?.isHere,
+    unrecorded(workspace) {
+      const peers = byWorkspace.get(workspace) ?? new Map<string, Heard>();
+      return [...peers].flatMap(([uid, { isHere }]) => (isHere === undefined ? [] : [uid]));
+    },
     forget(workspace, peerUid) {
       const peers = byWorkspace.get(workspace);
       peers?.delete(peerUid);

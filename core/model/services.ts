@@ -102,6 +102,16 @@ export interface Liveness {
   /** A peer asked that has no version of the wire in common with this control plane: why, until it is heard. */
   mismatched(workspace: string, peerUid: string, why: string): void;
   mismatch(workspace: string, peerUid: string): string | undefined;
+  /** Takes one of the comings and goings that are recorded of a peer; false where it comes and goes too often. */
+  mayRecord(workspace: string, peerUid: string, now: number): boolean;
+  /** A peer came or went, which answers show at once and which is recorded later. */
+  keepUnrecorded(workspace: string, peerUid: string, isHere: boolean): void;
+  /** What is recorded of a peer is how it is. */
+  recorded(workspace: string, peerUid: string): void;
+  /** Whether it came or went since what is recorded of it; undefined where it did neither. */
+  isHere(workspace: string, peerUid: string): boolean | undefined;
+  /** Peers of a workspace that came or went since what is recorded of them. */
+  unrecorded(workspace: string): readonly string[];
   forget(workspace: string, peerUid: string): void;
   /** Peers of all workspaces heard of since an instant. */
   countSince(instant: number): number;

@@ -1,5 +1,5 @@
 import { newId } from '../base/ids.ts';
-import type { CommitContext, Op } from '../base/ports.ts';
+import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
@@ -22,40 +22,80 @@ export async function heardOf(
   services: PeerServices,
   workspace: string,
   peerUid: string,
-  commit: Omit<CommitContext, 'reason'>,
+  commit: Why,
   version?: string,
 ): Promise<void> {
-  const { states, liveness, clock, store } = services;
+  const { states, liveness, clock } = services;
   liveness.heard(workspace, peerUid, clock.now());
   if (version !== undefined) liveness.said(workspace, peerUid, version);
   const seen = peerById(await states.current(workspace), peerUid);
   if (!seen) return liveness.forget(workspace, peerUid);
-  if (seen.isOnline || seen.peer.status.phase !== 'ready') return;
-  await serialised(store, workspace, async () => {
-    const state = await states.current(workspace);
-    const found = peerById(state, peerUid);
-    if (!found || found.isOnline || found.peer.status.phase !== 'ready') return;
-    const reason = `${found.peer.name} came online`;
-    await store.commit(workspace, [presenceOp(services, state, found.peer, { online: true })], { ...commit, reason });
-  });
+  await says(services, workspace, seen, { isHere: true, commit });
 }
 
 /** A device said that it goes: it is offline at once. A later word of it brings it back. */
-export async function leftBy(
+export async function leftBy(services: PeerServices, workspace: string, peerUid: string, commit: Why): Promise<void> {
+  const seen = peerById(await services.states.current(workspace), peerUid);
+  if (seen) await says(services, workspace, seen, { isHere: false, commit });
+}
+
+/** Records what came and went too often, or while the disk was too full, to be recorded as it was said. */
+export async function recordPresence(services: PeerServices, workspace: string): Promise<void> {
+  const { states, liveness, clock } = services;
+  for (const uid of liveness.unrecorded(workspace)) {
+    const seen = peerById(await states.current(workspace), uid);
+    const said = liveness.isHere(workspace, uid);
+    const isSilent = clock.now() - (liveness.lastSeen(workspace, uid) ?? 0) >= ONLINE_MS;
+    const isHere = said && !isSilent;
+    if (seen && isHere !== undefined) {
+      await says(services, workspace, seen, { isHere, commit: { actor: 'system:presence', requestId: newId('ev') } });
+    }
+  }
+}
+
+type Why = Omit<CommitContext, 'reason'>;
+
+async function says(
   services: PeerServices,
   workspace: string,
-  peerUid: string,
-  commit: Omit<CommitContext, 'reason'>,
+  { isOnline, peer: { uid, status } }: SeenPeer,
+  { isHere, commit }: { readonly isHere: boolean; readonly commit: Why },
 ): Promise<void> {
-  const { states, clock, store } = services;
+  const { liveness, clock } = services;
+  if (status.phase !== 'ready') return liveness.recorded(workspace, uid);
+  // Where something else that it said is still being recorded, this follows it.
+  if (isOnline === isHere && liveness.isHere(workspace, uid) === undefined) return;
+  liveness.keepUnrecorded(workspace, uid, isHere);
+  if (!liveness.mayRecord(workspace, uid, clock.now())) return;
+  await unlessFull(() => record(services, workspace, uid, commit));
+}
+
+/** Writes how a peer is by what it said last. */
+async function record(services: PeerServices, workspace: string, uid: string, commit: Why): Promise<void> {
+  const { store, states, clock, liveness } = services;
   await serialised(store, workspace, async () => {
     const state = await states.current(workspace);
-    const found = peerById(state, peerUid);
-    if (!found?.isOnline) return;
-    const offline = { online: false, lastSeenAt: formatInstant(clock.now()) };
-    const reason = `${found.peer.name} went offline`;
-    await store.commit(workspace, [presenceOp(services, state, found.peer, offline)], { ...commit, reason });
+    const found = peerById(state, uid);
+    const online = liveness.isHere(workspace, uid);
+    if (found?.peer.status.phase === 'ready' && online !== undefined && online !== found.isOnline) {
+      const change = online ? { online } : { online, lastSeenAt: formatInstant(clock.now()) };
+      const reason = `${found.peer.name} ${online ? 'came online' : 'went offline'}`;
+      await store.commit(workspace, [presenceOp(services, state, found.peer, change)], { ...commit, reason });
+    }
+    // It may have said something else meanwhile.
+    if (liveness.isHere(workspace, uid) === online) liveness.recorded(workspace, uid);
   });
+}
+
+/** On a full disk it stays in memory, and is recorded once there is room. */
+async function unlessFull(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'full') return false;
+    throw error;
+  }
 }
 
 /**
@@ -81,7 +121,12 @@ export async function sweepWorkspace(
         presenceOp(services, state, peer, { online: false, lastSeenAt: formatInstant(lastSeen(peer)) }),
       );
       const reason = silent.length === 1 ? `${silent[0]?.name} went offline` : `${silent.length} peers went offline`;
-      await store.commit(workspace, ops, { actor: 'system:presence', reason, requestId: newId('ev') });
+      const why = { actor: 'system:presence', reason, requestId: newId('ev') };
+      const isRecorded = await unlessFull(() => store.commit(workspace, ops, why).then(() => undefined));
+      for (const { uid } of silent) {
+        if (isRecorded) liveness.recorded(workspace, uid);
+        else liveness.keepUnrecorded(workspace, uid, false);
+      }
     }
     const gone = new Set(silent);
     const deadlines = online.filter((peer) => !gone.has(peer)).map((peer) => lastSeen(peer) + ONLINE_MS);
@@ -89,7 +134,13 @@ export async function sweepWorkspace(
   });
 }
 
-function peerById(state: NetworkState, uid: string): { peer: PeerRecord; isOnline: boolean } | undefined {
+interface SeenPeer {
+  readonly peer: PeerRecord;
+  /** As it is recorded. */
+  readonly isOnline: boolean;
+}
+
+function peerById(state: NetworkState, uid: string): SeenPeer | undefined {
   const peer = lookUpById(state.peers, uid);
   return peer && { peer, isOnline: state.presence.get(peer.name)?.spec.online === true };
 }

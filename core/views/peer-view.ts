@@ -42,7 +42,7 @@ export type PeerView = z.input<typeof peerSchema>;
 export function peerView(
   peer: PeerRecord,
   state: NetworkState,
-  liveness: Pick<NetworkServices['liveness'], 'lastSeen' | 'version' | 'mismatch'>,
+  liveness: Pick<NetworkServices['liveness'], 'lastSeen' | 'version' | 'mismatch' | 'isHere'>,
 ): PeerView {
   const { uid, name, spec, status, labels, createdAt, revision } = peer;
   const presence = state.presence.get(name)?.spec;
@@ -65,7 +65,7 @@ export function peerView(
     status: {
       phase: status.phase,
       address: status.address,
-      online: presence?.online === true,
+      online: isOnline(peer, state, liveness),
       lastSeenAt: heard === undefined ? (presence?.lastSeenAt ?? null) : formatInstant(heard),
       approvedBy: status.approvedBy ?? null,
       approvedAt: status.approvedAt ?? null,
@@ -75,6 +75,16 @@ export function peerView(
       ...(mismatch !== undefined && { mismatch }),
     },
   };
+}
+
+/** As it said last, which is recorded later where it comes and goes often or the disk is full. */
+function isOnline(
+  { uid, name, status }: PeerRecord,
+  state: NetworkState,
+  liveness: Pick<NetworkServices['liveness'], 'isHere'>,
+): boolean {
+  const isRecorded = state.presence.get(name)?.spec.online === true;
+  return status.phase === 'ready' ? (liveness.isHere(state.workspace, uid) ?? isRecorded) : isRecorded;
 }
 
 /** The peers that have not ended: one whose time is over is out of every answer at once, before it is deleted. */

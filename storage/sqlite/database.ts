@@ -33,10 +33,13 @@ interface Statement<Row> {
 export const IN_MEMORY = ':memory:';
 /** A second process may hold the file for the length of one commit or backup step. */
 const BUSY_TIMEOUT_MS = 5_000;
+const PAGE_BYTES = 4_096;
 /** The log is folded into the file each 16 MiB: rarer than by default, since each time costs two more fsyncs. */
 const CHECKPOINT_PAGES = 4_096;
-/** The write-ahead log is cut back to this size after a checkpoint. */
-const JOURNAL_LIMIT_BYTES = 64 * 1024 * 1024;
+/** At most so much of the disk reserve is in the log before that: the last quarter has room for it, and for the file. */
+const CHECKPOINT_SHARE = 1 / 8;
+/** The write-ahead log is cut back to so many times that after it. */
+const JOURNAL_LIMIT = 4;
 /** Page cache: 32 MiB, negative for KiB. */
 const CACHE_KIB = -32 * 1024;
 /** Of a connection that only reads: 8 MiB. */
@@ -47,8 +50,11 @@ const READER_CACHE_KIB = -8 * 1024;
  * other process may have it open then, and none can open it so afterwards.
  *
  * From here on nothing but SQLite may open and close the file in this process: its locks would end with that.
+ *
+ * @param reserve bytes that are kept free on its disk
  */
-export function openDatabase(path: string): Database {
+export function openDatabase(path: string, reserve = Number.POSITIVE_INFINITY): Database {
+  const pages = Math.min(CHECKPOINT_PAGES, Math.floor((reserve * CHECKPOINT_SHARE) / PAGE_BYTES));
   if (path !== IN_MEMORY) protect(path);
   const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
@@ -57,8 +63,8 @@ export function openDatabase(path: string): Database {
       PRAGMA auto_vacuum = INCREMENTAL;
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
-      PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
-      PRAGMA journal_size_limit = ${JOURNAL_LIMIT_BYTES};
+      PRAGMA wal_autocheckpoint = ${pages};
+      PRAGMA journal_size_limit = ${JOURNAL_LIMIT * pages * PAGE_BYTES};
       PRAGMA cache_size = ${CACHE_KIB};
     `);
     if (path !== IN_MEMORY) takeFile(connection);

@@ -24,11 +24,13 @@ export interface SqliteStoreOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Bytes that are kept free on its disk. */
+  readonly reserve?: number;
 }
 
 /** The embedded store. One process at a time may open a file for writing. @throws StoreError `unavailable` */
-export async function openSqliteStore({ path, clock, log }: SqliteStoreOptions): Promise<OpenStore> {
-  const database = openDatabase(path);
+export async function openSqliteStore({ path, clock, log, reserve }: SqliteStoreOptions): Promise<OpenStore> {
+  const database = openDatabase(path, reserve);
   try {
     const copy = await migrate(database);
     if (copy !== undefined) log.info({ path, copy }, 'store migrated to a newer schema; a copy of the old one is kept');

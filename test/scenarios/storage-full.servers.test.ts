@@ -1,8 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { apiOf, configure, freshWorkspace } from '../kits/http/harness.ts';
+import { busNode } from '../kits/http/bus-node.ts';
+import { ADMIN_PASSWORD, apiOf, configure, freshWorkspace } from '../kits/http/harness.ts';
+import { startWiredPlane } from '../kits/http/wired-plane.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
 
 const DISK_MB = 24;
@@ -70,7 +72,7 @@ test('a disk that fills refuses new records early, lets what frees room and what
   const events = await api('GET', '/api/v1/audit?limit=5', { token: login.body.data.token });
   expect(JSON.stringify(events.body.items)).toContain('refused');
 
-  fill(directory, RESERVE_MB / 4, 'filler-too');
+  fill(directory, RESERVE_MB * 0.4, 'filler-too');
   const put = async () => (await api('PUT', '/api/v1/policies/second', { ...asked, body: { spec } })).status;
   await expect.poll(put).toBe(507);
   rmSync(path.join(directory, 'filler'));
@@ -131,4 +133,44 @@ test('a disk without a byte left answers storage_full, loses nothing that was ac
   for (const name of acknowledged)
     expect([name, (await again('GET', `/api/v1/policies/${name}`, asked)).status]).toEqual([name, 200]);
   expect(await next.stop()).toBe(0);
+});
+
+test('a flood of logins without rights and of a node that comes and goes leaves room to revoke and to delete', async ({
+  skip,
+}) => {
+  const disk = smallDisk();
+  if (disk === undefined) return skip('mounting a tmpfs needs root');
+  const directory = path.join(disk, 'plane');
+  mkdirSync(directory);
+  await using plane = await startWiredPlane({ directory, env: { MESH_STORE_RESERVE: String(RESERVE_MB) } });
+  const { harness, admin, busPort } = plane;
+  const { api } = harness;
+  const node = await plane.join('flapping');
+  await using bus = await busNode(busPort, node);
+  await bus.heartbeat();
+  const mallory = { username: 'mallory', password: 'a long one of nobody else' };
+  expect((await api('POST', '/api/v1/users', { ...admin, body: mallory })).status).toBe(201);
+  const logIn = async (body: object) => (await api('POST', '/api/v1/users/login', { body })).status;
+  expect(await logIn(mallory)).toBe(200);
+
+  fill(disk, RESERVE_MB * 0.2);
+  await expect.poll(() => logIn(mallory)).toBe(507);
+  const sizes = () => ['mesh.db', 'mesh.db-wal'].map((name) => statSync(path.join(directory, name)).size);
+  const before = sizes();
+  for (let count = 0; count < 8; count += 1) expect(await logIn(mallory)).toBe(507);
+  expect(await logIn({ ...mallory, password: 'not the password' })).toBe(401);
+  // As many as are heard of one node at once.
+  for (let count = 0; count < 4; count += 1) {
+    for (const leaving of [true, false])
+      bus.nats.publish(bus.subjectOf('heartbeat'), bus.seal('heartbeat', { leaving }));
+  }
+  await bus.nats.flush();
+  await bus.heartbeat();
+  expect(sizes()).toEqual(before);
+
+  expect(await logIn({ username: 'admin', password: ADMIN_PASSWORD })).toBe(200);
+  const ofPeer = `/api/v1/peers/${node.id}`;
+  expect((await api('POST', `${ofPeer}/revoke`, { ...admin, body: {} })).status).toBe(200);
+  expect((await api('GET', ofPeer, admin)).body.status).toMatchObject({ phase: 'revoked', online: false });
+  expect((await api('DELETE', ofPeer, admin)).status).toBe(200);
 });

@@ -9,7 +9,8 @@ import { pageOf, pageQuery } from '../page.ts';
 import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
 import { instant } from '../snapshots/snapshot-fields.ts';
 
-const HEARD_OF_NOBODY = { lastSeen: () => undefined, version: () => undefined, mismatch: () => undefined };
+const NOTHING = () => undefined;
+const HEARD_OF_NOBODY = { lastSeen: NOTHING, version: NOTHING, mismatch: NOTHING, isHere: NOTHING };
 
 const FIELDS = peerSchema.keyof().options;
 

@@ -25,7 +25,7 @@ export const changePassword = defineOperation({
   workspace: 'none',
   edition: 'community',
   effects: { ...UPDATE, idempotentHint: false },
-  whenFull: 'works',
+  whenFull: 'leaves the last',
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'conflict', 'rate_limited'],
   http: { method: 'put', path: '/api/v1/users/me/password' },
   async run(input, context) {

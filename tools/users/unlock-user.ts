@@ -14,7 +14,7 @@ export const unlockUser = defineOperation({
   workspace: 'none',
   edition: 'community',
   effects: UPDATE,
-  whenFull: 'works',
+  whenFull: 'leaves the last',
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found'],
   http: { method: 'post', path: '/api/v1/users/:username/unlock' },
   run: async ({ username }, context) => ({ lifted: await unlock(username, context) }),

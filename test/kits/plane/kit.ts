@@ -5,6 +5,7 @@ import type { Edition } from '../../../core/base/edition.ts';
 import { newId, SYSTEM_WORKSPACE } from '../../../core/base/ids.ts';
 import type { CallContext, Face } from '../../../core/base/operation.ts';
 import type { RecordDraft } from '../../../core/base/record.ts';
+import { reservedStore } from '../../../core/base/reserve.ts';
 import { ROLE_SCOPES, type Role, SCOPES, type Scope } from '../../../core/base/scope.ts';
 import { silentLog } from '../../../core/base/silent-log.ts';
 import { formatInstant } from '../../../core/base/time.ts';
@@ -40,6 +41,8 @@ export interface KitOptions {
   readonly keys?: Services['keys'];
   /** What does computations; done in place without. */
   readonly compute?: ComputeElsewhere;
+  /** Of the reserve, what is left on the disk of the store; all of it without. */
+  readonly left?: () => number;
 }
 
 export interface CallAs {
@@ -54,9 +57,18 @@ export interface CallAs {
 /** A control plane without faces: the real services over a store in memory, a clock that only moves when told. */
 export async function buildKit(options: KitOptions = {}) {
   const { edition = 'pro', now = KIT_NOW, planner = builtinPlanner, path = ':memory:' } = options;
-  const { registrationProof = 'optional', compute, narrator, signIn, keys = freshKeys(), webhookAllow = [] } = options;
+  const {
+    registrationProof = 'optional',
+    compute,
+    narrator,
+    signIn,
+    keys = freshKeys(),
+    webhookAllow = [],
+    left = () => 1,
+  } = options;
   const clock = { time: now, now: () => clock.time };
-  const store = await openStore(path, { clock, log: silentLog });
+  const isDiskFull = (share: number) => left() < share;
+  const store = reservedStore(await openStore(path, { clock, log: silentLog }), isDiskFull);
   const services: Services = buildServices({
     store,
     clock,
@@ -83,7 +95,7 @@ export async function buildKit(options: KitOptions = {}) {
       webhookAllow,
     },
   });
-  const gate = buildGate(services);
+  const gate = { ...buildGate(services), isDiskFull };
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
 
   return {

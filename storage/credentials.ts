@@ -28,16 +28,31 @@ const GROUP_AND_OTHERS = 0o077;
  */
 export function loadCredentials(configDir: string): Credentials {
   const name = credentialsFile(configDir);
-  const stat = statSync(name, { throwIfNoEntry: false });
-  if (!stat) return createCredentials(name);
+  if (!hasCredentials(configDir)) return createCredentials(name);
+  return withLogKeys(name, readStored(name));
+}
+
+/**
+ * The same, where they are there. Nothing is written: a log key that has to be made is of this answer alone.
+ *
+ * @throws Error as `loadCredentials`
+ */
+export function readCredentials(configDir: string): Credentials | undefined {
+  if (!hasCredentials(configDir)) return undefined;
+  const { logKeys, ...others } = readStored(credentialsFile(configDir));
+  return { ...others, logKeys: logKeys ?? [newLogKey(Date.now())] };
+}
+
+function readStored(name: string): StoredCredentials {
+  const stat = statSync(name);
   if ((stat.mode & GROUP_AND_OTHERS) !== 0) {
     const mode = (stat.mode & 0o777).toString(8);
     throw new Error(`${name} has mode ${mode}: others can read the secrets in it. Run: chmod 600 ${name}`);
   }
   const parsed = credentialsSchema.safeParse(parseJson(readFileSync(name, 'utf8')));
-  if (parsed.success) return withLogKeys(name, parsed.data);
+  if (parsed.success) return parsed.data;
   throw new Error(
-    `${name} is damaged: restore it from a backup. Deleting it makes new keys, and every node must join again.`,
+    `${name} is damaged: put a copy of it in its place. Without one move it away, and restore a backup that was made --with-credentials, or start once with --accept-loss: that makes new keys, with which every node has to join again.`,
   );
 }
 

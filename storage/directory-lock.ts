@@ -16,13 +16,27 @@ const MESHD: LockHolder = {
     `${directory} is in use by another meshd (pid ${pid}). Stop it, or use another --config-dir.`,
 };
 
+interface Lock {
+  /** Names this process as the holder. */
+  sign(): void;
+  release(): void;
+}
+
+/** Takes the directory for this process, which is named as the holder. @throws Error naming the process that holds it. */
+export function lockDirectory(directory: string, holder: LockHolder): Lock {
+  const lock = takeLock(directory, holder);
+  lock.sign();
+  return lock;
+}
+
 /**
  * Takes the directory for this process. The lock is the operating system's on a small SQLite file, so it ends with the
- * process however that ends; the pid beside it only names the holder.
+ * process however that ends; the pid beside it only names the holder. Where the lock file was deleted two can have it: of a
+ * control plane only who has the database too signs.
  *
  * @throws Error naming the process that holds it.
  */
-export function lockDirectory(directory: string, holder: LockHolder = MESHD): { release(): void } {
+export function takeLock(directory: string, holder: LockHolder = MESHD): Lock {
   const pidFile = path.join(directory, holder.pidFile);
   const lockFile = path.join(directory, holder.lockFile);
   // The directory may be another user's: neither file is looked for behind a link of theirs.
@@ -39,10 +53,21 @@ export function lockDirectory(directory: string, holder: LockHolder = MESHD): { 
     if (!/locked|busy/i.test((error as Error).message)) throw Object.assign(error as Error, { path: lockFile });
     throw new Error(holder.refusal(directory, readPid(pidFile)));
   }
+<<<<<<< HEAD
   rmSync(pidFile, { force: true });
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600, flag: 'wx' });
+=======
+>>>>>>> doctor22
   const held = database;
-  return { release: () => held.close() };
+  return {
+    sign: () => writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 }),
+    release: () => held.close(),
+  };
+}
+
+/** The control plane that took a directory last, which may have ended. */
+export function signedPid(directory: string): string {
+  return readPid(path.join(directory, MESHD.pidFile));
 }
 
 function readPid(file: string): string {

@@ -13,9 +13,9 @@ export interface StoreUpkeep {
   /**
    * Writes all that the store still knows beside its file, which was removed.
    *
-   * @returns the copy, which `meshd restore` takes
+   * @returns the copy, which `meshd restore` takes; undefined where what is left is no whole database
    */
-  rescue(): Promise<string>;
+  rescue(): Promise<string | undefined>;
 }
 
 /** What is added to the name of a file for the copy that `rescue` makes of it. */

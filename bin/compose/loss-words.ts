@@ -22,3 +22,8 @@ export function lossLine(missing: Loss | LostHead): string {
   const from = since === undefined ? 'all of them' : `those after ${formatInstant(since)}`;
   return `${workspace}: ${had - has} of ${had} entries are missing, ${from} up to ${last}`;
 }
+
+/** Of a log that is another one, all that the one before had. */
+export function entriesLost(losses: readonly Loss[]): number {
+  return losses.reduce((sum, { had, has }) => sum + (has >= had ? had : had - has), 0);
+}

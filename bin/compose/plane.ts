@@ -20,7 +20,7 @@ import { type Listening, listen } from '../../rest/listen.ts';
 import { createMetrics } from '../../rest/metrics.ts';
 import { sharedAddresses } from '../../rest/trusted-proxies.ts';
 import { clockMarkIn } from '../../storage/clock-mark.ts';
-import { lockDirectory } from '../../storage/directory-lock.ts';
+import { takeLock } from '../../storage/directory-lock.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { storeFile } from '../../storage/open.ts';
 import { operations } from '../../tools/index.ts';
@@ -100,7 +100,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     for (let step = undo.pop(); step; step = undo.pop()) await step();
   };
   try {
-    const lock = lockDirectory(configDir);
+    const lock = takeLock(configDir);
     undo.push(lock.release);
     const metrics = createMetrics();
     undo.push(planeMetrics(metrics, env.MESH_EDITION));
@@ -109,6 +109,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const { reserve } = disk;
     const opened = await openInstallation({ configDir, storeUrl: storeUrl(config), clock, log, reserve, acceptLoss });
     undo.push(() => opened.store.close());
+    lock.sign();
     const { credentials } = opened;
     const relayToken = env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken);
     const keys = buildKeyring(credentials, relayToken, opened.heads);

@@ -44,19 +44,21 @@ const SPARE = 2;
 export function buildStoreCare({ configDir, upkeep, heads, installation, backups, clock, log }: StoreCareOptions) {
   const { file } = upkeep;
   let told: string | undefined;
-  let isRescued = false;
+  let isOver = false;
   let fault: string | undefined;
   let failure: string | undefined;
 
   const watch = async () => {
     const problem = upkeep.problem();
-    if (problem === undefined || isRescued) return;
+    if (problem === undefined || isOver) return;
     if (told === undefined)
       log.error({ problem }, 'the database is gone from under the control plane: nothing is written any more');
     told = problem;
     const copy = await upkeep.rescue();
-    isRescued = true;
-    log.error({ copy }, 'all that was there is in this copy: stop meshd, and meshd restore it');
+    isOver = true;
+    if (copy !== undefined) log.error({ copy }, 'all that was there is in this copy: stop meshd, and meshd restore it');
+    else
+      log.error({ file }, 'what is left is no whole database, so none is kept: stop meshd, and meshd restore a backup');
   };
   const check = async (name: string) => {
     fault = await inThread({ kind: 'check', file: name });

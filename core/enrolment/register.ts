@@ -190,7 +190,6 @@ async function create(
   const ops: Op[] = [spend, { op: 'create', record: placed.record }, ...placed.ops, device.op, ...enrolment.ops];
   await requireAssertionsAfter(context, state, ops);
   await store.commit(workspace, ops, tokenUse(context, token, `registered device ${draft.name}`));
-  if (request.version !== undefined) services.liveness.said(workspace, draft.uid, request.version);
   return {
     peer: placed.record,
     deviceToken: device.token,
@@ -217,7 +216,7 @@ function requirePeerShare(state: NetworkState, { agentRef, delegatedBy }: Enrolm
 }
 
 function peerDraft(request: NewDevice, enrolment: Enrolment, token: TokenRecord, slot: string): PeerDraft {
-  const { name, displayName, platform, publicKey, hostname, isProven, ephemeral = false } = request;
+  const { name, displayName, platform, publicKey, hostname, isProven, ephemeral = false, version } = request;
   const { labels, network, agentRef, delegatedBy, expiresAt } = enrolment;
   return {
     kind: 'MeshPeer',
@@ -242,6 +241,7 @@ function peerDraft(request: NewDevice, enrolment: Enrolment, token: TokenRecord,
       tokenBy: token.spec.createdBy,
       ...(isProven && { proven: true }),
       ...((ephemeral || token.spec.ephemeral) && { ephemeral: true as const }),
+      ...(version !== undefined && { version }),
     },
     unique: [`pubkey:${publicKey}`, slot],
   };

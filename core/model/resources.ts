@@ -41,6 +41,8 @@ export interface PeerStatus {
   readonly ephemeral?: true;
   /** When it took its present key; absent for the one that it came with. */
   readonly keySince?: string;
+  /** Of the software that it said it ran when it registered. */
+  readonly version?: string;
 }
 
 export interface NetworkSpec {
@@ -92,6 +94,15 @@ export interface PresenceSpec {
   readonly lastSeenAt?: string;
   /** Of the software that it said it ran when it came or went. */
   readonly version?: string;
+}
+
+/**
+ * Of the software of a peer, as it said last.
+ *
+ * @param heard what it said to this process
+ */
+export function versionOf(peer: PeerRecord, presence: PresenceSpec | undefined, heard?: string): string | undefined {
+  return heard ?? presence?.version ?? peer.status.version;
 }
 
 declare module '../base/record.ts' {

@@ -8,7 +8,12 @@ const expiresAt = '2030-01-01T00:00:00.000Z';
 function viewOf(...[name, fields]: Parameters<typeof peer>) {
   const record = peer(name, fields);
   const nothing = () => undefined;
-  return peerView(record, stateWith(record), { lastSeen: nothing, version: nothing, mismatch: nothing, isHere: nothing });
+  return peerView(record, stateWith(record), {
+    lastSeen: nothing,
+    version: nothing,
+    mismatch: nothing,
+    isHere: nothing,
+  });
 }
 
 test('the document of a peer says every field of its answer, and none twice', () => {

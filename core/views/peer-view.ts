@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatInstant, parseInstant } from '../base/time.ts';
-import { PEER_PHASES, type PeerRecord, PLATFORMS } from '../model/resources.ts';
+import { PEER_PHASES, type PeerRecord, PLATFORMS, versionOf } from '../model/resources.ts';
 import { lookUpPeer, lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -71,7 +71,7 @@ export function peerView(
       approvedAt: status.approvedAt ?? null,
       ...(status.ephemeral && { ephemeral: true as const }),
       keySince: status.keySince ?? formatInstant(createdAt),
-      version: liveness.version(state.workspace, uid) ?? presence?.version ?? null,
+      version: versionOf(peer, presence, liveness.version(state.workspace, uid)) ?? null,
       ...(mismatch !== undefined && { mismatch }),
     },
   };

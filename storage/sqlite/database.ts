@@ -74,13 +74,22 @@ export function openDatabase(path: string, reserve = Number.POSITIVE_INFINITY): 
       const who = 'another meshd writes it, or another program has it open';
       throw unavailable(`the database ${path} is in use: ${who}. End that first, or use another file.`, cause);
     }
-    throw unavailable(`the database ${path} does not open: ${(cause as Error).message}. ${RESTORE}`, cause);
+    const what = `the database ${path} does not open: ${(cause as Error).message}`;
+    throw isDamage(cause) ? new DamageError(what, cause) : unavailable(what, cause);
   }
   return wrap(connection, path);
 }
 
-/** What to do about a database that is damaged. */
-export const RESTORE = 'Restore it from a backup: meshd restore FILE.';
+/** A file that is damaged, or no database. */
+export class DamageError extends StoreError {
+  /** What is wrong, without what to do about it. */
+  readonly what: string;
+
+  constructor(what: string, cause?: unknown) {
+    super('unavailable', `${what}. Restore it from a backup: meshd restore FILE.`, { cause });
+    this.what = what;
+  }
+}
 
 function isBusy(error: unknown): boolean {
   return primaryCode(error) === SQLITE_BUSY;
@@ -108,7 +117,8 @@ export function openForReading(path: string): Database {
   try {
     return wrap(readOnlyAfterCrash(path), path);
   } catch (cause) {
-    throw unavailable(`${path} does not open for reading`, cause);
+    const what = `${path} does not open for reading: ${(cause as Error).message}`;
+    throw isDamage(cause) ? new DamageError(`the database ${what}`, cause) : unavailable(what, cause);
   }
 }
 

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
-import { unavailable } from '../unavailable.ts';
-import { type Database, IN_MEMORY, isDamage, openForReading, RESTORE } from './database.ts';
+import { DamageError, type Database, IN_MEMORY, isDamage, openForReading } from './database.ts';
 
 /** Checked before a start goes on: some 30 ms. A larger file is checked beside it. */
 const CHECKED_AT_ONCE_BYTES = 16 * 1024 * 1024;
@@ -9,7 +8,7 @@ const CHECKED_AT_ONCE_BYTES = 16 * 1024 * 1024;
 export function requireIntact(database: Database): void {
   if (database.path === IN_MEMORY || statSync(database.path).size > CHECKED_AT_ONCE_BYTES) return;
   const fault = quickFault(database);
-  if (fault !== undefined) throw unavailable(`${damaged(database.path, fault)}. ${RESTORE}`);
+  if (fault !== undefined) throw new DamageError(damaged(database.path, fault));
 }
 
 function quickFault(database: Database): string | undefined {

@@ -38,11 +38,18 @@ export async function putInPlace(options: {
   const { file, to, configDir, now } = options;
   const draft = `${to}.new`;
   rmSync(draft, { force: true });
-  copyDatabase(file, draft);
-  const credentials = takeLabel(draft);
-  makeDurable(draft);
-  const aside = moveAside(to, now);
-  renameSync(draft, to);
+  let credentials: string | undefined;
+  let aside: string | undefined;
+  try {
+    copyDatabase(file, draft);
+    credentials = takeLabel(draft);
+    makeDurable(draft);
+    aside = moveAside(to, now);
+    renameSync(draft, to);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
   makeDurable(path.dirname(to));
   giveToOwner(path.dirname(to), [path.basename(to)]);
   const store = await openSqliteStore({ path: to, clock: { now: () => now }, log: silentLog });

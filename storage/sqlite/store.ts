@@ -3,10 +3,9 @@ import type { Clock, Commit, Log } from '../../core/base/ports.ts';
 import { nextInstant } from '../apply-batch.ts';
 import { buildFeed } from '../feed.ts';
 import type { OpenStore } from '../open.ts';
-import { unavailable } from '../unavailable.ts';
 import { appendEvent } from './audit.ts';
 import { compactVersions } from './compact.ts';
-import { asStoreError, type Database, IN_MEMORY, isDamage, openDatabase, RESTORE } from './database.ts';
+import { asStoreError, DamageError, type Database, IN_MEMORY, isDamage, openDatabase } from './database.ts';
 import { nothingToWatch, watchFiles } from './file-watch.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { damaged } from './integrity.ts';
@@ -39,7 +38,8 @@ export async function openSqliteStore({ path, clock, log, reserve }: SqliteStore
   } catch (error) {
     database.close();
     // SQLite itself does not say which file it is.
-    if (isDamage(error)) throw unavailable(`${damaged(path, String(error))}. ${RESTORE}`, error);
+    if (isDamage(error))
+      throw error instanceof DamageError ? error : new DamageError(damaged(path, String(error)), error);
     throw asStoreError(error);
   }
 }

@@ -60,9 +60,20 @@ test('what the store still knows is written beside a database that was removed',
   await store.record('w', login);
   for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`);
   const copy = await store.upkeep.rescue();
-  expect(readdirSync(path.dirname(file))).toEqual([path.basename(copy)]);
-  const rescued = await openAt(copy);
+  expect(readdirSync(path.dirname(file))).toEqual([path.basename(copy ?? '')]);
+  const rescued = await openAt(copy ?? '');
   expect([copy, await rescued.audit('w', { limit: 9 })]).toEqual([`${file}.rescued`, [expect.anything()]]);
+});
+
+test('of a database that was cut short nothing is kept where what is left is not whole, and nothing half written stays', async () => {
+  const file = newPath();
+  const store = await openAt(file);
+  await store.record('w', login);
+  store.upkeep.checkpoint();
+  leaveSpace(file);
+  truncateSync(file, PAGE_BYTES);
+  expect(await store.upkeep.rescue()).toBeUndefined();
+  expect(readdirSync(path.dirname(file)).filter((name) => name.includes('.rescued'))).toEqual([]);
 });
 
 test('the log moves into the database, so that the file alone holds what was written', async () => {

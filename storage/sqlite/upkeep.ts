@@ -2,7 +2,7 @@ import { renameSync, rmSync, statSync } from 'node:fs';
 import { backup } from 'node:sqlite';
 import { unavailable } from '../unavailable.ts';
 import { RESCUED, type StoreUpkeep } from '../upkeep.ts';
-import { createPrivate, type Database } from './database.ts';
+import { createPrivate, type Database, isDamage } from './database.ts';
 import type { FileWatch } from './file-watch.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { faultIn } from './integrity.ts';
@@ -43,14 +43,22 @@ export function upkeepOf(
     async rescue() {
       if (file === undefined) throw unavailable('a store in memory has no file');
       const [draft, copy] = [`${file}${RESCUED}.new`, `${file}${RESCUED}`];
-      rmSync(draft, { force: true });
-      createPrivate(draft);
-      await backup(database.connection, draft);
-      const fault = faultIn(draft);
-      for (const end of ['-wal', '-shm']) rmSync(`${draft}${end}`, { force: true });
-      if (fault !== undefined) throw unavailable(`what was in the database cannot be saved: ${fault}`);
-      renameSync(draft, copy);
-      return copy;
+      const clear = () => {
+        for (const end of ['', '-wal', '-shm']) rmSync(`${draft}${end}`, { force: true });
+      };
+      clear();
+      try {
+        createPrivate(draft);
+        await backup(database.connection, draft);
+        if (faultIn(draft) !== undefined) return undefined;
+        renameSync(draft, copy);
+        return copy;
+      } catch (error) {
+        if (isDamage(error)) return undefined;
+        throw error;
+      } finally {
+        clear();
+      }
     },
   };
 }

@@ -186,6 +186,26 @@ test('the drill: a network whose database is lost is restored from a backup, and
   expect((await second.api('GET', '/api/v1/audit/checkpoint', place)).status).toBe(200);
 });
 
+test('beside a meshd whose lock file was deleted a restore is refused and leaves nothing, and doctor sees that it runs', async () => {
+  const directory = freshFolder();
+  const file = path.join(freshFolder(), 'one.db');
+  const running = startMeshd({ directory });
+  onTestFinished(() => void running.child.kill('SIGKILL'));
+  const listen = new URL(await running.ready()).host;
+  expect((await meshd(directory, 'backup', file)).code).toBe(0);
+  for (const name of ['lock', 'lock-journal']) rmSync(path.join(directory, name), { force: true });
+  const pid = () => readFileSync(path.join(directory, 'meshd.pid'), 'utf8').trim();
+  const before = pid();
+  const refused = await meshd(directory, 'restore', file);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/mesh\.db is in use: another meshd/)]);
+  expect([pid(), readdirSync(directory).filter((name) => name.endsWith('.new'))]).toEqual([before, []]);
+  const off = { MESH_BUS_LISTEN: 'off', MESH_RELAY_LISTEN: 'off', MESH_STUN_LISTEN: 'off' };
+  const env = { HOME: directory, MESH_LISTEN: listen, ...off };
+  const looked = await run(launcher('meshd'), ['doctor', '--config-dir', directory], { env });
+  expect(looked.stdout).toContain('takes connections');
+  expect([pid(), looked.code]).toEqual([before, 0]);
+});
+
 test('meshd --help names what works on the database', async () => {
   const { stdout } = await meshd(freshFolder(), '--help');
   for (const name of ['--accept-loss', 'backup [options] <file>', 'restore <file>', 'compact']) {

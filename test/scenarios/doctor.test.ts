@@ -112,6 +112,13 @@ test('a clock behind what was recorded, and how long a certificate is valid, are
   expect(of('certificates')).toMatchObject([{ detail: expect.stringMatching(/is valid for \d+ more days, until /) }]);
 });
 
+test('an empty database that nothing is known of is no fault', async () => {
+  const directory = freshDirectory();
+  writeFileSync(path.join(directory, 'mesh.db'), '');
+  const { code, of } = await doctor(directory);
+  expect([code, of('database')]).toMatchObject([0, [{ detail: expect.stringContaining('No control plane has run') }]]);
+});
+
 test('beside a control plane that runs its listeners are used, and its nodes are counted by the version that they said', async () => {
   const directory = freshDirectory();
   configure(directory);
@@ -123,10 +130,15 @@ test('beside a control plane that runs its listeners are used, and its nodes are
   let nodes = 0;
   for (const version of ['0.1.0', '0.2.0', '0.2.0', undefined]) {
     const { deviceToken: token } = await enrol({ api }, body.token, `node-${nodes++}`, { version });
-    await api('POST', '/api/v1/devices/self/heartbeat', { token, body: {} });
+    if (nodes % 2 === 0) await api('POST', '/api/v1/devices/self/heartbeat', { token, body: {} });
   }
   const { code, of } = await doctor(directory, { MESH_LISTEN: new URL(url).host });
   await meshd.stop();
+  const again = startMeshd({ directory });
+  const { body: peers } = await apiOf(await again.ready())('GET', '/api/v1/peers', place);
+  await again.stop();
+  const said = peers.items.map(({ status }: { status: { version: string | null } }) => status.version);
+  expect(said.sort()).toEqual(['0.1.0', '0.2.0', '0.2.0', null]);
   expect(of('ports')).toMatchObject([
     { state: 'ok', detail: expect.stringMatching(/^The API .* takes connections\.$/) },
   ]);

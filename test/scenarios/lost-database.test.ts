@@ -1,6 +1,7 @@
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -138,19 +139,105 @@ test.each<[string, (file: string) => void, RegExp]>([
       fold(file);
       zero(file, 2 * PAGE_BYTES);
     },
-    /^meshd: (unavailable: )?the database \S+mesh\.db is damaged \(.+\)\. Restore it from a backup: meshd restore FILE\./,
+    /^meshd: the database \S+mesh\.db is damaged \(.+\), so nothing was started or changed\. Restore it from a backup: /,
+  ],
+  [
+    'the database is cut to 300 bytes more than some pages',
+    (file) => {
+      fold(file);
+      truncateSync(file, 20 * PAGE_BYTES + 300);
+    },
+    /^meshd: the database \S+mesh\.db (is damaged \(.+\)|does not open.*: .+), so nothing was started or changed\./,
+  ],
+  [
+    'the head of the database is not that of one',
+    (file) => {
+      fold(file);
+      writeFileSync(file, readFileSync(file).fill(0x5a, 0, PAGE_BYTES));
+    },
+    /^meshd: the database \S+mesh\.db .*file is not a database\S*, so nothing was started or changed\./,
   ],
 ])('where %s meshd does not start, says so of the database and changes nothing', async (_what, damage, message) => {
   const directory = copyOfKilled();
   const file = databaseIn(directory);
   damage(file);
   const before = existsSync(file) ? readFileSync(file) : undefined;
+  const looked = await meshd(directory, 'doctor', '--json');
   const { code, stdout, stderr } = await meshd(directory, '--standalone');
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(message);
+  const said = JSON.parse(looked.stdout).items.find(({ check }: { check: string }) => check === 'database');
+  expect([looked.code, said.detail]).toEqual([
+    1,
+    `No meshd starts here as it is: ${stderr.replace(/^meshd: /, '').trimEnd()}`,
+  ]);
   expect(stderr).toMatch(/meshd restore/);
   expect(stderr).not.toMatch(/MESH_RELAY|cannot listen/);
   expect(existsSync(file) ? readFileSync(file) : undefined).toEqual(before);
+});
+
+/** The copy from before, as one of the backups that a control plane makes by itself. */
+function keepBackup(directory: string): string {
+  const backup = path.join(directory, 'backups', 'mesh-20260102T030405Z.db');
+  mkdirSync(path.dirname(backup), { recursive: true });
+  cpSync(killed.older, backup);
+  return backup;
+}
+
+const inOrder = (...lines: string[]) => expect.stringMatching(new RegExp(lines.join('.*\\n.*')));
+
+test('a refusal tells what each choice costs, the cheapest first', async () => {
+  const directory = copyOfKilled();
+  const backup = keepBackup(directory);
+  const file = databaseIn(directory);
+  truncateSync(`${file}-wal`, readFileSync(`${file}-wal`).length - PAGE_BYTES);
+  const short = await meshd(directory, '--standalone');
+  expect(short.stderr).toEqual(
+    inOrder(
+      'what costs least first:',
+      '  give up \\d+ entr(y|ies) for good:  \\S*meshd --standalone --accept-loss',
+      `  restore what was there on 20\\S+Z, which gives up \\d+ entries, \\d+ more than the database lacks:  \\S*meshd restore ${backup} `,
+    ),
+  );
+  for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
+  const none = await meshd(directory, '--standalone');
+  expect(none.stderr).toEqual(
+    inOrder(
+      'what costs least first:',
+      `  restore what was there on 20\\S+Z, which gives up \\d+ entries:  \\S*meshd restore ${backup} `,
+      '  give up \\d+ entries for good:  ',
+    ),
+  );
+});
+
+test('of a damaged database the copy that can be restored is named, by a start and by meshd doctor', async () => {
+  const directory = copyOfKilled();
+  const backup = keepBackup(directory);
+  writeFileSync(path.join(directory, 'backups', 'mesh-20260203T040506Z.db'), 'no database');
+  const file = databaseIn(directory);
+  fold(file);
+  truncateSync(file, 20 * PAGE_BYTES);
+  const advice = new RegExp(
+    `Restore what was there on 20\\S+Z, which gives up \\d+ entries: \\S*meshd restore ${backup} `,
+  );
+  expect((await meshd(directory, '--standalone')).stderr).toMatch(advice);
+  expect((await meshd(directory, 'doctor')).stdout).toMatch(advice);
+});
+
+test.each([
+  [
+    'is damaged',
+    (file: string) => writeFileSync(file, '{'),
+    /credentials\.json is damaged: put a copy of it in its place\./,
+  ],
+  ['is not there', (file: string) => rmSync(file), /credentials\.json is not there, and the database/],
+])('where credentials.json %s meshd doctor says what the start says', async (_what, harm, message) => {
+  const directory = copyOfKilled();
+  harm(path.join(directory, 'credentials.json'));
+  const { code, stderr } = await meshd(directory, '--standalone');
+  expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+  const looked = await meshd(directory, 'doctor');
+  expect([looked.code, looked.stdout]).toEqual([1, expect.stringContaining(stderr.replace(/^meshd: /, '').trimEnd())]);
 });
 
 const headOf = (directory: string, workspace: string) => path.join(directory, 'log-heads', workspace);
@@ -305,6 +392,9 @@ test('once mesh.db is removed under a running meshd no write is acknowledged, an
   expect(refused.stderr).toMatch(gone);
   expect(refused.stderr).toContain(`meshd restore ${rescued}`);
   expect((await meshd(directory, 'restore', rescued)).code).toBe(0);
+  expect((await meshd(directory, 'doctor')).stdout).toMatch(
+    /ok +files +\S+mesh\.db\.rescued \(\d+ bytes, of 20\S+Z\) is an older copy of the database: /,
+  );
   const again = await openPlane({ directory });
   const { body } = await again.api('GET', '/api/v1/policies', place);
   expect(body.items.map(({ name }: { name: string }) => name)).toEqual(['before']);

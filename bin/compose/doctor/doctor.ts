@@ -1,6 +1,5 @@
 import { storeFile } from '../../../storage/open.ts';
 import { loadConfig } from '../config.ts';
-import { locking } from '../locking.ts';
 import { storeUrl } from '../store-url.ts';
 import { checkBackup } from './backup.ts';
 import { checkCertificates } from './certificates.ts';
@@ -10,14 +9,15 @@ import { checkFiles } from './files.ts';
 import { checkIntegrity } from './integrity.ts';
 import { checkNodes } from './nodes.ts';
 import { checkPorts } from './ports.ts';
+import { runsIn } from './running.ts';
 import { checkSpace } from './space.ts';
 
 /** In the order in which one of them explains the next. */
 const CHECKS: Readonly<Record<string, Check>> = {
+  files: checkFiles,
   database: checkIntegrity,
   space: checkSpace,
   backup: checkBackup,
-  files: checkFiles,
   clock: checkClock,
   certificates: checkCertificates,
   ports: checkPorts,
@@ -39,19 +39,10 @@ export async function examine(configDir: string, now = Date.now()): Promise<Diag
 function subjectOf(configDir: string, now: number): Subject | Finding {
   try {
     const config = loadConfig(process.env, configDir);
-    return { config, file: storeFile(storeUrl(config)), isRunning: isInUse(configDir), now };
+    const file = storeFile(storeUrl(config));
+    return { config, file, isRunning: runsIn(configDir, file), now };
   } catch (error) {
     return failed((error as Error).message);
-  }
-}
-
-/** @throws Error where the directory is not there */
-function isInUse(configDir: string): boolean {
-  try {
-    return locking(configDir, () => false);
-  } catch (error) {
-    if (/is in use by another meshd/.test((error as Error).message)) return true;
-    throw error;
   }
 }
 

@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { formatInstant } from '../../../core/base/time.ts';
 import { closeToOthers } from '../../../storage/file-mode.ts';
+import { RESCUED } from '../../../storage/upkeep.ts';
 import { type Check, type Finding, ok, warning } from './check.ts';
 
 /** Who can read what holds secrets, which is narrowed; and what a killed process left half written, which is removed. */
@@ -10,8 +12,23 @@ export const checkFiles: Check = ({ config: { configDir }, file, isRunning }) =>
     ...secrets.filter((name) => existsSync(name)).flatMap((name) => closeToOthers(name).map(asFinding)),
     ...(isRunning ? [] : halfWritten(path.join(configDir, 'backups')).map(removed)),
   ];
-  return findings.length > 0 ? findings : [ok('What holds secrets can be read by its owner alone.')];
+  const seen = findings.length > 0 ? findings : [ok('What holds secrets can be read by its owner alone.')];
+  return file === undefined ? seen : [...seen, ...copiesBeside(file).map(kept)];
 };
+
+/** What was saved of a database that was removed, and what was there before a restore. */
+function copiesBeside(file: string): string[] {
+  const [folder, name] = [path.dirname(file), path.basename(file)];
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const isCopy = (each: string) => each.startsWith(`${name}${RESCUED}`) || each.startsWith(`${name}.before-restore-`);
+  return names.filter((each) => isCopy(each) && !/-(wal|shm)$/.test(each)).map((each) => path.join(folder, each));
+}
+
+function kept(name: string): Finding {
+  const { size, mtimeMs } = statSync(name);
+  const of = `${size} bytes, of ${formatInstant(mtimeMs)}`;
+  return ok(`${name} (${of}) is an older copy of the database: meshd does not use it, and it is as secret.`);
+}
 
 function asFinding(said: string): Finding {
   return said.includes(': narrowed ') ? { ...ok(`${said}.`), repaired: true } : warning(`${said}.`);

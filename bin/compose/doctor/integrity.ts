@@ -1,34 +1,36 @@
-import { existsSync } from 'node:fs';
 import { hasCredentials } from '../../../storage/credentials.ts';
 import { isServed } from '../../../storage/open.ts';
-import { openForReading, RESTORE } from '../../../storage/sqlite/database.ts';
+import { openForReading } from '../../../storage/sqlite/database.ts';
 import { faultIn } from '../../../storage/sqlite/integrity.ts';
+import { hasEntries } from '../../../storage/sqlite/losses.ts';
 import { unreadableIn } from '../../../storage/sqlite/readable.ts';
+import { whyNoStart } from '../judge-installation.ts';
+import { restoreAdvice } from '../refusals.ts';
 import { storeUrl } from '../store-url.ts';
 import { type Check, type Finding, failed, ok } from './check.ts';
 
-/** Every page of the database, then every record, its past and the audit log. */
+/** What a start asks; then every page of the database, every record, its past and the audit log. */
 export const checkIntegrity: Check = async ({ file, config }) => {
+  const { configDir } = config;
+  const refusal = await whyNoStart(configDir, file);
+  if (refusal !== undefined) return [failed(`No meshd starts here as it is: ${refusal}`)];
   if (isServed(storeUrl(config))) return [await lookAt(storeUrl(config))];
   if (file === undefined) return [ok('The store is in memory.')];
-  if (!existsSync(file)) {
-    if (!hasCredentials(config.configDir)) return [ok(`No control plane has run in ${config.configDir} yet.`)];
-    return [failed(`${file} is not there: put it back if a volume is not mounted, or restore it: meshd restore FILE.`)];
-  }
-  const fault = faultIn(file);
-  if (fault !== undefined) return [failed(`${fault}. ${RESTORE}`)];
+  if (!hasCredentials(configDir) && !hasEntries(file)) return [ok(`No control plane has run in ${configDir} yet.`)];
+  const fault = faultIn(file) ?? unreadable(file);
+  if (fault !== undefined) return [failed(`${fault}. ${await restoreAdvice({ configDir, file })}`)];
+  return [ok('Every page of the database, every record and every entry of the audit log can be read.')];
+};
+
+function unreadable(file: string): string | undefined {
   const database = openForReading(file);
   try {
-    const unreadable = unreadableIn(database);
-    return [
-      unreadable === undefined
-        ? ok('Every page of the database, every record and every entry of the audit log can be read.')
-        : failed(`${unreadable} cannot be read. ${RESTORE}`),
-    ];
+    const what = unreadableIn(database);
+    return what === undefined ? undefined : `${what} cannot be read`;
   } finally {
     database.close();
   }
-};
+}
 
 /** What is written there is checked by the servers themselves. */
 async function lookAt(url: string): Promise<Finding> {

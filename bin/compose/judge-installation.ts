@@ -1,0 +1,83 @@
+import { existsSync, statSync } from 'node:fs';
+import { readCheckpoint } from '../../core/audit/checkpoint.ts';
+import type { LastingHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
+import { missingIn } from '../../core/audit/losses.ts';
+import { StoreError } from '../../core/base/ports.ts';
+import { formatInstant } from '../../core/base/time.ts';
+import { readCredentials } from '../../storage/credentials.ts';
+import { buildKeyring } from '../../storage/keyring.ts';
+import { headsIn } from '../../storage/log-heads.ts';
+import { DamageError, isDamage } from '../../storage/sqlite/database.ts';
+import { damaged } from '../../storage/sqlite/integrity.ts';
+import { hasEntries, readLogs } from '../../storage/sqlite/losses.ts';
+import { entriesLost, lossLine } from './loss-words.ts';
+import { damageRefusal, keyRefusal, lossRefusal, type Missing, type Place } from './refusals.ts';
+
+export interface Judgement {
+  /** Of credentials.json; undefined where it is not there. */
+  readonly logs: PublicLogKeys | undefined;
+  /** Why a start needs --accept-loss, and what else can be done; undefined where nothing is missing. */
+  readonly refusal: string | undefined;
+}
+
+/**
+ * Holds an installation against what is known of it apart from its database (docs/reliability.md). Nothing is written.
+ *
+ * @param file of the database; undefined for one in memory, or on servers
+ * @throws Error where a start is refused with --accept-loss too
+ */
+export async function judgeInstallation(configDir: string, file: string | undefined): Promise<Judgement> {
+  const credentials = readCredentials(configDir);
+  const logs = credentials && buildKeyring(credentials).logs;
+  if (file === undefined) return { logs, refusal: undefined };
+  const place = { configDir, file };
+  const heads = headsIn(configDir);
+  return explaining(place, async () => {
+    const missing = logs ? await missingOf(file, heads, logs) : undefined;
+    if (logs) return { logs, refusal: missing && (await lossRefusal(place, missing)) };
+    if (hasEntries(file)) return { logs, refusal: keyRefusal(place) };
+    const isKnown = heads.all().length > 0;
+    return { logs, refusal: isKnown ? keyRefusal(place, missingFile(file, heads)) : undefined };
+  });
+}
+
+/** Why no control plane starts there as it is, and what to do. */
+export async function whyNoStart(configDir: string, file: string | undefined): Promise<string | undefined> {
+  try {
+    return (await judgeInstallation(configDir, file)).refusal;
+  } catch (error) {
+    return error instanceof StoreError ? error.subject : (error as Error).message;
+  }
+}
+
+/** Says of a file that turns out to be damaged what it can be restored from. */
+export async function explaining<T>(place: Place, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof DamageError) && !isDamage(error)) throw error;
+    const what = error instanceof DamageError ? error.what : damaged(place.file, (error as Error).message);
+    throw new Error(await damageRefusal(place, what), { cause: error });
+  }
+}
+
+async function missingOf(file: string, heads: LastingHeads, logs: PublicLogKeys): Promise<Missing | undefined> {
+  const isThere = statSync(file, { throwIfNoEntry: false })?.size;
+  const losses = isThere ? await readLogs(file, (store) => missingIn(store, heads, logs)) : undefined;
+  if (losses === undefined) return missingFile(file, heads);
+  if (losses.length === 0) return undefined;
+  const known = losses.flatMap((loss) => ('head' in loss ? [] : [loss]));
+  const entries = known.length === losses.length ? entriesLost(known) : undefined;
+  return { lines: losses.map(lossLine), entries };
+}
+
+function missingFile(file: string, heads: LastingHeads): Missing {
+  const what = existsSync(file) ? 'is empty' : 'is not there';
+  const known = heads.all();
+  if (known.length === 0) {
+    return { lines: [`the file ${what}, and credentials.json shows that there was one`], entries: undefined };
+  }
+  const entries = known.reduce((sum, { note }) => sum + (readCheckpoint(note)?.size ?? 0), 0);
+  const last = formatInstant(Math.max(...known.map(({ at }) => at)));
+  return { lines: [`the file ${what}; on ${last} its logs had ${entries} entries`], entries };
+}

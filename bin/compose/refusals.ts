@@ -1,0 +1,103 @@
+import { existsSync, statSync } from 'node:fs';
+import { lossesIn } from '../../core/audit/losses.ts';
+import { formatInstant } from '../../core/base/time.ts';
+import { backupsIn } from '../../storage/backup-files.ts';
+import { credentialsFile } from '../../storage/credentials.ts';
+import { headsIn } from '../../storage/log-heads.ts';
+import { readLogs } from '../../storage/sqlite/losses.ts';
+import { RESCUED } from '../../storage/upkeep.ts';
+import { entriesLost } from './loss-words.ts';
+
+export interface Place {
+  readonly configDir: string;
+  readonly file: string;
+}
+
+/** What a database has less than the installation had. */
+export interface Missing {
+  readonly lines: readonly string[];
+  /** Of its logs; undefined where nobody knows how many there were. */
+  readonly entries: number | undefined;
+}
+
+/** A copy that can be restored. */
+interface Copy {
+  readonly name: string;
+  readonly at: number;
+  /** Entries that the installation had and the copy has not. */
+  readonly lacks: number;
+}
+
+/** Each choice with what it costs, the cheapest first. */
+export async function lossRefusal(place: Place, { lines, entries }: Missing): Promise<string> {
+  const { file, configDir } = place;
+  const copy = await bestCopy(place);
+  const given = entries === undefined ? 'whatever is missing' : `${counted(entries)} for good`;
+  const accept = `  give up ${given}:  meshd --standalone --accept-loss --config-dir ${configDir}`;
+  const restore = copy
+    ? `  restore ${costOf(copy, entries)}:  ${restoring(copy, configDir)}`
+    : `  restore a backup that is elsewhere:  meshd restore FILE --config-dir ${configDir}`;
+  const isDearer = copy !== undefined && entries !== undefined && copy.lacks > entries;
+  return [
+    `the database ${file} has less than this installation had, so nothing was started or changed:`,
+    ...lines.map((line) => `  - ${line}`),
+    'Put the file back if it is elsewhere (a volume that is not mounted, MESH_STORE_URL), or, what costs least first:',
+    ...(isDearer ? [accept, restore] : [restore, accept]),
+  ].join('\n');
+}
+
+/**
+ * Sessions, nodes and the audit logs rest on the keys: others in their place would shut everyone out without a word.
+ *
+ * @param gone what is known of a database that is not there either
+ */
+export function keyRefusal({ configDir, file }: Place, gone?: Missing): string {
+  const what = gone
+    ? `although log-heads beside it shows that it was; of the database ${gone.lines.join()}`
+    : `and the database ${file} was written with the keys in it`;
+  return [
+    `${credentialsFile(configDir)} is not there, ${what}, so nothing was started or changed.`,
+    `Put ${gone ? 'both' : 'it'} back if elsewhere (a volume that is not mounted, --config-dir), or`,
+    `  restore a backup that was made --with-credentials:  meshd restore FILE --config-dir ${configDir}`,
+    `  make new keys, with which every node has to join again:  meshd --standalone --accept-loss --config-dir ${configDir}`,
+  ].join('\n');
+}
+
+export async function damageRefusal(place: Place, what: string): Promise<string> {
+  return `${what}, so nothing was started or changed. ${await restoreAdvice(place)}`;
+}
+
+/** What to do about a database that is damaged: what is left of it is kept aside. */
+export async function restoreAdvice(place: Place): Promise<string> {
+  const copy = await bestCopy(place);
+  return copy
+    ? `Restore ${costOf(copy)}: ${restoring(copy, place.configDir)}`
+    : `Restore it from a backup: meshd restore FILE --config-dir ${place.configDir}`;
+}
+
+const restoring = ({ name }: Copy, configDir: string) => `meshd restore ${name} --config-dir ${configDir}`;
+
+/** @param missing entries that the database lacks itself */
+function costOf({ at, lacks }: Copy, missing?: number): string {
+  const what = `what was there on ${formatInstant(at)}`;
+  if (lacks === 0) return `${what}, which lacks nothing that is known of`;
+  const more = missing === undefined ? 0 : lacks - missing;
+  return `${what}, which gives up ${counted(lacks)}${more > 0 ? `, ${more} more than the database lacks` : ''}`;
+}
+
+function counted(entries: number): string {
+  return entries === 1 ? '1 entry' : `${entries} entries`;
+}
+
+/** Of those that can be read, the newest that lacks least. */
+async function bestCopy({ file, configDir }: Place): Promise<Copy | undefined> {
+  const heads = headsIn(configDir).all();
+  const rescued = `${file}${RESCUED}`;
+  const copies: Copy[] = [];
+  for (const name of [...backupsIn(configDir), ...(existsSync(rescued) ? [rescued] : [])]) {
+    // One that is damaged, or was never written to, is none.
+    const losses = await readLogs(name, (store) => lossesIn(store, heads)).catch(() => undefined);
+    if (losses) copies.push({ name, at: statSync(name).mtimeMs, lacks: entriesLost(losses) });
+  }
+  return copies.sort((a, b) => a.lacks - b.lacks || b.at - a.at)[0];
+}

@@ -53,14 +53,12 @@ export function takeLock(directory: string, holder: LockHolder = MESHD): Lock {
     if (!/locked|busy/i.test((error as Error).message)) throw Object.assign(error as Error, { path: lockFile });
     throw new Error(holder.refusal(directory, readPid(pidFile)));
   }
-<<<<<<< HEAD
-  rmSync(pidFile, { force: true });
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600, flag: 'wx' });
-=======
->>>>>>> doctor22
   const held = database;
   return {
-    sign: () => writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 }),
+    sign() {
+      rmSync(pidFile, { force: true });
+      writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600, flag: 'wx' });
+    },
     release: () => held.close(),
   };
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { lockDirectory } from './directory-lock.ts';
+import { takeLock } from './directory-lock.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -14,7 +14,9 @@ const inside = (name: string) => path.join(directory, name);
 test('the process id takes the place of a link, and what that leads to stays as it was', () => {
   writeFileSync(inside('other'), 'precious');
   symlinkSync(inside('other'), inside('meshd.pid'));
-  lockDirectory(directory).release();
+  const lock = takeLock(directory);
+  lock.sign();
+  lock.release();
   expect([readFileSync(inside('other'), 'utf8'), readFileSync(inside('meshd.pid'), 'utf8')]).toEqual([
     'precious',
     `${process.pid}\n`,
@@ -23,6 +25,6 @@ test('the process id takes the place of a link, and what that leads to stays as 
 
 test('a lock that is a link is refused, and nothing is made behind it', () => {
   symlinkSync(inside('other'), inside('lock'));
-  expect(() => lockDirectory(directory)).toThrow(`${inside('lock')} is a link: remove it.`);
+  expect(() => takeLock(directory)).toThrow(`${inside('lock')} is a link: remove it.`);
   expect(existsSync(inside('other'))).toBe(false);
 });

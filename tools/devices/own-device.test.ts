@@ -26,7 +26,14 @@ test('a graph holds the neighbours and the rules between them, and neither label
     epoch: kit.services.nodeAccess.graphEpoch,
     version: revision,
     reason: 'requested',
-    self: { id: web.id, name: 'web', address: '10.96.0.1', cidr: '10.96.0.0/24', phase: 'ready' },
+    self: {
+      id: web.id,
+      name: 'web',
+      address: '10.96.0.1',
+      cidr: '10.96.0.0/24',
+      phase: 'ready',
+      workspace: expect.any(String),
+    },
     peers: [
       {
         id: db.id,

@@ -56,3 +56,14 @@ test('a log that was begun and not yet signed, as by a start that was killed, ha
   const heads = { all: () => [], wereKept: () => true };
   expect(await missingIn(kit.services.store, heads, kit.services.keys.logs)).toEqual([]);
 });
+
+test('a log that is signed for the first time while it is looked at is not missing its head', async () => {
+  await using kit = await buildKit();
+  const { store, keys } = kit.services;
+  const workspace = await kit.workspace();
+  await keepHead(kit.services, workspace);
+  const note = (await keys.logs.heads.newest(workspace)) ?? '';
+  let looks = 0;
+  const heads = { all: () => (looks++ === 0 ? [] : [{ workspace, note, at: UNTIL }]), wereKept: () => true };
+  expect(await missingIn(store, heads, keys.logs)).toEqual([]);
+});

@@ -32,7 +32,7 @@ export async function missingIn(
   const kept = heads.all();
   const unread = kept.flatMap((head) => unreadable(head, logs));
   const isRead = ({ workspace }: KeptHead) => !unread.some((lost) => lost.workspace === workspace);
-  const absent = heads.wereKept() ? await headlessIn(store, kept) : [];
+  const absent = heads.wereKept() ? await headlessIn(store, heads) : [];
   return [...unread, ...absent, ...(await lossesIn(store, kept.filter(isRead)))];
 }
 
@@ -63,9 +63,10 @@ function unreadable({ workspace, note }: KeptHead, logs: PublicLogKeys): LostHea
  * A checkpoint goes into the database once the head is durable: a log that has one had a head. One that has none yet was
  * begun a moment before a kill.
  */
-async function headlessIn(store: Logs, heads: readonly KeptHead[]): Promise<LostHead[]> {
-  const kept = new Set(heads.map(({ workspace }) => workspace));
+async function headlessIn(store: Logs, heads: Pick<LastingHeads, 'all'>): Promise<LostHead[]> {
   const signed = [...(await checkpointsIn(store)).keys()];
+  // Looked at last: a control plane may be at work, and the head of a log is there before its checkpoint.
+  const kept = new Set(heads.all().map(({ workspace }) => workspace));
   return signed.filter((name) => !kept.has(name)).map((workspace) => ({ workspace, head: 'not there' }));
 }
 

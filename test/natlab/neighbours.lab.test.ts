@@ -1,4 +1,7 @@
-import { expect, it } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { RUN_DIRECTORY } from '../../client/run-directory.ts';
 import { type LabHost, natlab } from '../kits/lab/natlab.ts';
 import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
 import type { Target } from '../kits/lab/natlab-packets.ts';
@@ -48,10 +51,13 @@ async function counting(host: LabHost, match: string) {
 }
 let tables = 0;
 
-/** Takes the firewall of a node away for good, as whoever owns its machine can: its agent would put it back. */
+/** Takes the firewall of a node away for good, as whoever owns its machine can: its agent would put it back, and its guard deny. */
 async function disarm(node: LabNode): Promise<void> {
+  const { host, interfaceName } = node;
   process.kill((await node.status()).node.pid, 'SIGKILL');
-  await node.host.must('nft', ['delete', 'table', 'inet', `mesh_${node.interfaceName}`]);
+  await host.must('nft', ['delete', 'table', 'inet', `mesh_${interfaceName}`]);
+  writeFileSync(path.join(RUN_DIRECTORY, interfaceName, 'guard'), 'quit\n');
+  await vi.waitUntil(async () => !(await host.must('nft', ['list', 'tables'])).includes('mesh_guard'));
 }
 
 describePrivileged('a node among hostile neighbours', () => {

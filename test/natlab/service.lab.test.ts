@@ -43,7 +43,7 @@ describePrivileged('mesh service, under a real systemd', () => {
         `old=$(systemctl show -P MainPID ${unit}); kill -KILL $old`,
         `until [ "$(systemctl show -P MainPID ${unit})" != "$old" ] && [ "$(systemctl show -P MainPID ${unit})" != 0 ]; do :; done`,
         untilUp,
-        step('again', `${mesh} ping b --count 1 ${own}`),
+        step('again', `until ${mesh} ping b --count 1 ${own}; do :; done`),
         step('journal', `journalctl -u ${unit} --no-pager -o cat`),
         step('uninstall', `${mesh} service uninstall ${name}`),
         step('gone', `${mesh} service status ${name}; ip link show dev ${a.interfaceName}; nft list tables`),

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { namesIn, textIn } from '../../client/if-readable.ts';
 
 /** What files of a node and of a login say that is no secret. Whatever else they say is one. */
 const PUBLIC = new Set([
@@ -24,8 +24,8 @@ const SECRET_NAME = /TOKEN|SECRET|PASS|KEY|CREDENTIAL|OTP|AUTH/i;
 /** Every secret that can be known here: of the files of a directory, read as they are, and of the environment. */
 export function secretsHere(directory: string, env: NodeJS.ProcessEnv): string[] {
   const found: string[] = [];
-  for (const name of filesIn(directory)) {
-    const text = textOf(path.join(directory, name));
+  for (const name of namesIn(directory)) {
+    const text = textIn(path.join(directory, name));
     if (name === 'graph.json') found.push(...ofRelay(text));
     else if (name.endsWith('.json')) found.push(...ofJson(text));
     else if (name === 'node.key') found.push(text.trim());
@@ -56,20 +56,4 @@ function stringsIn(value: unknown, isSecret: (name: string) => boolean, name = '
   if (typeof value === 'string') return isSecret(name) ? [value] : [];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, each]) => stringsIn(each, isSecret, Array.isArray(value) ? name : key));
-}
-
-function filesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }

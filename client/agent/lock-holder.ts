@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { textIn } from '../if-readable.ts';
 import type { ProcessTable } from '../tunnel/process-table.ts';
 
 /**
@@ -8,16 +8,8 @@ import type { ProcessTable } from '../tunnel/process-table.ts';
  * @returns undefined for an id that is damaged, of nobody or of another program: it may be from an agent before
  */
 export async function lockHolder(pidFile: string, processes: ProcessTable): Promise<number | undefined> {
-  const pid = Number(textOf(pidFile));
+  const pid = Number(textIn(pidFile));
   if (!Number.isSafeInteger(pid) || pid <= 1 || pid === process.pid) return undefined;
   const found = await processes(pid);
   return found?.command.some((word) => /^mesh(\.[jt]s)?$/.test(path.basename(word))) ? pid : undefined;
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }

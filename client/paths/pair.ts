@@ -285,7 +285,7 @@ export class Pair {
     this.#wasReady = true;
   }
 
-  /** Contract, network ports: without the bus nodes cannot connect, so the relay carries nothing for a peer never met. */
+  /** Nodes that never met cannot connect without the bus: the relay carries nothing for them. */
   #meet(): void {
     this.#wasMet = true;
     if (this.#routes.isMet) return;

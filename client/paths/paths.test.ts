@@ -401,15 +401,7 @@ describe('with bus and STUN away', () => {
   });
 
   test('a recording of what a peer said directly moves nothing, begins nothing and is answered twice a second at most', () => {
-    const { simulation, one, two } = pair('none', 'none');
-    simulation.run(5_000);
-    for (const node of [one, two]) isolate(simulation, node, false);
-    const recorded: Uint8Array[] = [];
-    simulation.onUdp = (to, bytes) => {
-      if (to === two && decodeEnvelope(bytes)) recorded.push(bytes);
-    };
-    for (const node of [one, two]) simulation.start(node);
-    simulation.run(5_000);
+    const { simulation, one, two, recorded } = recordedPastTheBus();
     simulation.kill(two);
     simulation.start(two);
     const recordings = recorded.length;
@@ -423,15 +415,7 @@ describe('with bus and STUN away', () => {
   });
 
   test('a flood in the name of a peer, or in none, takes nothing from what the peer says by the relay', () => {
-    const { simulation, one, two } = pair('none', 'none');
-    simulation.run(5_000);
-    for (const node of [one, two]) isolate(simulation, node, false);
-    const recorded: Uint8Array[] = [];
-    simulation.onUdp = (to, bytes) => {
-      if (to === two && decodeEnvelope(bytes)) recorded.push(bytes);
-    };
-    for (const node of [one, two]) simulation.start(node);
-    simulation.run(5_000);
+    const { simulation, one, two, recorded } = recordedPastTheBus();
     const [said] = recorded;
     if (!said) throw new Error('Nothing was said past the bus.');
     const flood = (bytes: Uint8Array) => {
@@ -555,4 +539,19 @@ function lost(sent: readonly Sent[], nodes: readonly SimulatedNode[]): Sent[] {
 /** Until each has the other's answer on the bus, so that the relay may carry their packets. */
 function meet(simulation: Simulation, one: SimulatedNode, two: SimulatedNode): void {
   while (!one.met.has(two.publicKey) || !two.met.has(one.publicKey)) simulation.run(5);
+}
+
+/** A pair that met and started anew without bus and STUN, with what `one` sent `two` directly meanwhile. */
+function recordedPastTheBus() {
+  const met = pair('none', 'none');
+  const { simulation, one, two } = met;
+  simulation.run(5_000);
+  for (const node of [one, two]) isolate(simulation, node, false);
+  const recorded: Uint8Array[] = [];
+  simulation.onUdp = (to, bytes) => {
+    if (to === two && decodeEnvelope(bytes)) recorded.push(bytes);
+  };
+  for (const node of [one, two]) simulation.start(node);
+  simulation.run(5_000);
+  return { ...met, recorded };
 }

@@ -8,7 +8,7 @@ export const MAX_KNOWN_ENDPOINTS = 3;
 
 /**
  * Where signals for one peer go when the bus does not carry them: by the relay, and to the addresses at which it was reached
- * last. Only to a peer that was met: the first meeting takes the bus (contract, network ports).
+ * last. Only to a peer that was met: nodes that never met cannot connect without the bus.
  */
 export class SignalRoutes {
   #isMet: boolean;

@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { namesIn, textIn } from '../../if-readable.ts';
 import type { HostResolver } from './resolver.ts';
 
 const DIRECTORY = '/etc/resolver';
@@ -18,24 +19,12 @@ export function darwinResolver(directory = DIRECTORY): HostResolver {
     },
     async unset(interfaceName) {
       for (const file of filesIn(directory)) {
-        if (textOf(file).startsWith(mark(interfaceName))) rmSync(file, { force: true });
+        if (textIn(file).startsWith(mark(interfaceName))) rmSync(file, { force: true });
       }
     },
   };
 }
 
 function filesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory).map((name) => path.join(directory, name));
-  } catch {
-    return [];
-  }
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
+  return namesIn(directory).map((name) => path.join(directory, name));
 }

@@ -128,7 +128,7 @@ export function createMetrics(): Metrics {
           const value = await read();
           const samples = typeof value === 'number' ? [{ labels: {}, value }] : value;
           head(name, type);
-          for (const sample of samples) lines.push(`${name}${labelText(sample.labels)} ${sample.value}`);
+          for (const sample of samples) lines.push(`${name}${labelText(sample.labels)} ${numberText(sample.value)}`);
         } catch {
           whereFailed();
         }
@@ -143,6 +143,11 @@ export function createMetrics(): Metrics {
       return `${lines.join('\n')}\n${texts.join('')}`;
     },
   };
+}
+
+/** As the exposition format has it, which knows no `Infinity`. */
+function numberText(value: number): string {
+  return value === Number.POSITIVE_INFINITY ? '+Inf' : String(value);
 }
 
 function emptyHistogram(labels: Labels): Histogram {

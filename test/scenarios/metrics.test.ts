@@ -136,9 +136,11 @@ test('a metric that cannot be read is left out and counted, and the others are t
   const metrics = createMetrics();
   metrics.gauge('one', 'Reads', () => 1);
   metrics.gauge('broken', 'Does not read', () => Promise.reject(new Error('no')));
+  metrics.gauge('endless', 'Has no end', () => Number.POSITIVE_INFINITY);
   metrics.gauge('quoted', 'Text', () => [{ labels: { text: 'a "b"\\\n' }, value: 2 }]);
   const text = await metrics.render();
   expect(text).toContain('# HELP one Reads\n# TYPE one gauge\none 1\n');
+  expect(text).toContain('endless +Inf\n');
   expect(text).toContain('quoted{text="a \\"b\\"\\\\\\n"} 2\n');
   expect(text).toContain('mesh_metrics_failed_total 1\n');
   expect(text).not.toContain('broken');

@@ -10,6 +10,7 @@ import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
 import { serverHere } from './node-directory.ts';
 import { asCliError, exitCodeOfEnd } from './node-errors.ts';
+import { HINTS } from './node-hints.ts';
 import { durationOf, relayOf } from './node-options.ts';
 import { called } from './own-command.ts';
 import { requireRoot } from './root.ts';
@@ -87,6 +88,7 @@ function invitationOf(options: StartOptions): Invitation {
   throw new CliError(`Give ${missing.join(', and ')}.`, EXIT.input);
 }
 
-function tellEnrolled({ config: { id, name }, phase }: Enrolled): void {
-  if (phase === 'pending') notice(`${name} waits for approval: mesh approve ${id}. It goes on by itself then.`);
+function tellEnrolled({ config: { id, name, server }, phase }: Enrolled): void {
+  if (phase === 'pending')
+    notice(`${name} waits for approval, and goes on by itself then: ${HINTS.approve({ id, server })}`);
 }

@@ -113,8 +113,11 @@ test('people see this node, a row for each peer, and why a peer is not reached d
   ]);
 });
 
-test('a node without peers says why there are none', () => {
-  expect(statusText(status([]), NOW)).toContain('No peers: no policy lets this node and another one talk.');
+test('a node without peers says what may be the reason, and who knows which it is', () => {
+  const text =
+    'No peers: this node is the only one in its network, or no policy lets it and another one talk. Which of both: ' +
+    'mesh admin list-peers --server https://mesh.example.net';
+  expect(statusText(status([]), NOW)).toContain(called(text));
 });
 
 test('a checkpoint of the audit log that the node refused stands in its status', () => {
@@ -128,9 +131,18 @@ test('a checkpoint of the audit log that the node refused stands in its status',
 });
 
 test.each([
-  ['pending', 'This node waits for approval: an administrator runs mesh approve p_a. It connects then by itself.'],
-  ['revoked', 'This node was revoked: its tunnels are down until an administrator runs mesh approve p_a.'],
-  ['removed', 'This node is not registered any more: mesh init --force with a new token.'],
+  [
+    'pending',
+    'This node waits for approval, and connects by itself then. An administrator runs: mesh approve p_a --server https://mesh.example.net',
+  ],
+  [
+    'revoked',
+    'This node was revoked: its tunnels are down until it is let in again. An administrator runs: mesh approve p_a --server https://mesh.example.net',
+  ],
+  [
+    'removed',
+    'This node is not registered any more. With a new join token in a file: mesh init --force --server https://mesh.example.net --token @join-token',
+  ],
 ] as const)('a node that is %s says so, and what lets it in', (standing, text) => {
   const { control, ...rest } = status([]);
   expect(statusText({ ...rest, control: { ...control, standing } }, NOW)).toContain(called(text));
@@ -145,6 +157,15 @@ test('a rule of the host that drops what the network permits stands in the statu
     text: 'inet filter input drops all',
   };
   expect(statusText({ ...status([]), firewall: { in: 1, out: 1, blocked: [blocked] } }, NOW)).toContain(
-    'Host firewall  inet filter input drops all: mesh up --open-firewall opens it',
+    called(
+      'Host firewall  inet filter input drops all. To open it: mesh down && mesh up --daemon --open-firewall --interface mesh0 --wg-port 51820',
+    ),
   );
+});
+
+test('a node whose overlay is down says nothing of names, which there are none of', () => {
+  const { node, ...rest } = status([]);
+  const names = { domain: null, server: null, resolver: null, trouble: '' };
+  const text = statusText({ ...rest, node: { ...node, address: null }, names }, NOW);
+  expect(text).not.toMatch(/^Names|null/m);
 });

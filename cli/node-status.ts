@@ -5,6 +5,9 @@ import { formatDuration } from '../core/base/duration.ts';
 import { parseInstant } from '../core/base/time.ts';
 import { type Answer, answering } from './answer.ts';
 import { nodeStatus } from './node-agent.ts';
+import { nodeDirectory } from './node-directory.ts';
+import { HINTS } from './node-hints.ts';
+import { blockedText, shutOutText } from './node-standing.ts';
 import { called } from './own-command.ts';
 import { requireRoot } from './root.ts';
 
@@ -15,7 +18,7 @@ export function defineStatus(status: Command): void {
     async ({ configDir }: { configDir?: string }): Promise<Answer> => {
       requireRoot('mesh status');
       const value = await nodeStatus(configDir);
-      return { value, text: statusText(value, Date.now()) };
+      return { value, text: statusText(value, Date.now(), nodeDirectory(configDir)) };
     },
   );
 }
@@ -23,9 +26,9 @@ export function defineStatus(status: Command): void {
 const COLUMNS = ['Peer', 'Address', 'Transport', 'Path', 'Handshake', 'State', 'Endpoint'] as const;
 
 /** For people: this node, what it is connected to, a row for each peer, and why some are not reached directly. */
-export function statusText(status: NodeStatus, now: number): string {
+export function statusText(status: NodeStatus, now: number, directory?: string): string {
   const { peers } = status;
-  if (peers.length === 0) return [...head(status, now), '', withoutPeers(status)].join('\n');
+  if (peers.length === 0) return [...head(status, now, directory), '', withoutPeers(status, directory)].join('\n');
   const rows = peers.map((peer) => [
     peer.name,
     peer.address,
@@ -43,7 +46,7 @@ export function statusText(status: NodeStatus, now: number): string {
       .trimEnd();
   const reasons = peers.filter(({ path }) => path !== 'direct').map((peer) => `${peer.name}: ${reasonOf(peer)}`);
   return [
-    ...head(status, now),
+    ...head(status, now, directory),
     '',
     styleText('bold', line(COLUMNS)),
     ...rows.map(line),
@@ -52,22 +55,17 @@ export function statusText(status: NodeStatus, now: number): string {
 }
 
 /** Why there are none, and who can change that. */
-function withoutPeers({ node, control }: NodeStatus): string {
-  switch (control.standing) {
-    case 'pending':
-      return called(
-        `This node waits for approval: an administrator runs mesh approve ${node.id}. It connects then by itself.`,
-      );
-    case 'revoked':
-      return called(`This node was revoked: its tunnels are down until an administrator runs mesh approve ${node.id}.`);
-    case 'removed':
-      return called('This node is not registered any more: mesh init --force with a new token.');
-    default:
-      return 'No peers: no policy lets this node and another one talk.';
-  }
+function withoutPeers(status: NodeStatus, directory?: string): string {
+  const shutOut = shutOutText(status, directory);
+  if (shutOut !== undefined) return shutOut;
+  // A node is not told of peers that policy hides from it.
+  return called(
+    `No peers: this node is the only one in its network, or no policy lets it and another one talk. Which of both: ${HINTS.listPeers({ server: status.control.server })}`,
+  );
 }
 
-function head({ node, control, log, names, relay, icePort, firewall, trouble }: NodeStatus, now: number): string[] {
+function head(status: NodeStatus, now: number, directory?: string): string[] {
+  const { node, control, log, names, relay, icePort, firewall, trouble } = status;
   const address = node.address === null ? 'down' : `${node.address} in ${node.cidr}`;
   const dropped = Object.entries(relay.dropped).filter(([, count]) => count > 0);
   const drops = dropped.length > 0 ? `, dropped ${dropped.map(([why, count]) => `${count} ${why}`).join(', ')}` : '';
@@ -84,17 +82,19 @@ function head({ node, control, log, names, relay, icePort, firewall, trouble }: 
     ],
     ['Firewall', `${firewall.in} rules in, ${firewall.out} out; graph version ${control.graph?.version ?? '-'}`],
   ];
-  if (names) rows.push(['Names', namesText(names)]);
-  for (const { text } of firewall.blocked) rows.push(['Host firewall', `${text}: mesh up --open-firewall opens it`]);
+  // Of an overlay that is down there are none.
+  if (names && node.address !== null) rows.push(['Names', namesText(names)]);
+  for (const { text } of firewall.blocked) rows.push(['Host firewall', blockedText(status, text, directory)]);
   rows.push(['Audit log', logText(log, now)]);
   if (node.expiresAt !== null) rows.push(['Ends', node.expiresAt]);
-  for (const text of [control.trouble, trouble]) if (text) rows.push(['Trouble', text]);
+  for (const text of [control.trouble, trouble]) if (text) rows.push(['Trouble', called(text)]);
   return rows.map(([name, text]) => `${name.padEnd(15)}${text}`);
 }
 
 function namesText({ domain, server, resolver, trouble }: NonNullable<NodeStatus['names']>): string {
   const where = server === null ? 'not served' : `${domain} at ${server}`;
-  return trouble ? `${where}; ${trouble}` : `${where}, by ${resolver}`;
+  if (trouble) return `${where}; ${called(trouble)}`;
+  return resolver === null ? where : `${where}, by ${resolver}`;
 }
 
 function logText({ size, verifiedAt, finding, trouble }: NodeStatus['log'], now: number): string {

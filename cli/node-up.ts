@@ -7,8 +7,9 @@ import { type Answer, answering, type Format, formatIn, print } from './answer.t
 import { outliveOutput } from './closed-output.ts';
 import type { CommandContext } from './command-context.ts';
 import { EXIT } from './exit.ts';
+import { noConfiguration } from './no-configuration.ts';
 import { runInBackground, tellParent } from './node-daemon.ts';
-import { noConfiguration, nodeDirectory } from './node-directory.ts';
+import { nodeDirectory } from './node-directory.ts';
 import { asCliError, exitCodeOfEnd } from './node-errors.ts';
 import { ageOf, durationOf, interfaceOf, portOf, relayOf } from './node-options.ts';
 import { called } from './own-command.ts';

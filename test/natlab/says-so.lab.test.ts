@@ -35,8 +35,10 @@ describeLong('a node that something is wrong with', () => {
     const { one, two } = await labNodes(lab, plane, ['one', 'two'], (node) => node.up());
     await one.untilPeer('two', ({ path }) => path === 'direct');
     const { stdout } = await one.mesh(['why', 'one', 'two']);
-    expect(stdout).toMatch(/^Policy: unknown without a session: .*\nPath from one to two: direct \(ice-ready\)/);
-    expect(stdout).toContain('two has not reported how it reaches one.');
+    expect(stdout).toMatch(/^Policy: one may open to two: everything .*\nPath from one to two: direct \(ice-ready\)/);
+    expect(stdout).toMatch(
+      /How two reaches this node, the control plane knows. Sign in to it: \S*mesh login --server /,
+    );
 
     const isOnline = async () => (await plane.api('GET', '/api/v1/peers/one')).status.online;
     await expect.poll(isOnline).toBe(true);

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { NodeStatus, PeerStatus } from '../client/agent/node-status.ts';
+import { KEY_SHARED } from '../client/control/standing.ts';
 import { verifies } from '../test/verifies.ts';
 import { statusText } from './node-status.ts';
 import { called } from './own-command.ts';
@@ -168,4 +169,10 @@ test('a node whose overlay is down says nothing of names, which there are none o
   const names = { domain: null, server: null, resolver: null, trouble: '' };
   const text = statusText({ ...rest, node: { ...node, address: null }, names }, NOW);
   expect(text).not.toMatch(/^Names|null/m);
+});
+
+test('a key that two machines use stands in the status with what gives one of them its own', () => {
+  expect(statusText({ ...status([]), trouble: KEY_SHARED }, NOW)).toMatch(
+    /^Trouble {8}another machine uses the key .*: bin\/mesh init --force --server https:\/\/mesh\.example\.net --token @join-token$/m,
+  );
 });

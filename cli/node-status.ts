@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import type { NodeStatus, PeerStatus } from '../client/agent/node-status.ts';
+import { KEY_SHARED } from '../client/control/standing.ts';
 import { formatDuration } from '../core/base/duration.ts';
 import { parseInstant } from '../core/base/time.ts';
 import { type Answer, answering } from './answer.ts';
@@ -65,7 +66,7 @@ function withoutPeers(status: NodeStatus, directory?: string): string {
 }
 
 function head(status: NodeStatus, now: number, directory?: string): string[] {
-  const { node, control, log, names, relay, icePort, firewall, trouble } = status;
+  const { node, control, log, names, relay, icePort, firewall } = status;
   const address = node.address === null ? 'down' : `${node.address} in ${node.cidr}`;
   const dropped = Object.entries(relay.dropped).filter(([, count]) => count > 0);
   const drops = dropped.length > 0 ? `, dropped ${dropped.map(([why, count]) => `${count} ${why}`).join(', ')}` : '';
@@ -87,8 +88,13 @@ function head(status: NodeStatus, now: number, directory?: string): string[] {
   for (const { text } of firewall.blocked) rows.push(['Host firewall', blockedText(status, text, directory)]);
   rows.push(['Audit log', logText(log, now)]);
   if (node.expiresAt !== null) rows.push(['Ends', node.expiresAt]);
-  for (const text of [control.trouble, trouble]) if (text) rows.push(['Trouble', called(text)]);
+  for (const text of [control.trouble, troubleText(status, directory)]) if (text) rows.push(['Trouble', called(text)]);
   return rows.map(([name, text]) => `${name.padEnd(15)}${text}`);
+}
+
+function troubleText({ control: { server }, trouble }: NodeStatus, directory?: string): string {
+  if (trouble !== KEY_SHARED) return trouble;
+  return `${KEY_SHARED}. On one of them, with a new join token in a file: ${HINTS.init({ directory, server })}`;
 }
 
 function namesText({ domain, server, resolver, trouble }: NonNullable<NodeStatus['names']>): string {

@@ -1,5 +1,5 @@
 import type { Log } from '../../core/base/ports.ts';
-import { ifIs, integer, nullable, type Of, object, text } from '../../core/base/shape.ts';
+import { ifIs, integer, nullable, type Of, object, shapeOf, text } from '../../core/base/shape.ts';
 import { busSecretOf } from '../../core/identity/device-token.ts';
 import type { GraphMessage } from '../../core/model/graph.ts';
 import { commonWire, MAX_WIRE_TEXT, WIRE_TEXT } from '../../core/model/wire.ts';
@@ -34,9 +34,16 @@ export const ANSWER_MS = 5_000;
 /** A control plane that is away keeps nobody from going. */
 const LEAVE_MS = 500;
 
+const truth = shapeOf({ kind: 'any' }, (value) => value === true);
 const replyShape = object(
   {},
-  { challenge: text(64), version: nullable(integer()), checkpoint: text(4_096), wire: text(MAX_WIRE_TEXT) },
+  {
+    challenge: text(64),
+    superseded: truth,
+    version: nullable(integer()),
+    checkpoint: text(4_096),
+    wire: text(MAX_WIRE_TEXT),
+  },
 );
 
 /** The control plane over the bus: what it is told is sealed to it, and what it did not seal is not taken for its word. */

@@ -285,7 +285,7 @@ export class Agent {
     }
     this.#overlay.want(undefined);
     if (standing === 'pending') log.info({}, 'waiting for an administrator to approve this node in the dashboard');
-    else log.warn({}, `${detail} Its tunnels are down.`);
+    else log.warn({}, `${sentence(detail)} Its tunnels are down.`);
     if (standing === 'removed') this.#end({ why: 'removed', detail });
   }
 
@@ -302,4 +302,8 @@ export class Agent {
     const where = endpoint && transport === 'ice-ready' ? ` at ${endpoint.address} port ${endpoint.port}` : '';
     this.#options.log.info({ reason: reason.code }, `${name}: ${transport}${where}: ${reason.detail}`);
   }
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

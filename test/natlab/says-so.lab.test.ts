@@ -77,7 +77,9 @@ describeLong('a node that something is wrong with', () => {
       await Promise.all([one.up(), two.up()]);
       const isNamed = ({ trouble }: { trouble: string }) => trouble.startsWith('another machine uses the key');
       await Promise.all([one.until(isNamed, NOTICED_MS), two.until(isNamed, NOTICED_MS)]);
-      expect((await one.mesh(['status'])).stdout).toMatch(/On one of them, with a new join token in a file: \S*mesh init .*--force/);
+      expect((await one.mesh(['status'])).stdout).toMatch(
+        /On one of them, with a new join token in a file: \S*mesh init .*--force/,
+      );
       await Promise.all([one.down(), two.down()]);
     },
     NOTICED_MS + 60_000,

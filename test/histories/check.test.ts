@@ -14,7 +14,7 @@ const [A1, B2, A3, B4] = [
   write('a', 10, { began: 0, ended: 1, ifRevision: 0, outcome: { done: 1 } }),
   write('b', 20, { began: 2, ended: 3, ifRevision: 0, outcome: { done: 2 } }),
   write('a', 30, { began: 4, ended: 5, ifRevision: 1, outcome: { done: 3 } }),
-  write('b', undefined, { began: 6, ended: 7, outcome: { done: 4 } }),
+  write('b', undefined, { began: 6, ended: 7, ifRevision: 2, outcome: 'done' }),
 ];
 const HONEST: readonly Operation[] = [A1, B2, A3, B4];
 

@@ -51,7 +51,8 @@ function writesOf(operations: readonly Operation[], versions: Versions) {
   const free = new Set([...versions.values()].flat());
   const writes = operations.filter((operation) => operation.op === 'write');
   for (const write of [...writes.filter(isDone), ...writes.filter(({ outcome }) => outcome === 'unknown')]) {
-    const version = versions.get(write.key)?.find((each) => free.has(each) && isOf(each, write));
+    const all = versions.get(write.key) ?? [];
+    const version = all.find((each, index) => free.has(each) && isOf(each, all[index - 1], write));
     if (version) {
       made.set(write, version);
       free.delete(version);
@@ -62,12 +63,15 @@ function writesOf(operations: readonly Operation[], versions: Versions) {
 }
 
 function isDone({ outcome }: Write): boolean {
-  return typeof outcome === 'object';
+  return outcome === 'done' || typeof outcome === 'object';
 }
 
-function isOf({ revision, value }: Version, write: Write): boolean {
-  const { outcome } = write;
-  return value === write.value && (typeof outcome === 'string' || outcome.done === revision);
+/** A value is told from others by itself, a deletion by what was deleted. */
+function isOf({ revision, value }: Version, before: Version | undefined, write: Write): boolean {
+  const { outcome, ifRevision } = write;
+  if (value !== write.value) return false;
+  if (typeof outcome === 'object') return outcome.done === revision;
+  return value !== undefined || ifRevision === undefined || before?.revision === ifRevision;
 }
 
 /** @returns its revision, undefined where it did nothing that anyone knows of, or what is wrong */

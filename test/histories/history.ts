@@ -25,8 +25,11 @@ export interface Write extends Asked {
   /** Absent: a deletion. */
   readonly value?: number;
   readonly ifRevision?: number;
-  /** Done at a revision; refused, because the record was not as `ifRevision` says, or was not there to be deleted; or not known. */
-  readonly outcome: { readonly done: number } | 'refused' | 'unknown';
+  /**
+   * Done, at a revision where the answer tells it, as that of a deletion does not; refused, because the record was not as
+   * `ifRevision` says, or was not there; or not known.
+   */
+  readonly outcome: { readonly done: number } | 'done' | 'refused' | 'unknown';
 }
 
 /** One answer with all records of some keys; those that it does not list are not there. */

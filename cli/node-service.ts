@@ -15,6 +15,7 @@ import { installedLauncher, ownLauncher } from './own-command.ts';
 import { requireRoot } from './root.ts';
 import { managerHere } from './service/here.ts';
 import type { NodeService, ServiceManager, ServiceStatus } from './service/service.ts';
+import { UNFIT_FOR_PLACES } from './service/systemd-unit.ts';
 
 /** A node that has not ended within this goes on by itself. */
 const SETTLE_MS = 10_000;
@@ -92,8 +93,12 @@ function serviceOf(options: readonly string[], { configDir, interface: interface
   const installation = realpathSync(path.resolve(path.dirname(ownLauncher()), '..'));
   if ([directory, installation, ...options].some((word) => /\p{Cc}/u.test(word)))
     throw new CliError('A service takes no line breaks or control characters in paths and options.', EXIT.input);
+  const launcher = installedLauncher();
+  const unfit = [directory, installation, launcher].find((place) => UNFIT_FOR_PLACES.test(place));
+  if (unfit !== undefined && process.platform !== 'darwin')
+    throw new CliError(`systemd takes no colon, quote or backslash in ${unfit}: use another directory.`, EXIT.input);
   return {
-    launcher: installedLauncher(),
+    launcher,
     installation,
     directory,
     isDirectoryRoots: !existsSync(directory) || statSync(directory).uid === 0,

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { GrowingTree } from '../../core/audit/tree.ts';
 import { StoreError } from '../../core/base/ports.ts';
-import { unavailable } from '../unavailable.ts';
 import { narrow } from '../file-mode.ts';
+import { unavailable } from '../unavailable.ts';
 import { takeFile } from './take-file.ts';
 
 /** The only file that knows node:sqlite's connection; another SQLite binding is a drop-in here. */

@@ -97,7 +97,14 @@ export function withoutNamed(line: string, known: ReadonlySet<string>): string {
 
 /** Whether a line ends with the name of a secret, which the next line then says. */
 export function announcesSecret(line: string): boolean {
-  const [, name] = /([A-Za-z][\w.-]{1,63})["'\\]{0,8}\s{0,8}[:=]\s{0,8}[|>]?\s{0,8}$/.exec(line.slice(-128)) ?? [];
+  let end = line.slice(-128).trimEnd();
+  // YAML begins a text of several lines so.
+  if (end.endsWith('|') || end.endsWith('>')) end = end.slice(0, -1).trimEnd();
+  if (!end.endsWith(':') && !end.endsWith('=')) return false;
+  const name = end
+    .split(/[^\w.-]/)
+    .filter((word) => word !== '')
+    .at(-1);
   return name !== undefined && isSecretName(name);
 }
 

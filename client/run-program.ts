@@ -63,8 +63,3 @@ export const startProgram: StartProgram = (file, args, onLine) => {
     },
   };
 };
-
-/** As `startProgram`, inside a network namespace: `ip` becomes the program. */
-export function startIn(namespace: string): StartProgram {
-  return (file, args, onLine) => startProgram('ip', ['netns', 'exec', namespace, file, ...args], onLine);
-}

@@ -3,12 +3,20 @@ import { runIn, runProgram } from '../run-program.ts';
 import type { Firewall } from './firewall.ts';
 import { guardOf } from './guard.ts';
 import { type HostRules, linuxHostRules, NO_HOST_RULES } from './host/host-rules.ts';
+import { openedRecord } from './host/opened.ts';
 import { nftablesFirewall } from './nftables.ts';
 import { pfFirewall } from './pf.ts';
 
 /** The host's own firewall, by Node's name for the operating system. A sandbox has a network of its own without one. */
-export function platformHostRules(platform: NodeJS.Platform, interfaceName: string, namespace?: string): HostRules {
-  return platform === 'linux' && namespace === undefined ? linuxHostRules(interfaceName, runProgram) : NO_HOST_RULES;
+export function platformHostRules(
+  platform: NodeJS.Platform,
+  interfaceName: string,
+  /** Where the node keeps its configuration, and what it changed of the host. */
+  directory: string,
+  namespace?: string,
+): HostRules {
+  if (platform !== 'linux' || namespace !== undefined) return NO_HOST_RULES;
+  return linuxHostRules(interfaceName, openedRecord(directory), runProgram);
 }
 
 /**

@@ -36,15 +36,31 @@ export async function readRuleset(run: typeof runProgram): Promise<Ruleset> {
   for (const table of new Set(met.map((chain) => chain.table))) {
     const listed = await list(['--terse', 'list', 'table', ...table.split(' ')], MOST_BYTES);
     if (typeof listed === 'string') unread.push(listed);
-    else chains.push(...(await translated(table, chainsOf(listed), run)));
+    else if (!(hasFlags(listed) && (await isAsleep(table, run))))
+      chains.push(...(await translated(table, chainsOf(listed), run)));
   }
+  const filled = filledSets(chains);
   const sets = new Map<string, Elements>();
   for (const name of [...namedSets(chains)].slice(0, MOST_SETS)) {
+    if (filled.has(name)) {
+      sets.set(name, `the set ${name.split(' ')[2]}, which packets fill`);
+      continue;
+    }
     const listed = await list(['list', 'set', ...name.split(' ')], MOST_SET_BYTES);
     const map = typeof listed === 'string' ? await list(['list', 'map', ...name.split(' ')], MOST_SET_BYTES) : listed;
     sets.set(name, typeof map === 'string' ? `the set ${name} is not read` : elementsOf(map));
   }
   return { chains, sets, unread };
+}
+
+function hasFlags(listing: readonly Statement[]): boolean {
+  return listing.some(({ table }) => isRecord(table) && table['flags'] !== undefined);
+}
+
+/** Chains of a table that is dormant see no packets. What nft 1.0.6 says of flags in JSON is no flag, so its text is asked. */
+async function isAsleep(table: string, run: typeof runProgram): Promise<boolean> {
+  const { stdout } = await run('nft', ['--terse', 'list', 'table', ...table.split(' ')], { maxBytes: MOST_BYTES });
+  return /^[^{]*\{\s+flags [\w,]*\bdormant\b/.test(stdout);
 }
 
 /** Rules of iptables in nftables: nft has of their extensions the names alone, and iptables-save the rest. */
@@ -97,10 +113,18 @@ function namedSets(chains: readonly Chain[]): ReadonlySet<string> {
   return found;
 }
 
+/** Of sets that rules add to: what they hold is another in a moment. */
+function filledSets(chains: readonly Chain[]): ReadonlySet<string> {
+  const added = chains.flatMap(({ table, rules }) =>
+    rules.flatMap(({ statements }) =>
+      statements.flatMap(({ set }) => (isRecord(set) ? [`${table} ${String(set['set']).replace(/^@/, '')}`] : [])),
+    ),
+  );
+  return new Set(added);
+}
+
 function elementsOf(listing: readonly Statement[]): Elements {
   const set = listing.map((one) => one['set'] ?? one['map']).find(isRecord);
   if (!set) return 'a set that is not there';
-  // Packets fill it themselves.
-  if ([set['flags']].flat().includes('dynamic')) return `the set ${set['name']}, which packets fill`;
   return Array.isArray(set['elem']) ? set['elem'] : [];
 }

@@ -51,12 +51,8 @@ export function parseListing(text: string): readonly Statement[] | undefined {
 /** The chains of a listing, each with its rules in their order; what is no chain and no rule is passed over. Pure. */
 export function chainsOf(listing: readonly Statement[]): Chain[] {
   const chains = new Map<string, Chain & { readonly rules: Rule[] }>();
-  const asleep = new Set<string>();
-  for (const { table, chain, rule } of listing) {
-    // Its chains see no packets.
-    if (isRecord(table) && [table['flags']].flat().includes('dormant'))
-      asleep.add(`${table['family']} ${table['name']}`);
-    else if (isRecord(chain) && !asleep.has(`${chain['family']} ${chain['table']}`)) {
+  for (const { chain, rule } of listing) {
+    if (isRecord(chain)) {
       const table = `${chain['family']} ${chain['table']}`;
       chains.set(`${table} ${chain['name']}`, { table, name: String(chain['name']), base: baseOf(chain), rules: [] });
     } else if (isRecord(rule)) {

@@ -89,7 +89,7 @@ function isOfPacket({ table, base }: Chain, { interfaceName, to }: Newcomer): bo
 function closed({ table, name, base }: Chain, outcome: Outcome): Outcome {
   if (!outcome.leaves) return outcome;
   if (base?.policy !== 'drop') return { ...outcome, accepts: true };
-  return { ...outcome, drop: outcome.drop ?? { table, chain: name, handle: null } };
+  return { ...outcome, drop: { table, chain: name, handle: null } };
 }
 
 function outcomeOf(chain: Chain, walk: Walk, depth: number): Outcome {

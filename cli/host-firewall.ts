@@ -36,7 +36,9 @@ export async function openOnRunning(directory: string): Promise<Answer | undefin
     return {
       value: { state: 'up', hostFirewall: host },
       text: `This node is up already.\n${openedText(host, directory)}`,
-      hints: ['From each start on: mesh service install -- --open-firewall'],
+      hints: [
+        `As a service, from each start on: sudo mesh service install${directoryOption(directory)} -- --open-firewall`,
+      ],
       exitCode: exitCodeOfOpened(host),
     };
   } catch (error) {

@@ -155,8 +155,8 @@ test('a rule of the host that drops what the network permits stands in the statu
   expect(rows({})).toEqual([]);
   expect(rows({ blocked: [blocked] })).toEqual([`inet filter input drops all: ${opens}`]);
   expect(rows({ opened: 'ufw' })).toEqual([called('accepts the overlay by ufw until mesh down')]);
-  expect(rows({ blocked: [blocked], openTrouble: 'the firewall of this host was not opened: ufw failed' })).toEqual([
-    'the firewall of this host was not opened: ufw failed',
+  expect(rows({ blocked: [blocked], openTrouble: 'not opened: ufw failed' })).toEqual([
+    'not opened: ufw failed',
     'inet filter input drops all',
   ]);
   expect(rows({ notJudged: [{ what: ['TCP 22', 'ICMP'], why: 'nft failed' }] })).toEqual([

@@ -67,7 +67,7 @@ test('a host that does not open or close says so until it does', async () => {
   expect(await firewall.status()).toMatchObject({
     blocked: [{ chain: 'input' }],
     opened: null,
-    openTrouble: 'the firewall of this host was not opened: ufw allow in on mesh0 failed: locked',
+    openTrouble: 'not opened: ufw allow in on mesh0 failed: locked',
   });
   state.failure = undefined;
   await firewall.look();
@@ -76,7 +76,7 @@ test('a host that does not open or close says so until it does', async () => {
   const left = host(false, OPENED, 'ufw delete failed');
   expect(await left.firewall.status()).toMatchObject({
     opened: 'ufw',
-    openTrouble: 'the firewall of this host was not closed: ufw delete failed',
+    openTrouble: 'not closed: ufw delete failed',
   });
   await expect(left.firewall.close()).rejects.toThrow('ufw delete failed');
 });

@@ -121,8 +121,8 @@ export class HostFirewall {
       if (done === 'closed' && before)
         log.info({ tool }, `the firewall of this host accepts ${before.interfaceName} no longer`);
     } catch (error) {
-      const trouble = `the firewall of this host was not ${done}: ${(error as Error).message}`;
-      if (trouble !== this.#trouble) log.error({}, trouble);
+      const trouble = `not ${done}: ${(error as Error).message}`;
+      if (trouble !== this.#trouble) log.error({}, `the firewall of this host was ${trouble}`);
       this.#trouble = trouble;
     }
   }

@@ -11,6 +11,8 @@ export type Removal = { readonly afterLoad: number | undefined } | 'lost';
 
 /** After the watching program ended: it is started again. */
 const AGAIN_MS = 1_000;
+/** `delete rule inet mesh_mesh0 c_input handle 7` */
+const REMOVED = /^delete \w+ inet (\S+)/;
 /** What nft prints when more came than it could take. */
 const LOST = '# ERROR: We lost some netlink events!';
 
@@ -21,7 +23,6 @@ const LOST = '# ERROR: We lost some netlink events!';
 export function watchRemovals(start: StartProgram, table: string, onRemoved: (removal: Removal) => void): Watch {
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
-  const ofTable = new RegExp(`^delete \\w+ inet ${table.replaceAll(/[.-]/g, '\\$&')}(?: |$)`);
   const open = () => {
     let isOwn = false;
     let lastLoad: number | undefined;
@@ -33,7 +34,7 @@ export function watchRemovals(start: StartProgram, table: string, onRemoved: (re
       } else if (line === LOST) {
         isOwn = false;
         onRemoved('lost');
-      } else if (!isOwn && ofTable.test(line)) onRemoved({ afterLoad: lastLoad });
+      } else if (!isOwn && REMOVED.exec(line)?.[1] === table) onRemoved({ afterLoad: lastLoad });
     });
     void program.ended.then(() => {
       if (!isClosed) timer = setTimeout(() => (watching = open()), AGAIN_MS);

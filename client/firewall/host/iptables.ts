@@ -6,11 +6,11 @@ import type { Statement } from './ruleset.ts';
 export function savedRules(text: string): ReadonlyMap<string, readonly string[]> {
   const chains = new Map<string, string[]>();
   for (const line of text.split('\n')) {
-    const [, name, rest] = /^-A (\S+) ?(.*)$/.exec(line) ?? [];
-    if (name === undefined || rest === undefined) continue;
+    const [option, name] = line.split(' ', 2);
+    if (option !== '-A' || name === undefined) continue;
     const rules = chains.get(name) ?? [];
     chains.set(name, rules);
-    rules.push(rest);
+    rules.push(line.slice('-A '.length + name.length).trim());
   }
   return chains;
 }
@@ -31,7 +31,9 @@ const LIMITS = /^--(?:limit|hashlimit|connlimit)/;
 
 /** The conditions of a rule; what is not known stands as an expression that nobody knows. Pure. */
 export function conditionsOf(line: string, family: 'ip' | 'ip6'): readonly Statement[] {
-  const words = line.match(/"(?:[^"\\]|\\.)*"|\S+/g) ?? [];
+  // A quotation mark within quotation marks: where a word ends is not followed.
+  if (line.includes('\\"')) return [{ match: { op: '==', left: { 'iptables quoting': null }, right: '' } }];
+  const words = line.match(/"[^"]*"?|[^\s"]+/g) ?? [];
   const conditions: Statement[] = [];
   let isNot = false;
   for (let at = 0; at < words.length; at += 1) {

@@ -60,7 +60,11 @@ function hasFlags(listing: readonly Statement[]): boolean {
 /** Chains of a table that is dormant see no packets. What nft 1.0.6 says of flags in JSON is no flag, so its text is asked. */
 async function isAsleep(table: string, run: typeof runProgram): Promise<boolean> {
   const { stdout } = await run('nft', ['--terse', 'list', 'table', ...table.split(' ')], { maxBytes: MOST_BYTES });
-  return /^[^{]*\{\s+flags [\w,]*\bdormant\b/.test(stdout);
+  const [first = ''] = stdout
+    .slice(stdout.indexOf('{') + 1)
+    .trimStart()
+    .split('\n', 1);
+  return first.startsWith('flags ') && first.includes('dormant');
 }
 
 /** Rules of iptables in nftables: nft has of their extensions the names alone, and iptables-save the rest. */

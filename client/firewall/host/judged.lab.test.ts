@@ -216,17 +216,19 @@ describePrivileged('the rules of a host, as a real nft lists them', () => {
     };
     await load(many(10_000));
     const ruleset = await read();
-    let slowest = 0;
-    let last = performance.now();
-    const watch = setInterval(() => {
-      slowest = Math.max(slowest, performance.now() - last);
-      last = performance.now();
-    }, 1);
+    // Whoever else has work to do has a turn between two kinds of connections.
+    let turns = 0;
+    let isOver = false;
+    const take = () => {
+      turns += 1;
+      if (!isOver) setImmediate(take);
+    };
+    setImmediate(take);
     const kinds = Array.from({ length: 32 }, (_, index) => entry('TCP', 20_000 + index));
     const { blockages } = await judgementOf(ruleset, 'mesh0', OWN, { in: kinds, out: [] });
-    clearInterval(watch);
+    isOver = true;
     expect(blockages.map(({ what }) => what.length)).toEqual([32]);
-    expect(slowest).toBeLessThan(500);
+    expect(turns).toBeGreaterThanOrEqual(kinds.length);
     await load(many(20_000));
     expect(await judged(SSH)).toEqual([
       'not judged for TCP 22: nft --terse list table inet filter lists more than 4 MiB',

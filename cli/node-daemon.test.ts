@@ -4,7 +4,14 @@ import { EXIT } from './exit.ts';
 import { notGoingOn } from './node-daemon.ts';
 
 const facts = { directory: '/srv/mesh', server: 'https://mesh.example.net' };
-const greeting = (state: Greeting['state']) => ({ name: 'db-1', state, address: null, interface: 'mesh0', line: '' });
+const greeting = (state: Greeting['state']) => ({
+  name: 'db-1',
+  state,
+  address: null,
+  interface: 'mesh0',
+  directory: '/srv/mesh',
+  line: '',
+});
 
 test('a node that is registered no more is not started, for the reason and with what to do', () => {
   expect(notGoingOn(greeting('removed'), facts)).toMatchObject({

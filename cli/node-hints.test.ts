@@ -12,7 +12,6 @@ const FACTS: HintFacts = {
   directory: "/srv/a mesh's",
   server: 'https://mesh.example.net:8443',
   interfaceName: 'mesh1',
-  listenPort: 51_821,
   id: 'p_abcdefghijklmnopqrstuvwxyz',
   from: 'web.eu',
   to: "o'dd name",
@@ -89,7 +88,7 @@ test('who lacks rights is shown the line that was given, with them, and no token
 
 test('commands of the node show no command line but these', () => {
   const files = readdirSync(path.resolve('cli'), { encoding: 'utf8' }).filter((name) =>
-    /^(?:node-|own-node|no-conf|left-behind|end-agent)(?!.*\.test)/.test(name),
+    /^(?:node-|host-firewall|own-node|no-conf|left-behind|end-agent)(?!.*\.test)/.test(name),
   );
   const verb = new RegExp(`\\bmesh (?:${VERBS.join('|')})\\b`);
   const found = files.flatMap((name) =>

@@ -7,7 +7,6 @@ export interface HintFacts {
   readonly directory?: string | undefined;
   readonly server?: string | undefined;
   readonly interfaceName?: string | undefined;
-  readonly listenPort?: number | undefined;
   readonly id?: string;
   readonly from?: string;
   readonly to?: string;
@@ -26,10 +25,8 @@ export const HINTS = {
   up: ({ directory }) => `${sudo()}mesh up --daemon${at(directory)}`,
   down: ({ directory }) => `${sudo()}mesh down${at(directory)}`,
   status: ({ directory }) => `${sudo()}mesh status${at(directory)}`,
-  openFirewall: ({ directory, interfaceName, listenPort }) => {
-    const options = `${on(interfaceName)}${listenPort === undefined ? '' : ` --wg-port ${listenPort}`}`;
-    return `${sudo()}mesh down${at(directory)} && ${sudo()}mesh up --daemon --open-firewall${options}${at(directory)}`;
-  },
+  openFirewall: ({ directory }) => `${sudo()}mesh up --open-firewall${at(directory)}`,
+  openFromStart: ({ directory }) => `${sudo()}mesh service install${at(directory)} -- --open-firewall`,
   leave: ({ directory, interfaceName }) => `${sudo()}mesh leave${on(interfaceName)}${at(directory)}`,
   installService: ({ interfaceName }) => `${sudo()}mesh service install${on(interfaceName)}`,
   printService: ({ interfaceName }) => `mesh service install --print${on(interfaceName)}`,

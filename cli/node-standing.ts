@@ -21,10 +21,3 @@ export function shutOutText({ node, control }: NodeStatus, directory?: string): 
       return undefined;
   }
 }
-
-/** What opens the host's own firewall. */
-export function blockedText(status: NodeStatus | undefined, rule: string, directory?: string): string {
-  const { interface: interfaceName, listenPort } = status?.node ?? {};
-  const facts = { interfaceName, listenPort, directory };
-  return called(`${rule}. To open it: ${HINTS.openFirewall(facts)}`);
-}

@@ -5,10 +5,11 @@ import { KEY_SHARED } from '../client/control/standing.ts';
 import { formatDuration } from '../core/base/duration.ts';
 import { parseInstant } from '../core/base/time.ts';
 import { type Answer, answering } from './answer.ts';
+import { hostFirewallLines } from './host-firewall.ts';
 import { nodeStatus } from './node-agent.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { HINTS } from './node-hints.ts';
-import { blockedText, shutOutText } from './node-standing.ts';
+import { shutOutText } from './node-standing.ts';
 import { called } from './own-command.ts';
 import { requireRoot } from './root.ts';
 
@@ -27,7 +28,7 @@ export function defineStatus(status: Command): void {
 const COLUMNS = ['Peer', 'Address', 'Transport', 'Path', 'Handshake', 'State', 'Endpoint'] as const;
 
 /** For people: this node, what it is connected to, a row for each peer, and why some are not reached directly. */
-export function statusText(status: NodeStatus, now: number, directory?: string): string {
+export function statusText(status: NodeStatus, now: number, directory = nodeDirectory(undefined)): string {
   const { peers } = status;
   if (peers.length === 0) return [...head(status, now, directory), '', withoutPeers(status, directory)].join('\n');
   const rows = peers.map((peer) => [
@@ -65,7 +66,7 @@ function withoutPeers(status: NodeStatus, directory?: string): string {
   );
 }
 
-function head(status: NodeStatus, now: number, directory?: string): string[] {
+function head(status: NodeStatus, now: number, directory: string): string[] {
   const { node, control, log, names, relay, icePort, firewall } = status;
   const address = node.address === null ? 'down' : `${node.address} in ${node.cidr}`;
   const dropped = Object.entries(relay.dropped).filter(([, count]) => count > 0);
@@ -85,7 +86,7 @@ function head(status: NodeStatus, now: number, directory?: string): string[] {
   ];
   // Of an overlay that is down there are none.
   if (names && node.address !== null) rows.push(['Names', namesText(names)]);
-  for (const { text } of firewall.blocked) rows.push(['Host firewall', blockedText(status, text, directory)]);
+  for (const line of hostFirewallLines(firewall, directory)) rows.push(['Host firewall', line]);
   rows.push(['Audit log', logText(log, now)]);
   if (node.expiresAt !== null) rows.push(['Ends', node.expiresAt]);
   for (const text of [control.trouble, troubleText(status, directory)]) if (text) rows.push(['Trouble', called(text)]);

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { type Answer, answering } from './answer.ts';
 import { echo, type LargePackets, largePackets, lossText } from './echo.ts';
 import { CliError, EXIT } from './exit.ts';
+import { hostFirewallLines } from './host-firewall.ts';
 import { HINTS } from './node-hints.ts';
-import { blockedText, shutOutText } from './node-standing.ts';
+import { shutOutText } from './node-standing.ts';
 import { called } from './own-command.ts';
 import { isOwn, type OwnNode, ownNode } from './own-node.ts';
 import { isNamed, ownVerdict } from './own-verdict.ts';
@@ -121,7 +122,9 @@ async function answerOf(pair: Pair, own: OwnNode, { policy, path, back, unknown 
   const { from, to } = pair;
   const { status } = own;
   const shutOut = status && (isOwn(own, from) || isOwn(own, to)) ? shutOutText(status, own.directory) : undefined;
-  const blocked = status && isOwn(own, to) ? status.firewall.blocked : [];
+  const host = isOwn(own, to) ? status?.firewall : undefined;
+  const hostLines = host ? hostFirewallLines(host, own.directory) : [];
+  const blocked = host?.blocked ?? [];
   const large = await largeFrom(pair, own);
   const isAsked = unknown.length === 0 && shutOut === undefined;
   const text = [
@@ -129,7 +132,7 @@ async function answerOf(pair: Pair, own: OwnNode, { policy, path, back, unknown 
     ...(policy ? [policy.explanation] : []),
     ...(path || isAsked ? [pathText(pair, path, own)] : []),
     ...(back || isAsked ? [pathText(turned(pair), back, own)] : []),
-    ...blocked.map(({ text }) => blockedText(status, `The firewall of ${to}'s own host: ${text}`, own.directory)),
+    ...hostLines.map((line) => `The firewall of ${to}'s own host: ${line}`),
     ...(large?.isLost ? [lossText(to, large)] : []),
     ...unknown.map(called),
   ];

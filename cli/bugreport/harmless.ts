@@ -6,6 +6,7 @@ export const SHORTEST_RANDOM = 12;
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d[.-]\d{3}Z$/;
 const HARDWARE_ADDRESS = /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/i;
+const BYTE = /^[0-9a-f]{2}$/i;
 const ID = /^([a-z]{1,4})_[a-z2-7]{26}$/;
 /** Of records that a node or its log names. No secret has the form of an id with one of these. */
 const IDS: ReadonlySet<string> = new Set(['w', 'u', 'p', 'pol', 'net', 'agt', 'wf'] satisfies IdPrefix[]);
@@ -32,6 +33,7 @@ export function isHarmless(text: string, known: ReadonlySet<string>): boolean {
   const prefix = ID.exec(bare)?.[1];
   if (prefix !== undefined && IDS.has(prefix)) return true;
   if (isAddress(text) || isAddress(bare) || bare.split('-', 3).every(isAddress)) return true;
+  if (isBytes(bare)) return false;
   return SIGNS.test(text) && text.split(/[\W_]/).every(isWord);
 }
 
@@ -40,6 +42,12 @@ function isAddress(text: string): boolean {
   const [host = ''] = text.split('/');
   const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(host)?.[1];
   return isIP(bracketed ?? host) !== 0 || isIP(host.replace(/:\d{1,5}$/, '')) === 4;
+}
+
+/** Bytes in hex with a sign between them, more than an address of hardware has. */
+function isBytes(text: string): boolean {
+  const parts = text.split(/[:.-]/);
+  return parts.filter((part) => BYTE.test(part)).length > 6;
 }
 
 function isWord(part: string): boolean {

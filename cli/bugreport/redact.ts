@@ -5,8 +5,6 @@ import { announcesSecret, withoutNamed } from './secret-names.ts';
 /** Shorter ones would be found in words that say nothing. */
 const SHORTEST_SECRET = 6;
 
-/** Bytes in hex with a sign between them. */
-const SPACED_HEX = /(?<![0-9a-f])(?:(?:[0-9a-f]{2}:){7,}|(?:[0-9a-f]{2} ){7,}|(?:[0-9a-f]{2}-){7,})[0-9a-f]{2}/gi;
 const PEM_BEGIN = '-----BEGIN ';
 const PEM_END = '-----END ';
 const WORDS = /[^\s"'`,;(){}<>|]+/g;
@@ -26,7 +24,7 @@ export function redactor(secrets: readonly string[], known: ReadonlySet<string>)
     return isPadded(word, line[at - 1], line[at + word.length]) || !isHarmless(word, known) ? REMOVED : word;
   };
   const safeLine = (line: string) =>
-    withoutNamed(withoutUserinfo(line), known).replace(SPACED_HEX, REMOVED).replace(WORDS, safeWord);
+    withoutHexDump(withoutNamed(withoutUserinfo(line), known)).replace(WORDS, safeWord);
   return (text) => {
     const unknown = forms
       .reduce((left, form) => left.replaceAll(form, REMOVED), text)
@@ -65,6 +63,23 @@ function afterPem(part: string, at: number): string {
 function isPadded(word: string, before: string | undefined, after: string | undefined): boolean {
   if (!word.endsWith('=') || !/^[\w+/]/.test(word)) return false;
   return (after !== '"' && after !== "'") || after === before;
+}
+
+const BYTE = /^[0-9a-f]{2}$/i;
+/** So many bytes in a row are no date and no version. */
+const BYTES_OF_A_DUMP = 6;
+
+/** Bytes in hex with spaces between them, and with the quotes or brackets around their ends. */
+function withoutHexDump(line: string): string {
+  const words = line.split(' ');
+  const isByte = words.map((word) => BYTE.test(word));
+  let from = 0;
+  for (let at = 0; at <= words.length; at += 1) {
+    if (isByte[at]) continue;
+    if (at - from >= BYTES_OF_A_DUMP) words.fill(REMOVED, Math.max(0, from - 1), Math.min(words.length, at + 1));
+    from = at + 1;
+  }
+  return words.join(' ');
 }
 
 /** Name and password before the host of an address: up to the last @, whatever else they hold. */

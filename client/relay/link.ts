@@ -342,7 +342,10 @@ export class RelayLink {
   /** What peers still send by a relay that restarts is taken for a moment, where this node's packets go elsewhere. */
   #leave(session: Session, retryAfterMs: number): void {
     const reason = 'the relay restarts';
-    if (!this.#options.isBacked?.()) return this.#lost(session, reason, retryAfterMs);
+    if (!this.#options.isBacked?.()) {
+      this.#lost(session, reason, retryAfterMs);
+      return;
+    }
     if (session.isLeaving) return;
     session.isLeaving = true;
     this.#reason = reason;

@@ -41,7 +41,7 @@ test('a relay that fails again and again waits twice as long each time, and is f
     own.down('eu', at);
     own.up('eu', at);
     let end = at;
-    while (own.costs.get('eu') !== 12) own.tick((end += 1_000));
+    for (; own.costs.get('eu') !== 12; end += 1_000) own.tick(end + 1_000);
     return end - at;
   };
   expect([trial(1_000), trial(20_000), trial(60_000)]).toEqual([5_000, 10_000, 20_000]);

@@ -74,7 +74,8 @@ export class OwnCosts {
       relay.measured.push(roundTripMs);
       if (relay.measured.length > KEPT_MEASUREMENTS) relay.measured.shift();
     }
-    if (!hasSession && !this.isDown(name)) relay.isUsable = roundTripMs !== undefined;
+    const isOpen = relay.isUsable === undefined || !hasSession;
+    if (isOpen && !this.isDown(name)) relay.isUsable = roundTripMs !== undefined;
     this.tick(now);
   }
 

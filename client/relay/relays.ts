@@ -16,6 +16,8 @@ const LOOK_MS = 150;
 const MEASURE_MS = 300_000;
 /** The same where one did not answer. */
 const MEASURE_AGAIN_MS = 20_000;
+/** How long the first answers of a measurement wait for the others. */
+const GATHER_MS = 1_000;
 /** Relays that a node keeps a session with for itself: the nearest, and the one that follows. */
 const KEPT_NEAREST = 2;
 /** A session that nothing needs any more is kept for so long. */
@@ -345,18 +347,36 @@ export class Relays {
     if (isAgain) this.#looker = setTimeout(() => this.#look(), LOOK_MS);
   }
 
+  /** What is measured counts at once for all, so that nothing is concluded from the first answer alone; who is late counts later. */
   #measureAll(now: number): void {
     const { measure = roundTripTo, random } = this.#options;
     this.#measureAt = now + MEASURE_MS * (1 + random() / 4);
-    for (const [name, { address }] of this.#places) {
-      void measure(address).then((roundTripMs) => {
-        if (this.#places.get(name)?.address.host !== address.host) return;
-        const at = this.#options.now();
-        if (roundTripMs === undefined) this.#measureAt = Math.min(this.#measureAt, at + MEASURE_AGAIN_MS);
-        this.#costs.measured(name, roundTripMs, this.#links.has(name), at);
-        this.#update();
-      });
+    const gathered = new Map<RelayPlace, number | undefined>();
+    let isLate = false;
+    const measuring = [...this.#places.values()].map(async (place) => {
+      const roundTripMs = await measure(place.address);
+      gathered.set(place, roundTripMs);
+      if (isLate) this.#measured(gathered);
+    });
+    const gather = () => {
+      if (isLate) return;
+      isLate = true;
+      this.#measured(gathered);
+    };
+    setTimeout(gather, GATHER_MS).unref();
+    void Promise.all(measuring).then(gather);
+  }
+
+  #measured(results: Map<RelayPlace, number | undefined>): void {
+    const now = this.#options.now();
+    for (const [{ name, address }, roundTripMs] of results) {
+      const place = this.#places.get(name);
+      if (place === undefined || !isSamePlace(place.address, address)) continue;
+      if (roundTripMs === undefined) this.#measureAt = Math.min(this.#measureAt, now + MEASURE_AGAIN_MS);
+      this.#costs.measured(name, roundTripMs, this.#links.has(name), now);
     }
+    results.clear();
+    if (this.#places.size > 0) this.#update();
   }
 }
 

@@ -132,9 +132,9 @@ export class Carrier {
     this.#relays.peerCosts(publicKey, costs);
   }
 
-  /** The name of the relay that carries packets for a peer. */
+  /** Of several, the name of the relay that carries packets for a peer. */
   relayOf(publicKey: string): string | undefined {
-    return this.#relays.routeOf(publicKey);
+    return this.#relays.areSeveral ? this.#relays.routeOf(publicKey) : undefined;
   }
 
   /** The world sees this host elsewhere: the sessions with relays may be dead without a sign of it. */

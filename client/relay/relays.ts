@@ -98,6 +98,10 @@ export class Relays {
     return this.state === 'ready' ? undefined : [...this.#links.values()].map(({ reason }) => reason).find(Boolean);
   }
 
+  get areSeveral(): boolean {
+    return this.#places.size > 1;
+  }
+
   /** The nearest with a session; without any, that of all nodes. */
   get home(): RelayView | undefined {
     const { views } = this;
@@ -147,8 +151,8 @@ export class Relays {
     this.#routes.use(new Map(places.map(({ name, capacity }) => [name, capacity])));
     for (const [name, link] of this.#links) link.use(this.#places.get(name)?.address);
     clearInterval(this.#ticker);
-    this.#ticker = this.#hasSeveral ? setInterval(() => this.#tick(), TICK_MS) : undefined;
-    if (this.#hasSeveral && !isSameSet(before, this.#places)) this.#measureAt = now;
+    this.#ticker = this.areSeveral ? setInterval(() => this.#tick(), TICK_MS) : undefined;
+    if (this.areSeveral && !isSameSet(before, this.#places)) this.#measureAt = now;
     this.#update();
     this.#options.onState();
   }
@@ -202,10 +206,6 @@ export class Relays {
     for (const link of this.#links.values()) link.close();
   }
 
-  get #hasSeveral(): boolean {
-    return this.#places.size > 1;
-  }
-
   #readyCount(): number {
     let count = 0;
     for (const link of this.#links.values()) if (link.state === 'ready') count += 1;
@@ -220,7 +220,7 @@ export class Relays {
     if (costs !== this.#told) {
       this.#told = costs;
       this.#routes.useCosts(costs);
-      this.#isTelling ||= this.#hasSeveral;
+      this.#isTelling ||= this.areSeveral;
       if (this.#isTelling) this.#options.onCosts(costs);
     }
     for (const name of this.#needed()) {
@@ -230,7 +230,7 @@ export class Relays {
     for (const name of this.#links.keys()) {
       if (now - (this.#neededAt.get(name) ?? now) >= LINGER_MS) this.#unlink(name);
     }
-    if (this.#hasSeveral && now >= this.#measureAt) this.#measureAll(now);
+    if (this.areSeveral && now >= this.#measureAt) this.#measureAll(now);
   }
 
   /** Also that of all nodes, where those meet who know nothing of each other. */
@@ -261,12 +261,12 @@ export class Relays {
       log,
       isBacked: () => this.#readyCount() > (link.state === 'ready' ? 1 : 0),
       onUse: () => {
-        if (this.#hasSeveral) this.#looker ??= setTimeout(() => this.#look(), LOOK_MS);
+        if (this.areSeveral) this.#looker ??= setTimeout(() => this.#look(), LOOK_MS);
       },
       onReady: () => this.#linkChanged(name, link),
       onAway: () => this.#linkChanged(name, link),
       onPackets: (from, packets, segment) => {
-        if (this.#hasSeveral) this.#heard(name, from);
+        if (this.areSeveral) this.#heard(name, from);
         onPackets(from, packets, segment);
       },
       onProbed: (from, isPresent) => {

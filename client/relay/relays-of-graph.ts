@@ -1,9 +1,6 @@
-import type { FullGraph, GraphRelay } from '../../core/model/graph.ts';
+import { type FullGraph, type GraphRelay, MAIN_RELAY } from '../../core/model/graph.ts';
 import { parseRelayAddress, type RelayAddress, redirectRelay } from '../../net/relay/address.ts';
 import type { RelayPlace } from './relays.ts';
-
-/** What the relay is called that is given without a name. */
-export const MAIN_RELAY = 'main';
 
 /**
  * The relays that a graph gives to this node, that of nodes of an earlier version first. One credential opens all of them.

@@ -4,6 +4,7 @@ import {
   instant,
   integer,
   list,
+  named,
   nullable,
   type Of,
   object,
@@ -91,16 +92,22 @@ const relayGrant = object(
   },
 );
 
-const relayPlace = object(
-  {
-    name: described(text(32, /^[a-z0-9][a-z0-9-]*$/), 'The same for all nodes'),
-    url: hostPort,
-  },
-  {
-    region: text(63),
-    /** Beside that of the others: of two that are as near, one of twice the capacity is chosen twice as often. */
-    capacity: described(integer(1, 1_000_000), 'How much of the load it is to take, beside others'),
-  },
+/** What the relay is called that was given without a name. */
+export const MAIN_RELAY = 'main';
+
+const relayPlace = named(
+  object(
+    {
+      name: described(text(32, /^[a-z0-9][a-z0-9-]*$/), 'The same for all nodes'),
+      url: hostPort,
+    },
+    {
+      region: text(63),
+      /** Beside that of the others: of two that are as near, one of twice the capacity is chosen twice as often. */
+      capacity: described(integer(1, 1_000_000), 'How much of the load it is to take, beside others'),
+    },
+  ),
+  'GraphRelay',
 );
 
 const head = {

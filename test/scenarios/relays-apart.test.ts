@@ -100,7 +100,10 @@ test('a relay alone serves its health and metrics, refuses nodes beyond its capa
   const ended = relay.meshd.stop();
   await first?.next('move');
   const answer = await get('/readyz');
-  expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([503, 'relay it ends: go to another one.']);
+  expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([
+    503,
+    'relay it ends: go to another one.',
+  ]);
   for (const session of sessions) session[Symbol.dispose]();
   expect(await ended).toBe(0);
 });

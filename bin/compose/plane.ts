@@ -30,7 +30,7 @@ import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
 import { diskOf } from './disk.ts';
-import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
+import { busGivenToNodes, relaysGivenToNodes } from './given-addresses.ts';
 import { guardClock, systemClock } from './guard-clock.ts';
 import type { LogOutput } from './log-output.ts';
 import { networkMetrics } from './network-metrics.ts';
@@ -137,7 +137,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       entrance.close();
     });
     const gate = { ...entrance, isDiskFull: disk.isFull, ...(compute && { compute }) };
-    const wire = await startWire(env, tls, services);
+    const wire = await startWire(config, tls, services);
     undo.push(wire.stop);
     await accounts;
     let isUp = false;
@@ -210,7 +210,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       return api.drain(DRAIN_MS);
     });
     isUp = true;
-    const addresses = checkGivenAddresses(env, log);
+    const addresses = checkGivenAddresses(config, log);
     undo.push(addresses.stop);
 
     let stopped: Promise<void> | undefined;
@@ -237,8 +237,8 @@ function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: s
     version: VERSION,
     apiUrl: apiUrl(config, env.MESH_LISTEN.port),
     signalingUrl: busGivenToNodes(env),
-    relayAdvertiseUrl: relayGivenToNodes(env),
-    stunUrl: env.MESH_STUN_URL,
+    relays: relaysGivenToNodes(config),
+    stunUrls: [env.MESH_STUN_URL, ...app.stun],
     registrationProof: env.MESH_REGISTRATION_PROOF,
     listens: listensAt(env),
     logKeySince,

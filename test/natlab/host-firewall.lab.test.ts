@@ -90,7 +90,7 @@ describePrivileged('a node on a host with a firewall of its own', () => {
     await one.untilPeer('two', ({ path }) => path === 'direct');
     expect(await one.host.reaches(TWO, 2)).toBe(false);
     const blocked =
-      /Host firewall +inet filter input \(policy drop\) drops all\. To open it: (.*mesh up --open-firewall .*)/;
+      /Host firewall +inet filter input \(policy drop\) drops all\. To open it: (.*mesh up --open-firewall.*)/;
     const said = await two.must(['status']);
     expect(said).toMatch(blocked);
     expect((await two.mesh(['netcheck'])).stdout).toMatch(blocked);

@@ -1,4 +1,5 @@
 import type { Clock, Log, Store } from '../core/base/ports.ts';
+import type { SharedState } from '../core/base/shared.ts';
 import { mongodb, mongodbSrv } from './mongo/mongo.ts';
 import type { ReaderOptions, StoreReader } from './reader.ts';
 import { sqlite } from './sqlite/sqlite.ts';
@@ -14,6 +15,8 @@ export interface StoreOptions {
 /** A store that is open for writing, and what keeps its file well. */
 export interface OpenStore extends Store {
   readonly upkeep: StoreUpkeep;
+  /** Where several control planes can have it open: what they keep together beside the records. */
+  readonly shared?: SharedState;
 }
 
 /** A kind of store. `place` is what follows the scheme in its URL. */

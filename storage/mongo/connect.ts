@@ -1,7 +1,18 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { type ClientSession, type Collection, MongoClient, ReadConcern, ReadPreference, WriteConcern } from 'mongodb';
 import { unavailable } from '../unavailable.ts';
-import type { CheckpointDoc, EntryDoc, LeaseDoc, RecordDoc, SchemaDoc, VersionDoc, WorkspaceDoc } from './documents.ts';
+import type {
+  CallDoc,
+  CellDoc,
+  CheckpointDoc,
+  CountDoc,
+  EntryDoc,
+  LeaseDoc,
+  RecordDoc,
+  SchemaDoc,
+  VersionDoc,
+  WorkspaceDoc,
+} from './documents.ts';
 import { asStoreError, canStartAgain, isOutcomeUnknown, isPassing } from './errors.ts';
 
 /** Of a URL that names none. */
@@ -25,6 +36,9 @@ export interface Connection {
   readonly log: Collection<EntryDoc>;
   readonly checkpoints: Collection<CheckpointDoc>;
   readonly leases: Collection<LeaseDoc>;
+  readonly cells: Collection<CellDoc>;
+  readonly counts: Collection<CountDoc>;
+  readonly calls: Collection<CallDoc>;
   readonly schema: Collection<SchemaDoc>;
   /** Reads that see whatever this process wrote or saw before, or a write that may be made twice. @throws StoreError */
   run<T>(query: (session: ClientSession) => Promise<T>): Promise<T>;
@@ -114,6 +128,9 @@ function connectionOf(client: MongoClient, name: string): Connection {
     log: database.collection('log'),
     checkpoints: database.collection('checkpoint'),
     leases: database.collection('lease'),
+    cells: database.collection('cell'),
+    counts: database.collection('count'),
+    calls: database.collection('call'),
     schema: database.collection('schema'),
     run: (query) =>
       patiently(async () => {

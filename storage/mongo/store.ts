@@ -9,6 +9,7 @@ import { buildGroupCommit } from './group-commit.ts';
 import { acquireLease, type LeaseClock, releaseLease } from './lease.ts';
 import { readsOn } from './reader.ts';
 import { migrate } from './schema.ts';
+import { sharedState } from './shared.ts';
 
 export interface MongoStoreOptions {
   /** mongodb://<host>:<port>,…/<database>?replicaSet=<name>; the database is called mesh where none is named. */
@@ -43,6 +44,7 @@ async function storeOn(
   return {
     ...reads,
     upkeep: noUpkeep,
+    shared: sharedState(connection, clock),
     commit: async (workspace, ops, context) => (await groupCommit.enqueue({ workspace, ops, context })) as Commit,
     record: async (workspace, events) => {
       await groupCommit.enqueue({ workspace, events });

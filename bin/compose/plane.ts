@@ -121,7 +121,8 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     if (clock instanceof GuardedClock) clockMetrics(metrics, clock);
 
     const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
-    const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
+    const { shared } = opened.store;
+    const parts = { store, shared, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
     const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
     const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
     const services = buildServices({ ...parts, settings, compute });

@@ -5,6 +5,7 @@ import { MeshError } from '../../core/base/errors.ts';
 import { newId } from '../../core/base/ids.ts';
 import type { AnyOperation } from '../../core/base/operation.ts';
 import type { Clock, Log, Store } from '../../core/base/ports.ts';
+import type { SharedState } from '../../core/base/shared.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { mayCall } from '../../core/call/access.ts';
 import type { Narrator } from '../../core/cause/narrator.ts';
@@ -29,6 +30,8 @@ import { buildYaml } from '../../tools/yaml.ts';
 
 export interface ServiceParts {
   readonly store: Store;
+  /** What control planes on one store keep together; a control plane that is alone keeps it in memory. */
+  readonly shared?: SharedState | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly edition: Edition;
@@ -53,7 +56,7 @@ export function buildServices({ compute, store: base, ...rest }: ServiceParts): 
     witnesses: new Witnesses(),
     calls: new CallTrace(),
     logs: parts.keys.logs,
-    logins: buildLoginLimits(parts.clock, parts.settings.signIn),
+    logins: buildLoginLimits({ ...parts, rules: parts.settings.signIn }),
     yaml: buildYaml(),
     nodeAccess: buildNodeAccess(parts),
     nextTurn: () => nextTurn(),

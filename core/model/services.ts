@@ -123,22 +123,24 @@ export interface LoginLimits {
    * Counts an attempt before its password is looked at, so that parallel guesses count too. `knownSources` are those of the
    * account; undefined where there is no account of the name, which is counted alike.
    *
-   * @throws MeshError `rate_limited` with `retryAfterSeconds`.
+   * @throws MeshError `rate_limited` with `retryAfterSeconds`; StoreError where they are kept in a store that does not answer:
+   * then nobody is let in.
    */
-  attempt(origin: string, username: string, knownSources: readonly string[] | undefined): LoginAttempt;
-  /** The locks of an account. */
-  locksOf(username: string): readonly LoginLock[];
-  /** Takes its locks away. @returns how many there were */
-  lift(username: string): number;
+  attempt(origin: string, username: string, knownSources: readonly string[] | undefined): Promise<LoginAttempt>;
+  /** The locks of each account. */
+  locksOf(usernames: readonly string[]): Promise<ReadonlyMap<string, readonly LoginLock[]>>;
+  /** Takes the locks of an account away. @returns how many there were */
+  lift(username: string): Promise<number>;
 }
 
+/** None of what is said of an attempt fails. */
 export interface LoginAttempt {
   /** Takes the attempt back, and what failed before it from there. */
-  succeeded(): void;
+  succeeded(): Promise<void>;
   /** Takes this attempt back alone: what was tried before it counts on. */
-  passed(): void;
+  passed(): Promise<void>;
   /** The password was right and no code was sent: counts in the minute, and towards no lock. */
-  incomplete(): void;
+  incomplete(): Promise<void>;
   /** Until when this attempt locks the account for where it came from, if it fails; undefined while more are let in. */
   readonly lockedUntil: number | undefined;
 }

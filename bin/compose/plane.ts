@@ -172,7 +172,8 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     if (compute) metrics.append(async () => computeMetrics(compute));
     const hosts = ownNames(config, tls);
     const views = readViews();
-    const mcp = buildMcp({ operations, tools: MCP_TOOLS, views, gate, log, hosts, observe: toolCalls(metrics) });
+    const surface = { operations, tools: MCP_TOOLS, views, gate, log, hosts, observe: toolCalls(metrics) };
+    const mcp = buildMcp({ ...surface, shared });
     undo.push(() => mcp.close());
     metrics.gauge('mesh_mcp_sessions', 'Sessions of MCP clients of the 2025 revision', mcp.sessionCount);
     const stopping = new AbortController();

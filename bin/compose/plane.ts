@@ -18,6 +18,7 @@ import { startWebhooks } from '../../plane/webhooks/webhooks.ts';
 import { buildApp } from '../../rest/app.ts';
 import { type Listening, listen } from '../../rest/listen.ts';
 import { createMetrics } from '../../rest/metrics.ts';
+import { shareWindows } from '../../rest/shared-windows.ts';
 import { sharedAddresses } from '../../rest/trusted-proxies.ts';
 import { clockMarkIn } from '../../storage/clock-mark.ts';
 import { takeLock } from '../../storage/directory-lock.ts';
@@ -179,7 +180,9 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const stopping = new AbortController();
     const ready = buildReadiness({ isUp: () => isUp, store, disk, clock, wire, storeState, output });
     readinessMetrics(metrics, ready);
-    const rate = { perMinute: config.app.rateLimit };
+    const windows = shared && shareWindows(shared.counts, clock, log);
+    undo.push(() => windows?.stop());
+    const rate = { perMinute: config.app.rateLimit, together: windows };
     const trustProxy = config.app.trustProxy === false ? undefined : config.app.trustProxy;
     const app = buildApp({
       operations,

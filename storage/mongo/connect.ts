@@ -10,7 +10,16 @@ import {
   WriteConcern,
 } from 'mongodb';
 import { unavailable } from '../unavailable.ts';
-import type { CheckpointDoc, EntryDoc, LeaseDoc, RecordDoc, SchemaDoc, VersionDoc, WorkspaceDoc } from './documents.ts';
+import type {
+  CheckpointDoc,
+  EntryDoc,
+  InstallationDoc,
+  LeaseDoc,
+  RecordDoc,
+  SchemaDoc,
+  VersionDoc,
+  WorkspaceDoc,
+} from './documents.ts';
 import { asStoreError, canStartAgain, isOutcomeUnknown, isPassing } from './errors.ts';
 
 /** Of a URL that names none. */
@@ -36,6 +45,7 @@ export interface Collections {
   readonly checkpoints: Collection<CheckpointDoc>;
   readonly leases: Collection<LeaseDoc>;
   readonly schema: Collection<SchemaDoc>;
+  readonly installation: Collection<InstallationDoc>;
 }
 
 /** A replica set, with the collections of an installation. What is read and written there is held by a majority. */
@@ -187,6 +197,7 @@ function collectionsIn(database: Db): Collections {
     checkpoints: database.collection('checkpoint'),
     leases: database.collection('lease'),
     schema: database.collection('schema'),
+    installation: database.collection('installation'),
   };
 }
 

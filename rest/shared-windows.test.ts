@@ -47,6 +47,7 @@ test('a limit is one over all control planes, as soon as they have told each oth
   expect([ask(0, 200), ask(1, 200), ask(2, 50)]).toEqual([200, 200, 50]);
   await tell();
   expect(ask(2, 500)).toBe(50);
+  await tell();
   // Who has told before the others had hears of them with what it counts next.
   expect(ask(0, 1)).toBe(1);
   await tell();

@@ -139,6 +139,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
     const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
     const services = buildServices({ ...parts, settings, compute, graphEpoch: opened.epoch });
+    undo.push(() => services.calls.close());
     const recentHeads = startRecentHeads(services);
     undo.push(() => recentHeads.stop());
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.

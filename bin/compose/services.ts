@@ -17,6 +17,7 @@ import { CallTrace } from '../../core/model/call-trace.ts';
 import { buildLiveness } from '../../core/model/liveness.ts';
 import { ReportedPaths } from '../../core/model/reported-paths.ts';
 import type { Keyring, NodeAccess, Settings } from '../../core/model/services.ts';
+import { SharedCallTrace } from '../../core/model/shared-call-trace.ts';
 import { Witnesses } from '../../core/model/witnesses.ts';
 import { runExpecting } from '../../core/state/expecting.ts';
 import type { ThreadServices } from '../../core/state/services.ts';
@@ -56,7 +57,7 @@ export function buildServices({ compute, store: base, ...rest }: ServiceParts): 
     computed: compute ? computedBy(compute) : computedHere({ ...parts, states, liveness, logs: parts.keys.logs }),
     paths: new ReportedPaths(),
     witnesses: new Witnesses(),
-    calls: new CallTrace(),
+    calls: parts.shared ? new SharedCallTrace(parts.shared.calls, parts) : new CallTrace(),
     logs: parts.keys.logs,
     logins: buildLoginLimits({ ...parts, rules: parts.settings.signIn }),
     yaml: buildYaml(),

@@ -18,7 +18,7 @@ interface Use {
 export interface SessionUse {
   /** Takes note of a session as it is stored. @returns whether it ended by not being used */
   learn(session: SessionRecord): boolean;
-  /** @returns whether the session goes on; undefined where it is not known and has to be learnt first */
+  /** @returns whether the session goes on; undefined where that is not known here and has to be learnt first */
   goesOn(session: string, isUse: boolean): boolean | undefined;
   /** Ends the idle ones, and keeps when the others were used; each minute, and at the end. */
   flush(options?: { readonly isLast?: boolean }): Promise<void>;
@@ -44,13 +44,22 @@ export function buildSessionUse({
     return clock.now() - at >= (idleMs ?? Number.POSITIVE_INFINITY);
   }
 
+  /** Another control plane has kept a use: it may have been used there for so long after that, and is not ended too early. */
+  function hear(use: Use, keptAt = 0): void {
+    if (keptAt <= use.keptAt) return;
+    use.keptAt = keptAt;
+    use.at = Math.max(use.at, Math.min(keptAt + keepEachMs, clock.now()));
+  }
+
   async function keepUse(name: string, use: Use, context: CommitContext): Promise<void> {
     const session = await store.get(SYSTEM_WORKSPACE, { kind: 'Session', name });
     if (!session || session.spec.idle || session.spec.expiresAt <= clock.now()) {
       uses.delete(name);
       return;
     }
+    hear(use, session.spec.usedAt);
     const ended = isIdle(use);
+    if (!ended && use.at <= use.keptAt) return;
     const spec = ended ? { ...session.spec, idle: true as const } : { ...session.spec, usedAt: use.at };
     const event = { type: 'session_idle', actor: `user:${spec.username}`, result: 'ok' } as const;
     const op = { op: 'update', record: { ...draftOf(session), spec }, revision: session.revision } as const;
@@ -72,6 +81,7 @@ export function buildSessionUse({
       const known = uses.get(uid);
       // After a restart: it may have been used for so long after what was kept, and is not ended too early.
       const keptAt = spec.usedAt ?? createdAt;
+      if (known) hear(known, spec.usedAt);
       const use = known ?? { at: keptAt + keepEachMs, keptAt };
       use.at = Math.min(use.at, clock.now());
       if (uses.size >= MAX_SESSIONS) {
@@ -84,7 +94,7 @@ export function buildSessionUse({
     goesOn(session, isUse) {
       const use = uses.get(session);
       if (!use) return undefined;
-      if (isIdle(use)) return false;
+      if (isIdle(use)) return undefined;
       if (isUse) use.at = clock.now();
       return true;
     },

@@ -2,7 +2,7 @@ import type { KnownLogs, LogKeys } from '../audit/log-keys.ts';
 import type { Edition } from '../base/edition.ts';
 import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
 import type { Secret } from '../base/secret.ts';
-import type { CallTrace } from './call-trace.ts';
+import type { Calls } from './call-trace.ts';
 import type { RelayGrant } from './graph.ts';
 import type { ReportedPaths } from './reported-paths.ts';
 import type { SignInRules } from './sign-in-rules.ts';
@@ -23,7 +23,7 @@ export interface BaseServices {
   readonly paths: ReportedPaths;
   readonly witnesses: Witnesses;
   /** What agents and programs called lately. */
-  readonly calls: CallTrace;
+  readonly calls: Calls;
   readonly logins: LoginLimits;
   readonly yaml: Yaml;
   readonly nodeAccess: NodeAccess;

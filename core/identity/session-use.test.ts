@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { buildIdentityKit } from '../../test/kits/plane/identity-kit.ts';
+import type { SharedState } from '../base/shared.ts';
+import { buildGate } from '../call/gate.ts';
 
 const MINUTE_MS = 60_000;
 const REMOTE = '203.0.113.7';
@@ -86,4 +88,31 @@ test.each([
   } finally {
     rmSync(home, { recursive: true });
   }
+});
+
+test('a session that is used at one control plane is ended by no other, and ends a quarter late at most', async () => {
+  await using kit = await buildIdentityKit(IDLE);
+  const services = { ...kit.services, shared: {} as SharedState };
+  const [one, other] = [buildGate(services), buildGate(services)];
+  onTestFinished(() => {
+    one.close();
+    other.close();
+  });
+  const bearer = await kit.admin();
+  const minutes = async (count: number, each: () => Promise<unknown>) => {
+    for (let minute = 0; minute < count; minute += 1) {
+      kit.clock.time += MINUTE_MS;
+      await each();
+      await one.flushSessions();
+      await other.flushSessions();
+    }
+  };
+  await other.authenticate(bearer, REMOTE);
+  await minutes(60, () => one.authenticate(bearer, REMOTE));
+  await expect(other.authenticate(bearer, REMOTE)).resolves.toMatchObject({ name: 'admin' });
+  await minutes(14, async () => undefined);
+  await expect(one.authenticate(bearer, REMOTE)).resolves.toMatchObject({ name: 'admin' });
+  await minutes(20, async () => undefined);
+  await expect(one.authenticate(bearer, REMOTE)).rejects.toMatchObject(SIGNED_OUT);
+  await expect(other.authenticate(bearer, REMOTE)).rejects.toMatchObject(SIGNED_OUT);
 });

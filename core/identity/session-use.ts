@@ -9,17 +9,20 @@ const MINUTE_MS = 60_000;
 const MAX_SESSIONS = 100_000;
 
 interface Use {
+  /** Here. */
   at: number;
-  /** What the store knows. */
+  /** What the store knows, from here or from another control plane. */
   keptAt: number;
+  /** Up to then it may have been used where that was not kept: elsewhere, or here before a restart. */
+  maybeAt: number;
 }
 
 /** When sessions were last used, where those that are not end. */
 export interface SessionUse {
   /** Takes note of a session as it is stored. @returns whether it ended by not being used */
   learn(session: SessionRecord): boolean;
-  /** @returns whether the session goes on; undefined where that is not known here and has to be learnt first */
-  goesOn(session: string, isUse: boolean): boolean | undefined;
+  /** @returns whether the session goes on, as far as is known here; else it has to be learnt first */
+  goesOn(session: string, isUse: boolean): boolean;
   /** Ends the idle ones, and keeps when the others were used; each minute, and at the end. */
   flush(options?: { readonly isLast?: boolean }): Promise<void>;
   /** What to tell somebody whose session ended. */
@@ -33,22 +36,24 @@ export function buildSessionUse({
   store,
   clock,
   settings,
-}: Pick<NetworkServices, 'store' | 'clock' | 'settings'>): SessionUse {
+  shared,
+}: Pick<NetworkServices, 'store' | 'clock' | 'settings' | 'shared'>): SessionUse {
   const { idleMs } = settings.signIn;
   const uses = new Map<string, Use>();
   const words = `Signed out after ${wordsOf(idleMs ?? 0)} without use: log in again.`;
   if (idleMs === undefined) return { learn: () => false, goesOn: () => true, flush: async () => undefined, words };
   const keepEachMs = Math.max(MINUTE_MS, Math.floor(idleMs / KEPT_SHARE));
 
-  function isIdle({ at }: Use): boolean {
-    return clock.now() - at >= (idleMs ?? Number.POSITIVE_INFINITY);
+  function isIdle({ at, maybeAt }: Use): boolean {
+    return clock.now() - Math.max(at, maybeAt) >= (idleMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Another control plane has kept a use: it may have been used there for so long after that, and is not ended too early. */
-  function hear(use: Use, keptAt = 0): void {
+  /** A use that was kept, if not from here: it may have been used for so long after it, and is not ended too early. */
+  function hear(use: Use, keptAt: number): void {
     if (keptAt <= use.keptAt) return;
     use.keptAt = keptAt;
-    use.at = Math.max(use.at, Math.min(keptAt + keepEachMs, clock.now()));
+    // Alone, what comes from now on is seen here.
+    use.maybeAt = shared ? keptAt + keepEachMs : Math.min(keptAt + keepEachMs, clock.now());
   }
 
   async function keepUse(name: string, use: Use, context: CommitContext): Promise<void> {
@@ -57,7 +62,7 @@ export function buildSessionUse({
       uses.delete(name);
       return;
     }
-    hear(use, session.spec.usedAt);
+    hear(use, session.spec.usedAt ?? 0);
     const ended = isIdle(use);
     if (!ended && use.at <= use.keptAt) return;
     const spec = ended ? { ...session.spec, idle: true as const } : { ...session.spec, usedAt: use.at };
@@ -78,11 +83,8 @@ export function buildSessionUse({
     words,
     learn({ uid, spec, createdAt }) {
       if (spec.idle) return true;
-      const known = uses.get(uid);
-      // After a restart: it may have been used for so long after what was kept, and is not ended too early.
-      const keptAt = spec.usedAt ?? createdAt;
-      if (known) hear(known, spec.usedAt);
-      const use = known ?? { at: keptAt + keepEachMs, keptAt };
+      const use = uses.get(uid) ?? { at: createdAt, keptAt: 0, maybeAt: 0 };
+      hear(use, spec.usedAt ?? createdAt);
       use.at = Math.min(use.at, clock.now());
       if (uses.size >= MAX_SESSIONS) {
         const [oldest] = uses.keys();
@@ -93,8 +95,7 @@ export function buildSessionUse({
     },
     goesOn(session, isUse) {
       const use = uses.get(session);
-      if (!use) return undefined;
-      if (isIdle(use)) return undefined;
+      if (!use || isIdle(use)) return false;
       if (isUse) use.at = clock.now();
       return true;
     },

@@ -2,6 +2,7 @@ import type { KnownLogs, LogKeys } from '../audit/log-keys.ts';
 import type { Edition } from '../base/edition.ts';
 import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
 import type { Secret } from '../base/secret.ts';
+import type { SharedState } from '../base/shared.ts';
 import type { Calls } from './call-trace.ts';
 import type { RelayGrant } from './graph.ts';
 import type { ReportedPaths } from './reported-paths.ts';
@@ -11,6 +12,8 @@ import type { Witnesses } from './witnesses.ts';
 /** What every layer above may reach. Each layer adds what it brings; `core/workflow/services.ts` has all. */
 export interface BaseServices {
   readonly store: Store;
+  /** Where several control planes can have the store: what they keep together beside the records. */
+  readonly shared?: SharedState | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly edition: Edition;

@@ -126,7 +126,9 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     if (!isCall) {
       endWithToken(response, principal.caller, clock, (reason) => sessions.end(session, reason));
     }
-    await sessions.handle(session, request, response, body);
+    // As when a control plane begins to stop at this moment.
+    if (!(await sessions.handle(session, request, response, body)))
+      await serveLegacy(request, response, body, principal);
   }
 
   async function openSession(request: Authenticated, principal: Principal, body: unknown): Promise<Session> {

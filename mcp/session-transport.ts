@@ -18,7 +18,8 @@ const MAX_TEXT = 256;
 /** The transport of one session under an id that is chosen before its client initializes it. */
 export interface SessionTransport {
   readonly isInitialized: boolean;
-  handle(request: Authenticated, response: ServerResponse, body: unknown, begun: () => void): Promise<void>;
+  /** @returns false, with nothing sent, where the session has ended here meanwhile */
+  handle(request: Authenticated, response: ServerResponse, body: unknown, begun: () => void): Promise<boolean>;
   /** Has the server hear again what the client said when it initialized the session, perhaps to another control plane. */
   initializeAgain(client: Readonly<Record<string, unknown>>): Promise<void>;
 }
@@ -26,12 +27,13 @@ export interface SessionTransport {
 export interface TransportOptions {
   readonly id: string;
   readonly server: Server;
+  readonly isOver: () => boolean;
   readonly initialized: () => void;
   readonly deleted: () => Promise<void>;
 }
 
 export async function sessionTransport(options: TransportOptions): Promise<SessionTransport> {
-  const { id, server, initialized, deleted } = options;
+  const { id, server, isOver, initialized, deleted } = options;
   let isInitialized = false;
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: () => id,
@@ -59,10 +61,12 @@ export async function sessionTransport(options: TransportOptions): Promise<Sessi
     },
     async handle(request, response, body, begun) {
       const asked = await toWebRequest(request as NodeIncomingMessageLike, body);
+      if (isOver()) return false;
       const { auth: authInfo } = request;
       const answer = await transport.handleRequest(asked, { ...(authInfo && { authInfo }), parsedBody: body });
       if (answer.ok) begun();
       await send(answer, response);
+      return true;
     },
     async initializeAgain(client) {
       const answer = await post({ id: 0, method: 'initialize', params: client });

@@ -60,7 +60,8 @@ export interface Sessions {
   find(id: string, tokenId: string, request: Authenticated): Promise<Session | undefined>;
   /** A session that is listed once its client has initialized it. @throws MeshError `rate_limited` */
   open(opening: Opening, request: Authenticated): Promise<Session>;
-  handle(session: Session, request: Authenticated, response: ServerResponse, body: unknown): Promise<void>;
+  /** @returns false, with nothing sent, where it has ended here meanwhile: it may go on if it is found again */
+  handle(session: Session, request: Authenticated, response: ServerResponse, body: unknown): Promise<boolean>;
   watchedBy(session: Session): Promise<readonly string[]>;
   unwatch(session: Session, uri: string): Promise<void>;
   /** Tells each session that watches one of these, and has its stream here. */
@@ -98,6 +99,7 @@ export function createSessions({ limits, clock, log, shared, build, begun }: Ses
     const transport = await sessionTransport({
       id,
       server,
+      isOver: () => session.holds.disposed,
       initialized: () => void sessions.set(id, session),
       async deleted() {
         await kept.end(id);
@@ -204,7 +206,7 @@ export function createSessions({ limits, clock, log, shared, build, begun }: Ses
       // The transport refuses a second stream beside the one that is open here.
       const opens = request.method === 'GET' && session.stream === undefined;
       if (opens) response.once('close', await openStream(session));
-      await session.transport.handle(request, response, body, () => {
+      return session.transport.handle(request, response, body, () => {
         // What changed while no stream was open is not lost: the client looks again.
         if (opens) void kept.of([session.id]).then((known) => tell(session, known.get(session.id)), warn);
       });

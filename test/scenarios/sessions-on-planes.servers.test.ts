@@ -124,11 +124,11 @@ describe.skipIf(!hasMongod)('what is kept of callers, on three control planes', 
 
   test('what an agent called at any of them is shown by all', async () => {
     const { client } = await connect('2026-07-28');
-    for (let turn = 0; turn < 3; turn += 1) await client.callTool({ name: 'list_peers', arguments: {} });
+    for (let turn = 0; turn < 3; turn += 1) await client.callTool({ name: 'list_snapshots', arguments: {} });
     const [listed] = (await cluster.api('GET', '/api/v1/agents', place)).body.items;
     const callsAt = async (nth: number) =>
       (await at(nth)('GET', `/api/v1/agents/${listed.id}/calls`, place)).body.items
-        .filter(({ operation }: { operation: string }) => operation === 'list_peers')
+        .filter(({ operation }: { operation: string }) => operation === 'list_snapshots')
         .map(({ requestId }: { requestId: string }) => requestId);
     await expect.poll(async () => (await callsAt(0)).length, { timeout: 10_000 }).toBe(3);
     expect([await callsAt(1), await callsAt(2)]).toEqual([await callsAt(0), await callsAt(0)]);

@@ -134,7 +134,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
 
     const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
     const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
-    const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
+    const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0, !standalone);
     const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
     const services = buildServices({ ...parts, settings, compute, graphEpoch: opened.epoch });
     const recentHeads = startRecentHeads(services);
@@ -244,7 +244,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
   }
 }
 
-function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: string } {
+function settingsOf(config: Config, logKeySince: number, sharesStore: boolean): Settings & { apiUrl: string } {
   const { env, app } = config;
   return {
     version: VERSION,
@@ -254,6 +254,7 @@ function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: s
     stunUrl: env.MESH_STUN_URL,
     registrationProof: env.MESH_REGISTRATION_PROOF,
     listens: listensAt(env),
+    sharesStore,
     logKeySince,
     planTtlMs: app.planTtl,
     signIn: app.signIn,

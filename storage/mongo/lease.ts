@@ -1,4 +1,5 @@
-import type { Clock } from '../../core/base/ports.ts';
+import type { ClientSession } from 'mongodb';
+import type { Clock, Fence } from '../../core/base/ports.ts';
 import type { Connection } from './connect.ts';
 import { isDuplicate } from './errors.ts';
 
@@ -46,4 +47,23 @@ export function releaseLease({ run, leases }: Connection, name: string, holder: 
   return run(async (session) => {
     await leases.updateOne({ _id: name, holder }, { $set: { holder: null } }, { session });
   });
+}
+
+/**
+ * Which of these leases are still held, in the transaction of what their holders write. Each is written to, since a
+ * transaction that only read it would not meet another holder who takes it at the same time.
+ */
+export async function heldOf(
+  { leases }: Connection,
+  fences: readonly Fence[],
+  session: ClientSession,
+): Promise<(fence: Fence) => boolean> {
+  const held = new Set<string>();
+  const keyOf = ({ lease, fence }: Fence) => `${lease} ${fence}`;
+  for (const [key, { lease, fence }] of new Map(fences.map((each) => [keyOf(each), each]))) {
+    const holds = { _id: lease, fence, holder: { $ne: null } };
+    const { matchedCount } = await leases.updateOne(holds, { $inc: { writes: 1 } }, { session });
+    if (matchedCount > 0) held.add(key);
+  }
+  return (fence) => held.has(keyOf(fence));
 }

@@ -8,6 +8,9 @@ export interface Lease {
   readonly expiresAt: number;
 }
 
+/** Longer than any transaction that writes under the lease, which is waited for. */
+const MAX_TIME_MS = 1_500;
+
 /** Whose clock says when a lease is over: that of the server is the same for all who ask. */
 export type LeaseClock = Clock | 'server';
 
@@ -33,7 +36,7 @@ export function acquireLease(
       holder: ifFree({ $literal: holder }, '$holder'),
       expiresAt: ifFree({ $add: [now, ttlMs] }, '$expiresAt'),
     };
-    const options = { session, upsert: true, returnDocument: 'after' } as const;
+    const options = { session, upsert: true, returnDocument: 'after', maxTimeMS: MAX_TIME_MS } as const;
     const lease = await leases.findOneAndUpdate({ _id: name }, [{ $set: taken }], options).catch((error) => {
       // Somebody else was the first ever to ask.
       if (isDuplicate(error)) return undefined;
@@ -45,7 +48,7 @@ export function acquireLease(
 
 export function releaseLease({ run, leases }: Connection, name: string, holder: string): Promise<void> {
   return run(async (session) => {
-    await leases.updateOne({ _id: name, holder }, { $set: { holder: null } }, { session });
+    await leases.updateOne({ _id: name, holder }, { $set: { holder: null } }, { session, maxTimeMS: MAX_TIME_MS });
   });
 }
 

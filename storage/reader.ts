@@ -66,6 +66,7 @@ export function readerOn(reads: Reads, { log, writes }: ReaderOptions, close: ()
     compact: elsewhere,
     acquire: elsewhere,
     release: elsewhere,
+    leases: elsewhere,
     async close() {
       feed.close();
       await close();

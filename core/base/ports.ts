@@ -205,6 +205,12 @@ export interface ListPage<K extends Kind = Kind> {
   readonly next?: string;
 }
 
+export interface LeaseState {
+  readonly name: string;
+  /** Absent where it is free: released, or over. */
+  readonly holder?: string;
+}
+
 /** Fails with StoreError: see its codes. One writer wins; nothing is ever half-written. */
 export interface Store {
   /** All or nothing; durable and seen by every read and `onCommit` listener once it resolves. A batch that changes nothing (checks, events only) makes no revision and answers the current one. */
@@ -262,6 +268,8 @@ export interface Store {
     ttlMs: number,
   ): Promise<{ readonly fence: number; readonly expiresAt: number } | undefined>;
   release(name: string, holder: string): Promise<void>;
+  /** Those that were ever acquired and whose names begin so, in their order, as they are by the clock that ends them. */
+  leases(prefix: string): Promise<readonly LeaseState[]>;
   close(): Promise<void>;
 }
 

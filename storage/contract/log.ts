@@ -179,6 +179,18 @@ export function logContract(open: OpenStore): void {
       expect(await store.acquire('leader', 'a', 1_000)).toEqual({ fence: 3, expiresAt: START + 2_500 });
     });
 
+    test('are listed with their holders, by the beginning of their names', async () => {
+      const clock = testClock();
+      const store = await opened(open, clock);
+      for (const name of ['part/b', 'part/a', 'part', 'other/a']) await store.acquire(name, `of ${name}`, 1_000);
+      await store.acquire('part/c', 'c', 500);
+      await store.release('part/b', 'of part/b');
+      clock.set(START + 500);
+      const listed = [{ name: 'part/a', holder: 'of part/a' }, { name: 'part/b' }, { name: 'part/c' }];
+      expect(await store.leases('part/')).toEqual(listed);
+      expect(await store.leases('none')).toEqual([]);
+    });
+
     test('let their holder write, and nobody who has lost or released them', async () => {
       const clock = testClock();
       const store = await opened(open, clock);

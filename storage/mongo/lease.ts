@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongodb';
-import type { Clock, Fence } from '../../core/base/ports.ts';
+import type { Clock, Fence, LeaseState } from '../../core/base/ports.ts';
 import type { Connection } from './connect.ts';
+import type { LeaseDoc } from './documents.ts';
 import { isDuplicate } from './errors.ts';
 
 export interface Lease {
@@ -26,7 +27,7 @@ export function acquireLease(
 ): Promise<Lease | undefined> {
   return run(async (session) => {
     const expiresAt = clock.now() + ttlMs;
-    const now = leaseClock === 'server' ? { $toLong: '$$NOW' } : { $literal: leaseClock.now() };
+    const now = nowOf(leaseClock);
     const isHolder = { $eq: ['$holder', { $literal: holder }] };
     const isFree = { $or: [{ $eq: [{ $ifNull: ['$holder', null] }, null] }, isHolder, { $lte: ['$expiresAt', now] }] };
     const next = { $add: [{ $ifNull: ['$fence', 0] }, 1] };
@@ -50,6 +51,31 @@ export function releaseLease({ run, leases }: Connection, name: string, holder: 
   return run(async (session) => {
     await leases.updateOne({ _id: name, holder }, { $set: { holder: null } }, { session, maxTimeMS: MAX_TIME_MS });
   });
+}
+
+export function leaseStates(
+  { run, leases }: Connection,
+  prefix: string,
+  leaseClock: LeaseClock,
+): Promise<LeaseState[]> {
+  return run(async (session) => {
+    const isFree = { $lte: ['$expiresAt', nowOf(leaseClock)] };
+    const found = await leases
+      .aggregate<Pick<LeaseDoc, '_id' | 'holder'>>(
+        [
+          { $match: { _id: { $gte: prefix, $lt: `${prefix}\u{10ffff}` } } },
+          { $sort: { _id: 1 } },
+          { $project: { holder: { $cond: [isFree, null, '$holder'] } } },
+        ],
+        { session },
+      )
+      .toArray();
+    return found.map(({ _id: name, holder }) => (holder === null ? { name } : { name, holder }));
+  });
+}
+
+function nowOf(clock: LeaseClock) {
+  return clock === 'server' ? { $toLong: '$$NOW' } : { $literal: clock.now() };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Fence, StoreError } from '../../core/base/ports.ts';
+import { type Fence, type LeaseState, StoreError } from '../../core/base/ports.ts';
 import type { Database } from './database.ts';
 
 interface Row {
@@ -35,6 +35,15 @@ export function acquireLease(
 
 export function releaseLease(database: Database, name: string, holder: string): void {
   database.statement('UPDATE lease SET holder = NULL WHERE name = ? AND holder = ?').run(name, holder);
+}
+
+export function leaseStates(database: Database, prefix: string, now: number): LeaseState[] {
+  return database
+    .statement<Pick<Row, 'holder' | 'expires_at'> & { readonly name: string }>(
+      'SELECT name, holder, expires_at FROM lease WHERE substr(name, 1, length(:prefix)) = :prefix ORDER BY name',
+    )
+    .all({ prefix })
+    .map(({ name, holder, expires_at }) => (holder === null || expires_at <= now ? { name } : { name, holder }));
 }
 
 /** In the transaction of what its holder writes. @throws StoreError `fenced` */

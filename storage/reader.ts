@@ -62,6 +62,9 @@ export function readerOn(reads: Reads, { log, writes }: ReaderOptions, close: ()
     record: writes.record,
     watch: (workspace, from, signal) => feed.watch(workspace, from, signal),
     onCommit: (listener) => feed.onCommit(listener),
+    async caughtUp(workspaces) {
+      await Promise.all(workspaces.map(refresh));
+    },
     auditTree: (workspace) => ({ ...reads.auditTree(workspace), keepCheckpoint: elsewhere }),
     compact: elsewhere,
     acquire: elsewhere,

@@ -248,6 +248,11 @@ export interface Store {
   watch(workspace: string, from: number, signal: AbortSignal): AsyncIterable<Commit>;
   /** Every commit of every workspace as it happens in this process or another, with the changes of every kind; for caches and pushes. */
   onCommit(listener: (commit: Commit) => void): () => void;
+  /**
+   * Resolves once `onCommit` of this process has been told of every commit to these workspaces that was acknowledged before
+   * the call, by whatever process. Fails with `unavailable` where that cannot be known.
+   */
+  caughtUp(workspaces: readonly string[]): Promise<void>;
   record(workspace: string, events: readonly (SecurityEvent & { readonly requestId?: string })[]): Promise<void>;
   audit(workspace: string, query: AuditQuery): Promise<readonly AuditEntry[]>;
   /** The same log, as others verify it. */

@@ -70,6 +70,17 @@ export function logContract(open: OpenStore): void {
       expect(await waiting).toMatchObject({ code: 'unavailable' });
       expect(await outcome(store.revision(WS))).toMatchObject({ code: 'unavailable' });
       expect(await outcome(store.commit(WS, [], WHY))).toMatchObject({ code: 'unavailable' });
+      expect(await outcome(store.caughtUp([WS]))).toMatchObject({ code: 'unavailable' });
+    });
+
+    test('is caught up, also with workspaces that are not there, once listeners were told of all that was acknowledged', async () => {
+      const store = await opened(open);
+      const heard: number[] = [];
+      store.onCommit(({ revision }) => heard.push(revision));
+      await store.caughtUp(['w_nowhere', SYSTEM_WORKSPACE]);
+      await Promise.all([1, 2, 3].map((n) => store.commit(WS, [{ op: 'create', record: draft(`n${n}`) }], WHY)));
+      await Promise.all([store.caughtUp([WS]), store.caughtUp([WS, 'w_nowhere']), store.caughtUp([])]);
+      expect(heard).toEqual([1, 2, 3]);
     });
 
     test('tells listeners of each commit in order before its writer hears, until they leave', async () => {

@@ -23,8 +23,8 @@ export function isHeldUp(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === MAX_TIME_EXPIRED;
 }
 
-/** HostUnreachable, HostNotFound, NetworkTimeout, ShutdownInProgress, ReadConcernMajorityNotAvailableYet, PrimarySteppedDown, ExceededTimeLimit, SocketException, NotWritablePrimary, InterruptedAtShutdown, InterruptedDueToReplStateChange, NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary. */
-const PASSING = new Set([6, 7, 89, 91, 134, 189, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436]);
+/** HostUnreachable, HostNotFound, MaxTimeMSExpired, NetworkTimeout, ShutdownInProgress, ReadConcernMajorityNotAvailableYet, PrimarySteppedDown, SnapshotTooOld, SnapshotUnavailable, ExceededTimeLimit, SocketException, NotWritablePrimary, InterruptedAtShutdown, InterruptedDueToReplStateChange, NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary. */
+const PASSING = new Set([6, 7, 50, 89, 91, 134, 189, 239, 246, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436]);
 
 /** Whether it was the connection or a change of primary, after which the same is asked again. */
 export function isPassing(error: unknown): boolean {

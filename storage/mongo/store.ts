@@ -7,6 +7,7 @@ import { type Connection, connect } from './connect.ts';
 import { follow } from './follow.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { acquireLease, type LeaseClock, leaseStates, releaseLease } from './lease.ts';
+import { newestHeads } from './newest-heads.ts';
 import { readsOn } from './reader.ts';
 import { migrate } from './schema.ts';
 
@@ -38,6 +39,7 @@ async function storeOn(
   const feed = buildFeed(log, reads.commits);
   const groupCommit = buildGroupCommit(connection, clock, log, (commit) => follower.own(commit));
   const follower = await follow(connection, feed, log, groupCommit.settled);
+  const newest = newestHeads(connection);
   let closing: Promise<void> | undefined;
 
   return {
@@ -49,6 +51,10 @@ async function storeOn(
     },
     watch: (workspace, from, signal) => feed.watch(workspace, from, signal),
     onCommit: (listener) => feed.onCommit(listener),
+    async caughtUp(workspaces) {
+      const heads = await newest(workspaces);
+      await Promise.all(workspaces.map((workspace) => follower.upTo(workspace, heads.get(workspace) ?? 0)));
+    },
     compact: (workspace, upTo, keep) => compactVersions(connection, clock, workspace, upTo, keep),
     acquire: (name, holder, ttlMs) => acquireLease(connection, { name, holder, ttlMs }, clock, leaseClock),
     release: (name, holder) => releaseLease(connection, name, holder),

@@ -1,5 +1,3 @@
-import { SHARES } from './shares.ts';
-
 /** How long a lease lasts from when it was asked for, ms. */
 export const LEASE_MS = 4_000;
 /** So long before its end its holder is done: what it sent last has arrived when another one begins. */
@@ -9,8 +7,8 @@ interface Held {
   readonly fence: number;
   /** When this plane stops to count on it, by its own monotonic clock. */
   until: number;
-  /** `held` before it is led and while what is under way ends. */
-  state: 'held' | 'led';
+  /** It is `ending` while what is under way may still be written, and nothing new begins. */
+  state: 'waiting' | 'led' | 'ending';
 }
 
 /**
@@ -25,7 +23,7 @@ export class HeldShares {
     const until = askedAt + LEASE_MS - MARGIN_MS;
     // Another fence is another tenure: what was led under the former one has ended.
     if (known?.fence === fence) known.until = Math.max(known.until, until);
-    else this.#held.set(share, { fence, until, state: 'held' });
+    else this.#held.set(share, { fence, until, state: 'waiting' });
   }
 
   lost(share: number): void {
@@ -34,18 +32,18 @@ export class HeldShares {
 
   lead(share: number): void {
     const held = this.#held.get(share);
-    if (held) held.state = 'led';
+    if (held?.state === 'waiting') held.state = 'led';
   }
 
   /** Begins nothing more, and is held still. */
   leave(share: number): void {
     const held = this.#held.get(share);
-    if (held) held.state = 'held';
+    if (held) held.state = 'ending';
   }
 
   /** A lease that was not renewed in time has ended what was led under it, whatever happens then. */
   expire(now: number): void {
-    for (const held of this.#held.values()) if (held.until <= now) held.state = 'held';
+    for (const held of this.#held.values()) if (held.until <= now && held.state === 'led') held.state = 'waiting';
   }
 
   leads(share: number, now: number): boolean {
@@ -66,6 +64,11 @@ export class HeldShares {
     return [...this.#held.keys()].filter((share) => this.leads(share, now)).sort((a, b) => a - b);
   }
 
+  /** Held, and not led yet. */
+  waiting(): number[] {
+    return [...this.#held].flatMap(([share, { state }]) => (state === 'waiting' ? [share] : []));
+  }
+
   all(): number[] {
     return [...this.#held.keys()];
   }
@@ -79,5 +82,3 @@ export class HeldShares {
     return first;
   }
 }
-
-export const EVERY_SHARE = Array.from({ length: SHARES }, (_, share) => share);

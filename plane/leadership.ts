@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
+import { LEADS_ALL, type Leading } from '../core/base/leading.ts';
 import type { LeaseState, Log, Store } from '../core/base/ports.ts';
 import { HeldShares, LEASE_MS } from './leadership/held-shares.ts';
 import { underFence } from './leadership/led-store.ts';
@@ -10,15 +11,9 @@ import { movesOf, SHARES, shareOf } from './leadership/shares.ts';
  * Which workspaces this control plane leads: it alone does there what is to be done once (jobs, pushes, answers to nodes).
  * Any plane serves any request of a caller.
  */
-export interface Leadership {
-  leads(workspace: string): boolean;
-  /**
-   * The store as the present leader of a workspace writes to it: once it is no longer the leader, nothing. What is done in one
-   * go is done through one of them, so that a later tenure of the same plane does not finish what an earlier one began.
-   */
-  under(store: Store, workspace: string): Store;
+export interface Leadership extends Leading {
   /** After workspaces were gained, and before those that are given away are another's: that waits for what is answered here. */
-  onChange(listener: () => undefined | Promise<unknown>): () => void;
+  onChange(listener: () => unknown): () => void;
   state(): LeadershipState;
   /** Gives all away. Idempotent. */
   stop(): Promise<void>;
@@ -38,8 +33,7 @@ export interface LeadershipState {
 
 /** Of the only control plane. */
 export const leadsAll: Leadership = {
-  leads: () => true,
-  under: (store) => store,
+  ...LEADS_ALL,
   onChange: () => () => undefined,
   state: () => ({ shares: SHARES, all: SHARES, planes: 1, changes: 0 }),
   stop: async () => undefined,
@@ -77,7 +71,7 @@ export function startLeadership({
   now = () => performance.now(),
 }: LeadershipParts): Leadership {
   const held = new HeldShares();
-  const listeners = new Set<() => undefined | Promise<unknown>>();
+  const listeners = new Set<() => unknown>();
   let seat: string | undefined;
   let [renewAt, resumeAt, planes, changes, told] = [0, 0, 0, 0, ''];
   let problem: string | undefined;
@@ -127,6 +121,8 @@ export function startLeadership({
 
   /** Leads what is held, once all that former leaders wrote was told here. */
   async function begin(): Promise<void> {
+    // A share that was another's in between is told of as lost first, and then as gained.
+    void tell();
     const gained = held.waiting();
     if (gained.length > 0) {
       try {
@@ -189,7 +185,7 @@ export function startLeadership({
   }
 
   function next(): void {
-    if (stopping) return;
+    if (stopping !== undefined) return;
     running = inTime(round(), ROUND_MS)
       .catch((error: unknown) => {
         if (problem === undefined) log.warn({ error: String(error) }, 'leases cannot be renewed: they are tried again');

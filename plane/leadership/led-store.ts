@@ -39,7 +39,3 @@ export function underFence(
   shareQueue(led, store);
   return led;
 }
-
-export function isFenced(error: unknown): boolean {
-  return error instanceof StoreError && error.code === 'fenced';
-}

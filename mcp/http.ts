@@ -14,6 +14,7 @@ import { newId } from '../core/base/ids.ts';
 import { originOf } from '../core/base/origin.ts';
 import { createShares, shareKeysOf } from '../core/base/shares.ts';
 import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
+import { hearOfOthers } from '../core/call/caught-up.ts';
 import { logFailure } from '../core/call/log-failure.ts';
 import { readMessage } from './body.ts';
 import { endWithToken } from './end-with-token.ts';
@@ -80,9 +81,11 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
   async function authenticate(request: Authenticated, origin: string): Promise<Principal> {
     const bearer = BEARER.exec(request.headers.authorization ?? '')?.[1];
     if (!bearer) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
-    const caller = await gate.authenticate(bearer, origin);
     const hint = request.headers['x-workspace-id'];
-    const principal: Principal = { caller, workspaceHint: Array.isArray(hint) ? hint[0] : hint, origin };
+    const workspaceHint = Array.isArray(hint) ? hint[0] : hint;
+    await hearOfOthers({ bearer, workspaceHints: [] }, undefined, gate);
+    const caller = await gate.authenticate(bearer, origin);
+    const principal: Principal = { caller, workspaceHint, origin };
     request.auth = { token: bearer, clientId: caller.subject, scopes: [], extra: { principal } };
     return principal;
   }

@@ -65,6 +65,8 @@ export interface Plane {
   readonly gate: ServiceGate;
   /** How the database is. */
   readonly storeState: () => StoreState;
+  /** Whether what is said of a first password is for this one to say: of several, for the one that made the accounts. */
+  readonly saysFirstPassword: boolean;
   /** Idempotent; everything acknowledged is on disk when it resolves. */
   stop(): Promise<void>;
 }
@@ -77,6 +79,8 @@ export interface PlaneOptions {
   readonly clock?: Clock;
   /** Go on where the database has less than the installation had. */
   readonly acceptLoss?: boolean;
+  /** Whether it is the only control plane of its store, as it is unless it is said to be one of several. */
+  readonly standalone?: boolean;
 }
 
 /** A last deadline for an orderly end: SIGTERM ends everything within 8 s. */
@@ -91,7 +95,7 @@ const CUT_MS = 500;
  * @throws Error naming what is wrong with the directory, the credentials or a listener.
  */
 export async function startPlane(config: Config, options: PlaneOptions): Promise<Plane> {
-  const { log, output, clock = systemClock(), acceptLoss = false } = options;
+  const { log, output, clock = systemClock(), acceptLoss = false, standalone = true } = options;
   const { env, configDir } = config;
   const tls = readTls(env);
   mkdirSync(configDir, { recursive: true, mode: 0o700 });
@@ -107,7 +111,15 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     logMetrics(metrics, output);
     const disk = diskOf(storeFile(storeUrl(config)), env.MESH_STORE_RESERVE * 1_048_576);
     const { reserve } = disk;
-    const opened = await openInstallation({ configDir, storeUrl: storeUrl(config), clock, log, reserve, acceptLoss });
+    const opened = await openInstallation({
+      configDir,
+      keysFile: env.MESH_KEYS_FILE,
+      storeUrl: storeUrl(config),
+      clock,
+      log,
+      reserve,
+      acceptLoss,
+    });
     undo.push(() => opened.store.close());
     lock.sign();
     const { credentials } = opened;
@@ -124,7 +136,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
     const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
     const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
-    const services = buildServices({ ...parts, settings, compute });
+    const services = buildServices({ ...parts, settings, compute, graphEpoch: opened.epoch });
     const recentHeads = startRecentHeads(services);
     undo.push(() => recentHeads.stop());
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
@@ -139,7 +151,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const gate = { ...entrance, isDiskFull: disk.isFull, ...(compute && { compute }) };
     const wire = await startWire(env, tls, services);
     undo.push(wire.stop);
-    await accounts;
+    const madeAccounts = await accounts;
     let isUp = false;
     const snapshots = startSnapshots(services);
     undo.push(() => snapshots.stop());
@@ -220,6 +232,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       services,
       gate,
       storeState,
+      saysFirstPassword: standalone || madeAccounts,
       stop() {
         stopped ??= Promise.race([stop(), after(STOP_DEADLINE_MS, undefined, { ref: false })]);
         return stopped;

@@ -36,6 +36,8 @@ export interface ServiceParts {
   readonly planner: Planner;
   readonly narrator?: Narrator | undefined;
   readonly settings: Settings;
+  /** Of versions of the graph: as long as it is the same they rise. Another one with each start unless it is given. */
+  readonly graphEpoch?: string;
   /** Computing threads; without them what is heavy is done in place. */
   readonly compute?: ComputeElsewhere | undefined;
 }
@@ -87,11 +89,14 @@ function performer(all: readonly AnyOperation<Services>[]): Services['perform'] 
 /** Nodes renew it at half of its life (net/relay/README.md#credential). */
 const RELAY_CREDENTIAL_MS = 24 * 3_600_000;
 
-/** The epoch is new with each start: a store that was restored meanwhile may go back in versions. */
-function buildNodeAccess({ keys, settings }: Pick<ServiceParts, 'keys' | 'settings'>): NodeAccess {
+function buildNodeAccess({
+  keys,
+  settings,
+  graphEpoch = newId('ev'),
+}: Pick<ServiceParts, 'keys' | 'settings' | 'graphEpoch'>): NodeAccess {
   const relayKeys = relayKeysOf(keys.relayToken.reveal());
   return {
-    graphEpoch: newId('ev'),
+    graphEpoch,
     relayGrant(workspace, publicKey, now) {
       if (settings.relayAdvertiseUrl === undefined) return null;
       const expiresAt = now + RELAY_CREDENTIAL_MS;

@@ -11,7 +11,16 @@ import {
 } from 'mongodb';
 import { unavailable } from '../unavailable.ts';
 import { buildEndAbandoned } from './abandoned.ts';
-import type { CheckpointDoc, EntryDoc, LeaseDoc, RecordDoc, SchemaDoc, VersionDoc, WorkspaceDoc } from './documents.ts';
+import type {
+  CheckpointDoc,
+  EntryDoc,
+  InstallationDoc,
+  LeaseDoc,
+  RecordDoc,
+  SchemaDoc,
+  VersionDoc,
+  WorkspaceDoc,
+} from './documents.ts';
 import { asStoreError, canStartAgain, isHeldUp, isOutcomeUnknown, isPassing } from './errors.ts';
 
 /** Of a URL that names none. */
@@ -40,6 +49,7 @@ export interface Collections {
   readonly checkpoints: Collection<CheckpointDoc>;
   readonly leases: Collection<LeaseDoc>;
   readonly schema: Collection<SchemaDoc>;
+  readonly installation: Collection<InstallationDoc>;
 }
 
 /** A replica set, with the collections of an installation. What is read and written there is held by a majority. */
@@ -195,6 +205,7 @@ function collectionsIn(database: Db): Collections {
     checkpoints: database.collection('checkpoint'),
     leases: database.collection('lease'),
     schema: database.collection('schema'),
+    installation: database.collection('installation'),
   };
 }
 

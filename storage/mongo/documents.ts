@@ -81,6 +81,16 @@ export interface SchemaDoc {
   readonly version: number;
 }
 
+/** The one document that says whose the database is. */
+export interface InstallationDoc {
+  readonly _id: 'installation';
+  /** Names the keys that it is written with. */
+  readonly keys?: string;
+  readonly epoch: string;
+  /** The collection that the epoch is of, which is another one in a database that was restored or copied. */
+  readonly of: string;
+}
+
 /** Written as it is, read back as a Buffer. */
 export type Bytes = Uint8Array | Binary;
 

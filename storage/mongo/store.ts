@@ -6,6 +6,7 @@ import { compactVersions } from './compact.ts';
 import { type Connection, connect } from './connect.ts';
 import { follow } from './follow.ts';
 import { buildGroupCommit } from './group-commit.ts';
+import { installationIn } from './installation.ts';
 import { acquireLease, type LeaseClock, leaseStates, releaseLease } from './lease.ts';
 import { newestHeads } from './newest-heads.ts';
 import { readsOn } from './reader.ts';
@@ -45,6 +46,7 @@ async function storeOn(
   return {
     ...reads,
     upkeep: noUpkeep,
+    shared: installationIn(connection),
     commit: async (workspace, ops, context) => (await groupCommit.enqueue({ workspace, ops, context })) as Commit,
     record: async (workspace, events) => {
       await groupCommit.enqueue({ workspace, events });

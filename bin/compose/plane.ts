@@ -10,6 +10,7 @@ import type { ListensAt, Settings } from '../../core/model/services.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { buildMcp } from '../../mcp/http.ts';
 import { startJobs } from '../../plane/jobs.ts';
+import { leadsAll, startLeadership } from '../../plane/leadership.ts';
 import { buildJobs } from '../../plane/periodic.ts';
 import { startRecentHeads } from '../../plane/recent-heads.ts';
 import { startSnapshots } from '../../plane/snapshots.ts';
@@ -39,6 +40,7 @@ import { ownNames } from './own-names.ts';
 import {
   clockMetrics,
   jobMetrics,
+  leadershipMetrics,
   logMetrics,
   planeMetrics,
   readinessMetrics,
@@ -149,11 +151,14 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       entrance.close();
     });
     const gate = { ...entrance, isDiskFull: disk.isFull, ...(compute && { compute }) };
-    const wire = await startWire(env, tls, services);
+    const leadership = standalone ? leadsAll : startLeadership({ store, log });
+    undo.push(() => leadership.stop());
+    leadershipMetrics(metrics, leadership);
+    const wire = await startWire(env, tls, services, leadership);
     undo.push(wire.stop);
     const madeAccounts = await accounts;
     let isUp = false;
-    const snapshots = startSnapshots(services);
+    const snapshots = startSnapshots(services, leadership);
     undo.push(() => snapshots.stop());
     const care = buildStoreCare({
       configDir,
@@ -170,11 +175,11 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       return problem === undefined ? state : { ...state, problems: [...state.problems, problem] };
     };
     backupMetrics(metrics, config.app.backups, storeState);
-    const observed = { ...services, observe: jobMetrics(metrics) };
-    const jobs = startJobs([...buildJobs(services, gate), ...care.jobs()], observed);
+    const observed = { ...services, observe: jobMetrics(metrics), leadership };
+    const jobs = startJobs([...buildJobs(services, gate, leadership), ...care.jobs()], observed);
     undo.push(() => jobs.stop());
     guard?.onStep(jobs.wakeAll);
-    const webhooks = startWebhooks(observed, buildSender({ allow: settings.webhookAllow }));
+    const webhooks = startWebhooks(observed, buildSender({ allow: settings.webhookAllow }), leadership);
     undo.push(() => webhooks.stop());
 
     networkMetrics(metrics, services);
@@ -187,7 +192,16 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     undo.push(() => mcp.close());
     metrics.gauge('mesh_mcp_sessions', 'Sessions of MCP clients of the 2025 revision', mcp.sessionCount);
     const stopping = new AbortController();
-    const ready = buildReadiness({ isUp: () => isUp, store, disk, clock, wire, storeState, output });
+    const ready = buildReadiness({
+      isUp: () => isUp,
+      store,
+      disk,
+      clock,
+      wire,
+      storeState,
+      output,
+      ...(!standalone && { leadership }),
+    });
     readinessMetrics(metrics, ready);
     const rate = { perMinute: config.app.rateLimit };
     const trustProxy = config.app.trustProxy === false ? undefined : config.app.trustProxy;
@@ -219,7 +233,8 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       isUp = false;
       stopping.abort();
       mcp.leave();
-      return api.drain(DRAIN_MS);
+      // At once, so that other control planes go on with what this one led.
+      return Promise.all([api.drain(DRAIN_MS), leadership.stop()]).then(() => undefined);
     });
     isUp = true;
     const addresses = checkGivenAddresses(env, log);

@@ -71,6 +71,8 @@ export interface LeaseDoc {
   readonly holder: string | null;
   readonly fence: number;
   readonly expiresAt: number;
+  /** Counts the transactions that were written under it: each meets a take-over at this document. */
+  readonly writes?: number;
 }
 
 /** The one document that says what the collections are. */

@@ -76,63 +76,71 @@ describe.skipIf(!hasMongod)('of three control planes under load', () => {
     return names;
   }
 
-  test('one after the other is restarted, and every request is answered', async () => {
-    const place = await freshWorkspace(cluster.api, 'rolling');
-    const names = ['a', 'b', 'c', 'd'];
-    const spec = (round: number) => ({ action: 'DENY', peerSelector: { matchLabels: { round: `${round}` } } });
-    for (const name of names) {
-      await cluster.api('POST', '/api/v1/policies', { ...place, body: { name, spec: spec(0) } });
-    }
-    let isOver = false;
-    let rounds = 0;
-    const statuses = new Map<number | string, number>();
-    const asked = async (method: string, route: string, body?: unknown) => {
-      const answer = await untilAnswered(() =>
-        cluster.api(method, route, { ...place, ...(body !== undefined && { body }) }),
-      );
-      statuses.set(answer, (statuses.get(answer) ?? 0) + 1);
-    };
-    const clients = names.map(async (name) => {
-      for (let round = 1; !isOver; round += 1) {
-        await asked('PUT', `/api/v1/policies/${name}`, { spec: spec(round) });
-        await asked('GET', `/api/v1/policies/${name}`);
-        rounds += 1;
+  test(
+    'one after the other is restarted, and every request is answered',
+    async () => {
+      const place = await freshWorkspace(cluster.api, 'rolling');
+      const names = ['a', 'b', 'c', 'd'];
+      const spec = (round: number) => ({ action: 'DENY', peerSelector: { matchLabels: { round: `${round}` } } });
+      for (const name of names) {
+        await cluster.api('POST', '/api/v1/policies', { ...place, body: { name, spec: spec(0) } });
       }
-    });
-    for (const plane of cluster.planes) {
-      const before = rounds;
-      await expect.poll(() => rounds, POLL).toBeGreaterThan(before + 10);
-      expect(await plane.stop()).toBe(0);
-      await plane.start();
-    }
-    isOver = true;
-    await Promise.all(clients);
-    expect([...statuses.keys()]).toEqual([200]);
-  }, LONG_MS);
+      let isOver = false;
+      let rounds = 0;
+      const statuses = new Map<number | string, number>();
+      const asked = async (method: string, route: string, body?: unknown) => {
+        const answer = await untilAnswered(() =>
+          cluster.api(method, route, { ...place, ...(body !== undefined && { body }) }),
+        );
+        statuses.set(answer, (statuses.get(answer) ?? 0) + 1);
+      };
+      const clients = names.map(async (name) => {
+        for (let round = 1; !isOver; round += 1) {
+          await asked('PUT', `/api/v1/policies/${name}`, { spec: spec(round) });
+          await asked('GET', `/api/v1/policies/${name}`);
+          rounds += 1;
+        }
+      });
+      for (const plane of cluster.planes) {
+        const before = rounds;
+        await expect.poll(() => rounds, POLL).toBeGreaterThan(before + 10);
+        expect(await plane.stop()).toBe(0);
+        await plane.start();
+      }
+      isOver = true;
+      await Promise.all(clients);
+      expect([...statuses.keys()]).toEqual([200]);
+    },
+    LONG_MS,
+  );
 
-  test('one that is killed loses nothing that it acknowledged and leaves nothing half done', async () => {
-    const place = await freshWorkspace(cluster.api, 'killed');
-    for (const plane of cluster.planes) {
-      const work = load(place);
-      const before = work.acknowledged.length;
-      await expect.poll(() => work.acknowledged.length, POLL).toBeGreaterThan(before + 10);
-      await plane.kill();
-      const meanwhile = work.acknowledged.length;
-      await expect.poll(() => work.acknowledged.length, POLL).toBeGreaterThan(meanwhile + 10);
-      await plane.start();
-      await work.end();
-      expect(work.failures).toEqual([]);
-      for (const { api } of cluster.planes) {
-        const names = await namesOf(place, api);
-        expect(work.acknowledged.filter((name) => !names.has(name))).toEqual([]);
+  test(
+    'one that is killed loses nothing that it acknowledged and leaves nothing half done',
+    async () => {
+      const place = await freshWorkspace(cluster.api, 'killed');
+      for (const plane of cluster.planes) {
+        const work = load(place);
+        const before = work.acknowledged.length;
+        await expect.poll(() => work.acknowledged.length, POLL).toBeGreaterThan(before + 10);
+        await plane.kill();
+        const meanwhile = work.acknowledged.length;
+        await expect.poll(() => work.acknowledged.length, POLL).toBeGreaterThan(meanwhile + 10);
+        await plane.start();
+        await work.end();
+        expect(work.failures).toEqual([]);
+        for (const { api } of cluster.planes) {
+          const names = await namesOf(place, api);
+          expect(work.acknowledged.filter((name) => !names.has(name))).toEqual([]);
+        }
       }
-    }
-    // Every revision of the log stands, and each is signed over the one before.
-    const log = servers.client.db(cluster.database).collection('log');
-    const commits = await log.find({ '_id.ws': place.workspace, commit: { $exists: true } } as object).toArray();
-    const revisions = commits.map((entry) => entry['commit'] as number).sort((a, b) => a - b);
-    expect(revisions).toEqual(revisions.map((_, nth) => nth + 1));
-  }, LONG_MS);
+      // Every revision of the log stands, and each is signed over the one before.
+      const log = servers.client.db(cluster.database).collection('log');
+      const commits = await log.find({ '_id.ws': place.workspace, commit: { $exists: true } } as object).toArray();
+      const revisions = commits.map((entry) => entry['commit'] as number).sort((a, b) => a - b);
+      expect(revisions).toEqual(revisions.map((_, nth) => nth + 1));
+    },
+    LONG_MS,
+  );
 });
 
 /** As every client does with a request that may be made twice: again, where the connection ended or it was told to wait. */

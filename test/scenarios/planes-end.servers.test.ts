@@ -4,6 +4,11 @@ import { type Cluster, startCluster } from '../kits/cluster.ts';
 import { type ApiAnswer, freshWorkspace } from '../kits/http/harness.ts';
 import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
 
+const TRIES = 100;
+const RETRY_MS = 50;
+const POLL = { timeout: 90_000 };
+const LONG_MS = 300_000;
+
 interface Place {
   readonly token: string;
   readonly workspace: string;
@@ -15,11 +20,11 @@ describe.skipIf(!hasMongod)('of three control planes under load', () => {
   beforeAll(async () => {
     servers = await startReplicaSet();
     cluster = await startCluster({ servers });
-  });
+  }, LONG_MS);
   afterAll(async () => {
     await cluster?.stop();
     await servers.stop();
-  });
+  }, LONG_MS);
 
   /** Writers that each make one policy after the other until they are told to end. */
   function load(place: Place, writers = 4) {
@@ -152,8 +157,3 @@ async function untilAnswered(ask: () => Promise<ApiAnswer>): Promise<number | st
   }
   return 'never answered';
 }
-
-const TRIES = 100;
-const RETRY_MS = 50;
-const POLL = { timeout: 90_000 };
-const LONG_MS = 300_000;

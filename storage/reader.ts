@@ -75,6 +75,7 @@ export function readerOn(
     compact: elsewhere,
     acquire: elsewhere,
     release: elsewhere,
+    leases: elsewhere,
     async close() {
       feed.close();
       await close();

@@ -10,6 +10,7 @@ import type { ListensAt, Settings } from '../../core/model/services.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { buildMcp } from '../../mcp/http.ts';
 import { startJobs } from '../../plane/jobs.ts';
+import { leadsAll, startLeadership } from '../../plane/leadership.ts';
 import { buildJobs } from '../../plane/periodic.ts';
 import { startRecentHeads } from '../../plane/recent-heads.ts';
 import { startSnapshots } from '../../plane/snapshots.ts';
@@ -40,6 +41,7 @@ import { ownNames } from './own-names.ts';
 import {
   clockMetrics,
   jobMetrics,
+  leadershipMetrics,
   logMetrics,
   planeMetrics,
   readinessMetrics,
@@ -136,7 +138,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
     const { shared } = opened.store;
     const parts = { store, shared, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
-    const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
+    const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0, !standalone);
     const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
     const services = buildServices({ ...parts, settings, compute, graphEpoch: opened.epoch });
     undo.push(() => services.calls.close());
@@ -152,11 +154,14 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       entrance.close();
     });
     const gate = { ...entrance, isDiskFull: disk.isFull, ...(compute && { compute }) };
-    const wire = await startWire(env, tls, services);
+    const leadership = standalone ? leadsAll : startLeadership({ store, log });
+    undo.push(() => leadership.stop());
+    leadershipMetrics(metrics, leadership);
+    const wire = await startWire(env, tls, services, leadership);
     undo.push(wire.stop);
     const madeAccounts = await accounts;
     let isUp = false;
-    const snapshots = startSnapshots(services);
+    const snapshots = startSnapshots(services, leadership);
     undo.push(() => snapshots.stop());
     const care = buildStoreCare({
       configDir,
@@ -173,11 +178,11 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       return problem === undefined ? state : { ...state, problems: [...state.problems, problem] };
     };
     backupMetrics(metrics, config.app.backups, storeState);
-    const observed = { ...services, observe: jobMetrics(metrics) };
-    const jobs = startJobs([...buildJobs(services, gate), ...care.jobs()], observed);
+    const observed = { ...services, observe: jobMetrics(metrics), leadership };
+    const jobs = startJobs([...buildJobs(services, gate, leadership), ...care.jobs()], observed);
     undo.push(() => jobs.stop());
     guard?.onStep(jobs.wakeAll);
-    const webhooks = startWebhooks(observed, buildSender({ allow: settings.webhookAllow }));
+    const webhooks = startWebhooks(observed, buildSender({ allow: settings.webhookAllow }), leadership);
     undo.push(() => webhooks.stop());
 
     networkMetrics(metrics, services);
@@ -191,7 +196,16 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     undo.push(() => mcp.close());
     metrics.gauge('mesh_mcp_sessions', 'Sessions of MCP clients of the 2025 revision', mcp.sessionCount);
     const stopping = new AbortController();
-    const ready = buildReadiness({ isUp: () => isUp, store, disk, clock, wire, storeState, output });
+    const ready = buildReadiness({
+      isUp: () => isUp,
+      store,
+      disk,
+      clock,
+      wire,
+      storeState,
+      output,
+      ...(!standalone && { leadership }),
+    });
     readinessMetrics(metrics, ready);
     const windows = shared && shareWindows(shared.counts, clock, log);
     undo.push(() => windows?.stop());
@@ -225,7 +239,8 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       isUp = false;
       stopping.abort();
       mcp.leave();
-      return api.drain(DRAIN_MS);
+      // At once, so that other control planes go on with what this one led.
+      return Promise.all([api.drain(DRAIN_MS), leadership.stop()]).then(() => undefined);
     });
     isUp = true;
     const addresses = checkGivenAddresses(env, log);
@@ -250,7 +265,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
   }
 }
 
-function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: string } {
+function settingsOf(config: Config, logKeySince: number, sharesStore: boolean): Settings & { apiUrl: string } {
   const { env, app } = config;
   return {
     version: VERSION,
@@ -260,6 +275,7 @@ function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: s
     stunUrl: env.MESH_STUN_URL,
     registrationProof: env.MESH_REGISTRATION_PROOF,
     listens: listensAt(env),
+    sharesStore,
     logKeySince,
     planTtlMs: app.planTtl,
     signIn: app.signIn,

@@ -33,7 +33,7 @@ export interface Authenticator {
  * or its time is over, so that a request costs one hash and one look-up.
  */
 export function buildAuthenticator(
-  services: Pick<NetworkServices, 'store' | 'shared' | 'clock' | 'keys' | 'settings'>,
+  services: Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'settings'>,
   directory: WorkspaceDirectory,
 ): Authenticator {
   const { store, clock } = services;
@@ -58,12 +58,10 @@ export function buildAuthenticator(
     if (caller.restriction === 'built-in password' && !isLoopback(origin)) {
       throw new MeshError('forbidden', 'The built-in password works from the control plane itself only.');
     }
-    if (isSession(caller)) {
-      // One that made room is verified anew, by which it is known again; so is one that may be in use elsewhere.
-      if (!uses.goesOn(caller.tokenId, isUse)) {
-        await verify(bearer);
-        uses.goesOn(caller.tokenId, isUse);
-      }
+    if (isSession(caller) && !uses.goesOn(caller.tokenId, isUse)) {
+      // One that made room, or was used elsewhere, is verified anew, by which it is known again; one that is idle is refused.
+      await verify(bearer);
+      uses.goesOn(caller.tokenId, isUse);
     }
     return { ...caller, again: () => authenticate(bearer, origin, { isUse: false }) };
   }

@@ -9,19 +9,16 @@ const MINUTE_MS = 60_000;
 const MAX_SESSIONS = 100_000;
 
 interface Use {
-  /** Here. */
   at: number;
-  /** What the store knows, from here or from another control plane. */
+  /** What the store knows. */
   keptAt: number;
-  /** Up to then it may have been used where that was not kept: elsewhere, or here before a restart. */
-  maybeAt: number;
 }
 
 /** When sessions were last used, where those that are not end. */
 export interface SessionUse {
   /** Takes note of a session as it is stored. @returns whether it ended by not being used */
   learn(session: SessionRecord): boolean;
-  /** @returns whether the session goes on, as far as is known here; else it has to be learnt first */
+  /** @returns whether the session goes on by what is known here; else it has to be learnt first */
   goesOn(session: string, isUse: boolean): boolean;
   /** Ends the idle ones, and keeps when the others were used; each minute, and at the end. */
   flush(options?: { readonly isLast?: boolean }): Promise<void>;
@@ -36,35 +33,31 @@ export function buildSessionUse({
   store,
   clock,
   settings,
-  shared,
-}: Pick<NetworkServices, 'store' | 'clock' | 'settings' | 'shared'>): SessionUse {
+}: Pick<NetworkServices, 'store' | 'clock' | 'settings'>): SessionUse {
   const { idleMs } = settings.signIn;
   const uses = new Map<string, Use>();
   const words = `Signed out after ${wordsOf(idleMs ?? 0)} without use: log in again.`;
   if (idleMs === undefined) return { learn: () => false, goesOn: () => true, flush: async () => undefined, words };
   const keepEachMs = Math.max(MINUTE_MS, Math.floor(idleMs / KEPT_SHARE));
+  /** So long after what is kept it may have been used elsewhere, and none is ended too early for that. */
+  const elsewhereMs = settings.sharesStore ? keepEachMs + MINUTE_MS : 0;
 
-  function isIdle({ at, maybeAt }: Use): boolean {
-    return clock.now() - Math.max(at, maybeAt) >= (idleMs ?? Number.POSITIVE_INFINITY);
+  function isIdle({ at, keptAt }: Use): boolean {
+    return clock.now() - Math.max(at, keptAt + elsewhereMs) >= (idleMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** A use that was kept, if not from here: it may have been used for so long after it, and is not ended too early. */
-  function hear(use: Use, keptAt: number): void {
-    if (keptAt <= use.keptAt) return;
-    use.keptAt = keptAt;
-    // Alone, what comes from now on is seen here.
-    use.maybeAt = shared ? keptAt + keepEachMs : Math.min(keptAt + keepEachMs, clock.now());
-  }
-
-  async function keepUse(name: string, use: Use, context: CommitContext): Promise<void> {
+  async function keepUse(name: string, use: Use): Promise<void> {
     const session = await store.get(SYSTEM_WORKSPACE, { kind: 'Session', name });
     if (!session || session.spec.idle || session.spec.expiresAt <= clock.now()) {
       uses.delete(name);
       return;
     }
-    hear(use, session.spec.usedAt ?? 0);
+    use.keptAt = Math.max(use.keptAt, keptAtOf(session));
     const ended = isIdle(use);
+    // Another control plane has kept a later use.
     if (!ended && use.at <= use.keptAt) return;
+    const reason = ended ? 'a session was not used for too long' : 'a session is in use';
+    const context: CommitContext = { actor: 'system:session-use', reason, requestId: newId('r') };
     const spec = ended ? { ...session.spec, idle: true as const } : { ...session.spec, usedAt: use.at };
     const event = { type: 'session_idle', actor: `user:${spec.username}`, result: 'ok' } as const;
     const op = { op: 'update', record: { ...draftOf(session), spec }, revision: session.revision } as const;
@@ -81,11 +74,14 @@ export function buildSessionUse({
 
   return {
     words,
-    learn({ uid, spec, createdAt }) {
+    learn(session) {
+      const { uid, spec } = session;
       if (spec.idle) return true;
-      const use = uses.get(uid) ?? { at: createdAt, keptAt: 0, maybeAt: 0 };
-      hear(use, spec.usedAt ?? createdAt);
+      // After a restart: it may have been used for so long after what was kept, and is not ended too early.
+      const keptAt = keptAtOf(session);
+      const use = uses.get(uid) ?? { at: keptAt + keepEachMs, keptAt };
       use.at = Math.min(use.at, clock.now());
+      use.keptAt = Math.max(use.keptAt, keptAt);
       if (uses.size >= MAX_SESSIONS) {
         const [oldest] = uses.keys();
         if (oldest !== undefined) uses.delete(oldest);
@@ -102,16 +98,14 @@ export function buildSessionUse({
     async flush({ isLast = false } = {}) {
       for (const [name, use] of [...uses]) {
         const isDue = use.at > use.keptAt && (isLast || use.at - use.keptAt >= keepEachMs);
-        if (!isDue && !isIdle(use)) continue;
-        const ended = isIdle(use);
-        await keepUse(name, use, {
-          actor: 'system:session-use',
-          reason: ended ? 'a session was not used for too long' : 'a session is in use',
-          requestId: newId('r'),
-        });
+        if (isDue || isIdle(use)) await keepUse(name, use);
       }
     },
   };
+}
+
+function keptAtOf({ spec, createdAt }: SessionRecord): number {
+  return spec.usedAt ?? createdAt;
 }
 
 function wordsOf(ms: number): string {

@@ -79,6 +79,8 @@ export interface Settings {
   /** Whether a device must prove that it holds its private key. Where it need not, its key must be one that nobody holds. */
   readonly registrationProof: 'optional' | 'required';
   readonly listens: ListensAt;
+  /** Whether other control planes have the store open too. */
+  readonly sharesStore?: boolean;
   /** Since when the key signs that checkpoints of the audit logs are signed with, ms. */
   readonly logKeySince: number;
   /** Life of a plan in ms (10 minutes). */

@@ -10,6 +10,7 @@ import {
   WriteConcern,
 } from 'mongodb';
 import { unavailable } from '../unavailable.ts';
+import { buildEndAbandoned } from './abandoned.ts';
 import type {
   CallDoc,
   CellDoc,
@@ -23,7 +24,7 @@ import type {
   VersionDoc,
   WorkspaceDoc,
 } from './documents.ts';
-import { asStoreError, canStartAgain, isOutcomeUnknown, isPassing } from './errors.ts';
+import { asStoreError, canStartAgain, isHeldUp, isOutcomeUnknown, isPassing } from './errors.ts';
 
 /** Of a URL that names none. */
 const DEFAULT_DATABASE = 'mesh';
@@ -34,6 +35,9 @@ const OLDEST_SERVER = 6;
 const PATIENCE_MS = 20_000;
 const SELECT_MS = 15_000;
 const CONNECT_MS = 5_000;
+const APP_NAME = 'meshd';
+/** Who has met another writer for so long looks whether that one still runs. */
+const HELD_UP_MS = 1_000;
 /** Between two tries, at random up to this: two control planes that met at a workspace do not meet again. */
 const PAUSE_MS = 30;
 /** Until what one member has acknowledged is known to be held by a majority. */
@@ -93,7 +97,7 @@ export function connectionTo(url: string): Connection {
 function clientOf(url: string): MongoClient {
   try {
     return new MongoClient(url, {
-      appName: 'meshd',
+      appName: APP_NAME,
       writeConcern: new WriteConcern('majority'),
       readPreference: ReadPreference.primary,
       retryWrites: true,
@@ -136,6 +140,7 @@ function connectionOf(client: MongoClient, name: string): Connection {
     // The driver would connect anew.
     if (closed) throw unavailable('the store is closed');
   };
+  const endAbandoned = buildEndAbandoned(client, APP_NAME);
   const begin = (isFirst = false) => {
     requireOpen();
     const session = client.startSession({ causalConsistency: true });
@@ -151,6 +156,9 @@ function connectionOf(client: MongoClient, name: string): Connection {
         const session = begin(options?.isFirst);
         try {
           return await query(session);
+        } catch (error) {
+          if (isHeldUp(error)) await endAbandoned();
+          throw error;
         } finally {
           keep(session);
           await session.endSession();
@@ -179,7 +187,7 @@ function connectionOf(client: MongoClient, name: string): Connection {
     async transaction(work) {
       const session = begin();
       try {
-        return await inTransaction(session, work);
+        return await inTransaction(session, work, endAbandoned);
       } catch (error) {
         throw asStoreError(error);
       } finally {
@@ -219,8 +227,13 @@ function isBefore(a: Timestamp | undefined, b: Timestamp | undefined): boolean {
   return b !== undefined && (a === undefined || b.greaterThan(a));
 }
 
-async function inTransaction<T>(session: ClientSession, work: (session: ClientSession) => Promise<T>): Promise<T> {
-  const deadline = performance.now() + PATIENCE_MS;
+async function inTransaction<T>(
+  session: ClientSession,
+  work: (session: ClientSession) => Promise<T>,
+  endAbandoned: () => Promise<void>,
+): Promise<T> {
+  const begun = performance.now();
+  const deadline = begun + PATIENCE_MS;
   for (;;) {
     session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } });
     try {
@@ -229,7 +242,9 @@ async function inTransaction<T>(session: ClientSession, work: (session: ClientSe
       return result;
     } catch (error) {
       if (session.inTransaction()) await session.abortTransaction().catch(() => undefined);
-      if (!canStartAgain(error) || performance.now() > deadline) throw error;
+      const now = performance.now();
+      if (!canStartAgain(error) || now > deadline) throw error;
+      if (now - begun > HELD_UP_MS) await endAbandoned();
       await after(Math.random() * PAUSE_MS);
     }
   }

@@ -71,6 +71,8 @@ export interface LeaseDoc {
   readonly holder: string | null;
   readonly fence: number;
   readonly expiresAt: number;
+  /** Counts the transactions that were written under it: each meets a take-over at this document. */
+  readonly writes?: number;
 }
 
 /** Of what control planes share beside the records, each is removed some time after its end. */

@@ -7,7 +7,7 @@ import { type Connection, connect } from './connect.ts';
 import { follow } from './follow.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { installationIn } from './installation.ts';
-import { acquireLease, type LeaseClock, releaseLease } from './lease.ts';
+import { acquireLease, type LeaseClock, leaseStates, releaseLease } from './lease.ts';
 import { newestHeads } from './newest-heads.ts';
 import { readsOn } from './reader.ts';
 import { migrate } from './schema.ts';
@@ -61,6 +61,7 @@ async function storeOn(
     compact: (workspace, upTo, keep) => compactVersions(connection, clock, workspace, upTo, keep),
     acquire: (name, holder, ttlMs) => acquireLease(connection, { name, holder, ttlMs }, clock, leaseClock),
     release: (name, holder) => releaseLease(connection, name, holder),
+    leases: (prefix) => leaseStates(connection, prefix, leaseClock),
     close() {
       closing ??= (async () => {
         await groupCommit.close();

@@ -10,7 +10,7 @@ import { asStoreError, DamageError, type Database, IN_MEMORY, isDamage, openData
 import { nothingToWatch, watchFiles } from './file-watch.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { damaged } from './integrity.ts';
-import { acquireLease, releaseLease } from './lease.ts';
+import { acquireLease, leaseStates, releaseLease } from './lease.ts';
 import { getRecordById } from './read.ts';
 import { answer, readsOn } from './reader.ts';
 import { RecordCache } from './record-cache.ts';
@@ -87,6 +87,7 @@ function storeOn(database: Database, clock: Clock, log: Log): OpenStore {
     acquire: (name, holder, ttlMs) =>
       groupCommit.enqueue(() => acquireLease(database, name, holder, ttlMs, clock.now())),
     release: (name, holder) => groupCommit.enqueue(() => releaseLease(database, name, holder)),
+    leases: (prefix) => answer(() => leaseStates(database, prefix, clock.now())),
     async close() {
       if (closed) return;
       closed = true;

@@ -144,6 +144,9 @@ describe.skipIf(!hasMongod)('what is kept of callers, on three control planes', 
       const uri = `mesh://workspaces/${place.workspace}/policies`;
       await client.subscribeResource({ uri });
       const { sessionId } = transport;
+      // A client opens its first stream once: it is there when something is heard.
+      await change();
+      await expect.poll(() => heard.length, { timeout: 10_000 }).toBeGreaterThan(0);
       heard.length = 0;
       for (const plane of cluster.planes) {
         await plane[end]();

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock, Log } from '../base/ports.ts';
 import type { SharedCalls } from '../base/shared.ts';
@@ -42,7 +43,7 @@ export class SharedCallTrace implements Calls {
 
   keep({ workspace, caller, family }: TracedBy, call: Omit<TracedCall, 'seq'>): void {
     // Two control planes seldom have the same, and then a page that ends there may leave one out.
-    this.#lastSeq = Math.max(this.#lastSeq + 1, this.#clock.now() * 1_000 + Math.floor(Math.random() * 1_000));
+    this.#lastSeq = Math.max(this.#lastSeq + 1, this.#clock.now() * 1_000 + randomInt(1_000));
     const seq = this.#lastSeq;
     this.#waiting.push({ workspace, caller, family, seq, text: JSON.stringify({ ...call, seq }) });
     if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();

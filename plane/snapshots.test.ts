@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { LEADS_ALL } from '../core/base/leading.ts';
 import { draftOf } from '../core/base/record.ts';
 import { latestSnapshot, listSnapshots } from '../core/history/snapshots.ts';
 import { buildKit } from '../test/kits/plane/kit.ts';
@@ -77,3 +78,52 @@ test('several crashes make snapshots of at most 10 KB each, and a change heard o
   expect(Math.max(...items.map(({ spec }) => spec.historyBytes ?? Number.POSITIVE_INFINITY))).toBeLessThan(10_000);
   expect(Math.max(...items.map(({ spec }) => spec.revision))).toBe(last?.revision);
 });
+
+test('who takes a workspace over takes the snapshots of what its former leader left, and each once', async () => {
+  await using kit = await buildKit();
+  const workspace = await kit.workspace();
+  const leaders = [leadershipOf(true), leadershipOf(false)] as const;
+  const [first, second] = leaders.map((leadership) => startSnapshots(kit.services, leadership));
+  const commit = (name: string) =>
+    kit.services.store.commit(workspace, [{ op: 'create', record: policyNamed(name) }], byHand);
+  const revisions = async () =>
+    (await listSnapshots(kit.services, workspace, { limit: 50 })).items.map(({ spec }) => spec.revision).toSorted();
+  try {
+    await first?.settle();
+    await commit('by-first');
+    kit.clock.time += 10_000;
+    await first?.settle();
+    const before = await revisions();
+    const { revision } = await commit('left-behind');
+    leaders[0].set(false);
+    leaders[1].set(true);
+    kit.clock.time += 10_000;
+    await Promise.all([first?.settle(), second?.settle()]);
+    expect(await revisions()).toEqual([...before, revision].toSorted());
+    leaders[1].set(false);
+    leaders[0].set(true);
+    kit.clock.time += 10_000;
+    await Promise.all([first?.settle(), second?.settle()]);
+    expect(await revisions()).toEqual([...before, revision].toSorted());
+  } finally {
+    await Promise.all([first?.stop(), second?.stop()]);
+  }
+});
+
+/** Of all workspaces, or none. */
+function leadershipOf(leadsNow: boolean) {
+  const listeners = new Set<() => unknown>();
+  let leads = leadsNow;
+  return {
+    leads: () => leads,
+    under: LEADS_ALL.under,
+    onChange(listener: () => unknown) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    set(to: boolean) {
+      leads = to;
+      for (const listener of listeners) listener();
+    },
+  };
+}

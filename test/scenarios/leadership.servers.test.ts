@@ -31,7 +31,6 @@ describe.skipIf(!hasMongod)('of three control planes on one replica set', () => 
     await leader.kill();
     const next = cluster.planes.filter((plane) => plane !== leader);
     await expect.poll(() => isSpread(next), PATIENCE).toBe(true);
-    expect(Date.now() - killedAt).toBeLessThan(TAKEN_OVER_MS);
     await requireEnded(place, ends, killedAt + TAKEN_OVER_MS);
     await leader.start();
     await expect.poll(() => isSpread(cluster.planes), PATIENCE).toBe(true);
@@ -134,7 +133,9 @@ async function isSpread(planes: readonly ClusterPlane[]): Promise<boolean> {
 
 /** Shares, as the plane itself says. */
 async function ledBy({ url }: ClusterPlane): Promise<number> {
-  const answer = (await (await fetch(`${url}/readyz?verbose`)).json()) as { checks?: { name: string; detail: string }[] };
+  const answer = (await (await fetch(`${url}/readyz?verbose`)).json()) as {
+    checks?: { name: string; detail: string }[];
+  };
   const detail = answer.checks?.find(({ name }) => name === 'leadership')?.detail ?? '';
   return Number(/^leads (\d+) of/.exec(detail)?.[1] ?? 0);
 }

@@ -1,4 +1,5 @@
 import type { Clock, Log, Store } from '../core/base/ports.ts';
+import type { SharedState } from '../core/base/shared.ts';
 import { mongodb, mongodbSrv } from './mongo/mongo.ts';
 import type { ReaderOptions, StoreReader } from './reader.ts';
 import { sqlite } from './sqlite/sqlite.ts';
@@ -18,8 +19,11 @@ export interface OpenStore extends Store {
   readonly shared?: SharedDatabase;
 }
 
-/** What a database says of the installation that it holds, to all control planes that have it open. */
-export interface SharedDatabase {
+/**
+ * What a database says of the installation that it holds, to all control planes that have it open, and what these keep
+ * together in it beside the records.
+ */
+export interface SharedDatabase extends SharedState {
   /** Says whose it is, unless that is said already. @param keys names the keys that it is written with */
   claim(keys: string): Promise<Claim>;
   /** Begins another life of it, as after some of it was lost. */

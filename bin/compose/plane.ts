@@ -19,6 +19,7 @@ import { startWebhooks } from '../../plane/webhooks/webhooks.ts';
 import { buildApp } from '../../rest/app.ts';
 import { type Listening, listen } from '../../rest/listen.ts';
 import { createMetrics } from '../../rest/metrics.ts';
+import { shareWindows } from '../../rest/shared-windows.ts';
 import { sharedAddresses } from '../../rest/trusted-proxies.ts';
 import { clockMarkIn } from '../../storage/clock-mark.ts';
 import { takeLock } from '../../storage/directory-lock.ts';
@@ -135,10 +136,12 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     if (clock instanceof GuardedClock) clockMetrics(metrics, clock);
 
     const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
-    const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
-    const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
+    const { shared } = opened.store;
+    const parts = { store, shared, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
+    const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0, !standalone);
     const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
     const services = buildServices({ ...parts, settings, compute, graphEpoch: opened.epoch });
+    undo.push(() => services.calls.close());
     const recentHeads = startRecentHeads(services);
     undo.push(() => recentHeads.stop());
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
@@ -188,7 +191,8 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     if (compute) metrics.append(async () => computeMetrics(compute));
     const hosts = ownNames(config, tls);
     const views = readViews();
-    const mcp = buildMcp({ operations, tools: MCP_TOOLS, views, gate, log, hosts, observe: toolCalls(metrics) });
+    const surface = { operations, tools: MCP_TOOLS, views, gate, log, hosts, observe: toolCalls(metrics) };
+    const mcp = buildMcp({ ...surface, shared });
     undo.push(() => mcp.close());
     metrics.gauge('mesh_mcp_sessions', 'Sessions of MCP clients of the 2025 revision', mcp.sessionCount);
     const stopping = new AbortController();
@@ -203,7 +207,9 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       ...(!standalone && { leadership }),
     });
     readinessMetrics(metrics, ready);
-    const rate = { perMinute: config.app.rateLimit };
+    const windows = shared && shareWindows(shared.counts, clock, log);
+    undo.push(() => windows?.stop());
+    const rate = { perMinute: config.app.rateLimit, together: windows };
     const trustProxy = config.app.trustProxy === false ? undefined : config.app.trustProxy;
     const app = buildApp({
       operations,
@@ -259,7 +265,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
   }
 }
 
-function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: string } {
+function settingsOf(config: Config, logKeySince: number, sharesStore: boolean): Settings & { apiUrl: string } {
   const { env, app } = config;
   return {
     version: VERSION,
@@ -269,6 +275,7 @@ function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: s
     stunUrl: env.MESH_STUN_URL,
     registrationProof: env.MESH_REGISTRATION_PROOF,
     listens: listensAt(env),
+    sharesStore,
     logKeySince,
     planTtlMs: app.planTtl,
     signIn: app.signIn,

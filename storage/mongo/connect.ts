@@ -12,7 +12,10 @@ import {
 import { unavailable } from '../unavailable.ts';
 import { buildEndAbandoned } from './abandoned.ts';
 import type {
+  CallDoc,
+  CellDoc,
   CheckpointDoc,
+  CountDoc,
   EntryDoc,
   InstallationDoc,
   LeaseDoc,
@@ -48,6 +51,9 @@ export interface Collections {
   readonly log: Collection<EntryDoc>;
   readonly checkpoints: Collection<CheckpointDoc>;
   readonly leases: Collection<LeaseDoc>;
+  readonly cells: Collection<CellDoc>;
+  readonly counts: Collection<CountDoc>;
+  readonly calls: Collection<CallDoc>;
   readonly schema: Collection<SchemaDoc>;
   readonly installation: Collection<InstallationDoc>;
 }
@@ -204,6 +210,9 @@ function collectionsIn(database: Db): Collections {
     log: database.collection('log'),
     checkpoints: database.collection('checkpoint'),
     leases: database.collection('lease'),
+    cells: database.collection('cell'),
+    counts: database.collection('count'),
+    calls: database.collection('call'),
     schema: database.collection('schema'),
     installation: database.collection('installation'),
   };

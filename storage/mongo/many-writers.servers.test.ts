@@ -126,6 +126,36 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
     expect(revisions).toEqual([1, 1]);
   });
 
+  test('the first says whose the database is, and all name its life alike until it was restored or given up', async () => {
+    const url = freshUrl();
+    const open = () => openStore(url, { clock: testClock(), log: silentLog });
+    const stores = await Promise.all([open(), open(), open()]);
+    const claims = await Promise.all(stores.map((store, n) => store.shared?.claim(`keys ${n}`)));
+    const [first] = claims;
+    expect(first?.keys).toMatch(/^keys [012]$/);
+    expect(claims).toEqual([first, first, first]);
+    const renewed = await stores[0]?.shared?.renew();
+    expect(renewed).toEqual({ keys: first?.keys, epoch: expect.not.stringMatching(`^${first?.epoch}$`) });
+    await stores[1]?.commit(WS, create('a'), WHY);
+    await Promise.all(stores.map((store) => store.close()));
+    const again = await open();
+    expect(await again.shared?.claim('keys 9')).toEqual(renewed);
+    await again.close();
+    // As mongorestore does: the same documents in collections that are new.
+    const database = servers.client.db(`shared_${databases}`);
+    await database
+      .collection('workspace')
+      .aggregate([{ $out: 'restored' }])
+      .toArray();
+    await database.collection('restored').rename('workspace', { dropTarget: true });
+    const restored = await open();
+    onTestFinished(() => restored.close());
+    expect(await restored.revision(WS)).toBe(1);
+    const claim = await restored.shared?.claim('keys 9');
+    expect(claim?.keys).toBe(first?.keys);
+    expect([first?.epoch, renewed?.epoch]).not.toContain(claim?.epoch);
+  });
+
   test('a watch goes on over what other processes commit', async () => {
     const [one, other] = await pair();
     const stop = new AbortController();

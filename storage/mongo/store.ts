@@ -11,6 +11,7 @@ import { acquireLease, type LeaseClock, leaseStates, releaseLease } from './leas
 import { newestHeads } from './newest-heads.ts';
 import { readsOn } from './reader.ts';
 import { migrate } from './schema.ts';
+import { sharedState } from './shared.ts';
 
 export interface MongoStoreOptions {
   /** mongodb://<host>:<port>,…/<database>?replicaSet=<name>; the database is called mesh where none is named. */
@@ -46,7 +47,7 @@ async function storeOn(
   return {
     ...reads,
     upkeep: noUpkeep,
-    shared: installationIn(connection),
+    shared: { ...installationIn(connection), ...sharedState(connection, clock) },
     commit: async (workspace, ops, context) => (await groupCommit.enqueue({ workspace, ops, context })) as Commit,
     record: async (workspace, events) => {
       await groupCommit.enqueue({ workspace, events });

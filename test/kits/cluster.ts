@@ -16,8 +16,6 @@ export interface ClusterOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Contents of config.yaml; an initial admin unless given. */
   readonly config?: unknown;
-  /** Whether the directory of each is a new one at every start, as in a container. */
-  readonly isForgetful?: boolean;
 }
 
 /** A control plane of several, in a process of its own. */
@@ -30,6 +28,8 @@ export interface ClusterPlane {
   stop(): Promise<number | null>;
   /** As of a kill -9. */
   kill(): Promise<void>;
+  /** Has it begin with a new directory, as in a container, at its next start. */
+  forget(): void;
   /** Starts it again, behind the balancer too. */
   start(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export interface Cluster {
 let made = 0;
 
 /** Control planes that start at once on a new database of a replica set. */
-export async function startCluster({ servers, planes: count = 3, env, config, isForgetful }: ClusterOptions) {
+export async function startCluster({ servers, planes: count = 3, env, config }: ClusterOptions) {
   made += 1;
   const database = `cluster_${process.pid}_${made}`;
   const folder = mkdtempSync(path.join(tmpdir(), 'mesh-cluster-'));
@@ -65,7 +65,6 @@ export async function startCluster({ servers, planes: count = 3, env, config, is
     let meshd: Meshd;
     let url = '';
     const begin = () => {
-      if (isForgetful) directory = mkdtempSync(path.join(folder, `${nth}-`));
       configure(directory, config);
       meshd = startMeshd({ directory, env: { ...off, ...shared, ...env }, command: [launcher('meshd')] });
     };
@@ -91,6 +90,9 @@ export async function startCluster({ servers, planes: count = 3, env, config, is
       },
       get meshd() {
         return meshd;
+      },
+      forget() {
+        directory = mkdtempSync(path.join(folder, `${nth}-`));
       },
       stop: () => end('SIGTERM'),
       kill: async () => void (await end('SIGKILL')),

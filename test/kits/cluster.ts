@@ -64,6 +64,8 @@ export async function startCluster({ servers, planes: count = 3, env, config }: 
     let directory = mkdtempSync(path.join(folder, `${nth}-`));
     let meshd: Meshd;
     let url = '';
+    // Whatever happens to the process of the tests, none is left.
+    process.once('exit', () => meshd?.signal('SIGKILL'));
     const begin = () => {
       configure(directory, config);
       meshd = startMeshd({ directory, env: { ...off, ...shared, ...env }, command: [launcher('meshd')] });

@@ -8,17 +8,20 @@ import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
 import { launcher, run } from '../kits/process/run-command.ts';
 import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
 
+/** Several processes start and end at once. */
+const LONG_MS = 180_000;
+
 describe.skipIf(!hasMongod)('three control planes on one replica set', () => {
   let servers: ReplicaSet;
   let cluster: Cluster;
   beforeAll(async () => {
     servers = await startReplicaSet();
     cluster = await startCluster({ servers });
-  });
+  }, LONG_MS);
   afterAll(async () => {
     await cluster?.stop();
     await servers.stop();
-  });
+  }, LONG_MS);
   const each = <T>(work: (api: Cluster['api']) => Promise<T>) =>
     Promise.all(cluster.planes.map(({ api }) => work(api)));
 

@@ -126,7 +126,7 @@ describe.skipIf(!hasMongod)('of three control planes under load', () => {
     async () => {
       const place = await freshWorkspace(cluster.api, 'killed');
       for (const plane of cluster.planes) {
-        const work = load(place);
+        const work = load(place, `k${cluster.planes.indexOf(plane)}`);
         const before = work.acknowledged.length;
         await expect.poll(() => work.acknowledged.length, POLL).toBeGreaterThan(before + 10);
         await plane.kill();

@@ -92,10 +92,15 @@ export class ControlRequests {
     };
   }
 
+  /** Resolves once what has come by now is served. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#waiting);
+  }
+
   /** Idempotent. */
   async stop(): Promise<void> {
     this.#unsubscribe();
-    await Promise.all(this.#waiting);
+    await this.settled();
   }
 
   #receive(delivery: Delivery): void {

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { LEADS_ALL } from '../core/base/leading.ts';
 import { draftOf } from '../core/base/record.ts';
 import { latestSnapshot, listSnapshots } from '../core/history/snapshots.ts';
 import { buildKit } from '../test/kits/plane/kit.ts';
+import { switchedLeadership } from '../test/kits/plane/switched-leadership.ts';
 import { freshDirectory } from '../test/kits/process/meshd.ts';
 import { policy } from '../test/kits/records/records.ts';
 import { startSnapshots } from './snapshots.ts';
@@ -82,7 +82,7 @@ test('several crashes make snapshots of at most 10 KB each, and a change heard o
 test('who takes a workspace over takes the snapshots of what its former leader left, and each once', async () => {
   await using kit = await buildKit();
   const workspace = await kit.workspace();
-  const leaders = [leadershipOf(true), leadershipOf(false)] as const;
+  const leaders = [switchedLeadership(true), switchedLeadership(false)] as const;
   const [first, second] = leaders.map((leadership) => startSnapshots(kit.services, leadership));
   const commit = (name: string) =>
     kit.services.store.commit(workspace, [{ op: 'create', record: policyNamed(name) }], byHand);
@@ -95,13 +95,13 @@ test('who takes a workspace over takes the snapshots of what its former leader l
     await first?.settle();
     const before = await revisions();
     const { revision } = await commit('left-behind');
-    leaders[0].set(false);
-    leaders[1].set(true);
+    await leaders[0].set(false);
+    await leaders[1].set(true);
     kit.clock.time += 10_000;
     await Promise.all([first?.settle(), second?.settle()]);
     expect(await revisions()).toEqual([...before, revision].toSorted());
-    leaders[1].set(false);
-    leaders[0].set(true);
+    await leaders[1].set(false);
+    await leaders[0].set(true);
     kit.clock.time += 10_000;
     await Promise.all([first?.settle(), second?.settle()]);
     expect(await revisions()).toEqual([...before, revision].toSorted());
@@ -109,21 +109,3 @@ test('who takes a workspace over takes the snapshots of what its former leader l
     await Promise.all([first?.stop(), second?.stop()]);
   }
 });
-
-/** Of all workspaces, or none. */
-function leadershipOf(leadsNow: boolean) {
-  const listeners = new Set<() => unknown>();
-  let leads = leadsNow;
-  return {
-    leads: () => leads,
-    under: LEADS_ALL.under,
-    onChange(listener: () => unknown) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    set(to: boolean) {
-      leads = to;
-      for (const listener of listeners) listener();
-    },
-  };
-}

@@ -16,6 +16,7 @@ const peer = (name: string, more: Partial<PeerStatus>): PeerStatus => ({
   handshake: '2026-01-01T11:59:48.000Z',
   state: 'connected',
   endpoint: '203.0.113.7:51820',
+  relay: null,
   reason: { code: 'direct', detail: 'The peer answers.' },
   since: null,
   roundTripMs: 1,
@@ -24,6 +25,8 @@ const peer = (name: string, more: Partial<PeerStatus>): PeerStatus => ({
   expiresAt: null,
   ...more,
 });
+
+const OPEN = { blocked: [], notJudged: [], opened: null, openTrouble: '' };
 
 const status = (peers: readonly PeerStatus[]): NodeStatus => ({
   node: {
@@ -65,9 +68,10 @@ const status = (peers: readonly PeerStatus[]): NodeStatus => ({
     sentPackets: 0,
     receivedPackets: 0,
     dropped: { 'queue-full': 3, 'too-large': 0 },
+    all: [],
   },
   icePort: { isShared: true, obstacle: null, mapped: { ipv4: '198.51.100.1:51820', ipv6: null } },
-  firewall: { in: 2, out: 1, blocked: [] },
+  firewall: { in: 2, out: 1, ...OPEN },
   ignored: {},
   trouble: '',
   peers: [...peers],
@@ -136,7 +140,7 @@ test.each([
   expect(statusText({ ...rest, control: { ...control, standing } }, NOW)).toContain(called(text));
 });
 
-test('a rule of the host that drops what the network permits stands in the status, with what opens it', () => {
+test('a rule of the host that drops what the network permits stands in the status, with a command that opens it as it stands', () => {
   const blocked = {
     table: 'inet filter',
     chain: 'input',
@@ -144,7 +148,63 @@ test('a rule of the host that drops what the network permits stands in the statu
     what: ['all'],
     text: 'inet filter input drops all',
   };
-  expect(statusText({ ...status([]), firewall: { in: 1, out: 1, blocked: [blocked] } }, NOW)).toContain(
-    'Host firewall  inet filter input drops all: mesh up --open-firewall opens it',
-  );
+  const rows = (host: Partial<NodeStatus['firewall']>) =>
+    statusText({ ...status([]), firewall: { in: 1, out: 1, ...OPEN, ...host } }, NOW, '/srv/node')
+      .split('\n')
+      .filter((row) => row.startsWith('Host firewall  '))
+      .map((row) => row.slice(15));
+  const opens = called('sudo mesh up --open-firewall --config-dir /srv/node opens it');
+  expect(rows({})).toEqual([]);
+  expect(rows({ blocked: [blocked] })).toEqual([`inet filter input drops all: ${opens}`]);
+  expect(rows({ opened: 'ufw' })).toEqual([called('accepts the overlay by ufw until mesh down')]);
+  expect(rows({ blocked: [blocked], openTrouble: 'not opened: ufw failed' })).toEqual([
+    'not opened: ufw failed',
+    'inet filter input drops all',
+  ]);
+  expect(rows({ notJudged: [{ what: ['TCP 22', 'ICMP'], why: 'nft failed' }] })).toEqual([
+    'not judged for TCP 22, ICMP: nft failed',
+  ]);
+});
+
+test('where there are several relays, it says how far each is, what for, and by which each peer is relayed', () => {
+  const all = [
+    {
+      name: 'main',
+      region: null,
+      address: 'lrp://mesh.example.net:6266',
+      state: 'ready',
+      reason: null,
+      roundTripMs: 90,
+      peers: 0,
+    },
+    {
+      name: 'eu',
+      region: 'eu-west',
+      address: 'lrp://eu.example.net:6266',
+      state: 'ready',
+      reason: null,
+      roundTripMs: 12,
+      peers: 1,
+    },
+    {
+      name: 'us',
+      region: null,
+      address: 'lrps://us.example.net:443',
+      state: 'away',
+      reason: 'limit',
+      roundTripMs: null,
+      peers: 0,
+    },
+  ] as const;
+  const relayed = peer('b', { transport: 'lrp-ready', path: 'relayed', relay: 'eu' });
+  const one = status([relayed]);
+  const text = stripVTControlCharacters(statusText({ ...one, relay: { ...one.relay, all: [...all] } }, NOW));
+  for (const line of [
+    '  main         lrp://mesh.example.net:6266  90 ms, ready, for 0 peers without a direct path',
+    '  eu           eu-west, lrp://eu.example.net:6266  12 ms, ready, for 1 peer without a direct path',
+    '  us           lrps://us.example.net:443  not measured, away (limit)',
+    'b: relayed by eu because the peer answers (direct)',
+  ]) {
+    expect(text).toContain(line);
+  }
 });

@@ -13,7 +13,7 @@ export async function announcement(
   milliseconds: number,
 ): Promise<string> {
   const { env, configDir } = config;
-  for (const { variable, value } of givenAddresses(env)) {
+  for (const { variable, value } of givenAddresses(config)) {
     if (isLoopback(value)) {
       log.warn({ variable, value }, 'nodes on other hosts cannot use a loopback address: set a public one');
     }
@@ -41,7 +41,7 @@ export async function announcement(
     `  MCP        ${url}/mcp`,
     `  Dashboard  ${url}/`,
     `  Bus        ${placeOf(listeners.bus, 'MESH_BUS_LISTEN')}`,
-    `  Relay      ${relayPlace(config.env, listeners.relay)}`,
+    `  Relay      ${relayPlace(config, listeners.relay)}`,
     `  STUN       ${placeOf(listeners.stun, 'MESH_STUN_LISTEN')}`,
     `Next: mesh login --server ${url}${password}`,
     'then: mesh mcp config',
@@ -49,10 +49,13 @@ export async function announcement(
   ].join('\n');
 }
 
-function relayPlace({ MESH_RELAY_URL: elsewhere }: Config['env'], own: HostPort | undefined): string {
-  if (elsewhere === undefined) return placeOf(own, 'MESH_RELAY_LISTEN');
-  const there = `${elsewhere} (MESH_RELAY_URL)`;
-  return own ? `${placeOf(own, 'MESH_RELAY_LISTEN')} and ${there}` : there;
+function relayPlace({ env, app }: Config, own: HostPort | undefined): string {
+  const elsewhere = [
+    ...(env.MESH_RELAY_URL === undefined ? [] : [`${env.MESH_RELAY_URL} (MESH_RELAY_URL)`]),
+    ...app.relays.map(({ name, url }) => `${url} (${name})`),
+  ];
+  const here = own || elsewhere.length === 0 ? [placeOf(own, 'MESH_RELAY_LISTEN')] : [];
+  return [...here, ...elsewhere].join(' and ');
 }
 
 function placeOf(address: HostPort | undefined, variable: string): string {

@@ -6,11 +6,13 @@ import { z } from 'zod';
 import { parseDuration } from '../../core/base/duration.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { PASSWORD_LENGTH } from '../../core/identity/passwords.ts';
+import { MAIN_RELAY } from '../../core/model/graph.ts';
 import { SIGN_IN_DEFAULTS, type SignInRules } from '../../core/model/sign-in-rules.ts';
 import { isAllowEntry } from '../../core/webhooks/target.ts';
 import { LLM_MODES } from '../../llm/model/openai/dialect.ts';
 import { type HostPort, parseHostPort } from '../../net/host-port.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
+import { RELAY_LIMITS } from '../../net/relay/limits.ts';
 import { PLATFORM_CHOICES } from '../../platform/choice.ts';
 import { closeToOthers } from '../../storage/file-mode.ts';
 import { STORE_URL } from '../../storage/open.ts';
@@ -28,6 +30,23 @@ const relayAddress = z
   .string()
   .refine(isRelayAddress, 'must have the form <host>:<port>, or lrps://<host>:<port> for a relay with TLS');
 const filePath = z.string().min(1);
+
+/** A graph holds 8 relays and 8 STUN servers, one of each by the environment. */
+const MAX_LISTED = 7;
+
+/** Relays beside the one of the environment, or that one with a name of its own (docs/relays.md). */
+const relays = z
+  .array(
+    z.strictObject({
+      name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be up to 32 small letters, digits and hyphens'),
+      url: relayAddress,
+      region: z.string().min(1).max(63).optional(),
+      capacity: z.int().min(1).max(1_000_000).optional(),
+    }),
+  )
+  .max(MAX_LISTED)
+  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'must have a name each')
+  .refine((all) => all.every(({ name }) => name !== MAIN_RELAY), `must not be called ${MAIN_RELAY}`);
 
 const duration = z.string().transform((text, context): number => {
   const ms = parseDuration(text);
@@ -61,6 +80,16 @@ export const environment = z.object({
     .describe(
       'Relay elsewhere that the control plane tells of revocations, <host>:<port>; lrps://<host>:<port> with TLS',
     ),
+  MESH_RELAY_SESSIONS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(RELAY_LIMITS.maxSessions)
+    .describe('Nodes that the relay of this process serves at once; further ones are refused and go to another relay'),
+  MESH_HEALTH_LISTEN: listenOrOff
+    .prefault('off')
+    .describe('Listen address of /healthz, /readyz and /metrics of a bus, relay or STUN server alone, or off'),
   MESH_STUN_URL: address.default('127.0.0.1:3478').describe('STUN address given to nodes, <host>:<port>'),
   MESH_LRP_AUTH_TOKEN: secret(16)
     .optional()
@@ -233,6 +262,10 @@ export const file = z.strictObject({
       metrics: metricsAccess.default('open'),
       /** How people sign in (docs/accounts-and-tokens.md#rules-for-signing-in). */
       signIn: signIn.prefault({}),
+      /** Relays that run elsewhere, each told of revocations and given to nodes (docs/relays.md). */
+      relays: relays.default([]),
+      /** STUN servers given to nodes beside MESH_STUN_URL, <host>:<port>. */
+      stun: z.array(address).max(MAX_LISTED).default([]),
       /** Backups that the control plane makes by itself (docs/reliability.md#backups). */
       backups: backups.prefault({}),
       webhooks: z

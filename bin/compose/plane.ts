@@ -32,7 +32,7 @@ import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
 import { diskOf } from './disk.ts';
-import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
+import { busGivenToNodes, relaysGivenToNodes } from './given-addresses.ts';
 import { guardClock, systemClock } from './guard-clock.ts';
 import type { LogOutput } from './log-output.ts';
 import { networkMetrics } from './network-metrics.ts';
@@ -157,7 +157,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const leadership = standalone ? leadsAll : startLeadership({ store, log });
     undo.push(() => leadership.stop());
     leadershipMetrics(metrics, leadership);
-    const wire = await startWire(env, tls, services, leadership);
+    const wire = await startWire(config, tls, services, leadership);
     undo.push(wire.stop);
     const madeAccounts = await accounts;
     let isUp = false;
@@ -243,7 +243,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       return Promise.all([api.drain(DRAIN_MS), leadership.stop()]).then(() => undefined);
     });
     isUp = true;
-    const addresses = checkGivenAddresses(env, log);
+    const addresses = checkGivenAddresses(config, log);
     undo.push(addresses.stop);
 
     let stopped: Promise<void> | undefined;
@@ -271,8 +271,8 @@ function settingsOf(config: Config, logKeySince: number, sharesStore: boolean): 
     version: VERSION,
     apiUrl: apiUrl(config, env.MESH_LISTEN.port),
     signalingUrl: busGivenToNodes(env),
-    relayAdvertiseUrl: relayGivenToNodes(env),
-    stunUrl: env.MESH_STUN_URL,
+    relays: relaysGivenToNodes(config),
+    stunUrls: [env.MESH_STUN_URL, ...app.stun],
     registrationProof: env.MESH_REGISTRATION_PROOF,
     listens: listensAt(env),
     sharesStore,

@@ -101,21 +101,24 @@ function buildNodeAccess({
   const relayKeys = relayKeysOf(keys.relayToken.reveal());
   return {
     graphEpoch,
-    relayGrant(workspace, publicKey, now) {
-      if (settings.relayAdvertiseUrl === undefined) return null;
+    servers(workspace, publicKey, now) {
+      const { relays, stunUrls: stun } = settings;
+      const [first] = relays;
+      if (first === undefined) return { relay: null, stun };
       const expiresAt = now + RELAY_CREDENTIAL_MS;
       const credential = mintCredential(relayKeys, {
         workspace: workspaceTagOf(workspace),
         publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64')),
         expiresAt,
       });
-      const place = parseRelayAddress(settings.relayAdvertiseUrl);
-      return {
-        url: settings.relayAdvertiseUrl,
+      const place = parseRelayAddress(first.url);
+      const relay = {
+        url: first.url,
         credential,
         ...(place && { address: formatRelayAddress({ ...place, credential }) }),
         expiresAt: formatInstant(expiresAt),
       };
+      return { relay, ...(relays.length > 1 && { relays }), stun };
     },
   };
 }

@@ -55,17 +55,38 @@ export function relayMetrics(metrics: RelayMetrics): string {
   ].join('');
 }
 
-export function remoteRelayMetrics({ up, connects, revocations, sent, confirmed }: RemoteRelayMetrics): string {
+/** Of the relays elsewhere, by their names. */
+export function remoteRelayMetrics(relays: readonly ({ readonly name: string } & RemoteRelayMetrics)[]): string {
+  if (relays.length === 0) return '';
+  const each = (
+    name: string,
+    help: string,
+    type: 'counter' | 'gauge',
+    of: (relay: RemoteRelayMetrics) => number,
+  ): string => {
+    const lines = relays.map((relay) => `${name}{relay="${relay.name}"} ${of(relay)}\n`);
+    return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+  };
   return [
-    sample('mesh_relay_control_up', 'Whether the relay elsewhere is connected, to be told of revocations', 'gauge', up),
-    sample('mesh_relay_control_connects_total', 'Connections made to the relay elsewhere', 'counter', connects),
-    sample('mesh_relay_control_revocations', 'Revocations that hold now', 'gauge', revocations),
-    sample('mesh_relay_control_sent_total', 'Revocations sent to the relay elsewhere', 'counter', sent),
-    sample(
-      'mesh_relay_control_confirmed_total',
-      'Revocations that the relay elsewhere has confirmed',
+    each(
+      'mesh_relay_control_up',
+      'Whether a relay elsewhere is connected, to be told of revocations',
+      'gauge',
+      ({ up }) => up,
+    ),
+    each(
+      'mesh_relay_control_connects_total',
+      'Connections made to a relay elsewhere',
       'counter',
-      confirmed,
+      (all) => all.connects,
+    ),
+    each('mesh_relay_control_revocations', 'Revocations that hold now', 'gauge', (all) => all.revocations),
+    each('mesh_relay_control_sent_total', 'Revocations sent to a relay elsewhere', 'counter', ({ sent }) => sent),
+    each(
+      'mesh_relay_control_confirmed_total',
+      'Revocations that a relay elsewhere has confirmed',
+      'counter',
+      ({ confirmed }) => confirmed,
     ),
   ].join('');
 }

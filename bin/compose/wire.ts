@@ -7,8 +7,8 @@ import { ControlRequests } from '../../plane/control-requests.ts';
 import { GraphPush } from '../../plane/graph-push.ts';
 import type { Leadership } from '../../plane/leadership.ts';
 import { startRelayRevocations } from '../../plane/relay-revocations.ts';
-import type { Environment } from './config.ts';
-import { type RelayEnvironment, startRemoteRelay } from './remote-relay.ts';
+import type { Config, Environment } from './config.ts';
+import { type RelayEnvironment, startRemoteRelays } from './remote-relay.ts';
 import type { Tls } from './tls.ts';
 import { pushMetrics } from './wire-metrics.ts';
 import { orExplain, type Running, startBus, startRelay, startStun } from './wire-parts.ts';
@@ -33,7 +33,12 @@ export interface Wire {
 type WireEnvironment = RelayEnvironment &
   Pick<
     Environment,
-    'MESH_BUS_LISTEN' | 'MESH_RELAY_LISTEN' | 'MESH_STUN_LISTEN' | 'MESH_STUN_RATE' | 'MESH_SIGNALING_AUTH'
+    | 'MESH_BUS_LISTEN'
+    | 'MESH_RELAY_LISTEN'
+    | 'MESH_RELAY_SESSIONS'
+    | 'MESH_STUN_LISTEN'
+    | 'MESH_STUN_RATE'
+    | 'MESH_SIGNALING_AUTH'
   >;
 
 /** A listener that does not stop by then is left behind. */
@@ -47,19 +52,19 @@ const EFFECT_WHEN_OFF = {
 } as const;
 
 /**
- * Starts bus, relay and STUN, in this order, and the session with a relay elsewhere.
+ * Starts bus, relay and STUN, in this order, and the sessions with relays elsewhere.
  *
  * @throws Error naming the variable and the address that cannot be listened on.
  */
 export async function startWire(
-  env: WireEnvironment,
+  { env, app }: { readonly env: WireEnvironment } & Pick<Config, 'app'>,
   tls: Tls | undefined,
   services: Services,
   leadership: Leadership,
 ): Promise<Wire> {
   const { clock, log, keys } = services;
   const secured = tls === undefined ? {} : { tls };
-  const running: Omit<Running, 'address'>[] = [];
+  const running: Pick<Running, 'stop'>[] = [];
   const stop = async () => {
     for (let part = running.pop(); part; part = running.pop()) {
       await Promise.race([part.stop(), after(STOP_MS, undefined, { ref: false })]);
@@ -85,7 +90,8 @@ export async function startWire(
       return serveNodes(part, services, env.MESH_SIGNALING_AUTH, leadership);
     });
     const relay = await start('MESH_RELAY_LISTEN', async (address) => {
-      const options = { ...address, ...secured, token: keys.relayToken.reveal(), clock, log };
+      const limits = { maxSessions: env.MESH_RELAY_SESSIONS };
+      const options = { ...address, ...secured, token: keys.relayToken.reveal(), clock, log, limits };
       const part = await startRelay(options);
       const revocations = await startRelayRevocations(services, part.relay);
       return { ...part, stop: () => part.stop().finally(revocations.stop) };
@@ -93,13 +99,13 @@ export async function startWire(
     const stun = await start('MESH_STUN_LISTEN', (address) =>
       startStun({ ...address, clock, log, ratePerSecond: env.MESH_STUN_RATE }),
     );
-    const remote = await startRemoteRelay(env, relay?.address, services);
-    if (remote) running.push(remote);
-    const all = [...running];
+    const remote = await startRemoteRelays({ env, app }, relay?.address, services);
+    running.push(remote);
+    const own = [bus, relay, stun].filter((part) => part !== undefined);
     return {
       listeners: { bus: bus?.address, relay: relay?.address, stun: stun?.address },
-      checks: () => all,
-      metrics: async () => (await Promise.all(all.map((part) => part.metrics()))).join(''),
+      checks: () => [...own, ...remote.parts],
+      metrics: async () => (await Promise.all([...own, remote].map((part) => part.metrics()))).join(''),
       stop,
     };
   } catch (error) {

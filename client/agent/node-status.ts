@@ -14,6 +14,8 @@ const peerStatus = z.object({
   state: z.enum(['connected', 'idle', 'connecting', 'unreachable']),
   /** Where WireGuard sends; in fd6c:7270:: while the relay is in use. */
   endpoint: z.string().nullable(),
+  /** Of several relays, the name of the one that carries its packets; null while none does. */
+  relay: z.string().nullable().default(null),
   reason: z.object({ code: z.string(), detail: z.string() }),
   since: instant,
   roundTripMs: z.number().nullable(),
@@ -72,6 +74,7 @@ export const nodeStatusSchema = z.object({
     })
     .nullable()
     .default(null),
+  /** The nearest of several. */
   relay: z.object({
     state: z.string(),
     address: z.string().nullable(),
@@ -79,6 +82,22 @@ export const nodeStatusSchema = z.object({
     sentPackets: z.number(),
     receivedPackets: z.number(),
     dropped: z.record(z.string(), z.number()),
+    /** All of them; the first is that of nodes that know no other. An agent of an earlier version says none. */
+    all: z
+      .array(
+        z.object({
+          name: z.string(),
+          region: z.string().nullable(),
+          address: z.string(),
+          /** `spare`: nothing needs it now, so there is no session. */
+          state: z.enum(['ready', 'connecting', 'away', 'spare']),
+          reason: z.string().nullable(),
+          roundTripMs: z.number().nullable(),
+          /** Whose packets it carries while they have no direct path. */
+          peers: z.number(),
+        }),
+      )
+      .default([]),
   }),
   icePort: z.object({
     isShared: z.boolean(),
@@ -94,13 +113,19 @@ export const nodeStatusSchema = z.object({
         z.object({
           table: z.string(),
           chain: z.string(),
-          /** Null where the policy of the chain does it. */
+          /** Null where the policy of the chain does it; without a text where nft did not list it. */
           rule: z.object({ handle: z.number(), text: z.string() }).nullable(),
           what: z.array(z.string()),
           text: z.string(),
         }),
       )
       .default([]),
+    /** What of the permitted it is not known of whether the host drops it, and why. */
+    notJudged: z.array(z.object({ what: z.array(z.string()), why: z.string() })).default([]),
+    /** By which tool of the host it accepts the overlay for this node; null where the node changed nothing of it. */
+    opened: z.enum(['ufw', 'firewalld', 'nft']).nullable().default(null),
+    /** Why it could not be opened or closed again, with the command that failed; empty where it could. */
+    openTrouble: z.string().default(''),
   }),
   /** Signals and checks that were ignored, by reason. */
   ignored: z.record(z.string(), z.number()),
@@ -109,4 +134,5 @@ export const nodeStatusSchema = z.object({
   peers: z.array(peerStatus),
 });
 
+export type HostFirewallStatus = Omit<z.infer<typeof nodeStatusSchema>['firewall'], 'in' | 'out'>;
 export type NodeStatus = z.infer<typeof nodeStatusSchema>;

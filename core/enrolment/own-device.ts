@@ -55,8 +55,7 @@ export async function ownGraph(context: OwnDeviceCall): Promise<FullGraph> {
   return graphFor(state, viewsOf(state, reachability, ahead), peer, {
     epoch: services.nodeAccess.graphEpoch,
     reason: 'requested',
-    relay: services.nodeAccess.relayGrant(workspace, peer.spec.publicKey, now),
-    stun: [services.settings.stunUrl],
+    ...services.nodeAccess.servers(workspace, peer.spec.publicKey, now),
     checkpoint: await newestCheckpoint(services, workspace),
     workspace: await slugOf(services, workspace),
   });

@@ -3,7 +3,7 @@ import type { Edition } from '../base/edition.ts';
 import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Calls } from './call-trace.ts';
-import type { RelayGrant } from './graph.ts';
+import type { GraphRelay, RelayGrant } from './graph.ts';
 import type { ReportedPaths } from './reported-paths.ts';
 import type { SignInRules } from './sign-in-rules.ts';
 import type { Witnesses } from './witnesses.ts';
@@ -35,8 +35,17 @@ export interface BaseServices {
 export interface NodeAccess {
   /** Of graphs: changes when the store was restored from a backup. */
   readonly graphEpoch: string;
-  /** A relay address with a fresh credential of one node; null where there is no relay. */
-  relayGrant(workspace: string, publicKey: string, now: number): RelayGrant | null;
+  /** Relays, with a fresh credential of one node, and STUN servers. */
+  servers(workspace: string, publicKey: string, now: number): GraphServers;
+}
+
+/** What of a graph leads past the network. */
+export interface GraphServers {
+  /** The first relay; null where there is none. */
+  readonly relay: RelayGrant | null;
+  /** Left out where there is one alone, or none. */
+  readonly relays?: readonly GraphRelay[];
+  readonly stun: readonly string[];
 }
 
 /** Keys of the installation, made at first start and kept in `credentials.json`. */
@@ -70,9 +79,10 @@ export interface Settings {
   readonly version: string;
   readonly apiUrl: string;
   readonly signalingUrl: string;
-  /** Undefined where there is no relay. */
-  readonly relayAdvertiseUrl: string | undefined;
-  readonly stunUrl: string;
+  /** That of nodes which know no other first. */
+  readonly relays: readonly GraphRelay[];
+  /** One at least. */
+  readonly stunUrls: readonly [string, ...string[]];
   /** Whether a device must prove that it holds its private key. Where it need not, its key must be one that nobody holds. */
   readonly registrationProof: 'optional' | 'required';
   readonly listens: ListensAt;

@@ -75,7 +75,7 @@ export const registerDevice = defineOperation({
       ...(peer.spec.expiresAt !== undefined && { expiresAt: peer.spec.expiresAt }),
       controlKey: Buffer.from(keys.controlKey).toString('base64'),
       signalingUrl: settings.signalingUrl,
-      stunUrl: settings.stunUrl,
+      stunUrl: settings.stunUrls[0],
       ...(existing && { existing: true as const }),
     };
   },

@@ -84,8 +84,8 @@ export async function buildKit(options: KitOptions = {}) {
       version: '0.0.0-test',
       apiUrl: 'http://127.0.0.1:18090',
       signalingUrl: 'nats://127.0.0.1:4222',
-      relayAdvertiseUrl: '127.0.0.1:6266',
-      stunUrl: '127.0.0.1:3478',
+      relays: [{ name: 'main', url: '127.0.0.1:6266' }],
+      stunUrls: ['127.0.0.1:3478'],
       registrationProof,
       listens: {
         api: { host: '127.0.0.1', tls: false },

@@ -10,5 +10,6 @@ await runMeshd({
   defaultConfigDir: DEFAULT_CONFIG_DIR,
   start: startMeshd,
   loadDoctor: async () => (await import('./compose/doctor/doctor.ts')).examine,
+  loadMakeKeysFile: async () => (await import('../storage/credentials.ts')).makeKeysFile,
   loadStoreFiles: async () => (await import('./compose/store-files.ts')).storeFiles,
 });

@@ -18,6 +18,8 @@ interface Meshd {
   ): Promise<Running>;
   /** Loads what works on the file of the store. */
   loadStoreFiles(): Promise<StoreFiles>;
+  /** Loads what makes a file of keys. @throws Error where it is there */
+  loadMakeKeysFile(): Promise<(file: string) => void>;
   /** Loads what looks at an installation. */
   loadDoctor(): Promise<(configDir: string) => Promise<Diagnosis>>;
 }
@@ -71,7 +73,7 @@ export async function runMeshd(meshd: Meshd): Promise<void> {
     .version(version)
     .option(
       '--standalone',
-      'run on the embedded store, everything in this process; without it MESH_STORE_URL names servers',
+      'the only control plane of its store, with everything else in this process; without it, one of several',
     )
     .option('--stdio', 'serve one MCP client on standard input and output as well')
     .option('--accept-loss', 'start although the database has less than the installation had')
@@ -82,6 +84,7 @@ export async function runMeshd(meshd: Meshd): Promise<void> {
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: ({ parent }) => (parent ? [configDir] : []) })
     .action((part: string | undefined, options: MeshdOptions) => run(meshd, part, options));
   addFileCommands(program, meshd);
+  addKeys(program, meshd);
   addDoctor(program, meshd);
   await program.parseAsync();
 }
@@ -110,6 +113,21 @@ function addFileCommands(program: Command, { loadStoreFiles }: Meshd): void {
     .command('compact')
     .description('rewrite the database without the space that nothing uses; meshd must not run')
     .action(() => doing((files, configDir) => files.compact({ configDir })));
+}
+
+function addKeys(program: Command, { loadMakeKeysFile }: Meshd): void {
+  program
+    .command('keys')
+    .description('make a file of new keys, for control planes that share a store (MESH_KEYS_FILE)')
+    .argument('<file>', 'not there yet: keys are never replaced')
+    .action((file: string) =>
+      failing(async () => {
+        (await loadMakeKeysFile())(file);
+        const { print } = await import('./answer.ts');
+        const text = `${file} holds the keys of a new installation: give it to each control plane by MESH_KEYS_FILE, and keep a copy.\nWhoever has it can be this installation.`;
+        await print({ value: text, text: called(text) }, 'table');
+      }),
+    );
 }
 
 function addDoctor(program: Command, { loadDoctor }: Meshd): void {

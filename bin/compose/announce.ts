@@ -8,7 +8,7 @@ import type { Plane } from './plane.ts';
 /** Logs what an operator should look at. @returns where everything is and what to do next */
 export async function announcement(
   config: Config,
-  { url, listeners, services }: Plane,
+  { url, listeners, services, saysFirstPassword }: Plane,
   log: Log,
   milliseconds: number,
 ): Promise<string> {
@@ -34,7 +34,7 @@ export async function announcement(
       'an administrator has the built-in password, good from this machine only: change it with mesh passwd, or set app.initAdmins',
     );
   }
-  const password = isBuiltIn ? ` (first password: ${BUILT_IN_PASSWORD})` : '';
+  const password = isBuiltIn && saysFirstPassword ? ` (first password: ${BUILT_IN_PASSWORD})` : '';
   return [
     `Mesh is up in ${Math.round(milliseconds)} ms (${env.MESH_EDITION} edition, data in ${configDir}).`,
     `  API        ${url}/api/v1   (${url}/api/v1/openapi.json)`,

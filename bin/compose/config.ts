@@ -130,6 +130,11 @@ export const environment = z.object({
     .describe(
       'MB kept free on the disk of the store: below it new records are refused (storage_full), while deleting, revoking and the login of administrators work',
     ),
+  MESH_KEYS_FILE: filePath
+    .optional()
+    .describe(
+      'File with the keys of control planes that share a store: the same for each, made once by meshd keys, never written by them. Without it a control plane keeps keys of its own in credentials.json',
+    ),
   MESH_TLS_CERT: filePath
     .optional()
     .describe('PEM file with the certificate chain; with MESH_TLS_KEY the API, the bus and the relay speak TLS'),

@@ -5,6 +5,7 @@ import { MeshError } from '../../core/base/errors.ts';
 import { newId } from '../../core/base/ids.ts';
 import type { AnyOperation } from '../../core/base/operation.ts';
 import type { Clock, Log, Store } from '../../core/base/ports.ts';
+import type { SharedState } from '../../core/base/shared.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { mayCall } from '../../core/call/access.ts';
 import type { Narrator } from '../../core/cause/narrator.ts';
@@ -16,6 +17,7 @@ import { CallTrace } from '../../core/model/call-trace.ts';
 import { buildLiveness } from '../../core/model/liveness.ts';
 import { ReportedPaths } from '../../core/model/reported-paths.ts';
 import type { Keyring, NodeAccess, Settings } from '../../core/model/services.ts';
+import { SharedCallTrace } from '../../core/model/shared-call-trace.ts';
 import { Witnesses } from '../../core/model/witnesses.ts';
 import { runExpecting } from '../../core/state/expecting.ts';
 import type { ThreadServices } from '../../core/state/services.ts';
@@ -29,6 +31,8 @@ import { buildYaml } from '../../tools/yaml.ts';
 
 export interface ServiceParts {
   readonly store: Store;
+  /** What control planes on one store keep together; a control plane that is alone keeps it in memory. */
+  readonly shared?: SharedState | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly edition: Edition;
@@ -36,6 +40,8 @@ export interface ServiceParts {
   readonly planner: Planner;
   readonly narrator?: Narrator | undefined;
   readonly settings: Settings;
+  /** Of versions of the graph: as long as it is the same they rise. Another one with each start unless it is given. */
+  readonly graphEpoch?: string;
   /** Computing threads; without them what is heavy is done in place. */
   readonly compute?: ComputeElsewhere | undefined;
 }
@@ -51,9 +57,9 @@ export function buildServices({ compute, store: base, ...rest }: ServiceParts): 
     computed: compute ? computedBy(compute) : computedHere({ ...parts, states, liveness, logs: parts.keys.logs }),
     paths: new ReportedPaths(),
     witnesses: new Witnesses(),
-    calls: new CallTrace(),
+    calls: parts.shared ? new SharedCallTrace(parts.shared.calls, parts) : new CallTrace(),
     logs: parts.keys.logs,
-    logins: buildLoginLimits(parts.clock, parts.settings.signIn),
+    logins: buildLoginLimits({ ...parts, rules: parts.settings.signIn }),
     yaml: buildYaml(),
     nodeAccess: buildNodeAccess(parts),
     nextTurn: () => nextTurn(),
@@ -87,11 +93,14 @@ function performer(all: readonly AnyOperation<Services>[]): Services['perform'] 
 /** Nodes renew it at half of its life (net/relay/README.md#credential). */
 const RELAY_CREDENTIAL_MS = 24 * 3_600_000;
 
-/** The epoch is new with each start: a store that was restored meanwhile may go back in versions. */
-function buildNodeAccess({ keys, settings }: Pick<ServiceParts, 'keys' | 'settings'>): NodeAccess {
+function buildNodeAccess({
+  keys,
+  settings,
+  graphEpoch = newId('ev'),
+}: Pick<ServiceParts, 'keys' | 'settings' | 'graphEpoch'>): NodeAccess {
   const relayKeys = relayKeysOf(keys.relayToken.reveal());
   return {
-    graphEpoch: newId('ev'),
+    graphEpoch,
     servers(workspace, publicKey, now) {
       const { relays, stunUrls: stun } = settings;
       const [first] = relays;

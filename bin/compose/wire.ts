@@ -5,6 +5,7 @@ import type { EmbeddedBus } from '../../net/nats/bus.ts';
 import { startBusCredentials } from '../../plane/bus-credentials.ts';
 import { ControlRequests } from '../../plane/control-requests.ts';
 import { GraphPush } from '../../plane/graph-push.ts';
+import type { Leadership } from '../../plane/leadership.ts';
 import { startRelayRevocations } from '../../plane/relay-revocations.ts';
 import type { Config, Environment } from './config.ts';
 import { type RelayEnvironment, startRemoteRelays } from './remote-relay.ts';
@@ -59,6 +60,7 @@ export async function startWire(
   { env, app }: { readonly env: WireEnvironment } & Pick<Config, 'app'>,
   tls: Tls | undefined,
   services: Services,
+  leadership: Leadership,
 ): Promise<Wire> {
   const { clock, log, keys } = services;
   const secured = tls === undefined ? {} : { tls };
@@ -85,7 +87,7 @@ export async function startWire(
     const bus = await start('MESH_BUS_LISTEN', async (address) => {
       const auth = env.MESH_SIGNALING_AUTH === 'token' ? 'token' : 'open';
       const part = await startBus({ ...address, auth, ...secured }, log);
-      return serveNodes(part, services, env.MESH_SIGNALING_AUTH);
+      return serveNodes(part, services, env.MESH_SIGNALING_AUTH, leadership);
     });
     const relay = await start('MESH_RELAY_LISTEN', async (address) => {
       const limits = { maxSessions: env.MESH_RELAY_SESSIONS };
@@ -117,13 +119,14 @@ async function serveNodes<T extends Running & { readonly bus: EmbeddedBus }>(
   part: T,
   services: Services,
   auth: 'none' | 'token',
+  leadership: Leadership,
 ): Promise<T> {
   const { bus } = part;
   try {
     const credentials = auth === 'token' ? await startBusCredentials(services, bus) : undefined;
-    const push = new GraphPush(services, bus);
+    const push = new GraphPush(services, bus, leadership);
     bus.onChange(({ kind }) => kind !== 'refused' && push.forget());
-    const requests = new ControlRequests(services, bus, push);
+    const requests = new ControlRequests(services, bus, push, leadership);
     await bus.flush();
     return {
       ...part,

@@ -2,7 +2,8 @@ import type { KnownLogs, LogKeys } from '../audit/log-keys.ts';
 import type { Edition } from '../base/edition.ts';
 import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
 import type { Secret } from '../base/secret.ts';
-import type { CallTrace } from './call-trace.ts';
+import type { SharedState } from '../base/shared.ts';
+import type { Calls } from './call-trace.ts';
 import type { GraphRelay, RelayGrant } from './graph.ts';
 import type { ReportedPaths } from './reported-paths.ts';
 import type { SignInRules } from './sign-in-rules.ts';
@@ -11,6 +12,8 @@ import type { Witnesses } from './witnesses.ts';
 /** What every layer above may reach. Each layer adds what it brings; `core/workflow/services.ts` has all. */
 export interface BaseServices {
   readonly store: Store;
+  /** Where several control planes can have the store: what they keep together beside the records. */
+  readonly shared?: SharedState | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly edition: Edition;
@@ -23,7 +26,7 @@ export interface BaseServices {
   readonly paths: ReportedPaths;
   readonly witnesses: Witnesses;
   /** What agents and programs called lately. */
-  readonly calls: CallTrace;
+  readonly calls: Calls;
   readonly logins: LoginLimits;
   readonly yaml: Yaml;
   readonly nodeAccess: NodeAccess;
@@ -86,6 +89,8 @@ export interface Settings {
   /** Whether a device must prove that it holds its private key. Where it need not, its key must be one that nobody holds. */
   readonly registrationProof: 'optional' | 'required';
   readonly listens: ListensAt;
+  /** Whether other control planes have the store open too. */
+  readonly sharesStore?: boolean;
   /** Since when the key signs that checkpoints of the audit logs are signed with, ms. */
   readonly logKeySince: number;
   /** Life of a plan in ms (10 minutes). */
@@ -133,22 +138,24 @@ export interface LoginLimits {
    * Counts an attempt before its password is looked at, so that parallel guesses count too. `knownSources` are those of the
    * account; undefined where there is no account of the name, which is counted alike.
    *
-   * @throws MeshError `rate_limited` with `retryAfterSeconds`.
+   * @throws MeshError `rate_limited` with `retryAfterSeconds`; StoreError where they are kept in a store that does not answer:
+   * then nobody is let in.
    */
-  attempt(origin: string, username: string, knownSources: readonly string[] | undefined): LoginAttempt;
-  /** The locks of an account. */
-  locksOf(username: string): readonly LoginLock[];
-  /** Takes its locks away. @returns how many there were */
-  lift(username: string): number;
+  attempt(origin: string, username: string, knownSources: readonly string[] | undefined): Promise<LoginAttempt>;
+  /** The locks of each account. */
+  locksOf(usernames: readonly string[]): Promise<ReadonlyMap<string, readonly LoginLock[]>>;
+  /** Takes the locks of an account away. @returns how many there were */
+  lift(username: string): Promise<number>;
 }
 
+/** None of what is said of an attempt fails. */
 export interface LoginAttempt {
   /** Takes the attempt back, and what failed before it from there. */
-  succeeded(): void;
+  succeeded(): Promise<void>;
   /** Takes this attempt back alone: what was tried before it counts on. */
-  passed(): void;
+  passed(): Promise<void>;
   /** The password was right and no code was sent: counts in the minute, and towards no lock. */
-  incomplete(): void;
+  incomplete(): Promise<void>;
   /** Until when this attempt locks the account for where it came from, if it fails; undefined while more are let in. */
   readonly lockedUntil: number | undefined;
 }

@@ -2,6 +2,7 @@ import { type ReaderOptions, type Reads, readerOn, type StoreReader } from '../r
 import { queryAudit } from './audit.ts';
 import { type Connection, connectionTo } from './connect.ts';
 import { readCommits, versionBytesBetween } from './log.ts';
+import { newestHeads } from './newest-heads.ts';
 import { getRecord, getRecordById, listRecords, lookupRecord } from './read.ts';
 import { treeOf } from './tree.ts';
 import { historyOf, readVersions } from './versions.ts';
@@ -10,7 +11,9 @@ import { findWorkspace, keptFrom, revisionInForce, workspaceNames } from './work
 /** Connects with the first read, to servers that were looked at when the store was opened. */
 export function openMongoReader({ url, ...options }: ReaderOptions & { readonly url: string }): StoreReader {
   const connection = connectionTo(url);
-  return readerOn(readsOn(connection), options, connection.close);
+  const newest = newestHeads(connection);
+  const newestOf = async (workspace: string) => (await newest([workspace])).get(workspace) ?? 0;
+  return readerOn(readsOn(connection), options, connection.close, newestOf);
 }
 
 export function readsOn(connection: Connection): Reads {

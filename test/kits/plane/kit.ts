@@ -68,9 +68,11 @@ export async function buildKit(options: KitOptions = {}) {
   } = options;
   const clock = { time: now, now: () => clock.time };
   const isDiskFull = (share: number) => left() < share;
-  const store = reservedStore(await openStore(path, { clock, log: silentLog }), isDiskFull);
+  const opened = await openStore(path, { clock, log: silentLog });
+  const store = reservedStore(opened, isDiskFull);
   const services: Services = buildServices({
     store,
+    shared: opened.shared,
     clock,
     log: silentLog,
     edition,

@@ -11,7 +11,7 @@ import { witnessedSchema } from '../core/model/witnesses.ts';
 import { heardOf, leftBy } from '../core/peers/presence.ts';
 import { dueCheckpoint, takeWitness } from '../core/peers/witnessed.ts';
 import type { Services } from '../core/workflow/services.ts';
-import type { EmbeddedBus } from '../net/nats/bus.ts';
+import type { Bus } from '../net/bus/port.ts';
 import type { Delivery } from '../net/nats/commands.ts';
 import { isLiteralSubject } from '../net/nats/subject.ts';
 import { Challenges } from '../net/seal/challenges.ts';
@@ -57,13 +57,13 @@ export class ControlRequests {
   readonly #push: GraphPush;
   readonly #opener: Opener;
   readonly #challenges = new Challenges(randomBytes);
-  readonly #bus: Pick<EmbeddedBus, 'identify'>;
+  readonly #bus: Pick<Bus, 'identify'>;
   readonly #limit = new SourceLimit(SERVED.perSecond, SERVED.burst);
   readonly #unsubscribe: () => void;
   #workspaces: Promise<ReadonlySet<string>> | undefined;
   readonly #waiting = new Set<Promise<void>>();
 
-  constructor(services: RequestServices, bus: Pick<EmbeddedBus, 'subscribe' | 'identify'>, push: GraphPush) {
+  constructor(services: RequestServices, bus: Pick<Bus, 'subscribe' | 'identify'>, push: GraphPush) {
     this.#services = services;
     this.#bus = bus;
     this.#push = push;

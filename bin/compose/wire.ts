@@ -1,12 +1,13 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Services } from '../../core/workflow/services.ts';
+import type { Bus } from '../../net/bus/port.ts';
 import type { HostPort } from '../../net/host-port.ts';
-import type { EmbeddedBus } from '../../net/nats/bus.ts';
 import { startBusCredentials } from '../../plane/bus-credentials.ts';
 import { ControlRequests } from '../../plane/control-requests.ts';
 import { GraphPush } from '../../plane/graph-push.ts';
 import { startRelayRevocations } from '../../plane/relay-revocations.ts';
 import type { Environment } from './config.ts';
+import { busPlaceOf, type ExternalBusEnvironment, startExternalBus } from './external-bus.ts';
 import { type RelayEnvironment, startRemoteRelay } from './remote-relay.ts';
 import type { Tls } from './tls.ts';
 import { pushMetrics } from './wire-metrics.ts';
@@ -30,10 +31,8 @@ export interface Wire {
 }
 
 type WireEnvironment = RelayEnvironment &
-  Pick<
-    Environment,
-    'MESH_BUS_LISTEN' | 'MESH_RELAY_LISTEN' | 'MESH_STUN_LISTEN' | 'MESH_STUN_RATE' | 'MESH_SIGNALING_AUTH'
-  >;
+  ExternalBusEnvironment &
+  Pick<Environment, 'MESH_BUS_LISTEN' | 'MESH_RELAY_LISTEN' | 'MESH_STUN_LISTEN' | 'MESH_STUN_RATE'>;
 
 /** A listener that does not stop by then is left behind. */
 const STOP_MS = 2_500;
@@ -72,12 +71,18 @@ export async function startWire(env: WireEnvironment, tls: Tls | undefined, serv
     running.push(part);
     return part;
   };
-  try {
-    const bus = await start('MESH_BUS_LISTEN', async (address) => {
-      const auth = env.MESH_SIGNALING_AUTH === 'token' ? 'token' : 'open';
-      const part = await startBus({ ...address, auth, ...secured }, log);
-      return serveNodes(part, services, env.MESH_SIGNALING_AUTH);
+  const startEmbeddedBus = () =>
+    start('MESH_BUS_LISTEN', async (address) => {
+      const isToken = env.MESH_SIGNALING_AUTH === 'token';
+      const part = await startBus({ ...address, auth: isToken ? 'token' : 'open', ...secured }, log);
+      return serveNodes(part, services, () => (isToken ? startBusCredentials(services, part.bus) : undefined));
     });
+  try {
+    const place = busPlaceOf(env);
+    if (place) {
+      running.push(await serveNodes(startExternalBus(place, env, log), services, () => undefined));
+    }
+    const bus = place ? undefined : await startEmbeddedBus();
     const relay = await start('MESH_RELAY_LISTEN', async (address) => {
       const options = { ...address, ...secured, token: keys.relayToken.reveal(), clock, log };
       const part = await startRelay(options);
@@ -102,15 +107,15 @@ export async function startWire(env: WireEnvironment, tls: Tls | undefined, serv
   }
 }
 
-/** What the control plane itself does on its bus. */
-async function serveNodes<T extends Running & { readonly bus: EmbeddedBus }>(
+/** What the control plane itself does on its bus; `admit` tells the bus who may come. */
+async function serveNodes<T extends Omit<Running, 'address'> & { readonly bus: Bus }>(
   part: T,
   services: Services,
-  auth: 'none' | 'token',
+  admit: () => Promise<{ stop(): void }> | undefined,
 ): Promise<T> {
   const { bus } = part;
   try {
-    const credentials = auth === 'token' ? await startBusCredentials(services, bus) : undefined;
+    const credentials = await admit();
     const push = new GraphPush(services, bus);
     bus.onChange(({ kind }) => kind !== 'refused' && push.forget());
     const requests = new ControlRequests(services, bus, push);

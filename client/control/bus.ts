@@ -1,8 +1,8 @@
-import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { Log } from '../../core/base/ports.ts';
+import { KeptConnection } from '../../net/bus/keep-connected.ts';
 import { busMannerOf } from './bus-address.ts';
 
-/** Everything that this node needs of the bus; the client library is known here alone. */
+/** Everything that this node needs of the bus. */
 export interface Bus {
   readonly isUp: boolean;
   /** Why it is not up; empty while it is. */
@@ -50,125 +50,82 @@ const SUSPECT_MS = 500;
 /** Connects, and again for ever, with back-off and jitter. */
 export function openBus(options: BusOptions): Bus {
   const { url, log, waitMs } = options;
-  const { tls, signsIn } = busMannerOf(url, options.inClear);
-  let connection: NatsConnection | undefined;
   let trouble = 'connecting';
-  let isClosed = false;
-  let wakeUp = () => {};
-  let abandon = () => {};
-
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
+  let told = '';
+  const kept = new KeptConnection({
+    servers: [url],
+    follows: (server) => busMannerOf(url, options.inClear, []).follows(server),
+    firstRetryMs: FIRST_RETRY_MS,
+    lastRetryMs: LAST_RETRY_MS,
+    connecting: (servers) => {
+      const { tls, signsIn } = busMannerOf(url, options.inClear, servers);
+      return {
+        ...(signsIn && { token: options.credential() }),
+        ...(tls && { tls }),
+        inboxPrefix: options.inboxPrefix,
+        timeout: waitMs,
+        pingInterval: PING_MS,
       };
-    });
-
-  async function run(): Promise<void> {
-    let retryMs = FIRST_RETRY_MS;
-    let told = '';
-    while (!isClosed) {
-      try {
-        const { closed } = await begin();
-        retryMs = FIRST_RETRY_MS;
-        told = '';
-        const abandoned = new Promise<Error>((resolve) => {
-          abandon = () => resolve(new Error('the network of this host changed'));
+    },
+    onUp(connection) {
+      for (const subject of options.subjects) {
+        connection.subscribe(subject, {
+          callback: (error, message) => {
+            if (error) log.debug({ error: String(error) }, 'the bus refused a subscription');
+            else options.onMessage({ subject: message.subject, data: message.data });
+          },
         });
-        const error = await Promise.race([closed, abandoned]);
-        trouble = error ? explain(error, options) : `the bus at ${url} closed the connection`;
-      } catch (error) {
-        trouble = explain(error, options);
       }
-      const was = connection;
-      connection = undefined;
-      if (isClosed) return;
-      if (was) options.onDown();
+      trouble = '';
+      told = '';
+      log.info({}, `connected to the bus at ${url}`);
+      log.debug({ server: connection.getServer() }, 'the server of the bus');
+      options.onUp();
+    },
+    onDown: () => options.onDown(),
+    onTrouble(error) {
+      trouble = error ? explain(error, options) : `the bus at ${url} closed the connection`;
       // An outage is said once, not at every attempt.
       if (trouble !== told) {
         log.warn({}, `${trouble}; trying again`);
         options.onTrouble();
       }
       told = trouble;
-      // The whole span is drawn from: nodes that were cut off together do not come back together.
-      await pause(Math.random() * retryMs + FIRST_RETRY_MS / 2);
-      retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
-    }
-  }
-
-  async function begin() {
-    const opened = await connect({
-      servers: url,
-      ...(signsIn && { token: options.credential() }),
-      ...(tls && { tls }),
-      inboxPrefix: options.inboxPrefix,
-      timeout: waitMs,
-      reconnect: false,
-      ignoreClusterUpdates: true,
-      noAsyncTraces: true,
-      pingInterval: PING_MS,
-    });
-    if (isClosed) {
-      await opened.close();
-      return { closed: Promise.resolve() };
-    }
-    for (const subject of options.subjects) {
-      opened.subscribe(subject, {
-        callback: (error, message) => {
-          if (error) log.debug({ error: String(error) }, 'the bus refused a subscription');
-          else options.onMessage({ subject: message.subject, data: message.data });
-        },
-      });
-    }
-    connection = opened;
-    trouble = '';
-    log.info({}, `connected to the bus at ${url}`);
-    options.onUp();
-    return { closed: opened.closed() };
-  }
-
-  const ended = run();
+    },
+  });
   return {
     get isUp() {
-      return connection !== undefined;
+      return kept.connection !== undefined;
     },
     get trouble() {
       return trouble;
     },
     publish(subject, payload) {
       try {
-        connection?.publish(subject, payload);
+        kept.connection?.publish(subject, payload);
       } catch (error) {
         log.debug({ error: String(error) }, 'the bus took no message');
       }
     },
     async request(subject, payload, timeoutMs) {
-      if (!connection) throw new Error(trouble);
-      const answer = await connection.request(subject, payload, { timeout: timeoutMs });
+      if (!kept.connection) throw new Error(trouble);
+      const answer = await kept.connection.request(subject, payload, { timeout: timeoutMs });
       return { subject: answer.subject, data: answer.data };
     },
     networkChanged() {
-      wakeUp();
-      const suspected = connection;
+      kept.retryNow();
+      const suspected = kept.connection;
       if (!suspected) return;
-      const isLate = setTimeout(() => {
-        if (connection !== suspected) return;
-        abandon();
-        void suspected.close().catch(() => undefined);
-      }, SUSPECT_MS);
+      const isLate = setTimeout(
+        () => kept.abandon(suspected, new Error('the network of this host changed')),
+        SUSPECT_MS,
+      );
       suspected
         .rtt()
         .then(() => clearTimeout(isLate))
         .catch(() => undefined);
     },
-    async close() {
-      isClosed = true;
-      wakeUp();
-      await connection?.close().catch(() => undefined);
-      await ended;
-    },
+    close: () => kept.close(),
   };
 }
 
@@ -181,7 +138,7 @@ function explain(error: unknown, { url, waitMs, inClear }: BusOptions): string {
     return `the bus at ${url} offers no TLS, so nothing was sent to it: give it a certificate, or a nats:// address`;
   }
   if (/authorization|authentication/i.test(message)) {
-    if (busMannerOf(url, inClear).signsIn) return `the bus at ${url} refused the credential of this node`;
+    if (busMannerOf(url, inClear, []).signsIn) return `the bus at ${url} refused the credential of this node`;
     return (
       `the bus at ${url} asks for a credential, which this node sends over TLS alone: give the control plane a ` +
       'certificate (MESH_TLS_CERT), or start this node with --bus-in-clear'

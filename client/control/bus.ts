@@ -52,6 +52,8 @@ export function openBus(options: BusOptions): Bus {
   const { url, log, waitMs } = options;
   let trouble = 'connecting';
   let told = '';
+  // Servers that let everybody in refuse who signs in with what they do not know.
+  let isAsked = true;
   const kept = new KeptConnection({
     servers: [url],
     follows: (server) => busMannerOf(url, options.inClear, []).follows(server),
@@ -60,7 +62,7 @@ export function openBus(options: BusOptions): Bus {
     connecting: (servers) => {
       const { tls, signsIn } = busMannerOf(url, options.inClear, servers);
       return {
-        ...(signsIn && { token: options.credential() }),
+        ...(signsIn && isAsked && { token: options.credential() }),
         ...(tls && { tls }),
         inboxPrefix: options.inboxPrefix,
         timeout: waitMs,
@@ -84,6 +86,7 @@ export function openBus(options: BusOptions): Bus {
     },
     onDown: () => options.onDown(),
     onTrouble(error) {
+      if (isRefusal(error)) isAsked = !isAsked;
       trouble = error ? explain(error, options) : `the bus at ${url} closed the connection`;
       // An outage is said once, not at every attempt.
       if (trouble !== told) {
@@ -129,6 +132,10 @@ export function openBus(options: BusOptions): Bus {
   };
 }
 
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && /authorization|authentication/i.test(error.message);
+}
+
 function explain(error: unknown, { url, waitMs, inClear }: BusOptions): string {
   const { name, message, cause } = error as Error & { cause?: { code?: string } };
   if (name === 'TimeoutError' || /timeout/i.test(message)) {
@@ -137,7 +144,7 @@ function explain(error: unknown, { url, waitMs, inClear }: BusOptions): string {
   if (/does not support 'tls'/.test(message)) {
     return `the bus at ${url} offers no TLS, so nothing was sent to it: give it a certificate, or a nats:// address`;
   }
-  if (/authorization|authentication/i.test(message)) {
+  if (isRefusal(error)) {
     if (busMannerOf(url, inClear, []).signsIn) return `the bus at ${url} refused the credential of this node`;
     return (
       `the bus at ${url} asks for a credential, which this node sends over TLS alone: give the control plane a ` +

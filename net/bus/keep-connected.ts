@@ -11,6 +11,8 @@ export interface KeepOptions {
   readonly lastRetryMs: number;
   onUp(connection: NatsConnection): void;
   onDown(): void;
+  /** Servers came to the bus or left it. */
+  onServers?(): void;
   /** It ended, or could not be made; undefined where the server closed it without a word. */
   onTrouble(error: unknown): void;
 }
@@ -113,7 +115,11 @@ export class KeptConnection {
       this.#told = connection.info?.connect_urls ?? [];
     };
     take();
-    for await (const { type } of connection.status()) if (type === 'update') take();
+    for await (const { type } of connection.status()) {
+      if (type !== 'update') continue;
+      take();
+      this.#options.onServers?.();
+    }
   }
 
   #pause(ms: number): Promise<void> {

@@ -1,11 +1,20 @@
 import { readFileSync } from 'node:fs';
-import { credsAuthenticator, tokenAuthenticator, usernamePasswordAuthenticator } from '@nats-io/transport-node';
+import {
+  credsAuthenticator,
+  jwtAuthenticator,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+} from '@nats-io/transport-node';
 import type { Log } from '../../core/base/ports.ts';
+import type { Services } from '../../core/workflow/services.ts';
+import { AccountUpdates } from '../../net/bus/account-updates.ts';
 import { type BusPlace, parseBusUrl } from '../../net/bus/bus-place.ts';
 import { ExternalBus, type ExternalBusOptions } from '../../net/bus/external-bus.ts';
+import { startBusRevocations } from '../../plane/bus-revocations.ts';
+import type { BusKeys, BusUser } from './bus-keys.ts';
 import type { Environment } from './config.ts';
 import type { Probe } from './probes.ts';
-import { externalBusMetrics } from './wire-metrics.ts';
+import { externalBusMetrics, revocationMetrics } from './wire-metrics.ts';
 import type { Running } from './wire-parts.ts';
 
 export type ExternalBusEnvironment = Pick<
@@ -25,13 +34,14 @@ export function busPlaceOf({ MESH_BUS_URL, MESH_BUS_CA }: ExternalBusEnvironment
 export function startExternalBus(
   place: BusPlace,
   env: ExternalBusEnvironment,
+  busKeys: BusKeys | undefined,
   log: Log,
 ): Omit<Running, 'address'> & { readonly bus: ExternalBus } {
   let trouble = 'connecting';
   const bus = new ExternalBus({
     place,
     mode: env.MESH_SIGNALING_AUTH === 'token' ? 'token' : 'open',
-    signIn: signInOf(place, env),
+    signIn: busKeys ? () => signInAs(busKeys.plane) : signInOf(place, env),
     onTrouble(error) {
       const reason = error instanceof Error ? error.message : 'the server closed the connection';
       // An outage is said once, not at every attempt.
@@ -81,4 +91,46 @@ function signInOf(
   const authenticator =
     'token' in login ? tokenAuthenticator(login.token) : usernamePasswordAuthenticator(login.user, login.pass);
   return () => ({ authenticator });
+}
+
+function signInAs({ jwt, seed }: BusUser) {
+  return { authenticator: jwtAuthenticator(jwt, Buffer.from(seed)) };
+}
+
+/** Keeps a bus in token mode told of who lost its place; `isInCharge`: this process is the one of several that does. */
+export async function startAccountUpdates(
+  place: BusPlace,
+  { account, accounts, system }: BusKeys,
+  services: Services,
+  isInCharge: () => boolean,
+) {
+  const { clock, log } = services;
+  const updates = new AccountUpdates({
+    place,
+    account,
+    operator: accounts,
+    signIn: () => signInAs(system),
+    isInCharge,
+    now: () => clock.now(),
+    onTrouble: (reason) =>
+      log.error(
+        { servers: place.servers.join(', '), error: reason },
+        'the servers of the bus may let in who was revoked',
+      ),
+  });
+  const revocations = await startBusRevocations(services, updates);
+  return {
+    name: 'bus revocations',
+    async check(): Promise<Probe> {
+      const { problem } = updates;
+      return problem === undefined
+        ? { state: 'ok', detail: 'the servers of the bus know who was revoked' }
+        : { state: 'degraded', detail: `The servers of the bus may let in who was revoked: ${problem}.` };
+    },
+    metrics: async () => revocationMetrics(updates),
+    async stop() {
+      revocations.stop();
+      await updates.stop();
+    },
+  };
 }

@@ -26,6 +26,7 @@ import { storeFile } from '../../storage/open.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
 import { checkGivenAddresses } from './address-check.ts';
+import { readBusKeys } from './bus-keys.ts';
 import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
@@ -94,6 +95,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
   const { log, output, clock = systemClock(), acceptLoss = false } = options;
   const { env, configDir } = config;
   const tls = readTls(env);
+  const busKeys = env.MESH_BUS_KEYS_FILE === undefined ? undefined : readBusKeys(env.MESH_BUS_KEYS_FILE);
   mkdirSync(configDir, { recursive: true, mode: 0o700 });
   const undo: (() => void | Promise<void>)[] = [];
   const stop = async () => {
@@ -124,7 +126,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
     const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
     const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
-    const services = buildServices({ ...parts, settings, compute });
+    const services = buildServices({ ...parts, settings, compute, busKeys });
     const recentHeads = startRecentHeads(services);
     undo.push(() => recentHeads.stop());
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
@@ -137,7 +139,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       entrance.close();
     });
     const gate = { ...entrance, isDiskFull: disk.isFull, ...(compute && { compute }) };
-    const wire = await startWire(env, tls, services);
+    const wire = await startWire(env, { tls, busKeys }, services);
     undo.push(wire.stop);
     await accounts;
     let isUp = false;

@@ -22,10 +22,13 @@ import type { ThreadServices } from '../../core/state/services.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { questionReader } from '../../llm/questions/reader.ts';
+import { nodeJwt } from '../../net/bus/claims.ts';
+import { nodeKeyOf } from '../../net/bus/node-key.ts';
 import { formatRelayAddress, parseRelayAddress } from '../../net/relay/address.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
 import { operations } from '../../tools/index.ts';
 import { buildYaml } from '../../tools/yaml.ts';
+import type { BusKeys } from './bus-keys.ts';
 
 export interface ServiceParts {
   readonly store: Store;
@@ -38,10 +41,12 @@ export interface ServiceParts {
   readonly settings: Settings;
   /** Computing threads; without them what is heavy is done in place. */
   readonly compute?: ComputeElsewhere | undefined;
+  /** What nodes are let in with at a bus elsewhere. */
+  readonly busKeys?: BusKeys | undefined;
 }
 
 /** What operations reach, put together from the parts that differ between a real plane and a test. */
-export function buildServices({ compute, store: base, ...rest }: ServiceParts): Services {
+export function buildServices({ compute, busKeys, store: base, ...rest }: ServiceParts): Services {
   const [states, liveness] = [buildNetworkStates({ store: base }), buildLiveness()];
   const parts = { ...rest, store: boundedStore(base, { states, clock: rest.clock }) };
   return {
@@ -55,7 +60,7 @@ export function buildServices({ compute, store: base, ...rest }: ServiceParts): 
     logs: parts.keys.logs,
     logins: buildLoginLimits(parts.clock, parts.settings.signIn),
     yaml: buildYaml(),
-    nodeAccess: buildNodeAccess(parts),
+    nodeAccess: buildNodeAccess(parts, busKeys),
     nextTurn: () => nextTurn(),
     questions: questionReader,
     perform: performer(operations),
@@ -88,7 +93,10 @@ function performer(all: readonly AnyOperation<Services>[]): Services['perform'] 
 const RELAY_CREDENTIAL_MS = 24 * 3_600_000;
 
 /** The epoch is new with each start: a store that was restored meanwhile may go back in versions. */
-function buildNodeAccess({ keys, settings }: Pick<ServiceParts, 'keys' | 'settings'>): NodeAccess {
+function buildNodeAccess(
+  { keys, settings }: Pick<ServiceParts, 'keys' | 'settings'>,
+  busKeys: BusKeys | undefined,
+): NodeAccess {
   const relayKeys = relayKeysOf(keys.relayToken.reveal());
   return {
     graphEpoch: newId('ev'),
@@ -107,6 +115,12 @@ function buildNodeAccess({ keys, settings }: Pick<ServiceParts, 'keys' | 'settin
         ...(place && { address: formatRelayAddress({ ...place, credential }) }),
         expiresAt: formatInstant(expiresAt),
       };
+    },
+    busJwt(workspace, { uid, publicKey, expiresAt }, now) {
+      if (busKeys === undefined) return undefined;
+      const shared = keys.agree(Uint8Array.from(Buffer.from(publicKey, 'base64')));
+      const user = { workspace, peer: uid, key: nodeKeyOf(shared, uid).publicKey };
+      return nodeJwt(user, busKeys.account, busKeys.users, now, expiresAt);
     },
   };
 }

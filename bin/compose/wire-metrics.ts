@@ -1,3 +1,4 @@
+import type { AccountUpdates } from '../../net/bus/account-updates.ts';
 import type { ExternalBus } from '../../net/bus/external-bus.ts';
 import type { EmbeddedBus } from '../../net/nats/bus.ts';
 import { type Metrics as BusMetrics, renderMetrics } from '../../net/nats/metrics.ts';
@@ -10,6 +11,18 @@ import type { GraphPush } from '../../plane/graph-push.ts';
 type BusState = Pick<EmbeddedBus, 'isUp' | 'restarts'>;
 
 /** The numbers of bus, relay and STUN in the Prometheus text format. */
+
+export function revocationMetrics({ metrics }: Pick<AccountUpdates, 'metrics'>): string {
+  return [
+    sample('mesh_bus_revoked', 'Nodes that the servers of the bus were told not to let in', 'gauge', metrics.revoked),
+    sample(
+      'mesh_bus_account_updates_total',
+      'Times that the servers of the bus were told of others',
+      'counter',
+      metrics.updates,
+    ),
+  ].join('');
+}
 
 /** Of a bus elsewhere: what this process sees of it. */
 export function externalBusMetrics({ isUp, metrics }: Pick<ExternalBus, 'isUp' | 'metrics'>): string {

@@ -6,8 +6,9 @@ import { startBusCredentials } from '../../plane/bus-credentials.ts';
 import { ControlRequests } from '../../plane/control-requests.ts';
 import { GraphPush } from '../../plane/graph-push.ts';
 import { startRelayRevocations } from '../../plane/relay-revocations.ts';
+import type { BusKeys } from './bus-keys.ts';
 import type { Environment } from './config.ts';
-import { busPlaceOf, type ExternalBusEnvironment, startExternalBus } from './external-bus.ts';
+import { busPlaceOf, type ExternalBusEnvironment, startAccountUpdates, startExternalBus } from './external-bus.ts';
 import { type RelayEnvironment, startRemoteRelay } from './remote-relay.ts';
 import type { Tls } from './tls.ts';
 import { pushMetrics } from './wire-metrics.ts';
@@ -49,7 +50,11 @@ const EFFECT_WHEN_OFF = {
  *
  * @throws Error naming the variable and the address that cannot be listened on.
  */
-export async function startWire(env: WireEnvironment, tls: Tls | undefined, services: Services): Promise<Wire> {
+export async function startWire(
+  env: WireEnvironment,
+  { tls, busKeys }: { readonly tls: Tls | undefined; readonly busKeys?: BusKeys | undefined },
+  services: Services,
+): Promise<Wire> {
   const { clock, log, keys } = services;
   const secured = tls === undefined ? {} : { tls };
   const running: Omit<Running, 'address'>[] = [];
@@ -80,7 +85,8 @@ export async function startWire(env: WireEnvironment, tls: Tls | undefined, serv
   try {
     const place = busPlaceOf(env);
     if (place) {
-      running.push(await serveNodes(startExternalBus(place, env, log), services, () => undefined));
+      running.push(await serveNodes(startExternalBus(place, env, busKeys, log), services, () => undefined));
+      if (busKeys) running.push(await startAccountUpdates(place, busKeys, services, () => true));
     }
     const bus = place ? undefined : await startEmbeddedBus();
     const relay = await start('MESH_RELAY_LISTEN', async (address) => {

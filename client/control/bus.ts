@@ -1,5 +1,7 @@
+import type { Authenticator } from '@nats-io/transport-node';
 import type { Log } from '../../core/base/ports.ts';
 import { KeptConnection } from '../../net/bus/keep-connected.ts';
+import type { SigningKey } from '../../net/bus/nkey.ts';
 import { busMannerOf } from './bus-address.ts';
 
 /** Everything that this node needs of the bus. */
@@ -21,12 +23,21 @@ export interface BusMessage {
   readonly data: Uint8Array;
 }
 
+/** What a node signs in with. */
+export interface BusSignIn {
+  /** For the bus of a control plane: sent where it may be. */
+  readonly secret: string;
+  /** For servers that know nodes by a key, in place of the secret: whoever hears it has no use of it. */
+  readonly jwt?: string;
+  readonly key?: SigningKey;
+}
+
 export interface BusOptions {
   /** nats://host:port, or tls://host:port where there has to be TLS. */
   readonly url: string;
   /** Read at each connect: a key rotation changes it. */
-  readonly credential: () => string;
-  /** The credential is sent to a bus elsewhere without TLS too. */
+  readonly signIn: () => BusSignIn;
+  /** The secret is sent to a bus elsewhere without TLS too. */
   readonly inClear: boolean;
   readonly inboxPrefix: string;
   /** How long a connect may take. */
@@ -56,13 +67,15 @@ export function openBus(options: BusOptions): Bus {
   let isAsked = true;
   const kept = new KeptConnection({
     servers: [url],
-    follows: (server) => busMannerOf(url, options.inClear, []).follows(server),
+    follows: (server) => options.signIn().jwt !== undefined || busMannerOf(url, options.inClear, []).follows(server),
     firstRetryMs: FIRST_RETRY_MS,
     lastRetryMs: LAST_RETRY_MS,
     connecting: (servers) => {
       const { tls, signsIn } = busMannerOf(url, options.inClear, servers);
+      const { secret, jwt, key } = options.signIn();
       return {
-        ...(signsIn && isAsked && { token: options.credential() }),
+        ...(jwt !== undefined && key && { authenticator: provenBy(jwt, key) }),
+        ...(jwt === undefined && signsIn && isAsked && { token: secret }),
         ...(tls && { tls }),
         inboxPrefix: options.inboxPrefix,
         timeout: waitMs,
@@ -132,11 +145,16 @@ export function openBus(options: BusOptions): Bus {
   };
 }
 
+/** The server asks for a signature over what it has just made up. */
+function provenBy(jwt: string, key: SigningKey): Authenticator {
+  return (nonce = '') => ({ jwt, sig: Buffer.from(key.sign(Buffer.from(nonce))).toString('base64url') });
+}
+
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && /authorization|authentication/i.test(error.message);
 }
 
-function explain(error: unknown, { url, waitMs, inClear }: BusOptions): string {
+function explain(error: unknown, { url, waitMs, inClear, signIn }: BusOptions): string {
   const { name, message, cause } = error as Error & { cause?: { code?: string } };
   if (name === 'TimeoutError' || /timeout/i.test(message)) {
     return `the bus at ${url} did not answer within ${waitMs / 1_000} s (--bus-wait)`;
@@ -145,7 +163,8 @@ function explain(error: unknown, { url, waitMs, inClear }: BusOptions): string {
     return `the bus at ${url} offers no TLS, so nothing was sent to it: give it a certificate, or a nats:// address`;
   }
   if (isRefusal(error)) {
-    if (busMannerOf(url, inClear, []).signsIn) return `the bus at ${url} refused the credential of this node`;
+    if (signIn().jwt !== undefined || busMannerOf(url, inClear, []).signsIn)
+      return `the bus at ${url} refused the credential of this node`;
     return (
       `the bus at ${url} asks for a credential, which this node sends over TLS alone: give the control plane a ` +
       'certificate (MESH_TLS_CERT), or start this node with --bus-in-clear'

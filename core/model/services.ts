@@ -37,6 +37,16 @@ export interface NodeAccess {
   readonly graphEpoch: string;
   /** A relay address with a fresh credential of one node; null where there is no relay. */
   relayGrant(workspace: string, publicKey: string, now: number): RelayGrant | null;
+  /** What a node signs in with at a bus that knows nodes by a key (docs/wire.md#credentials); undefined at any other. */
+  busJwt(workspace: string, node: BusNode, now: number): string | undefined;
+}
+
+export interface BusNode {
+  readonly uid: string;
+  /** X25519, base64. */
+  readonly publicKey: string;
+  /** Instant at which it ends. */
+  readonly expiresAt?: number;
 }
 
 /** Keys of the installation, made at first start and kept in `credentials.json`. */

@@ -21,6 +21,7 @@ export async function joined(harness: Harness, place: Place, name: string, signa
     deviceToken: body.deviceToken,
     privateKey: Buffer.from(pair.privateKey).toString('base64'),
     signalingUrl,
+    ...(body.busJwt !== undefined && { busJwt: body.busJwt }),
   };
 }
 

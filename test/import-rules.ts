@@ -27,7 +27,7 @@ const EDGES: ReadonlySet<string> = new Set([
   ...['bus', 'client-connection', 'listener', 'sniff', 'steady-clock', 'thread', 'worker'].map(
     (name) => `net/nats/${name}.ts`,
   ),
-  ...['account-updates', 'external-bus', 'keep-connected'].map((name) => `net/bus/${name}.ts`),
+  ...['account-updates', 'external-bus', 'keep-connected', 'server-identity'].map((name) => `net/bus/${name}.ts`),
   ...['dial', 'listener', 'remote'].map((name) => `net/relay/${name}.ts`),
   'net/stun/listener.ts',
   // What a test says of another's package.

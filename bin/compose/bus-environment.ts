@@ -10,7 +10,7 @@ const busUrl = z.string().transform((text, context): Secret => {
 });
 const filePath = z.string().min(1);
 
-/** The variables of a bus that others run (docs/bus.md#a-cluster-of-nats-servers). */
+/** The variables of a bus that others run (docs/bus.md#servers-of-your-own). */
 export const busVariables = {
   MESH_BUS_URL: busUrl
     .optional()

@@ -37,7 +37,7 @@ export interface NodeAccess {
   readonly graphEpoch: string;
   /** A relay address with a fresh credential of one node; null where there is no relay. */
   relayGrant(workspace: string, publicKey: string, now: number): RelayGrant | null;
-  /** What a node signs in with at a bus that knows nodes by a key (docs/wire.md#credentials); undefined at any other. */
+  /** What a node signs in with at a bus that knows nodes by a key (docs/bus.md#how-a-node-signs-in); undefined at any other. */
   busJwt(workspace: string, node: BusNode, now: number): string | undefined;
 }
 

@@ -1,4 +1,3 @@
-import type { NodeConnectionOptions } from '@nats-io/transport-node';
 import { formatHostPort, type HostPort, parseHostPort } from '../host-port.ts';
 import { identifiedAs } from './server-identity.ts';
 
@@ -40,7 +39,7 @@ export function parseBusUrl(urls: string): BusPlace | { readonly problem: string
 }
 
 /** How a client connects there, `servers` being all that are tried. */
-export function connectionOptions({ tls, ca }: BusPlace, servers: readonly string[]): NodeConnectionOptions {
+export function connectionOptions({ tls, ca }: BusPlace, servers: readonly string[]) {
   if (!tls) return {};
   const hosts = servers.flatMap((server) => parseHostPort(server)?.host ?? []);
   const checked = { rejectUnauthorized: true, checkServerIdentity: identifiedAs(() => hosts) };

@@ -1,16 +1,11 @@
 import { createServer } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { ControlLink } from '../../client/control/control-link.ts';
-import type { Standing } from '../../client/control/standing.ts';
 import { provenKey } from '../../client/enrol/key-proof.ts';
-import type { NodeConfig } from '../../client/enrol/node-config.ts';
-import type { Log } from '../../core/base/ports.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { newToken } from '../../core/model/token.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { linkOf as controlNode, joined } from '../kits/http/control-node.ts';
 import { type HarnessOptions, startHarness } from '../kits/http/harness.ts';
-import { joinTokenFor, type Place, register } from '../kits/http/joining.ts';
 import { CROWD, seedCrowd } from '../kits/records/seed-peers.ts';
 import { verifies } from '../verifies.ts';
 

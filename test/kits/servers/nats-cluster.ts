@@ -9,7 +9,7 @@ import { isInstalled } from '../process/needs.ts';
 const SERVER = 'nats-server';
 export const hasNatsServer = isInstalled(SERVER);
 
-/** The rules of the open bus, said to nats-server (docs/bus.md#open): a user who is everybody, and the control plane. */
+/** The rules of the open bus, said to nats-server (docs/bus.md#open-servers): a user who is everybody, and the control plane. */
 export const OPEN_RULES = `
 authorization {
   users: [

@@ -98,8 +98,12 @@ describe.skipIf(!hasNatsServer)('a bus of three servers that knows nodes by a ke
     const [idA, idB] = [await join('a', 0), await join('b', 1)];
     const [a, b] = [await started(idA), await started(idB)];
     await a.until(() => String(a.peers()) === 'b');
-    a.link.publish(`mesh.${idB.workspaceId}.${idB.id}.signal`, Buffer.from('hello'));
-    await b.until(() => b.signals.includes('hello'));
+    // Until the servers have told each other who listens, nothing is passed on.
+    const heard = () => {
+      a.link.publish(`mesh.${idB.workspaceId}.${idB.id}.signal`, Buffer.from('hello'));
+      return b.signals;
+    };
+    await expect.poll(heard).toContain('hello');
 
     const own = await clientAs(idA, urls[2] ?? '');
     const [ws, other] = [idA.workspaceId, idB.id];

@@ -11,5 +11,6 @@ await runMeshd({
   start: startMeshd,
   loadDoctor: async () => (await import('./compose/doctor/doctor.ts')).examine,
   loadMakeKeysFile: async () => (await import('../storage/credentials.ts')).makeKeysFile,
+  loadBusConfig: async () => (await import('./compose/bus-config.ts')).writeBusConfig,
   loadStoreFiles: async () => (await import('./compose/store-files.ts')).storeFiles,
 });

@@ -20,6 +20,8 @@ interface Meshd {
   loadStoreFiles(): Promise<StoreFiles>;
   /** Loads what makes a file of keys. @throws Error where it is there */
   loadMakeKeysFile(): Promise<(file: string) => void>;
+  /** Loads what prepares a bus of NATS servers; it answers what to do next, for people. */
+  loadBusConfig(): Promise<(options: { directory: string; servers: readonly string[]; now: number }) => string>;
   /** Loads what looks at an installation. */
   loadDoctor(): Promise<(configDir: string) => Promise<Diagnosis>>;
 }
@@ -86,6 +88,7 @@ export async function runMeshd(meshd: Meshd): Promise<void> {
   addFileCommands(program, meshd);
   addKeys(program, meshd);
   addDoctor(program, meshd);
+  addBusConfig(program, meshd);
   await program.parseAsync();
 }
 
@@ -142,6 +145,23 @@ function addDoctor(program: Command, { loadDoctor }: Meshd): void {
         const { print } = await import('./answer.ts');
         await print({ value: found, text: found.items.map(inWords).join('\n') }, json ? 'json' : 'table');
         if (!found.ok) process.exitCode = 1;
+      }),
+    );
+}
+
+function addBusConfig(program: Command, { loadBusConfig }: Meshd): void {
+  program
+    .command('bus-config')
+    .description('write configuration and keys for a bus of NATS servers that lets in registered nodes alone')
+    .argument('<directory>', 'where to; it must hold none yet')
+    .requiredOption('--servers <hosts>', 'host or host:port of each server, with commas between')
+    .action((directory: string, { servers }: { servers: string }) =>
+      failing(async () => {
+        const write = await loadBusConfig();
+        const hosts = servers.split(',').map((host) => host.trim());
+        const text = write({ directory, servers: hosts, now: Date.now() });
+        const { print } = await import('./answer.ts');
+        await print({ value: text, text: called(text) }, 'table');
       }),
     );
 }

@@ -11,7 +11,7 @@ import { witnessedSchema } from '../core/model/witnesses.ts';
 import { heardOf, leftBy } from '../core/peers/presence.ts';
 import { dueCheckpoint, takeWitness } from '../core/peers/witnessed.ts';
 import type { Services } from '../core/workflow/services.ts';
-import type { EmbeddedBus } from '../net/nats/bus.ts';
+import type { Bus } from '../net/bus/port.ts';
 import type { Delivery } from '../net/nats/commands.ts';
 import { isLiteralSubject } from '../net/nats/subject.ts';
 import { readHeader } from '../net/seal/format.ts';
@@ -61,7 +61,7 @@ export class ControlRequests {
   readonly #opener: Opener;
   readonly #challenges: SharedChallenges;
   readonly #leading: Leading;
-  readonly #bus: Pick<EmbeddedBus, 'identify'>;
+  readonly #bus: Pick<Bus, 'identify'>;
   readonly #limit = new SourceLimit(SERVED.perSecond, SERVED.burst);
   readonly #unsubscribe: () => void;
   #workspaces: Promise<ReadonlySet<string>> | undefined;
@@ -70,7 +70,7 @@ export class ControlRequests {
   /** @param leading whose nodes are answered here; all are heard. */
   constructor(
     services: RequestServices,
-    bus: Pick<EmbeddedBus, 'subscribe' | 'identify'>,
+    bus: Pick<Bus, 'subscribe' | 'identify'>,
     push: GraphPush,
     leading: Leading = LEADS_ALL,
   ) {

@@ -5,7 +5,7 @@ import { lookUpById } from '../core/model/find.ts';
 import { encodeGraphMessage, type GraphMessage } from '../core/model/graph.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import type { Services } from '../core/workflow/services.ts';
-import type { EmbeddedBus } from '../net/nats/bus.ts';
+import type { Bus } from '../net/bus/port.ts';
 import { EPOCH_BYTES } from '../net/seal/format.ts';
 import { Sealer } from '../net/seal/sealer.ts';
 import { keyPairOf } from '../net/seal/x25519.ts';
@@ -20,11 +20,13 @@ export interface PushCounts {
   tooLarge: number;
 }
 
+type GraphBus = Pick<Bus, 'publish'> & Partial<Pick<Bus, 'maxPayload'>>;
+
 /** Sends each node its graph over the bus as it changes: whole the first time, then what differs. */
 export class GraphPush {
   readonly counts: PushCounts = { full: 0, delta: 0, tooLarge: 0 };
   readonly #services: PushServices;
-  readonly #bus: Pick<EmbeddedBus, 'publish'>;
+  readonly #bus: GraphBus;
   readonly #sealer: Sealer;
   readonly #workspaces = new Map<string, WorkspacePush>();
   readonly #unsubscribe: () => void;
@@ -34,7 +36,7 @@ export class GraphPush {
   /** @param leadership whose nodes are sent their graphs from here */
   constructor(
     services: PushServices & Pick<Services, 'store' | 'keys'>,
-    bus: Pick<EmbeddedBus, 'publish'>,
+    bus: GraphBus,
     leadership: Pick<Leadership, 'leads' | 'onChange'> = leadsAll,
   ) {
     this.#leads = leadership.leads;
@@ -134,7 +136,7 @@ export class GraphPush {
     const key = Uint8Array.from(Buffer.from(spec.publicKey, 'base64'));
     const seal = (message: GraphMessage) => this.#sealer.seal('graph', key, subject, encodeGraphMessage(message));
     const sealed = seal(graph);
-    if (sealed) {
+    if (sealed && sealed.length <= (this.#bus.maxPayload ?? Number.POSITIVE_INFINITY)) {
       this.counts[graph.kind] += 1;
       this.#bus.publish(subject, sealed);
       return;

@@ -2,6 +2,7 @@ import type { Log } from '../../core/base/ports.ts';
 import { BUILT_IN_PASSWORD, hasBuiltInPassword } from '../../core/identity/first-accounts.ts';
 import { formatHostPort, type HostPort } from '../../net/host-port.ts';
 import type { Config } from './config.ts';
+import { busPlaceOf } from './external-bus.ts';
 import { givenAddresses, isLoopback, withholdsCredential } from './given-addresses.ts';
 import type { Plane } from './plane.ts';
 
@@ -40,7 +41,7 @@ export async function announcement(
     `  API        ${url}/api/v1   (${url}/api/v1/openapi.json)`,
     `  MCP        ${url}/mcp`,
     `  Dashboard  ${url}/`,
-    `  Bus        ${placeOf(listeners.bus, 'MESH_BUS_LISTEN')}`,
+    `  Bus        ${busPlaceOf(env)?.servers.join(', ') ?? placeOf(listeners.bus, 'MESH_BUS_LISTEN')}`,
     `  Relay      ${relayPlace(config, listeners.relay)}`,
     `  STUN       ${placeOf(listeners.stun, 'MESH_STUN_LISTEN')}`,
     `Next: mesh login --server ${url}${password}`,

@@ -18,6 +18,7 @@ import { PLATFORM_CHOICES } from '../../platform/choice.ts';
 import { closeToOthers } from '../../storage/file-mode.ts';
 import { STORE_URL } from '../../storage/open.ts';
 import { parseYaml } from '../../tools/yaml.ts';
+import { BUS_FILES, busProblems, busVariables } from './bus-environment.ts';
 
 const listen = z.string().transform((text, context): HostPort => {
   const parsed = parseHostPort(text);
@@ -96,6 +97,7 @@ export const environment = z.object({
     .optional()
     .describe('Shared relay token; generated at first start and kept in credentials.json when unset'),
   MESH_BUS_LISTEN: listenOrOff.prefault('0.0.0.0:4222').describe('Listen address of the embedded bus, or off'),
+  ...busVariables,
   MESH_RELAY_LISTEN: listenOrOff.prefault('0.0.0.0:6266').describe('Listen address of the relay, or off'),
   MESH_STUN_LISTEN: listenOrOff.prefault('0.0.0.0:3478').describe('Listen address of the STUN server (udp), or off'),
   MESH_STUN_RATE: z.coerce
@@ -314,7 +316,8 @@ export function loadConfig(variables: Readonly<Record<string, string | undefined
   else if ((env.data.MESH_TLS_CERT === undefined) !== (env.data.MESH_TLS_KEY === undefined)) {
     problems.push('MESH_TLS_CERT, MESH_TLS_KEY: set both or neither');
   }
-  for (const name of ['MESH_TLS_CERT', 'MESH_TLS_KEY'] as const) {
+  problems.push(...busProblems(given));
+  for (const name of ['MESH_TLS_CERT', 'MESH_TLS_KEY', ...BUS_FILES] as const) {
     const text = given[name];
     if (text !== undefined && !isReadableFile(text)) problems.push(`${name}: cannot read the file ${text}`);
   }
@@ -328,7 +331,9 @@ export function loadConfig(variables: Readonly<Record<string, string | undefined
     (name) => !(name in environment.shape) && !CLIENT_VARIABLES.has(name),
   );
   const notices = holdsSecret(settings) ? closeToOthers(name) : [];
-  return { env: env.data, ...settings, configDir, unknownVariables, notices };
+  // A bus elsewhere takes the place of the embedded one.
+  const elsewhere = env.data.MESH_BUS_URL !== undefined && { MESH_BUS_LISTEN: 'off' as const };
+  return { env: { ...env.data, ...elsewhere }, ...settings, configDir, unknownVariables, notices };
 }
 
 function holdsSecret({ app }: ConfigFile): boolean {

@@ -1,6 +1,7 @@
 import { type GraphRelay, MAIN_RELAY } from '../../core/model/graph.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
 import type { Config, Environment } from './config.ts';
+import { busPlaceOf } from './external-bus.ts';
 
 type Given = Pick<Config, 'env' | 'app'>;
 
@@ -27,19 +28,22 @@ export function givenAddresses({ env, app }: Given): readonly GivenAddress[] {
 }
 
 /**
- * The bus address given to nodes: `tls://` where none is set and there is a certificate, and where the bus of this process
+ * The bus address given to nodes, the first server of a bus elsewhere where none is set: it tells of the others. `tls://` where none is set and there is a certificate, and where the bus of this process
  * asks for both a credential and TLS, whatever is set: nobody gets in there in clear.
  */
 export function busGivenToNodes(env: Environment): string {
+  const elsewhere = busPlaceOf(env);
+  if (elsewhere) return env.MESH_SIGNALING_URL ?? `${elsewhere.tls ? 'tls' : 'nats'}://${elsewhere.servers[0]}`;
   const isSecure = env.MESH_TLS_CERT !== undefined;
   const given = env.MESH_SIGNALING_URL ?? `${isSecure ? 'tls' : 'nats'}://${OWN_BUS}`;
   const isTlsAlone = isSecure && env.MESH_SIGNALING_AUTH === 'token' && env.MESH_BUS_LISTEN !== 'off';
   return isTlsAlone ? given.replace(/^nats:/, 'tls:') : given;
 }
 
-/** True where nodes need a credential on the bus but are given an address to which they do not send it. */
+/** True where nodes need a secret on the bus but are given an address to which they do not send it; a bus elsewhere has them prove a key. */
 export function withholdsCredential(env: Environment): boolean {
   const given = busGivenToNodes(env);
+  if (env.MESH_BUS_URL !== undefined) return false;
   return env.MESH_SIGNALING_AUTH === 'token' && given.startsWith('nats:') && !isLoopback(given);
 }
 

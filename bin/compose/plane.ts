@@ -28,6 +28,7 @@ import { storeFile } from '../../storage/open.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
 import { checkGivenAddresses } from './address-check.ts';
+import { readBusKeys } from './bus-keys.ts';
 import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
@@ -101,6 +102,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
   const { log, output, clock = systemClock(), acceptLoss = false, standalone = true } = options;
   const { env, configDir } = config;
   const tls = readTls(env);
+  const busKeys = env.MESH_BUS_KEYS_FILE === undefined ? undefined : readBusKeys(env.MESH_BUS_KEYS_FILE);
   mkdirSync(configDir, { recursive: true, mode: 0o700 });
   const undo: (() => void | Promise<void>)[] = [];
   const stop = async () => {
@@ -140,7 +142,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const parts = { store, shared, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
     const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0, !standalone);
     const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
-    const services = buildServices({ ...parts, settings, compute, graphEpoch: opened.epoch });
+    const services = buildServices({ ...parts, settings, compute, graphEpoch: opened.epoch, busKeys });
     undo.push(() => services.calls.close());
     const recentHeads = startRecentHeads(services);
     undo.push(() => recentHeads.stop());
@@ -157,7 +159,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const leadership = standalone ? leadsAll : startLeadership({ store, log });
     undo.push(() => leadership.stop());
     leadershipMetrics(metrics, leadership);
-    const wire = await startWire(config, tls, services, leadership);
+    const wire = await startWire(config, { tls, busKeys }, services, leadership);
     undo.push(wire.stop);
     const madeAccounts = await accounts;
     let isUp = false;

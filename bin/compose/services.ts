@@ -24,10 +24,13 @@ import type { ThreadServices } from '../../core/state/services.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { questionReader } from '../../llm/questions/reader.ts';
+import { nodeJwt } from '../../net/bus/claims.ts';
+import { nodeKeyOf } from '../../net/bus/node-key.ts';
 import { formatRelayAddress, parseRelayAddress } from '../../net/relay/address.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
 import { operations } from '../../tools/index.ts';
 import { buildYaml } from '../../tools/yaml.ts';
+import type { BusKeys } from './bus-keys.ts';
 
 export interface ServiceParts {
   readonly store: Store;
@@ -44,10 +47,12 @@ export interface ServiceParts {
   readonly graphEpoch?: string;
   /** Computing threads; without them what is heavy is done in place. */
   readonly compute?: ComputeElsewhere | undefined;
+  /** What nodes are let in with at a bus elsewhere. */
+  readonly busKeys?: BusKeys | undefined;
 }
 
 /** What operations reach, put together from the parts that differ between a real plane and a test. */
-export function buildServices({ compute, store: base, ...rest }: ServiceParts): Services {
+export function buildServices({ compute, busKeys, store: base, ...rest }: ServiceParts): Services {
   const [states, liveness] = [buildNetworkStates({ store: base }), buildLiveness()];
   const parts = { ...rest, store: boundedStore(base, { states, clock: rest.clock }) };
   return {
@@ -61,7 +66,7 @@ export function buildServices({ compute, store: base, ...rest }: ServiceParts): 
     logs: parts.keys.logs,
     logins: buildLoginLimits({ ...parts, rules: parts.settings.signIn }),
     yaml: buildYaml(),
-    nodeAccess: buildNodeAccess(parts),
+    nodeAccess: buildNodeAccess(parts, busKeys),
     nextTurn: () => nextTurn(),
     questions: questionReader,
     perform: performer(operations),
@@ -93,11 +98,10 @@ function performer(all: readonly AnyOperation<Services>[]): Services['perform'] 
 /** Nodes renew it at half of its life (net/relay/README.md#credential). */
 const RELAY_CREDENTIAL_MS = 24 * 3_600_000;
 
-function buildNodeAccess({
-  keys,
-  settings,
-  graphEpoch = newId('ev'),
-}: Pick<ServiceParts, 'keys' | 'settings' | 'graphEpoch'>): NodeAccess {
+function buildNodeAccess(
+  { keys, settings, graphEpoch = newId('ev') }: Pick<ServiceParts, 'keys' | 'settings' | 'graphEpoch'>,
+  busKeys: BusKeys | undefined,
+): NodeAccess {
   const relayKeys = relayKeysOf(keys.relayToken.reveal());
   return {
     graphEpoch,
@@ -119,6 +123,12 @@ function buildNodeAccess({
         expiresAt: formatInstant(expiresAt),
       };
       return { relay, ...(relays.length > 1 && { relays }), stun };
+    },
+    busJwt(workspace, { uid, publicKey, expiresAt }, now) {
+      if (busKeys === undefined) return undefined;
+      const shared = keys.agree(Uint8Array.from(Buffer.from(publicKey, 'base64')));
+      const user = { workspace, peer: uid, key: nodeKeyOf(shared, uid).publicKey };
+      return nodeJwt(user, busKeys.account, busKeys.users, now, expiresAt);
     },
   };
 }

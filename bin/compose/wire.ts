@@ -1,13 +1,15 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Services } from '../../core/workflow/services.ts';
+import type { Bus } from '../../net/bus/port.ts';
 import type { HostPort } from '../../net/host-port.ts';
-import type { EmbeddedBus } from '../../net/nats/bus.ts';
 import { startBusCredentials } from '../../plane/bus-credentials.ts';
 import { ControlRequests } from '../../plane/control-requests.ts';
 import { GraphPush } from '../../plane/graph-push.ts';
 import type { Leadership } from '../../plane/leadership.ts';
 import { startRelayRevocations } from '../../plane/relay-revocations.ts';
+import type { BusKeys } from './bus-keys.ts';
 import type { Config, Environment } from './config.ts';
+import { busPlaceOf, type ExternalBusEnvironment, startAccountUpdates, startExternalBus } from './external-bus.ts';
 import { type RelayEnvironment, startRemoteRelays } from './remote-relay.ts';
 import type { Tls } from './tls.ts';
 import { pushMetrics } from './wire-metrics.ts';
@@ -31,14 +33,10 @@ export interface Wire {
 }
 
 type WireEnvironment = RelayEnvironment &
+  ExternalBusEnvironment &
   Pick<
     Environment,
-    | 'MESH_BUS_LISTEN'
-    | 'MESH_RELAY_LISTEN'
-    | 'MESH_RELAY_SESSIONS'
-    | 'MESH_STUN_LISTEN'
-    | 'MESH_STUN_RATE'
-    | 'MESH_SIGNALING_AUTH'
+    'MESH_BUS_LISTEN' | 'MESH_RELAY_LISTEN' | 'MESH_RELAY_SESSIONS' | 'MESH_STUN_LISTEN' | 'MESH_STUN_RATE'
   >;
 
 /** A listener that does not stop by then is left behind. */
@@ -58,7 +56,7 @@ const EFFECT_WHEN_OFF = {
  */
 export async function startWire(
   { env, app }: { readonly env: WireEnvironment } & Pick<Config, 'app'>,
-  tls: Tls | undefined,
+  { tls, busKeys }: { readonly tls: Tls | undefined; readonly busKeys?: BusKeys | undefined },
   services: Services,
   leadership: Leadership,
 ): Promise<Wire> {
@@ -83,12 +81,21 @@ export async function startWire(
     running.push(part);
     return part;
   };
-  try {
-    const bus = await start('MESH_BUS_LISTEN', async (address) => {
-      const auth = env.MESH_SIGNALING_AUTH === 'token' ? 'token' : 'open';
-      const part = await startBus({ ...address, auth, ...secured }, log);
-      return serveNodes(part, services, env.MESH_SIGNALING_AUTH, leadership);
+  const startEmbeddedBus = () =>
+    start('MESH_BUS_LISTEN', async (address) => {
+      const isToken = env.MESH_SIGNALING_AUTH === 'token';
+      const part = await startBus({ ...address, auth: isToken ? 'token' : 'open', ...secured }, log);
+      return serveNodes(part, services, leadership, () =>
+        isToken ? startBusCredentials(services, part.bus) : undefined,
+      );
     });
+  try {
+    const place = busPlaceOf(env);
+    if (place) {
+      running.push(await serveNodes(startExternalBus(place, env, busKeys, log), services, leadership, () => undefined));
+      if (busKeys) running.push(await startAccountUpdates(place, busKeys, services, leadership));
+    }
+    const bus = place ? undefined : await startEmbeddedBus();
     const relay = await start('MESH_RELAY_LISTEN', async (address) => {
       const limits = { maxSessions: env.MESH_RELAY_SESSIONS };
       const options = { ...address, ...secured, token: keys.relayToken.reveal(), clock, log, limits };
@@ -114,16 +121,16 @@ export async function startWire(
   }
 }
 
-/** What the control plane itself does on its bus. */
-async function serveNodes<T extends Running & { readonly bus: EmbeddedBus }>(
+/** What the control plane itself does on its bus; `admit` tells the bus who may come. */
+async function serveNodes<T extends Omit<Running, 'address'> & { readonly bus: Bus }>(
   part: T,
   services: Services,
-  auth: 'none' | 'token',
   leadership: Leadership,
+  admit: () => Promise<{ stop(): void }> | undefined,
 ): Promise<T> {
   const { bus } = part;
   try {
-    const credentials = auth === 'token' ? await startBusCredentials(services, bus) : undefined;
+    const credentials = await admit();
     const push = new GraphPush(services, bus, leadership);
     bus.onChange(({ kind }) => kind !== 'refused' && push.forget());
     const requests = new ControlRequests(services, bus, push, leadership);

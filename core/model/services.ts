@@ -40,6 +40,8 @@ export interface NodeAccess {
   readonly graphEpoch: string;
   /** Relays, with a fresh credential of one node, and STUN servers. */
   servers(workspace: string, publicKey: string, now: number): GraphServers;
+  /** What a node signs in with at a bus that knows nodes by a key (docs/bus.md#how-a-node-signs-in); undefined at any other. */
+  busJwt(workspace: string, node: BusNode, now: number): string | undefined;
 }
 
 /** What of a graph leads past the network. */
@@ -49,6 +51,14 @@ export interface GraphServers {
   /** Left out where there is one alone, or none. */
   readonly relays?: readonly GraphRelay[];
   readonly stun: readonly string[];
+}
+
+export interface BusNode {
+  readonly uid: string;
+  /** X25519, base64. */
+  readonly publicKey: string;
+  /** Instant at which it ends. */
+  readonly expiresAt?: number;
 }
 
 /** Keys of the installation, made at first start and kept in `credentials.json`. */

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { AGENT, INTERFACE } from '../client/agent/node-locks.ts';
 import { leaseOf } from '../client/firewall/nftables.ts';
 import { RUN_DIRECTORY } from '../client/run-directory.ts';
+import { hasInterface } from '../client/tunnel/has-interface.ts';
 
 /** What an agent that was killed has left of its node, for people; undefined where it left no tunnel. Linux only. */
 export async function leftBehind(directory: string): Promise<string | undefined> {
@@ -24,7 +25,7 @@ function interfaceOf(directory: string): string | undefined {
       const pidFile = path.join(RUN_DIRECTORY, name, INTERFACE.pidFile);
       return existsSync(pidFile) && readFileSync(pidFile, 'utf8') === pid;
     };
-    return readdirSync(RUN_DIRECTORY).find((name) => existsSync(`/sys/class/net/${name}`) && wasHeld(name));
+    return readdirSync(RUN_DIRECTORY).find((name) => hasInterface(name) && wasHeld(name));
   } catch {
     // No node was up here, or it is not this user's to know.
     return undefined;

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { MeshError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { keyPairOf } from '../../net/seal/x25519.ts';
@@ -8,6 +7,7 @@ import { burstBytesOf } from './burst.ts';
 import { type Device, type MoveAddress, tunnelOver } from './device.ts';
 import { requireFreePort } from './free-port.ts';
 import { askGeneration } from './generation.ts';
+import { hasInterface } from './has-interface.ts';
 import { hostFacts } from './host-facts.ts';
 import { recoverWireGuardGo, takeOverWireGuardGo } from './left-wireguard-go.ts';
 import { isRelevantOnLinux, watchByProgram } from './network-watch.ts';
@@ -26,7 +26,7 @@ export const linuxTunnels: TunnelPlatform = {
     collidingRoutes(cidr, await ip(['-json', 'route', 'show', 'table', 'all']), interfaceName),
   async takeOver(options) {
     const { interfaceName, namespace } = options;
-    if (namespace !== undefined || !isThere(interfaceName)) return undefined;
+    if (namespace !== undefined || !hasInterface(interfaceName)) return undefined;
     const device =
       (await takeOverWireGuardGo(interfaceName, linuxProcesses)) ?? (await leftKernelDevice(interfaceName));
     if (!device || !(await isAsAsked(device, options))) return undefined;
@@ -36,10 +36,10 @@ export const linuxTunnels: TunnelPlatform = {
     // Another's interface of this name stays.
     const isOurs = await isNoted(interfaceName);
     await recoverWireGuardGo(interfaceName, linuxProcesses);
-    if (isOurs && isThere(interfaceName)) await ip(['link', 'delete', 'dev', interfaceName]);
+    if (isOurs && hasInterface(interfaceName)) await ip(['link', 'delete', 'dev', interfaceName]);
   },
   async open(options) {
-    if (isThere(options.interfaceName)) {
+    if (hasInterface(options.interfaceName)) {
       throw new MeshError('conflict', `There is an interface ${options.interfaceName} already. Choose another name.`);
     }
     await requireFreePort(options.listenPort);
@@ -147,7 +147,7 @@ async function isAsAsked(device: Device, options: TunnelOptions): Promise<boolea
 function watchedKernelDevice(interfaceName: string, run: typeof runProgram): Device {
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   const isUp = async () =>
-    run === runProgram ? isThere(interfaceName) : (await run('ip', ['link', 'show', 'dev', interfaceName])).code === 0;
+    run === runProgram ? hasInterface(interfaceName) : (await run('ip', ['link', 'show', 'dev', interfaceName])).code === 0;
   const watch = setInterval(async () => {
     if (await isUp()) return;
     clearInterval(watch);
@@ -166,10 +166,6 @@ function watchedKernelDevice(interfaceName: string, run: typeof runProgram): Dev
       resolve('It was closed.');
     },
   };
-}
-
-function isThere(interfaceName: string): boolean {
-  return existsSync(`/sys/class/net/${interfaceName}`);
 }
 
 async function batch(run: typeof runProgram, lines: readonly string[]): Promise<void> {

@@ -27,6 +27,7 @@ describePrivileged('mesh service, under a real systemd', () => {
       const name = `--interface ${a.interfaceName}`;
       const unit = `mesh-${a.interfaceName}.service`;
       const untilUp = `until ${mesh} status ${own} --json 2>/dev/null | grep -q '"isUp": true'; do :; done`;
+      const tunnel = `pgrep -f -- '^wireguard-go -f ${a.interfaceName}'`;
       const script = [
         step('install', `${mesh} service install ${own} ${name} -- --level debug`),
         untilUp,
@@ -40,9 +41,11 @@ describePrivileged('mesh service, under a real systemd', () => {
         step('home', `nsenter -t $(systemctl show -P MainPID ${unit}) -m sh -c 'ls -A /root /home'`),
         step('verify', `systemd-analyze verify /etc/systemd/system/${unit}`),
         step('security', `systemd-analyze security --no-pager ${unit} | tail -n 1`),
+        step('tunnel', tunnel),
         `old=$(systemctl show -P MainPID ${unit}); kill -KILL $old`,
         `until [ "$(systemctl show -P MainPID ${unit})" != "$old" ] && [ "$(systemctl show -P MainPID ${unit})" != 0 ]; do :; done`,
         untilUp,
+        step('kept', tunnel),
         step('again', `until ${mesh} ping b --count 1 ${own}; do :; done`),
         step('journal', `journalctl -u ${unit} --no-pager -o cat`),
         step('uninstall', `${mesh} service uninstall ${name}`),
@@ -62,8 +65,11 @@ describePrivileged('mesh service, under a real systemd', () => {
       expect(of('home')).toBe('/home:\n\n/root:\ntrial\nexit=0');
       expect(of('verify')).toBe('exit=0');
       expect(of('security')).toMatch(/: [0-3]\.\d OK/);
+      expect(of('tunnel')).toMatch(/^\d+\nexit=0$/);
+      expect(of('kept')).toBe(of('tunnel'));
       expect(of('again')).toContain('b (10.96.0.1)');
       expect(of('journal')).toContain(`${a.interfaceName} is up on UDP port`);
+      expect(of('journal')).toContain(`${a.interfaceName} is taken over from an earlier agent, with its sessions`);
       expect(of('uninstall')).toContain(`${unit} is gone.`);
       expect(of('gone')).toContain(`There is no service ${unit}`);
       expect(of('gone')).not.toContain(`mesh_${a.interfaceName}`);

@@ -6,7 +6,7 @@ import { leftBehind } from './left-behind.ts';
 import { noConfiguration } from './no-configuration.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
-import { HINTS } from './node-hints.ts';
+import { startHint } from './start-hint.ts';
 
 /** Asks the agent of a configuration directory. @throws CliError that says how to start it when none runs */
 export async function askNode(configDir: string | undefined, request: LocalRequest): Promise<unknown> {
@@ -17,7 +17,7 @@ export async function askNode(configDir: string | undefined, request: LocalReque
     if (!(error instanceof NoAgent)) throw new CliError((error as Error).message, EXIT.unavailable);
     if (!hasConfiguration(directory)) throw noConfiguration(directory);
     const left = await leftBehind(directory);
-    const start = `Start it: ${HINTS.up({ directory })}`;
+    const start = `Start it: ${startHint(directory)}`;
     throw new CliError(['This node is not up.', ...(left ? [left] : []), start].join(' '), EXIT.unavailable);
   }
 }

@@ -23,6 +23,7 @@ export const HINTS = {
       ? 'mesh init --help'
       : `${sudo()}mesh init${at(directory)} --force --server ${quoted(server)} --token @join-token`,
   up: ({ directory }) => `${sudo()}mesh up --daemon${at(directory)}`,
+  startService: ({ interfaceName }) => `${sudo()}mesh service start${on(interfaceName)}`,
   down: ({ directory }) => `${sudo()}mesh down${at(directory)}`,
   status: ({ directory }) => `${sudo()}mesh status${at(directory)}`,
   openFirewall: ({ directory }) => `${sudo()}mesh up --open-firewall${at(directory)}`,

@@ -13,6 +13,7 @@ import { asCliError } from './node-errors.ts';
 import { HINTS } from './node-hints.ts';
 import { labelsOf } from './operation-options.ts';
 import { readToken, warnPlainHttp } from './session.ts';
+import { startHint } from './start-hint.ts';
 
 interface InitOptions {
   readonly server?: string;
@@ -67,7 +68,7 @@ const AUTO = 'auto';
 function answerOf({ config, phase, address }: Enrolled, directory: string): Answer {
   const { id, name, server } = config;
   const file = nodeConfigFile(directory);
-  const next = `Next: ${HINTS.up({ directory })}`;
+  const next = `Next: ${startHint(directory)}`;
   const value = { id, name, phase, address, configuration: file };
   if (phase === 'ready') {
     return { value, text: `Registered ${name} as ${address}.\nConfiguration: ${file}`, hints: [next] };

@@ -50,9 +50,11 @@ export function defineLeave(leave: Command, { loadLauncher }: CommandContext): v
         .uninstall(interfaceName, directory)
         .catch(() => false);
       await endAgent(directory);
-      await (await loadLauncher()).takeAway(directory).catch((error: unknown) => {
+      const launcher = await loadLauncher();
+      await launcher.takeAway(directory).catch((error: unknown) => {
         throw asCliError(error);
       });
+      await launcher.forget(directory);
       forget(directory);
       const name = config?.name ?? 'This node';
       const plane = isRemoved

@@ -2,10 +2,14 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { INTERFACE } from '../client/agent/node-locks.ts';
+import { textIn } from '../client/if-readable.ts';
+import { RUN_DIRECTORY } from '../client/run-directory.ts';
 import { runProgram } from '../client/run-program.ts';
 import { defaultInterface } from '../client/tunnel/platform.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
+import { isRunning } from './is-running.ts';
 import { interfaceOf } from './node-options.ts';
 import { requireRoot } from './root.ts';
 import { managerHere } from './service/here.ts';
@@ -43,7 +47,7 @@ export function defineLogs(logs: Command): void {
   );
 }
 
-/** Of a node that is a service the journal of its unit, else the file of a daemon. @throws CliError where there is neither */
+/** Of a node that is a service the journal of its unit, else or where a daemon runs in its place the file of that. @throws CliError where there is neither */
 export async function sourceOf(
   interfaceName: string,
   logDirectory: string,
@@ -51,6 +55,8 @@ export async function sourceOf(
   const file = path.join(logDirectory, `${interfaceName}.log`);
   const { name, state } = await managerHere().status(interfaceName);
   if (state !== 'not installed') {
+    // A service that was ended may have had a daemon in its place since.
+    if (state !== 'running' && existsSync(file) && isHeld(interfaceName)) return { file };
     const own = managerHere().logFile?.(interfaceName);
     return own === undefined ? { journal: name, file } : { file: own };
   }
@@ -59,6 +65,11 @@ export async function sourceOf(
     `There is no log: ${file} does not exist and no service is installed. A node in the foreground logs to its terminal.`,
     EXIT.notFound,
   );
+}
+
+function isHeld(interfaceName: string): boolean {
+  const pid = Number(textIn(path.join(RUN_DIRECTORY, interfaceName, INTERFACE.pidFile)));
+  return pid > 0 && isRunning(pid);
 }
 
 const JOURNAL = ['--no-pager', '-o', 'cat'];

@@ -16,6 +16,7 @@ import { requireRoot } from './root.ts';
 import { managerHere } from './service/here.ts';
 import type { NodeService, ServiceManager, ServiceStatus } from './service/service.ts';
 import { UNFIT_FOR_PLACES } from './service/systemd-unit.ts';
+import { requireUpOptions, withUpOptions } from './service/up-options.ts';
 
 /** A node that has not ended within this goes on by itself. */
 const SETTLE_MS = 10_000;
@@ -31,13 +32,20 @@ interface ServiceOptions {
 export function defineService(service: Command): void {
   const named = (command: Command) =>
     command.option('--interface <name>', 'interface of the node', interfaceOf, defaultInterface(process.platform));
+  const installing = service.command('install').exitOverride((error) => {
+    throw withUpOptions(error) ?? error;
+  });
   answering(
-    named(service.command('install'))
+    named(installing)
       .description('start the node now and with the machine, and again when it fails; needs superuser rights')
       .argument('[options...]', 'options of mesh up, after --')
       .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
       .option('--print', 'print the file that it would write, and change nothing'),
     install,
+  );
+  answering(
+    named(service.command('start')).description('start the service, such as after mesh down; needs superuser rights'),
+    start,
   );
   answering(
     named(service.command('uninstall')).description(
@@ -52,19 +60,23 @@ export function defineService(service: Command): void {
 }
 
 async function install(options: readonly string[], given: ServiceOptions): Promise<Answer> {
+  await requireUpOptions(options);
   const service = serviceOf(options, given);
   const manager = managerHere();
   if (given.print) return { value: { text: manager.render(service) }, text: manager.render(service).trimEnd() };
   requireRoot('mesh service install');
   requireManager();
   await requireNode(service, manager);
-  await ran(() => manager.install(service));
+  const putBack = await ran(() => manager.install(service));
   const status = await settled(service);
-  if (status.state !== 'running')
+  if (status.state !== 'running') {
+    const what = putBack ? 'is as it was before' : 'is installed';
+    await ran(async () => putBack?.());
     throw new CliError(
-      `${status.name} is installed, and its node does not come up: ${status.detail}. See ${manager.logHint(service.interfaceName)}`,
+      `${status.name} ${what}, ${putBack ? 'since' : 'and'} its node does not come up: ${status.detail}. See ${manager.logHint(service.interfaceName)}`,
       EXIT.unavailable,
     );
+  }
   return {
     value: status,
     text: `${status.name} is installed (${status.file}) and ${status.state}.`,
@@ -73,6 +85,14 @@ async function install(options: readonly string[], given: ServiceOptions): Promi
       `Its log: ${manager.logHint(service.interfaceName)}`,
     ],
   };
+}
+
+async function start({ interface: name }: ServiceOptions): Promise<Answer> {
+  requireRoot('mesh service start');
+  requireManager();
+  requireInstalled(await statusOf(name), name);
+  await ran(() => managerHere().start(name));
+  return statusAnswer(await statusOf(name), name);
 }
 
 async function uninstall({ interface: name }: ServiceOptions): Promise<Answer> {
@@ -149,18 +169,23 @@ async function statusOf(interfaceName: string): Promise<ServiceStatus> {
 }
 
 function statusAnswer(status: ServiceStatus, interfaceName: string): Answer {
+  requireInstalled(status, interfaceName);
   const { name, state, atBoot, pid, detail } = status;
-  if (state === 'not installed')
-    throw new CliError(
-      `There is no service ${name} on this machine. Install it: ${HINTS.installService({ interfaceName })}`,
-      EXIT.notFound,
-    );
   const lines = [
     `${name} is ${state}${pid === null ? '' : ` (pid ${pid})`}, ${atBoot ? 'starts' : 'does not start'} with the machine`,
     detail,
     `Log: ${managerHere().logHint(interfaceName)}`,
   ];
   return { value: status, text: lines.join('\n'), ...(state !== 'running' && { exitCode: EXIT.negative }) };
+}
+
+/** @throws CliError */
+function requireInstalled({ name, state }: ServiceStatus, interfaceName: string): void {
+  if (state !== 'not installed') return;
+  throw new CliError(
+    `There is no service ${name} on this machine. Install it: ${HINTS.installService({ interfaceName })}`,
+    EXIT.notFound,
+  );
 }
 
 async function ran<T>(run: () => Promise<T>): Promise<T> {

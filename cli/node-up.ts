@@ -7,13 +7,14 @@ import { parseRelayAddress } from '../net/relay/address.ts';
 import { type Answer, answering, type Format, formatIn, print } from './answer.ts';
 import { outliveOutput } from './closed-output.ts';
 import type { CommandContext } from './command-context.ts';
-import { EXIT } from './exit.ts';
+import { CliError, EXIT } from './exit.ts';
 import { openOnRunning } from './host-firewall.ts';
 import { noConfiguration } from './no-configuration.ts';
 import { greetingText, notGoingOn, runInBackground, tellParent } from './node-daemon.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError, exitCodeOfEnd } from './node-errors.ts';
 import { ageOf, busWaitOption, interfaceOf, portOf, relayOf } from './node-options.ts';
+import { serviceStart } from './start-hint.ts';
 
 interface UpOptions {
   readonly daemon?: boolean;
@@ -66,6 +67,7 @@ export function defineUp(command: Command, { loadLauncher }: CommandContext): vo
       const opened =
         options.openFirewall && !options.daemonChild && (await openOnRunning(nodeDirectory(options.configDir)));
       if (opened) return opened;
+      if (options.daemon) requireNoService(nodeDirectory(options.configDir));
       if (options.daemon) return await runInBackground(options);
       const launcher = await loadLauncher();
       outliveOutput();
@@ -79,6 +81,13 @@ export function defineUp(command: Command, { loadLauncher }: CommandContext): vo
       throw told;
     }
   });
+}
+
+/** @throws CliError where its service manager would not know of a daemon: it would start another beside it */
+function requireNoService(directory: string): void {
+  const start = serviceStart(directory);
+  if (start !== undefined)
+    throw new CliError(`The node of ${directory} is a service. Start it: ${start}`, EXIT.conflict);
 }
 
 function isWithoutConfiguration(error: unknown): boolean {

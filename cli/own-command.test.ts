@@ -23,6 +23,15 @@ test('a hint names mesh as such where PATH leads to this installation, and else 
   expect(called('Sign in first: mesh login')).toBe('Sign in first: mesh login');
 });
 
+test('a hint names this installation by its whole path from anywhere but its own directory', () => {
+  vi.stubEnv('PATH', directory);
+  vi.spyOn(process, 'cwd').mockReturnValue('/');
+  onTestFinished(() => void vi.restoreAllMocks());
+  expect(called('Sign in first: mesh login')).toBe(
+    `Sign in first: ${path.resolve(import.meta.dirname, '../bin/mesh')} login`,
+  );
+});
+
 test('a hint is for the server and workspace that the command line named; those of the node know theirs', () => {
   symlinkSync(path.resolve('bin/mesh'), path.join(directory, 'mesh'));
   vi.stubEnv('PATH', directory);

@@ -97,8 +97,9 @@ export function called(text: string): string {
 function ownCommand(name: 'mesh' | 'meshd'): string {
   const launcher = ownLauncher(name);
   if (onPath(launcher) !== undefined) return name;
-  const below = path.relative(process.cwd(), launcher);
-  return quoted(below.startsWith('..') ? launcher : below);
+  // Short where one stands in this software, as the first commands of the README do.
+  const short = path.join('bin', name);
+  return quoted(path.relative(process.cwd(), launcher) === short ? short : launcher);
 }
 
 /** This command by the name that stays over upgrades: where PATH leads to it, else its launcher. */

@@ -5,5 +5,6 @@ import { runNode } from './node.ts';
 export const nodeLauncher: NodeLauncher = {
   runNode,
   takeAway: async (directory) => (await import('./take-away.ts')).takeAway(directory),
+  forget: async (directory) => (await import('./take-away.ts')).forgetInterfaces(directory),
   runSandbox: async (options) => (await import('./sandbox.ts')).runSandbox(options),
 };

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { namesIn } from '../../client/if-readable.ts';
 import { runProgram } from '../../client/run-program.ts';
 import type { NodeService, ServiceManager } from './service.ts';
 
@@ -17,12 +18,32 @@ export function launchd(run = runProgram, directory = DIRECTORY): ServiceManager
     logHint: (interfaceName) => `less ${logOf(interfaceName)}`,
     logFile: logOf,
     render: launchdPlist,
+    find: (of) =>
+      namesIn(directory)
+        .filter((name) => isPlist(name) && readFileSync(path.join(directory, name), 'utf8').includes(textOf(of)))
+        .map((name) => name.slice(labelOf('').length, -'.plist'.length))[0],
     async install(service) {
       const file = fileOf(service.interfaceName);
-      await run('launchctl', ['bootout', target(service.interfaceName)]);
-      writeFileSync(file, launchdPlist(service), { mode: 0o644 });
-      await must('bootstrap', 'system', file);
-      await must('enable', target(service.interfaceName));
+      const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+      const put = async (plist: string) => {
+        await run('launchctl', ['bootout', target(service.interfaceName)]);
+        writeFileSync(file, plist, { mode: 0o644 });
+        await must('bootstrap', 'system', file);
+        await must('enable', target(service.interfaceName));
+      };
+      const putBack = before === undefined ? undefined : () => put(before);
+      try {
+        await put(launchdPlist(service));
+      } catch (error) {
+        await putBack?.().catch(() => {});
+        throw error;
+      }
+      return putBack;
+    },
+    async start(interfaceName) {
+      // Refused where it is loaded already.
+      await run('launchctl', ['bootstrap', 'system', fileOf(interfaceName)]);
+      await must('kickstart', target(interfaceName));
     },
     async uninstall(interfaceName, of) {
       const file = fileOf(interfaceName);
@@ -78,6 +99,10 @@ ${up.map((word) => `    ${textOf(word)}\n`).join('')}  </array>
 
 function labelOf(interfaceName: string): string {
   return `internal.mesh.${interfaceName}`;
+}
+
+function isPlist(name: string): boolean {
+  return name.startsWith(labelOf('')) && name.endsWith('.plist');
 }
 
 function logOf(interfaceName: string): string {

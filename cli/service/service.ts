@@ -33,8 +33,14 @@ export interface ServiceManager {
   logFile?(interfaceName: string): string;
   /** The file that describes the service to it. */
   render(service: NodeService): string;
-  /** @throws Error with what the manager said */
-  install(service: NodeService): Promise<void>;
+  /** The interface of the node of a directory, where that is a service. */
+  find(directory: string): string | undefined;
+  /**
+   * @returns puts back what was there before, and what it did; undefined where there was nothing
+   * @throws Error with what the manager said; then what was there before is back
+   */
+  install(service: NodeService): Promise<(() => Promise<void>) | undefined>;
+  start(interfaceName: string): Promise<void>;
   /** @returns false where there is none, or where it is of another directory than the one that is named */
   uninstall(interfaceName: string, directory?: string): Promise<boolean>;
   status(interfaceName: string): Promise<ServiceStatus>;

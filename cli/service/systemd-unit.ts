@@ -73,6 +73,12 @@ export function unitName(interfaceName: string): string {
   return interfaceName === 'mesh0' ? 'mesh.service' : `mesh-${interfaceName}.service`;
 }
 
+/** What `unitName` made a name of; undefined for another unit. */
+export function interfaceOfUnit(name: string): string | undefined {
+  const [, interfaceName = 'mesh0'] = /^mesh(?:-([\w-]+))?\.service$/.exec(name) ?? [];
+  return unitName(interfaceName) === name ? interfaceName : undefined;
+}
+
 /** Whether a unit starts the node of a directory. */
 export function isUnitOf(unit: string, directory: string): boolean {
   return unit.includes(` --config-dir ${quoted(directory)} `);

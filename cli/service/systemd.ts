@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { namesIn } from '../../client/if-readable.ts';
 import { runProgram } from '../../client/run-program.ts';
-import type { ServiceManager, ServiceState } from './service.ts';
-import { isUnitOf as isOf, systemdUnit, unitName } from './systemd-unit.ts';
+import type { ServiceManager, ServiceState, ServiceStatus } from './service.ts';
+import { interfaceOfUnit, isUnitOf as isOf, systemdUnit, unitName } from './systemd-unit.ts';
 
 const DIRECTORY = '/etc/systemd/system';
 
@@ -16,39 +17,62 @@ export function systemd(run = runProgram, directory = DIRECTORY): ServiceManager
   return {
     logHint: (interfaceName) => `journalctl -u ${unitName(interfaceName)}`,
     render: systemdUnit,
+    find: (of) =>
+      namesIn(directory)
+        .filter(
+          (name) => interfaceOfUnit(name) !== undefined && isOf(readFileSync(path.join(directory, name), 'utf8'), of),
+        )
+        .map(interfaceOfUnit)[0],
     async install(service) {
-      const name = unitName(service.interfaceName);
-      writeFileSync(fileOf(service.interfaceName), systemdUnit(service), { mode: 0o644 });
-      await must('daemon-reload');
-      await must('enable', name);
-      await must('restart', name);
+      const { interfaceName } = service;
+      const [name, file] = [unitName(interfaceName), fileOf(interfaceName)];
+      const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+      const { state, atBoot } = await status(interfaceName);
+      const put = async (unit: string, isToRun: boolean, isToStart: boolean) => {
+        writeFileSync(file, unit, { mode: 0o644 });
+        await must('daemon-reload');
+        await must(isToStart ? 'enable' : 'disable', name);
+        await must(isToRun ? 'restart' : 'stop', name);
+      };
+      const putBack = before === undefined ? undefined : () => put(before, state === 'running', atBoot);
+      try {
+        await put(systemdUnit(service), true, true);
+      } catch (error) {
+        await putBack?.().catch(() => {});
+        throw error;
+      }
+      return putBack;
     },
+    start: (interfaceName) => must('start', unitName(interfaceName)),
     async uninstall(interfaceName, of) {
       const file = fileOf(interfaceName);
       if (!existsSync(file) || (of !== undefined && !isOf(readFileSync(file, 'utf8'), of))) return false;
       await must('disable', '--now', unitName(interfaceName));
       rmSync(file, { force: true });
       await must('daemon-reload');
+      // One that failed is remembered without its file; one that did not is not known any more.
+      await run('systemctl', ['reset-failed', unitName(interfaceName)]);
       return true;
     },
-    async status(interfaceName) {
-      const [name, file] = [unitName(interfaceName), fileOf(interfaceName)];
-      if (!existsSync(file)) return { name, file, state: 'not installed', atBoot: false, pid: null, detail: '' };
-      const asked = ['ActiveState', 'SubState', 'UnitFileState', 'MainPID', 'NRestarts', 'Result', 'ExecMainStatus'];
-      const { code, stdout, stderr } = await run('systemctl', ['show', name, `--property=${asked}`]);
-      if (code !== 0) throw new Error(`systemctl show ${name} failed: ${stderr.trim()}`);
-      const said = Object.fromEntries(stdout.split('\n').map((line) => line.split('=', 2)));
-      const pid = Number(said['MainPID']);
-      return {
-        name,
-        file,
-        state: stateOf(said['ActiveState']),
-        atBoot: said['UnitFileState'] === 'enabled',
-        pid: pid > 0 ? pid : null,
-        detail: `${said['ActiveState']} (${said['SubState']}), result ${said['Result']}, last exit ${said['ExecMainStatus']}, restarts ${said['NRestarts']}`,
-      };
-    },
+    status,
   };
+  async function status(interfaceName: string): Promise<ServiceStatus> {
+    const [name, file] = [unitName(interfaceName), fileOf(interfaceName)];
+    if (!existsSync(file)) return { name, file, state: 'not installed', atBoot: false, pid: null, detail: '' };
+    const asked = ['ActiveState', 'SubState', 'UnitFileState', 'MainPID', 'NRestarts', 'Result', 'ExecMainStatus'];
+    const { code, stdout, stderr } = await run('systemctl', ['show', name, `--property=${asked}`]);
+    if (code !== 0) throw new Error(`systemctl show ${name} failed: ${stderr.trim()}`);
+    const said = Object.fromEntries(stdout.split('\n').map((line) => line.split('=', 2)));
+    const pid = Number(said['MainPID']);
+    return {
+      name,
+      file,
+      state: stateOf(said['ActiveState']),
+      atBoot: said['UnitFileState'] === 'enabled',
+      pid: pid > 0 ? pid : null,
+      detail: `${said['ActiveState']} (${said['SubState']}), result ${said['Result']}, last exit ${said['ExecMainStatus']}, restarts ${said['NRestarts']}`,
+    };
+  }
 }
 
 function stateOf(active = ''): ServiceState {

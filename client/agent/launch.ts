@@ -76,6 +76,8 @@ export interface NodeLauncher {
   runNode(options: NodeOptions): Promise<NodeEnd>;
   /** Takes away what agents of a directory left. @returns the interfaces that were there */
   takeAway(directory: string): Promise<readonly string[]>;
+  /** Forgets the interfaces that a directory held last, once nothing is left of its node. */
+  forget(directory: string): Promise<void>;
   /** Enrols a sub-agent and runs a command as it. @throws NodeRefusal */
   runSandbox(options: SandboxOptions): Promise<NodeEnd>;
 }

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { exact, ifIs, integer, json, type Of, object, text } from '../../core/base/shape.ts';
+import { namesIn, textIn } from '../if-readable.ts';
 import { RUN_DIRECTORY } from '../run-directory.ts';
+import { AGENT, INTERFACE } from './node-locks.ts';
 
 /** What a node made on this host is found by: written before it makes anything, and gone with it or with a reboot. */
 const leftShape = json(
@@ -33,6 +35,13 @@ export function nodesOf(directory: string): readonly LeftNode[] {
   return notes
     .flatMap((file) => ifIs(leftShape, readFileSync(file, 'utf8')) ?? [])
     .filter((node) => node.directory === directory);
+}
+
+/** The interfaces that the process which held a configuration directory last was also the last to hold. */
+export function heldLast(directory: string): readonly string[] {
+  const pid = textIn(path.join(directory, AGENT.pidFile));
+  const wasHeld = (name: string) => textIn(path.join(RUN_DIRECTORY, name, INTERFACE.pidFile)) === pid;
+  return pid === '' ? [] : namesIn(RUN_DIRECTORY).filter(wasHeld);
 }
 
 function noteOf(interfaceName: string): string {

@@ -147,7 +147,9 @@ async function isAsAsked(device: Device, options: TunnelOptions): Promise<boolea
 function watchedKernelDevice(interfaceName: string, run: typeof runProgram): Device {
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   const isUp = async () =>
-    run === runProgram ? hasInterface(interfaceName) : (await run('ip', ['link', 'show', 'dev', interfaceName])).code === 0;
+    run === runProgram
+      ? hasInterface(interfaceName)
+      : (await run('ip', ['link', 'show', 'dev', interfaceName])).code === 0;
   const watch = setInterval(async () => {
     if (await isUp()) return;
     clearInterval(watch);

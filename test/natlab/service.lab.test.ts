@@ -77,6 +77,59 @@ describePrivileged('mesh service, under a real systemd', () => {
     },
   );
 
+  it.skipIf(!isInstalled('systemd-nspawn'))(
+    'keeps the unit that works, is started again as a service, and leaves nothing when the machine leaves',
+    async () => {
+      await using lab = await natlab({ hosts: { a: {} } });
+      await using plane = await startLabPlane(lab);
+      const a = new LabNode(lab.host('a'));
+      await a.join(await plane.joinToken());
+      const shared = path.dirname(a.directory);
+      const mesh = launcher('mesh');
+      const directory = `/root/trial/${path.basename(a.directory)}`;
+      const own = `--config-dir ${directory}`;
+      const name = `--interface ${a.interfaceName}`;
+      const unit = `mesh-${a.interfaceName}.service`;
+      const file = `/etc/systemd/system/${unit}`;
+      const untilUp = `until ${mesh} status ${own} --json 2>/dev/null | grep -q '"isUp": true'; do :; done`;
+      const pid = `systemctl show -P MainPID ${unit}`;
+      const script = [
+        `cd /; ${mesh} service install ${own} ${name}`,
+        `${untilUp}; cp ${file} /run/before; before=$(${pid})`,
+        step('bogus', `${mesh} service install ${own} ${name} -- --bogus`),
+        step('dashes', `${mesh} service install ${own} ${name} --open-firewall`),
+        step('same', `cmp ${file} /run/before && [ "$(${pid})" = "$before" ]`),
+        step('missing', `${mesh} service install ${own} ${name} -- --name '${'x'.repeat(300)}'`),
+        step('back', `cmp ${file} /run/before; ${untilUp}`),
+        step('ended', `${mesh} down ${own}`),
+        step('down', `${mesh} status ${own}`),
+        step('daemon', `${mesh} up --daemon ${own} ${name}`),
+        step('start', `${mesh} service start ${name}`),
+        step('up', untilUp),
+        step('leave', `${mesh} leave ${own} ${name}`),
+        step('failed', `systemctl list-units --all --no-legend '${unit}'; ls -A /run/mesh`),
+      ].join('\n');
+      writeFileSync(path.join(shared, 'trial.sh'), `${script}\n`);
+      const command = [path.resolve('test/kits/lab/in-systemd.sh'), a.host.namespace, shared];
+      const { stdout } = await runCommand('sh', command, { timeoutMs: 110_000 });
+      const of = (mark: string) => saidIn(stdout, mark);
+      expect(of('bogus'), readFileSync(path.join(shared, 'console'), 'utf8')).toMatch(
+        /unknown option '--bogus'.*\nexit=2$/,
+      );
+      expect(of('bogus')).toContain(`${mesh} up --help`);
+      expect(of('dashes')).toMatch(/service install -- --open-firewall\nexit=2$/);
+      expect(of('same')).toBe('exit=0');
+      expect(of('missing')).toMatch(/is as it was before, since its node does not come up.*\nexit=7$/);
+      expect(of('back')).toBe('exit=0');
+      const start = `Start it: ${mesh} service start ${name}`;
+      expect(of('down')).toBe(`This node is not up. ${start}\nexit=7`);
+      expect(of('daemon')).toBe(`The node of ${directory} is a service. ${start}\nexit=5`);
+      expect(of('start')).toContain(`${unit} is running`);
+      expect(of('leave')).toContain('has left the network');
+      expect(of('failed')).toBe('exit=0');
+    },
+  );
+
   it.skipIf(!isInstalled('systemd-nspawn') || !isInstalled('ufw'))(
     'opens ufw from its sandbox where it was installed for that, and else says what to run',
     async () => {

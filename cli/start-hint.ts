@@ -1,0 +1,15 @@
+import { defaultInterface } from '../client/tunnel/platform.ts';
+import { HINTS } from './node-hints.ts';
+import { managerHere } from './service/here.ts';
+
+/** How the node of a directory is started here: as a service where it is one. */
+export function startHint(directory: string): string {
+  return serviceStart(directory) ?? HINTS.up({ directory });
+}
+
+/** Undefined where the node of a directory is no service. */
+export function serviceStart(directory: string): string | undefined {
+  const found = managerHere().find(directory);
+  if (found === undefined) return undefined;
+  return HINTS.startService(found === defaultInterface(process.platform) ? {} : { interfaceName: found });
+}

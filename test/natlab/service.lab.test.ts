@@ -126,7 +126,7 @@ describePrivileged('mesh service, under a real systemd', () => {
       expect(of('daemon')).toBe(`The node of ${directory} is a service. ${start}\nexit=5`);
       expect(of('start')).toContain(`${unit} is running`);
       expect(of('leave')).toContain('has left the network');
-      expect(of('failed')).toBe('exit=0');
+      expect(of('failed')).toBe('exit=0\n');
     },
   );
 

@@ -10,5 +10,6 @@ await runMeshd({
   defaultConfigDir: DEFAULT_CONFIG_DIR,
   start: startMeshd,
   loadDoctor: async () => (await import('./compose/doctor/doctor.ts')).examine,
+  loadStoreCopies: async () => (await import('./compose/copy-store.ts')).storeCopies,
   loadStoreFiles: async () => (await import('./compose/store-files.ts')).storeFiles,
 });

@@ -18,6 +18,8 @@ interface Meshd {
   ): Promise<Running>;
   /** Loads what works on the file of the store. */
   loadStoreFiles(): Promise<StoreFiles>;
+  /** Loads what moves a store elsewhere. */
+  loadStoreCopies(): Promise<StoreCopies>;
   /** Loads what looks at an installation. */
   loadDoctor(): Promise<(configDir: string) => Promise<Diagnosis>>;
 }
@@ -42,6 +44,12 @@ export interface StoreFiles {
   }): Promise<string>;
   restore(options: { readonly configDir: string; readonly file: string }): Promise<string>;
   compact(options: { readonly configDir: string }): Promise<string>;
+}
+
+/** The same. */
+export interface StoreCopies {
+  copy(options: { readonly configDir: string; readonly to: string; say(line: string): void }): Promise<string>;
+  cancel(options: { readonly configDir: string }): Promise<string>;
 }
 
 interface Running {
@@ -82,17 +90,14 @@ export async function runMeshd(meshd: Meshd): Promise<void> {
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: ({ parent }) => (parent ? [configDir] : []) })
     .action((part: string | undefined, options: MeshdOptions) => run(meshd, part, options));
   addFileCommands(program, meshd);
+  addCopy(program, meshd);
   addDoctor(program, meshd);
   await program.parseAsync();
 }
 
 function addFileCommands(program: Command, { loadStoreFiles }: Meshd): void {
   const doing = (work: (files: StoreFiles, configDir: string) => Promise<string>) =>
-    failing(async () => {
-      const text = await work(await loadStoreFiles(), program.opts<MeshdOptions>().configDir);
-      const { print } = await import('./answer.ts');
-      await print({ value: text, text: called(text) }, 'table');
-    });
+    telling(async () => work(await loadStoreFiles(), program.opts<MeshdOptions>().configDir));
   program
     .command('backup')
     .description('write all of the database to one file and read it back; meshd may run')
@@ -110,6 +115,32 @@ function addFileCommands(program: Command, { loadStoreFiles }: Meshd): void {
     .command('compact')
     .description('rewrite the database without the space that nothing uses; meshd must not run')
     .action(() => doing((files, configDir) => files.compact({ configDir })));
+}
+
+function addCopy(program: Command, { loadStoreCopies }: Meshd): void {
+  const to = new Option('--to <url>', 'an empty store: mongodb://…, sqlite:<file>, or @<file> that has the URL');
+  program
+    .command('copy')
+    .description('move the store elsewhere, all of it, read back and compared; no meshd must run on it')
+    .addOption(to.conflicts('cancel'))
+    .option('--cancel', 'give a move up, also one that is over: meshd starts here again')
+    .action(({ to, cancel = false }: { to?: string; cancel?: boolean }, command: Command) => {
+      if (to === undefined && !cancel) command.error('error: name where to: --to <url>');
+      const { configDir } = program.opts<MeshdOptions>();
+      const say = (line: string) => process.stderr.write(`${line}\n`);
+      return telling(async () => {
+        const copies = await loadStoreCopies();
+        return to === undefined ? copies.cancel({ configDir }) : copies.copy({ configDir, to, say });
+      });
+    });
+}
+
+function telling(work: () => Promise<string>): Promise<void> {
+  return failing(async () => {
+    const text = await work();
+    const { print } = await import('./answer.ts');
+    await print({ value: text, text: called(text) }, 'table');
+  });
 }
 
 function addDoctor(program: Command, { loadDoctor }: Meshd): void {

@@ -6,6 +6,7 @@ import type { Entry } from '../apply-batch.ts';
 import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
 import { bytesOf, type EntryDoc, entryId, type WorkspaceDoc } from './documents.ts';
+import { requireHere } from './workspaces.ts';
 
 /** A document of the server is at most 16 MiB; an entry is the largest of them. */
 const MAX_ENTRY_BYTES = 12 * 1024 * 1024;
@@ -69,6 +70,7 @@ export async function loadHeads(
   const found = await workspaces
     .find({ _id: { $in: [...names] } }, { session, projection: { keep: 0, compacted: 0 } })
     .toArray();
+  for (const each of found) requireHere(each);
   const byName = new Map(found.map((each) => [each._id, each as WorkspaceDoc]));
   return new Map([...new Set(names)].sort().map((name) => [name, new Head(name, byName.get(name))]));
 }

@@ -7,6 +7,7 @@ import { type Connection, connect } from './connect.ts';
 import { follow } from './follow.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { acquireLease, type LeaseClock, releaseLease } from './lease.ts';
+import { requireInUse } from './moved.ts';
 import { readsOn } from './reader.ts';
 import { migrate } from './schema.ts';
 
@@ -22,6 +23,7 @@ export interface MongoStoreOptions {
 export async function openMongoStore({ url, ...options }: MongoStoreOptions): Promise<OpenStore> {
   const connection = await connect(url);
   try {
+    await requireInUse(connection);
     await migrate(connection);
     return await storeOn(connection, options);
   } catch (error) {

@@ -6,6 +6,7 @@ import { hasEntries } from '../../../storage/sqlite/losses.ts';
 import { unreadableIn } from '../../../storage/sqlite/readable.ts';
 import { whyNoStart } from '../judge-installation.ts';
 import { restoreAdvice } from '../refusals.ts';
+import { whyNoStartServed } from '../served-installation.ts';
 import { storeUrl } from '../store-url.ts';
 import { type Check, type Finding, failed, ok } from './check.ts';
 
@@ -14,7 +15,7 @@ export const checkIntegrity: Check = async ({ file, config }) => {
   const { configDir } = config;
   const refusal = await whyNoStart(configDir, file);
   if (refusal !== undefined) return [failed(`No meshd starts here as it is: ${refusal}`)];
-  if (isServed(storeUrl(config))) return [await lookAt(storeUrl(config))];
+  if (isServed(storeUrl(config))) return [await lookAt(storeUrl(config), configDir)];
   if (file === undefined) return [ok('The store is in memory.')];
   if (!hasCredentials(configDir) && !hasEntries(file)) return [ok(`No control plane has run in ${configDir} yet.`)];
   const fault = faultIn(file) ?? unreadable(file);
@@ -32,11 +33,15 @@ function unreadable(file: string): string | undefined {
   }
 }
 
-/** What is written there is checked by the servers themselves. */
-async function lookAt(url: string): Promise<Finding> {
+/** What a start asks; what is written there is checked by the servers themselves. */
+async function lookAt(url: string, configDir: string): Promise<Finding> {
   const { examineMongo } = await import('../../../storage/mongo/examine.ts');
   const { server, set, members, schema } = await examineMongo(url);
   const said = `MongoDB ${server} answers, a replica set ${set} of ${members}`;
+  const refusal = await whyNoStartServed(configDir, url);
+  if (refusal !== undefined) return failed(`No meshd starts here as it is: ${refusal}`);
   if (schema === 0) return ok(`${said}; no control plane has run on it yet.`);
-  return ok(`${said}, with all indexes; back it up with mongodump --oplog, or by snapshots of its disks.`);
+  return ok(
+    `${said}, with all indexes and all that this installation is known to have had; back it up with mongodump --oplog, or by snapshots of its disks.`,
+  );
 }

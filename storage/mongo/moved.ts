@@ -1,0 +1,26 @@
+import { type CopyMark, type Moved, movedRefusal, unfinishedRefusal } from '../copy/moved.ts';
+import { unavailable } from '../unavailable.ts';
+import type { Connection } from './connect.ts';
+
+/** @throws StoreError `unavailable` of a database that was moved, or is a copy that did not end */
+export async function requireInUse(connection: Connection): Promise<void> {
+  const what = `the database ${placeOf(connection)}`;
+  const [moved, mark] = [await movedOf(connection), await copyMarkOf(connection)];
+  if (moved) throw unavailable(movedRefusal(what, moved));
+  if (mark) throw unavailable(unfinishedRefusal(what, mark));
+}
+
+/** Its servers and its name, without what else is in its URL. */
+export function placeOf({ client, schema }: Pick<Connection, 'client' | 'schema'>): string {
+  const { srvHost, hosts } = client.options;
+  const servers = hosts.map(({ host, port }) => `${host}:${port}`).sort();
+  return srvHost ? `mongodb+srv://${srvHost}/${schema.dbName}` : `mongodb://${servers.join(',')}/${schema.dbName}`;
+}
+
+export function movedOf({ run, schema }: Connection): Promise<Moved | undefined> {
+  return run(async (session) => (await schema.findOne({ _id: 'moved' }, { session }))?.moved);
+}
+
+export function copyMarkOf({ run, schema }: Connection): Promise<(CopyMark & { readonly run: string }) | undefined> {
+  return run(async (session) => (await schema.findOne({ _id: 'copy' }, { session }))?.copy);
+}

@@ -63,7 +63,7 @@ export function packBody(body: StoredBody): Uint8Array {
 
 /** What the audit log says of a body, live or superseded: SHA-256 of its text, in hexadecimal. */
 export function bodyDigest(stored: StoredBody): string {
-  return hash('sha256', typeof stored === 'string' ? stored : inflate(stored), 'hex');
+  return hash('sha256', textOf(stored), 'hex');
 }
 
 export function decodeBody<K extends Kind>(
@@ -72,12 +72,31 @@ export function decodeBody<K extends Kind>(
   revision: number,
   stored: StoredBody,
 ): StoredRecord<K> {
-  const body = JSON.parse(typeof stored === 'string' ? stored : inflate(stored));
+  const body = parseStored<StoredRecord<K>>(textOf(stored));
   // Completed in place: a copy of each record is what a long list would spend its time on.
   return Object.assign(body, { workspace, kind, revision });
 }
 
-function inflate(stored: Uint8Array): string {
+function textOf(stored: StoredBody): string {
+  if (typeof stored === 'string') return stored;
   if (stored[0] !== DEFLATE_RAW_1) throw new StoreError('unavailable', `body codec ${stored[0]} is of a newer version`);
-  return inflateRawSync(stored.subarray(1), INFLATE).toString();
+  try {
+    return inflateRawSync(stored.subarray(1), INFLATE).toString();
+  } catch (error) {
+    throw notAsWritten(error);
+  }
+}
+
+/** Text that this store wrote as JSON. @throws StoreError `lost` where it is none any more */
+export function parseStored<T>(text: string): T {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw notAsWritten(error);
+  }
+}
+
+/** Pages of a database have no sums: where a disk gives back others, only what is in them tells. */
+function notAsWritten(error: unknown): StoreError {
+  return new StoreError('lost', 'the database: a text in it is not what was written', { cause: error });
 }

@@ -2,6 +2,7 @@ import type { ClientSession, Filter } from 'mongodb';
 import type { AuditEntry, AuditQuery } from '../../core/base/ports.ts';
 import type { Entry } from '../apply-batch.ts';
 import { isAskedFor } from '../audit-filter.ts';
+import { parseStored } from '../body.ts';
 import type { Connection } from './connect.ts';
 import { type EntryDoc, entryId } from './documents.ts';
 
@@ -21,7 +22,7 @@ export function queryAudit(connection: Connection, ws: string, query: AuditQuery
     const entries = connection.log.find(filter, { session, sort: { _id: -1 }, projection: { entry: 1 } });
     for await (const { _id, entry: text } of entries) {
       if (found.length >= limit) break;
-      const entry: AuditEntry = { seq: _id.seq, ...(JSON.parse(text) as Entry) };
+      const entry: AuditEntry = { seq: _id.seq, ...parseStored<Entry>(text) };
       if (isAskedFor(entry, query)) found.push(entry);
     }
     return found;

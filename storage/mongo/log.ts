@@ -2,7 +2,7 @@ import type { ClientSession } from 'mongodb';
 import type { AuditEntry, Change, Commit } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import { KINDS, type StoredRecord } from '../../core/base/record.ts';
-import { packBody } from '../body.ts';
+import { packBody, parseStored } from '../body.ts';
 import type { Connection } from './connect.ts';
 import { bytesOf, keyOf, type RecordDoc, recordId, type VersionDoc, versionId } from './documents.ts';
 import { decodeLive, decodeVersion } from './read.ts';
@@ -101,7 +101,7 @@ export async function commitEntries(
       { session, sort: { commit: 1 }, limit, batchSize: limit + 1, projection: { entry: 1 } },
     )
     .toArray();
-  return entries.flatMap(({ entry }) => (JSON.parse(entry) as AuditEntry).commit ?? []);
+  return entries.flatMap(({ entry }) => parseStored<AuditEntry>(entry).commit ?? []);
 }
 
 /** By `<key>@<revision>`, what commits wrote, and what they wrote over or deleted. */

@@ -3,6 +3,7 @@ import { hashOfEntry } from '../../core/audit/leaf.ts';
 import type { AuditEntry, AuditQuery, SecurityEvent } from '../../core/base/ports.ts';
 import { type Entry, eventEntry } from '../apply-batch.ts';
 import { isAskedFor } from '../audit-filter.ts';
+import { parseStored } from '../body.ts';
 import type { Database } from './database.ts';
 import { joinHashes, sizeOf, treeOf } from './tree.ts';
 import { findWorkspace, type WorkspaceRow } from './workspaces.ts';
@@ -45,7 +46,7 @@ export function commitEntries(
       'SELECT entry FROM audit WHERE ws = ? AND revision > ? AND revision <= ? ORDER BY revision LIMIT ?',
     )
     .all(workspace.id, after, upTo, limit)
-    .flatMap(({ entry }) => (JSON.parse(entry) as Entry).commit ?? []);
+    .flatMap(({ entry }) => parseStored<Entry>(entry).commit ?? []);
 }
 
 let turn: Promise<unknown> = Promise.resolve();
@@ -73,7 +74,7 @@ export async function queryAudit(database: Database, name: string, query: AuditQ
       )
       .all(workspace.id, Math.max(first, before - page), before, text);
     for (const row of rows) {
-      const entry: AuditEntry = { seq: row.seq, ...(JSON.parse(row.entry) as Entry) };
+      const entry: AuditEntry = { seq: row.seq, ...parseStored<Entry>(row.entry) };
       if (isAskedFor(entry, query) && found.push(entry) === query.limit) return found;
     }
     if (before - page > first) await nextTurn();

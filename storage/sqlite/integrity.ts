@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { DamageError, type Database, IN_MEMORY, isDamage, openForReading } from './database.ts';
+import { unreadableIn } from './readable.ts';
 
 /** Checked before a start goes on: some 30 ms. A larger file is checked beside it. */
 const CHECKED_AT_ONCE_BYTES = 16 * 1024 * 1024;
@@ -21,13 +22,19 @@ function quickFault(database: Database): string | undefined {
   }
 }
 
-/** Reads every page of a file that may be in use. @returns how it is damaged @throws Error where it cannot be read */
+/**
+ * Reads every page of a file that may be in use, and then whatever a control plane wrote there: pages have no sums, so one that
+ * a disk gave back as another can be sound and what is in it not.
+ *
+ * @returns how it is damaged
+ * @throws Error where it cannot be read
+ */
 export function faultIn(path: string): string | undefined {
   let database: Database | undefined;
   try {
     database = openForReading(path);
     const rows = database.statement<{ integrity_check: string }>('PRAGMA integrity_check(1)').all();
-    const fault = rows.find(({ integrity_check: said }) => said !== 'ok')?.integrity_check;
+    const fault = rows.find(({ integrity_check: said }) => said !== 'ok')?.integrity_check ?? unreadableIn(database);
     return fault === undefined ? undefined : damaged(path, fault);
   } catch (error) {
     if (!isDamage(error)) throw error;

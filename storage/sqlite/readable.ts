@@ -19,7 +19,13 @@ interface Row {
  * @returns the first that cannot be read, in words
  */
 export function unreadableIn(database: Database): string | undefined {
-  return unreadableRecord(database) ?? unreadableVersion(database) ?? unreadableEntry(database);
+  if (!isOfMesh(database)) return undefined;
+  const what = unreadableRecord(database) ?? unreadableVersion(database) ?? unreadableEntry(database);
+  return what === undefined ? undefined : `${what} cannot be read`;
+}
+
+function isOfMesh(database: Database): boolean {
+  return database.statement("SELECT 1 FROM sqlite_schema WHERE name = 'audit'").get() !== undefined;
 }
 
 function unreadableRecord(database: Database): string | undefined {

@@ -117,7 +117,7 @@ function requireReadable(database: Database): void {
   const found = unreadableIn(database);
   if (found === undefined) return;
   throw unavailable(
-    `${database.path} is not upgraded, for ${found} cannot be read; nothing was changed: restore a backup of before it was damaged, or start the version that wrote it and delete it there`,
+    `${database.path} is not upgraded, for ${found}; nothing was changed: restore a backup of before it was damaged, or start the version that wrote it and delete it there`,
   );
 }
 

@@ -1,5 +1,6 @@
 import type { AsOf } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
+import { parseStored } from '../body.ts';
 import type { Database } from './database.ts';
 
 /** Where a workspace stands. `compacted` and `keep` say which past revisions can still be read. */
@@ -46,7 +47,7 @@ export function isKept(workspace: WorkspaceRow, revision: number): boolean {
 }
 
 export function keptRevisions(workspace: WorkspaceRow): readonly number[] {
-  return JSON.parse(workspace.keep);
+  return parseStored(workspace.keep);
 }
 
 /** The last commit at or before an instant: a binary search, as instants never fall from one revision to the next. */

@@ -6,12 +6,14 @@ import { COMPILE_CACHE, launcher } from '../kits/process/run-command.ts';
 export function beginCommand(directory: string, ...args: string[]) {
   const child = spawn(launcher('meshd'), [...args, '--config-dir', directory], {
     env: { PATH: process.env['PATH'], HOME: directory, ...COMPILE_CACHE },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let stderr = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    stderr += chunk;
-  });
+  const text = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].on('data', (chunk: Buffer) => {
+      text[stream] += chunk;
+    });
+  }
   const ended = once(child, 'close').then(([code]) => code as number | null);
-  return { ended, stderr: () => stderr, kill: () => void child.kill('SIGKILL') };
+  return { ended, stdout: () => text.stdout, stderr: () => text.stderr, kill: () => void child.kill('SIGKILL') };
 }

@@ -12,7 +12,8 @@ const LOOK_AGAIN_MS = 50;
 
 /**
  * Damages what a killed control plane left. It starts with all that was acknowledged then, or it does not start and names
- * the database; restored from its backup it has all that was acknowledged before that.
+ * the database, or, where pages are sound and what is in them is not, `meshd doctor` does; restored from its backup it has
+ * all that was acknowledged before that.
  *
  * @returns whether it was refused
  */
@@ -33,14 +34,22 @@ export async function damageAndRestore(world: World, { name, inflict }: Damage):
     () => false,
   );
   await world.victim.kill();
-  if (!isUp) {
-    if (!meshd.stderr().includes(`the database ${file}`)) world.findings.push(`${name} is told so: ${meshd.stderr()}`);
+  const said = isUp ? await damageFound(world) : meshd.stderr();
+  if (said !== undefined) {
+    if (!said.includes(`the database ${file}`)) world.findings.push(`${name} is told so: ${said}`);
     await run(world, 'restore', backup);
     goBack();
   }
   await world.comeBack();
   for (const end of ['-wal', '-shm', '']) rmSync(`${backup}${end}`, { force: true });
-  return !isUp;
+  return said !== undefined;
+}
+
+/** What `meshd doctor` says of damage. A control plane that goes on looks for the same by itself, half a minute after its start. */
+async function damageFound({ victim }: World): Promise<string | undefined> {
+  const doctor = beginCommand(victim.directory, 'doctor');
+  await doctor.ended;
+  return /^.*the database \S+ is damaged.*$/m.exec(doctor.stdout())?.[0];
 }
 
 /** What is known apart from the database is behind it by a second at most. */

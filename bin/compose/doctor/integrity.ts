@@ -1,9 +1,7 @@
 import { hasCredentials } from '../../../storage/credentials.ts';
 import { isServed } from '../../../storage/open.ts';
-import { openForReading } from '../../../storage/sqlite/database.ts';
 import { faultIn } from '../../../storage/sqlite/integrity.ts';
 import { hasEntries } from '../../../storage/sqlite/losses.ts';
-import { unreadableIn } from '../../../storage/sqlite/readable.ts';
 import { whyNoStart } from '../judge-installation.ts';
 import { restoreAdvice } from '../refusals.ts';
 import { whyNoStartServed } from '../served-installation.ts';
@@ -18,20 +16,10 @@ export const checkIntegrity: Check = async ({ file, config }) => {
   if (isServed(storeUrl(config))) return [await lookAt(storeUrl(config), configDir)];
   if (file === undefined) return [ok('The store is in memory.')];
   if (!hasCredentials(configDir) && !hasEntries(file)) return [ok(`No control plane has run in ${configDir} yet.`)];
-  const fault = faultIn(file) ?? unreadable(file);
+  const fault = faultIn(file);
   if (fault !== undefined) return [failed(`${fault}. ${await restoreAdvice({ configDir, file })}`)];
   return [ok('Every page of the database, every record and every entry of the audit log can be read.')];
 };
-
-function unreadable(file: string): string | undefined {
-  const database = openForReading(file);
-  try {
-    const what = unreadableIn(database);
-    return what === undefined ? undefined : `${what} cannot be read`;
-  } finally {
-    database.close();
-  }
-}
 
 /** What a start asks; what is written there is checked by the servers themselves. */
 async function lookAt(url: string, configDir: string): Promise<Finding> {

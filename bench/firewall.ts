@@ -2,6 +2,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as after } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { textIn } from '../client/if-readable.ts';
 import type { FirewallRules } from '../core/model/graph.ts';
 import { type LabHost, natlab } from '../test/kits/lab/natlab.ts';
 import { labParts, tunnelPair } from '../test/kits/lab/natlab-parts.ts';
@@ -11,16 +12,22 @@ import { machine, meanOf, median, spread, wireguardGo } from './report.ts';
 
 /**
  * The firewall of a node in namespaces of its own: how long a replacement takes until it is in force, what looking after
- * it costs an idle agent, what it costs one packet, and the throughput of a tunnel. Run as root: node bench/firewall.ts
- * [--quick] [--only replace|packets|throughput]
+ * it costs an idle agent, what the programs beside it hold, what it costs one packet, and the throughput of a tunnel. Run as root: node bench/firewall.ts
+ * [--quick] [--only replace|guard|packets|throughput]
  */
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
-const measures = { replace: measureReplacement, packets: measurePackets, throughput: measureThroughput };
+const measures = {
+  replace: measureReplacement,
+  guard: measureGuard,
+  packets: measurePackets,
+  throughput: measureThroughput,
+};
 if (values.only !== undefined && !Object.hasOwn(measures, values.only)) {
   throw new Error(`--only takes ${Object.keys(measures).join(', ')}, not ${values.only}.`);
 }
 const ROUNDS = values.quick ? 1 : 7;
 const CHECKS = values.quick ? 10 : 50;
+const IDLE_MS = values.quick ? 5_000 : 60_000;
 const SIZES = [100, 1_000, 10_000];
 /** Of a round, with the firewall at either tunnel: turns of four bursts, of which the two in the middle are without. */
 const TURNS = values.quick ? 8 : 20;
@@ -67,6 +74,41 @@ async function measureReplacement(): Promise<void> {
   }
   console.log();
   await Promise.all([ends.a.parts.close(), policed.close()]);
+}
+
+/** The programs that watch and guard an idle firewall: what they hold, and their processor time. */
+async function measureGuard(): Promise<void> {
+  await using lab = await natlab({ hosts: { a: {} } });
+  const [host, parts] = [lab.host('a'), labParts(lab.host('a'), 'eth0')];
+  await parts.keepFirewall({ in: entries(100, 'one port each', 'TCP', '10.96.0.1'), out: [] }, 0);
+  const pids = (await host.must('ip', ['netns', 'pids', host.namespace])).trim().split('\n').map(Number);
+  const programs = pids
+    .map((pid) => ({ pid, command: textOf(pid, 'cmdline').replaceAll('\0', ' ').trim() }))
+    .filter(({ command }) => /^nft (?:--interactive|monitor)/.test(command));
+  const before = programs.map(({ pid }) => ticksOf(pid));
+  await after(IDLE_MS);
+  console.log(`| Program | own memory (Pss), KiB | resident, KiB | processor time of ${IDLE_MS / 1_000} s, ms |`);
+  console.log('| --- | ---: | ---: | ---: |');
+  for (const [at, { pid, command }] of programs.entries()) {
+    const [, pss] = /^Pss: +(\d+)/m.exec(textOf(pid, 'smaps_rollup')) ?? [];
+    const [, resident] = /^VmRSS:\s+(\d+)/m.exec(textOf(pid, 'status')) ?? [];
+    console.log(`| ${command} | ${pss} | ${resident} | ${(ticksOf(pid) - (before[at] ?? 0)) * 10} |`);
+  }
+  console.log();
+  await parts.stopKeeping();
+}
+
+/** Nothing of a process that has ended. */
+function textOf(pid: number, file: string): string {
+  return textIn(`/proc/${pid}/${file}`);
+}
+
+/** proc(5): utime and stime, in hundredths of a second. */
+function ticksOf(pid: number): number {
+  const fields = textOf(pid, 'stat')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return Number(fields[11]) + Number(fields[12]);
 }
 
 /** Over loopback of one address, to and fro: each packet goes out and comes in; on a tunnel, one of both. */

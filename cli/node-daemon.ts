@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Greeting } from '../client/agent/launch.ts';
 import type { Answer } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
+import { exitCodeOfOpened, openedText } from './host-firewall.ts';
 import { called } from './own-command.ts';
 
 /** What the child tells before its parent goes. */
@@ -57,9 +58,18 @@ export async function runInBackground({
   child.unref();
   if (!told) throw new CliError(`The node ended before it was up. See ${log}`, EXIT.unavailable);
   const text = `${told.line}\nLog: ${log}`;
-  if (told.exitCode !== EXIT.ok) throw new CliError(text, told.exitCode);
+  if (!told.greeting && told.exitCode !== EXIT.ok) throw new CliError(text, told.exitCode);
   const { line: _, ...greeting } = told.greeting ?? { line: '' };
-  return { value: { ...greeting, pid: child.pid, log }, text };
+  return { value: { ...greeting, pid: child.pid, log }, text, exitCode: told.exitCode };
+}
+
+/** How a node stands, for people, and the host's firewall where that was to be opened. */
+export function greetingText({ line, hostFirewall, directory }: Greeting): string {
+  return [called(line), ...(hostFirewall ? [openedText(hostFirewall, directory)] : [])].join('\n');
+}
+
+function exitCodeOf({ hostFirewall }: Greeting): number {
+  return hostFirewall ? exitCodeOfOpened(hostFirewall) : EXIT.ok;
 }
 
 /** From the child: it is up, or why it is not. Nothing happens without a parent. */
@@ -69,7 +79,7 @@ export async function tellParent(outcome: Greeting | Error): Promise<void> {
   const told: Told =
     outcome instanceof Error
       ? { line: outcome.message, exitCode: outcome instanceof CliError ? outcome.exitCode : EXIT.unavailable }
-      : { line: called(outcome.line), exitCode: EXIT.ok, greeting: outcome };
+      : { line: greetingText(outcome), exitCode: exitCodeOf(outcome), greeting: outcome };
   await new Promise<void>((resolve) => send(told, undefined, undefined, () => resolve()));
   if (process.connected) process.disconnect();
 }

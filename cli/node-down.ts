@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { nodesOf } from '../client/agent/left-node.ts';
 import { readNodeConfig } from '../client/enrol/node-config.ts';
+import { openedRecord } from '../client/firewall/host/opened.ts';
 import { type Answer, answering } from './answer.ts';
 import type { CommandContext } from './command-context.ts';
 import { endAgent } from './end-agent.ts';
@@ -18,7 +19,8 @@ export function defineDown(down: Command, { loadLauncher }: CommandContext): voi
       const directory = nodeDirectory(configDir);
       const wasUp = await endAgent(directory);
       // An agent that ended in order has taken its note with it.
-      const left = nodesOf(directory).length > 0 ? await (await loadLauncher()).takeAway(directory) : [];
+      const isLeft = nodesOf(directory).length > 0 || openedRecord(directory).read() !== undefined;
+      const left = isLeft ? await (await loadLauncher()).takeAway(directory).catch(told) : [];
       const name = nameOf(directory) ?? left.join();
       if (name === '') throw noConfiguration(directory);
       const what = wasUp ? 'is down' : 'was not up';
@@ -43,6 +45,10 @@ export function defineRotateKey(rotate: Command): void {
       return { value: { publicKey }, text: `New public key: ${publicKey}` };
     },
   );
+}
+
+function told(error: unknown): never {
+  throw asCliError(error);
 }
 
 function nameOf(directory: string): string | undefined {

@@ -49,7 +49,9 @@ export function defineLeave(leave: Command, { loadLauncher }: CommandContext): v
         .uninstall(interfaceName, directory)
         .catch(() => false);
       await endAgent(directory);
-      await (await loadLauncher()).takeAway(directory);
+      await (await loadLauncher()).takeAway(directory).catch((error: unknown) => {
+        throw asCliError(error);
+      });
       forget(directory);
       const name = config?.name ?? 'This node';
       const plane = isRemoved

@@ -19,6 +19,7 @@ import { formatHostPort, type HostPort } from '../net/host-port.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
+import { hostFirewallLines } from './host-firewall.ts';
 import { noConfiguration, nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 
@@ -32,13 +33,14 @@ export function defineNetcheck(netcheck: Command): void {
       .option('--relay-url <host:port>', 'relay to check in place of the advertised one')
       .option('--stun <host:port...>', 'STUN servers to ask in place of the advertised one'),
     async (options: { configDir?: string; relayUrl?: string; stun?: string[] }): Promise<Answer> => {
-      const { report, node } = await check(nodeDirectory(options.configDir), options).catch((error: unknown) => {
+      const directory = nodeDirectory(options.configDir);
+      const { report, node } = await check(directory, options).catch((error: unknown) => {
         throw asCliError(error);
       });
       const isGood = [report.api, report.bus, report.relay].every(({ isReached }) => isReached);
       return {
         value: { ...report, node: node ?? null },
-        text: text(report, node),
+        text: text(report, node, directory),
         ...(!isGood && { exitCode: EXIT.negative }),
       };
     },
@@ -116,7 +118,7 @@ const EFFECT = {
   stun: 'only relay paths; lower direct-connection rate',
 } as const;
 
-function text(report: NetworkReport, node: NodeStatus | undefined): string {
+function text(report: NetworkReport, node: NodeStatus | undefined, directory: string): string {
   const { ipv4, ipv6, nat } = report;
   const hasStun = ipv4.address !== null || ipv6.address !== null;
   const rows: [string, string][] = [
@@ -134,7 +136,7 @@ function text(report: NetworkReport, node: NodeStatus | undefined): string {
       'Firewall',
       node.node.address === null ? 'the overlay is down' : `${firewall.in} in, ${firewall.out} out`,
     ]);
-    for (const { text } of firewall.blocked) rows.push(['Host firewall', `${text}: mesh up --open-firewall opens it`]);
+    for (const line of hostFirewallLines(firewall, directory)) rows.push(['Host firewall', line]);
     rows.push(['Relay session', `${relay.state}${relay.reason ? ` (${relay.reason})` : ''}`]);
   } else rows.push(['Node', 'not up, or not yours to ask']);
   return rows.map(([name, value]) => `${name.padEnd(15)}${value}`).join('\n');

@@ -25,6 +25,8 @@ const peer = (name: string, more: Partial<PeerStatus>): PeerStatus => ({
   ...more,
 });
 
+const OPEN = { blocked: [], notJudged: [], opened: null, openTrouble: '' };
+
 const status = (peers: readonly PeerStatus[]): NodeStatus => ({
   node: {
     id: 'p_a',
@@ -67,7 +69,7 @@ const status = (peers: readonly PeerStatus[]): NodeStatus => ({
     dropped: { 'queue-full': 3, 'too-large': 0 },
   },
   icePort: { isShared: true, obstacle: null, mapped: { ipv4: '198.51.100.1:51820', ipv6: null } },
-  firewall: { in: 2, out: 1, blocked: [] },
+  firewall: { in: 2, out: 1, ...OPEN },
   ignored: {},
   trouble: '',
   peers: [...peers],
@@ -136,7 +138,7 @@ test.each([
   expect(statusText({ ...rest, control: { ...control, standing } }, NOW)).toContain(called(text));
 });
 
-test('a rule of the host that drops what the network permits stands in the status, with what opens it', () => {
+test('a rule of the host that drops what the network permits stands in the status, with a command that opens it as it stands', () => {
   const blocked = {
     table: 'inet filter',
     chain: 'input',
@@ -144,7 +146,20 @@ test('a rule of the host that drops what the network permits stands in the statu
     what: ['all'],
     text: 'inet filter input drops all',
   };
-  expect(statusText({ ...status([]), firewall: { in: 1, out: 1, blocked: [blocked] } }, NOW)).toContain(
-    'Host firewall  inet filter input drops all: mesh up --open-firewall opens it',
-  );
+  const rows = (host: Partial<NodeStatus['firewall']>) =>
+    statusText({ ...status([]), firewall: { in: 1, out: 1, ...OPEN, ...host } }, NOW, '/srv/node')
+      .split('\n')
+      .filter((row) => row.startsWith('Host firewall  '))
+      .map((row) => row.slice(15));
+  const opens = called('sudo mesh up --open-firewall --config-dir /srv/node opens it');
+  expect(rows({})).toEqual([]);
+  expect(rows({ blocked: [blocked] })).toEqual([`inet filter input drops all: ${opens}`]);
+  expect(rows({ opened: 'ufw' })).toEqual([called('accepts the overlay by ufw until mesh down')]);
+  expect(rows({ blocked: [blocked], openTrouble: 'not opened: ufw failed' })).toEqual([
+    'not opened: ufw failed',
+    'inet filter input drops all',
+  ]);
+  expect(rows({ notJudged: [{ what: ['TCP 22', 'ICMP'], why: 'nft failed' }] })).toEqual([
+    'not judged for TCP 22, ICMP: nft failed',
+  ]);
 });

@@ -4,7 +4,9 @@ import type { NodeStatus, PeerStatus } from '../client/agent/node-status.ts';
 import { formatDuration } from '../core/base/duration.ts';
 import { parseInstant } from '../core/base/time.ts';
 import { type Answer, answering } from './answer.ts';
+import { hostFirewallLines } from './host-firewall.ts';
 import { nodeStatus } from './node-agent.ts';
+import { nodeDirectory } from './node-directory.ts';
 import { called } from './own-command.ts';
 import { requireRoot } from './root.ts';
 
@@ -15,7 +17,7 @@ export function defineStatus(status: Command): void {
     async ({ configDir }: { configDir?: string }): Promise<Answer> => {
       requireRoot('mesh status');
       const value = await nodeStatus(configDir);
-      return { value, text: statusText(value, Date.now()) };
+      return { value, text: statusText(value, Date.now(), nodeDirectory(configDir)) };
     },
   );
 }
@@ -23,9 +25,9 @@ export function defineStatus(status: Command): void {
 const COLUMNS = ['Peer', 'Address', 'Transport', 'Path', 'Handshake', 'State', 'Endpoint'] as const;
 
 /** For people: this node, what it is connected to, a row for each peer, and why some are not reached directly. */
-export function statusText(status: NodeStatus, now: number): string {
+export function statusText(status: NodeStatus, now: number, directory = nodeDirectory(undefined)): string {
   const { peers } = status;
-  if (peers.length === 0) return [...head(status, now), '', withoutPeers(status)].join('\n');
+  if (peers.length === 0) return [...head(status, now, directory), '', withoutPeers(status)].join('\n');
   const rows = peers.map((peer) => [
     peer.name,
     peer.address,
@@ -43,7 +45,7 @@ export function statusText(status: NodeStatus, now: number): string {
       .trimEnd();
   const reasons = peers.filter(({ path }) => path !== 'direct').map((peer) => `${peer.name}: ${reasonOf(peer)}`);
   return [
-    ...head(status, now),
+    ...head(status, now, directory),
     '',
     styleText('bold', line(COLUMNS)),
     ...rows.map(line),
@@ -67,7 +69,8 @@ function withoutPeers({ node, control }: NodeStatus): string {
   }
 }
 
-function head({ node, control, log, names, relay, icePort, firewall, trouble }: NodeStatus, now: number): string[] {
+function head(status: NodeStatus, now: number, directory: string): string[] {
+  const { node, control, log, names, relay, icePort, firewall, trouble } = status;
   const address = node.address === null ? 'down' : `${node.address} in ${node.cidr}`;
   const dropped = Object.entries(relay.dropped).filter(([, count]) => count > 0);
   const drops = dropped.length > 0 ? `, dropped ${dropped.map(([why, count]) => `${count} ${why}`).join(', ')}` : '';
@@ -85,7 +88,7 @@ function head({ node, control, log, names, relay, icePort, firewall, trouble }: 
     ['Firewall', `${firewall.in} rules in, ${firewall.out} out; graph version ${control.graph?.version ?? '-'}`],
   ];
   if (names) rows.push(['Names', namesText(names)]);
-  for (const { text } of firewall.blocked) rows.push(['Host firewall', `${text}: mesh up --open-firewall opens it`]);
+  for (const line of hostFirewallLines(firewall, directory)) rows.push(['Host firewall', line]);
   rows.push(['Audit log', logText(log, now)]);
   if (node.expiresAt !== null) rows.push(['Ends', node.expiresAt]);
   for (const text of [control.trouble, trouble]) if (text) rows.push(['Trouble', text]);

@@ -7,11 +7,11 @@ import { type Answer, answering, type Format, formatIn, print } from './answer.t
 import { outliveOutput } from './closed-output.ts';
 import type { CommandContext } from './command-context.ts';
 import { EXIT } from './exit.ts';
-import { runInBackground, tellParent } from './node-daemon.ts';
+import { openOnRunning } from './host-firewall.ts';
+import { greetingText, runInBackground, tellParent } from './node-daemon.ts';
 import { noConfiguration, nodeDirectory } from './node-directory.ts';
 import { asCliError, exitCodeOfEnd } from './node-errors.ts';
 import { ageOf, durationOf, interfaceOf, portOf, relayOf } from './node-options.ts';
-import { called } from './own-command.ts';
 
 interface UpOptions {
   readonly daemon?: boolean;
@@ -52,11 +52,18 @@ export function defineUp(command: Command, { loadLauncher }: CommandContext): vo
       'sign in to a bus elsewhere without TLS too: who listens on the way learns the credential',
     )
     .option('--interface <name>', 'name of the tunnel interface', interfaceOf, defaultInterface(process.platform))
-    .option('--open-firewall', "have this host's own firewall accept the overlay until mesh down, where it does not")
+    .option(
+      '--open-firewall',
+      "have this host's own firewall accept the overlay until mesh down, where it does not; of a node that is up too",
+    )
     .option('--log-dir <dir>', 'where --daemon logs', '/var/log/mesh')
     .addOption(new Option('--daemon-child').hideHelp());
   answering(command, async (options: UpOptions): Promise<Answer> => {
     try {
+      // Of a node that is up there is nothing else to do.
+      const opened =
+        options.openFirewall && !options.daemonChild && (await openOnRunning(nodeDirectory(options.configDir)));
+      if (opened) return opened;
       if (options.daemon) return await runInBackground(options);
       const launcher = await loadLauncher();
       outliveOutput();
@@ -95,7 +102,10 @@ function nodeOptions(options: UpOptions, format: Format): NodeOptions {
     ...(options.daemonChild
       ? { logDirectory: options.logDir, onStarted: tellParent }
       : {
-          onStarted: ({ line, ...value }) => print({ value, text: `${called(line)} End it with Ctrl-C.` }, format),
+          onStarted: (greeting) => {
+            const { line: _, ...value } = greeting;
+            return print({ value, text: `${greetingText(greeting)} End it with Ctrl-C.` }, format);
+          },
         }),
   };
 }

@@ -6,6 +6,7 @@ import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { type Answer, answering } from './answer.ts';
 import { echo, type LargePackets, largePackets, lossText } from './echo.ts';
 import { CliError, EXIT } from './exit.ts';
+import { hostFirewallLines } from './host-firewall.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { called } from './own-command.ts';
 import { type TargetOptions, targetOf } from './session.ts';
@@ -54,13 +55,16 @@ async function why(from: string, to: string, options: WhyOptions): Promise<Answe
   const policy = await ifSignedIn(policyOf(from, to, target));
   const path = (await ifSignedIn(pathOf(from, to, target, local))) ?? null;
   const back = (await ifSignedIn(pathOf(to, from, target, local))) ?? null;
-  const blocked = isSelf(local, to) ? (local?.firewall.blocked ?? []) : [];
+  const host = isSelf(local, to) ? local?.firewall : undefined;
+  const blocked = host?.blocked ?? [];
   const large = await largeFrom(from, to, local);
   const text = [
     policy?.explanation ?? called('Policy: unknown without a session: mesh login'),
     pathText(from, to, path),
     pathText(to, from, back),
-    ...blocked.map(({ text }) => `The firewall of ${to}'s own host: ${text}: mesh up --open-firewall opens it.`),
+    ...(host ? hostFirewallLines(host, nodeDirectory(options.configDir)) : []).map(
+      (line) => `The firewall of ${to}'s own host: ${line}`,
+    ),
     ...(large?.isLost ? [lossText(to, large)] : []),
   ];
   return {

@@ -6,19 +6,28 @@ export interface ProgramResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
+  /** There is no such program. */
+  readonly isMissing?: boolean;
+}
+
+interface RunOptions {
+  readonly stdin?: string;
+  readonly timeoutMs?: number;
+  /** A program that prints more is ended, and what it printed is cut off. */
+  readonly maxBytes?: number;
 }
 
 /** Runs a program of the system to its end, without a shell. Never throws: what went wrong is in `stderr`. */
 export function runProgram(
   file: string,
   args: readonly string[],
-  { stdin = '', timeoutMs = 10_000 }: { readonly stdin?: string; readonly timeoutMs?: number } = {},
+  { stdin = '', timeoutMs = 10_000, maxBytes = 16_777_216 }: RunOptions = {},
 ): Promise<ProgramResult> {
   return new Promise((resolve) => {
-    const child = execFile(file, args, { timeout: timeoutMs, maxBuffer: 16_777_216 }, (error, stdout, stderr) => {
+    const child = execFile(file, args, { timeout: timeoutMs, maxBuffer: maxBytes }, (error, stdout, stderr) => {
       if (!error) resolve({ code: 0, stdout, stderr });
       else if (typeof error.code === 'number') resolve({ code: error.code, stdout, stderr });
-      else resolve({ code: null, stdout, stderr: `${stderr}${error.message}` });
+      else resolve({ code: null, stdout, stderr: `${stderr}${error.message}`, isMissing: error.code === 'ENOENT' });
     });
     // A program that ends before it has read everything says so by its exit code.
     child.stdin?.on('error', () => {});
@@ -63,8 +72,3 @@ export const startProgram: StartProgram = (file, args, onLine) => {
     },
   };
 };
-
-/** As `startProgram`, inside a network namespace: `ip` becomes the program. */
-export function startIn(namespace: string): StartProgram {
-  return (file, args, onLine) => startProgram('ip', ['netns', 'exec', namespace, file, ...args], onLine);
-}

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import type { FullGraph } from '../../core/model/graph.ts';
-import { ADMIN_PASSWORD, startHarness } from '../../test/kits/http/harness.ts';
+import { ADMIN_PASSWORD, type Api, apiOf, startHarness } from '../../test/kits/http/harness.ts';
 import { startMeshd } from '../../test/kits/process/meshd.ts';
-import { heldBy, nodesOf, type StormNode } from './nodes.ts';
+import { heldBy, nodesOf, type Received, type StormNode } from './nodes.ts';
 
 export interface Storm {
   /** Until the last device was registered, and until every node held the graph that is in force, ms. */
@@ -28,8 +28,28 @@ const COMPARED = 20;
 const PAGE_BYTES = 4_096;
 const TICKS_A_SECOND = 100;
 
+/** The network after a storm, as long as it is up. */
+export interface LiveStorm extends Storm {
+  readonly api: Api;
+  readonly as: { readonly token: string; readonly workspace: string };
+  /** What its nodes are sent. */
+  readonly received: Readonly<Received>;
+  /** Of `meshd` so far. */
+  readonly cpuSeconds: () => number;
+  /** Resolves once nothing was sent for a while from now on. */
+  readonly quiet: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
 /** A `meshd` of its own process in which so many devices join, each next to the others of its group. */
 export async function measureStorm(devices: number, group: number): Promise<Storm> {
+  const storm = await beginStorm(devices, group);
+  await storm.close();
+  return storm;
+}
+
+/** The same, and it stays up. */
+export async function beginStorm(devices: number, group: number): Promise<LiveStorm> {
   const app = { rateLimit: 10_000_000, initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }] };
   const harness = await startHarness({ config: { app } });
   const { token: session, workspace } = await harness.workspace('bench', 1_000_000);
@@ -51,6 +71,10 @@ export async function measureStorm(devices: number, group: number): Promise<Stor
     directory: harness.directory,
     env: { MESH_EDITION: 'community', MESH_LOG_LEVEL: 'error', MESH_RELAY_LISTEN: 'off', MESH_STUN_LISTEN: 'off' },
   });
+  const end = async () => {
+    await meshd.stop();
+    rmSync(harness.directory, { recursive: true, force: true });
+  };
   try {
     const url = await meshd.ready();
     const busPort = Number(/Bus +\S+:(\d+)/.exec(meshd.stdout())?.[1]);
@@ -58,7 +82,12 @@ export async function measureStorm(devices: number, group: number): Promise<Stor
     await once(prober, 'message');
     const { received, join, close } = nodesOf({ url, busPort, workspace, control });
     const start = performance.now();
-    const cpu = cpuSeconds(meshd.child.pid);
+    const spent = () => cpuSeconds(meshd.child.pid);
+    const cpu = spent();
+    const quiet = async () => {
+      const begun = performance.now();
+      while (performance.now() - Math.max(begun, received.lastAt) < QUIET_MS) await after(50);
+    };
     const kept: StormNode[] = [];
     const everyNth = Math.ceil(devices / COMPARED);
     const register: number[] = [];
@@ -74,19 +103,30 @@ export async function measureStorm(devices: number, group: number): Promise<Stor
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, lane));
-    while (performance.now() - received.lastAt < QUIET_MS) await after(50);
+    await quiet();
     const settled = received.lastAt - start;
-    const cpuS = cpuSeconds(meshd.child.pid) - cpu;
+    const cpuS = spent() - cpu;
     const took = once(prober, 'message');
     prober.send('end');
     const [healthz] = await took;
     const rss = Number(readFileSync(`/proc/${meshd.child.pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
     await compare(url, kept);
-    await close();
-    return { registered, settled, register, healthz, cpuS, ...received, rss };
-  } finally {
-    await meshd.stop();
-    rmSync(harness.directory, { recursive: true, force: true });
+    const figures = { registered, settled, register, healthz, cpuS, ...received, rss };
+    return {
+      ...figures,
+      api: apiOf(url),
+      as,
+      received,
+      cpuSeconds: spent,
+      quiet,
+      async close() {
+        await close();
+        await end();
+      },
+    };
+  } catch (error) {
+    await end();
+    throw error;
   }
 }
 

@@ -3,12 +3,12 @@ import { platformFirewall, platformHostRules } from '../../client/firewall/platf
 import { startConnectivity } from '../../client/paths/runtime.ts';
 import { tunnelPlatform } from '../../client/tunnel/platform.ts';
 
-/** The parts of an overlay for this operating system; `namespace` is where the interface lies. */
-export function overlayParts(namespace: string | undefined): OverlayParts {
+/** The parts of an overlay for this operating system; `directory` is that of the node, `namespace` where the interface lies. */
+export function overlayParts(directory: string, namespace: string | undefined): OverlayParts {
   return {
     platform: tunnelPlatform(process.platform),
     openFirewall: async (interfaceName) => platformFirewall(process.platform, interfaceName, namespace),
-    hostRules: (interfaceName) => platformHostRules(process.platform, interfaceName, namespace),
+    hostRules: (interfaceName) => platformHostRules(process.platform, interfaceName, directory, namespace),
     startConnectivity,
   };
 }

@@ -36,15 +36,14 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
   refusePlatform(process.env['MESH_PLATFORM']);
   const log = buildNodeLog(options.level, lineWriter(logDirectory, interfaceName));
   const systemLog = options.systemLog ? buildNodeLog('debug', lineWriter(logDirectory, interfaceName)) : undefined;
-  const parts = overlayParts(options.namespace);
+  const parts = overlayParts(directory, options.namespace);
   await refuseObstacles(parts.platform);
   const config = readNodeConfig(directory);
   if (!config) throw new NodeRefusal('not-configured', `${directory} holds no configuration of a node.`);
   const locks = [locked(directory, AGENT), locked(path.join(RUN_DIRECTORY, interfaceName), INTERFACE)];
   // A sandbox has a network of its own, which goes whole.
   if (options.namespace === undefined) {
-    const opensHost = options.opensHost === true ? 'yes' : 'no';
-    noteNode({ directory, interfaceName, wireguardPort: options.listenPort, opensHost });
+    noteNode({ directory, interfaceName, wireguardPort: options.listenPort });
   }
   try {
     const named = options.name === undefined ? config : await renamed(config, options.name, directory);
@@ -71,7 +70,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     const socket = await serveLocally(localSocketPath(directory), (request) => answer(agent, request), log);
     const signals = endOnSignals(agent, log);
     try {
-      const greeting = greetingOf(await agent.start(), named, interfaceName);
+      const greeting = greetingOf(await agent.start(), named, options);
       await options.onStarted?.(greeting);
       const ends: Promise<AgentEnd | number>[] = [agent.ended];
       if (options.task) ends.push(agent.up.then(options.task));
@@ -103,6 +102,12 @@ async function answer(agent: Agent, request: LocalRequest): Promise<unknown> {
       return {};
     case 'rotate-key':
       return { publicKey: await agent.rotateKey() };
+    case 'open-firewall': {
+      const hostFirewall = await agent.openFirewall();
+      if (!hostFirewall)
+        throw new Error('The overlay of this node is down: nothing was opened. It is once it comes up.');
+      return hostFirewall;
+    }
     case 'down':
       agent.askToEnd('mesh down');
       return {};
@@ -111,7 +116,7 @@ async function answer(agent: Agent, request: LocalRequest): Promise<unknown> {
   }
 }
 
-function greetingOf(started: Started, { name }: NodeConfig, interfaceName: string): Greeting {
+function greetingOf(started: Started, { name }: NodeConfig, { interfaceName, directory }: NodeOptions): Greeting {
   const address = 'address' in started ? started.address : null;
   const lines = {
     up: () => `${name} is up as ${address} on ${interfaceName}.`,
@@ -120,7 +125,16 @@ function greetingOf(started: Started, { name }: NodeConfig, interfaceName: strin
     removed: () => `${name} is not registered any more: run mesh init --force with a new token.`,
     away: () => `${name} has no graph yet (${'detail' in started ? started.detail : ''}); it goes on trying.`,
   };
-  return { name, state: started.state, address, interface: interfaceName, line: lines[started.state]() };
+  const hostFirewall = 'hostFirewall' in started ? started.hostFirewall : undefined;
+  return {
+    name,
+    state: started.state,
+    address,
+    interface: interfaceName,
+    directory,
+    line: lines[started.state](),
+    ...(hostFirewall && { hostFirewall }),
+  };
 }
 
 function refusePlatform(asked = ''): void {

@@ -5,6 +5,7 @@ import { forgetNode, type LeftNode, nodesOf } from '../../client/agent/left-node
 import { localSocketPath } from '../../client/agent/local-socket.ts';
 import { lockHolder } from '../../client/agent/lock-holder.ts';
 import { INTERFACE } from '../../client/agent/node-locks.ts';
+import { openedRecord } from '../../client/firewall/host/opened.ts';
 import { platformFirewall, platformHostRules } from '../../client/firewall/platform.ts';
 import { removeSharingRules } from '../../client/ice-port/rules.ts';
 import { hostResolvers } from '../../client/names/resolvers/host.ts';
@@ -13,6 +14,7 @@ import { removeRelayRules } from '../../client/relay/rules.ts';
 import { RUN_DIRECTORY } from '../../client/run-directory.ts';
 import { tunnelPlatform } from '../../client/tunnel/platform.ts';
 import { linuxProcesses, psProcesses } from '../../client/tunnel/process-table.ts';
+import { MeshError } from '../../core/base/errors.ts';
 import { lockDirectory } from '../../storage/directory-lock.ts';
 
 /** Of a process that was killed. */
@@ -28,9 +30,6 @@ const CHANGES: readonly ((left: LeftNode) => Promise<void>)[] = [
   ({ interfaceName }) => removeSharingRules(interfaceName),
   ({ wireguardPort }) => removeLoopbackAddresses(wireguardPort),
   ({ wireguardPort }) => removeRelayRules(wireguardPort),
-  async ({ interfaceName, opensHost }) => {
-    if (opensHost === 'yes') await platformHostRules(process.platform, interfaceName).close();
-  },
   ({ interfaceName }) => platformFirewall(process.platform, interfaceName).close(),
   async ({ directory }) => rmSync(localSocketPath(directory), { force: true }),
 ];
@@ -51,7 +50,23 @@ export async function takeAway(directory: string): Promise<readonly string[]> {
       lock.release();
     }
   }
-  return left.map(({ interfaceName }) => interfaceName);
+  const opened = await closeHost(directory);
+  return [...new Set([...left.map(({ interfaceName }) => interfaceName), ...(opened === undefined ? [] : [opened])])];
+}
+
+/** What an agent opened of the host's own firewall, also before a restart of the host. @returns for which interface */
+async function closeHost(directory: string): Promise<string | undefined> {
+  const interfaceName = openedRecord(directory).read()?.interfaceName;
+  if (interfaceName === undefined) return undefined;
+  try {
+    await platformHostRules(process.platform, interfaceName, directory).close();
+  } catch (error) {
+    throw new MeshError(
+      'unavailable',
+      `The firewall of this host still accepts ${interfaceName}: ${(error as Error).message}. Once that works: mesh down`,
+    );
+  }
+  return interfaceName;
 }
 
 async function lockedOf(interfaceName: string): Promise<{ release(): void }> {

@@ -37,6 +37,18 @@ describe('the unit of a node', () => {
     ]);
   });
 
+  test('may write what ufw and firewalld keep where it is to open the firewall of the host, and not otherwise', () => {
+    const lines = (options: readonly string[]) =>
+      ['ReadWritePaths', 'ExecStartPre'].flatMap((name) => lineOf(systemdUnit({ ...USUAL, options }), name));
+    const resolvers = 'ReadWritePaths=-/etc/NetworkManager/dnsmasq.d -/run/resolvconf';
+    expect(lines([])).toEqual([resolvers]);
+    expect(lines(['--open-firewall'])).toEqual([
+      resolvers,
+      'ReadWritePaths=-/etc/ufw -/etc/firewalld -/run/ufw.lock -/run/xtables.lock',
+      'ExecStartPre=+-/bin/touch /run/ufw.lock /run/xtables.lock',
+    ]);
+  });
+
   test('passes options on as they are, whatever systemd would read in them', () => {
     const [line] = lineOf(systemdUnit({ ...USUAL, options: ['--name', 'a "b" %h $HOME'] }), 'ExecStart');
     expect(line).toMatch(/ --name "a \\"b\\" %%h \$\$HOME"$/);

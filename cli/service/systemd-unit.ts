@@ -3,6 +3,8 @@ import type { NodeService } from './service.ts';
 /** Homes and what is temporary: the service sees nothing of it but what it needs. */
 const HIDDEN = ['/home', '/root', '/run/user', '/tmp', '/var/tmp'];
 
+const LOCKS = ['/run/ufw.lock', '/run/xtables.lock'];
+
 /**
  * The unit of a node: what it may do is what it does, and nothing more. `systemd-analyze security` judges it; a test runs a
  * node with these rights alone.
@@ -53,7 +55,7 @@ CacheDirectory=mesh
 RuntimeDirectory=mesh wireguard
 RuntimeDirectoryPreserve=yes
 ReadWritePaths=-/etc/NetworkManager/dnsmasq.d -/run/resolvconf
-${placeOf(service)}PrivateTmp=yes
+${hostFirewallOf(service)}${placeOf(service)}PrivateTmp=yes
 ProtectClock=yes
 ProtectControlGroups=yes
 ProtectHostname=yes
@@ -74,6 +76,15 @@ export function unitName(interfaceName: string): string {
 /** Whether a unit starts the node of a directory. */
 export function isUnitOf(unit: string, directory: string): boolean {
   return unit.includes(` --config-dir ${quoted(directory)} `);
+}
+
+/** ufw and firewalld keep rules in files, and ufw and iptables hold locks; the daemon of firewalld is asked by its socket. */
+function hostFirewallOf({ options }: NodeService): string {
+  if (!options.includes('--open-firewall')) return '';
+  return `# For --open-firewall.
+ExecStartPre=+-/bin/touch ${LOCKS.join(' ')}
+ReadWritePaths=-/etc/ufw -/etc/firewalld ${LOCKS.map((lock) => `-${lock}`).join(' ')}
+`;
 }
 
 /** Homes are empty, but for the directory of the node and this software where they lie there. */

@@ -13,7 +13,7 @@ import type { PathStatus } from '../paths/status.ts';
 import type { NetworkWatch } from '../tunnel/network-watch.ts';
 import { HandshakeWatch } from './handshake-watch.ts';
 import { KnownPeers } from './known-peers.ts';
-import type { NodeStatus } from './node-status.ts';
+import type { HostFirewallStatus, NodeStatus } from './node-status.ts';
 import { Overlay, type OverlayParts } from './overlay.ts';
 import { PathReports } from './path-reports.ts';
 import { logReport, NO_OVERLAY, overlayReport } from './report.ts';
@@ -53,7 +53,7 @@ export interface AgentEnd {
 
 /** How far a start came. */
 export type Started =
-  | { readonly state: 'up'; readonly address: string }
+  | { readonly state: 'up'; readonly address: string; readonly hostFirewall?: HostFirewallStatus }
   | { readonly state: 'pending' | 'revoked' | 'removed' | 'away'; readonly detail: string };
 
 const KEY_SHARED =
@@ -183,7 +183,11 @@ export class Agent {
     }
     const { standing, trouble } = this.#control.status;
     const { up } = this.#overlay;
-    if (up) return { state: 'up', address: up.graph.self.address };
+    if (up) {
+      // Who asked for it hears that it is there, or why it is not.
+      const hostFirewall = this.#options.opensHost ? await up.hostFirewall.status() : undefined;
+      return { state: 'up', address: up.graph.self.address, ...(hostFirewall && { hostFirewall }) };
+    }
     if (standing === 'ready' || standing === 'unknown') return { state: 'away', detail: trouble || this.#trouble };
     return { state: standing, detail: trouble };
   }
@@ -205,7 +209,7 @@ export class Agent {
       tunnelPeers,
       paths: up.paths.statuses(),
       metrics: up.paths.metrics(),
-      blockages: await up.hostFirewall.blockages(),
+      hostFirewall: await up.hostFirewall.status(),
     };
     return {
       node: {
@@ -236,6 +240,11 @@ export class Agent {
     const peer = up?.graph.peers.find(({ id, name }) => id === nameOrId || name === nameOrId);
     if (peer) up?.paths.hurry(peer.id);
     return peer !== undefined;
+  }
+
+  /** Has the host's own firewall accept the overlay until this node ends. @returns how it is then; undefined while the overlay is down */
+  openFirewall(): Promise<HostFirewallStatus | undefined> {
+    return this.#overlay.openHost();
   }
 
   /** Gives this node another key; tunnels go on. @throws PlaneRefusal or PlaneAway */

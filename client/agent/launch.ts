@@ -1,6 +1,7 @@
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { Enrolled } from '../enrol/enrol.ts';
 import type { NodeLogLevel } from './node-log.ts';
+import type { HostFirewallStatus } from './node-status.ts';
 
 /** What the command line asks of the node of a directory. */
 export interface NodeOptions {
@@ -57,7 +58,10 @@ export interface Greeting {
   readonly state: 'up' | 'pending' | 'revoked' | 'removed' | 'away';
   readonly address: string | null;
   readonly interface: string;
-  /** The same for people. */
+  readonly directory: string;
+  /** Where it was asked to be opened. */
+  readonly hostFirewall?: HostFirewallStatus;
+  /** The same for people, but for the host's firewall. */
   readonly line: string;
 }
 

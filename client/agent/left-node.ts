@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { exact, ifIs, integer, json, type Of, object, oneOf, text } from '../../core/base/shape.ts';
+import { exact, ifIs, integer, json, type Of, object, text } from '../../core/base/shape.ts';
 import { RUN_DIRECTORY } from '../run-directory.ts';
 
 /** What a node made on this host is found by: written before it makes anything, and gone with it or with a reboot. */
@@ -10,7 +10,6 @@ const leftShape = json(
       directory: text(4_096),
       interfaceName: text(15),
       wireguardPort: integer(),
-      opensHost: oneOf('yes', 'no'),
     }),
   ),
 );

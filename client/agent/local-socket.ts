@@ -12,7 +12,7 @@ import { makePrivateDirectory } from '../enrol/private-file.ts';
  *     {"ask":"status"}                  {"answer":{…}}
  *     {"ask":"hurry","peer":"web"}      {"error":"no peer web"}
  */
-const plainShape = exact(object({ ask: oneOf('status', 'rotate-key', 'down') }));
+const plainShape = exact(object({ ask: oneOf('status', 'rotate-key', 'open-firewall', 'down') }));
 const hurryShape = exact(object({ ask: oneOf('hurry'), peer: text(64) }));
 const answerShape = object({}, { answer: anything, error: text(65_536) });
 

@@ -94,13 +94,19 @@ export const nodeStatusSchema = z.object({
         z.object({
           table: z.string(),
           chain: z.string(),
-          /** Null where the policy of the chain does it. */
+          /** Null where the policy of the chain does it; without a text where nft did not list it. */
           rule: z.object({ handle: z.number(), text: z.string() }).nullable(),
           what: z.array(z.string()),
           text: z.string(),
         }),
       )
       .default([]),
+    /** What of the permitted it is not known of whether the host drops it, and why. */
+    notJudged: z.array(z.object({ what: z.array(z.string()), why: z.string() })).default([]),
+    /** By which tool of the host it accepts the overlay for this node; null where the node changed nothing of it. */
+    opened: z.enum(['ufw', 'firewalld', 'nft']).nullable().default(null),
+    /** Why it could not be opened or closed again, with the command that failed; empty where it could. */
+    openTrouble: z.string().default(''),
   }),
   /** Signals and checks that were ignored, by reason. */
   ignored: z.record(z.string(), z.number()),
@@ -109,4 +115,5 @@ export const nodeStatusSchema = z.object({
   peers: z.array(peerStatus),
 });
 
+export type HostFirewallStatus = Omit<z.infer<typeof nodeStatusSchema>['firewall'], 'in' | 'out'>;
 export type NodeStatus = z.infer<typeof nodeStatusSchema>;

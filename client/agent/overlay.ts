@@ -12,6 +12,7 @@ import { heldBy } from './held-peers.ts';
 import { HostFirewall } from './host-firewall.ts';
 import { inForce } from './in-force.ts';
 import type { KnownPeers } from './known-peers.ts';
+import type { HostFirewallStatus } from './node-status.ts';
 
 /** The parts that an overlay is made of; tests put others in their place. */
 export interface OverlayParts {
@@ -85,6 +86,7 @@ type Parts = Pick<Open, 'tunnel'> & {
 /** Brings tunnel, firewall and paths to the graph that is wanted, one step after the other, and again after a failure. */
 export class Overlay {
   readonly #options: OverlayOptions;
+  #opensHost: boolean;
   #keyPair: KeyPair;
   #wanted: FullGraph | undefined;
   #open: Open | undefined;
@@ -98,6 +100,7 @@ export class Overlay {
 
   constructor(options: OverlayOptions, keyPair: KeyPair) {
     this.#options = options;
+    this.#opensHost = options.opensHost;
     this.#keyPair = keyPair;
   }
 
@@ -131,6 +134,12 @@ export class Overlay {
   /** This host has another network. */
   networkChanged(): void {
     this.#open?.paths.networkChanged();
+  }
+
+  /** Rules of the host are to let the overlay in from now on. @returns how they are then; undefined while it is down */
+  async openHost(): Promise<HostFirewallStatus | undefined> {
+    this.#opensHost = true;
+    return this.#open?.hostFirewall.open();
   }
 
   /** Resolves when what was wanted last is in force, or has failed once. */
@@ -192,7 +201,7 @@ export class Overlay {
   }
 
   async #bringUp(graph: FullGraph, now: number): Promise<void> {
-    const { parts, interfaceName, listenPort, namespace, log, opensHost } = this.#options;
+    const { parts, interfaceName, listenPort, namespace, log } = this.#options;
     const { address, cidr } = graph.self;
     if (namespace === undefined) {
       const collisions = await parts.platform.collisions(cidr, interfaceName);
@@ -221,7 +230,7 @@ export class Overlay {
         peers: held.peers,
         rules: rulesOf(graph),
         firewallKeeper: new FirewallKeeper({ firewall, interfaceName, log, onRestored }),
-        hostFirewall: new HostFirewall({ rules, interfaceName, isToOpen: opensHost, log }),
+        hostFirewall: new HostFirewall({ rules, interfaceName, isToOpen: this.#opensHost, log }),
         isLost: false,
       };
       this.#open = open;

@@ -3,11 +3,10 @@ import { formatInstant } from '../../core/base/time.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { formatHostPort } from '../../net/host-port.ts';
 import type { LogStatus } from '../control/log-witness.ts';
-import { type Blockage, textOf } from '../firewall/host/blockages.ts';
 import type { ConnectivityMetrics } from '../paths/connectivity.ts';
 import type { PathStatus } from '../paths/status.ts';
 import type { Endpoint, Tunnel, TunnelPeerState } from '../tunnel/tunnel.ts';
-import type { NodeStatus, PeerStatus } from './node-status.ts';
+import type { HostFirewallStatus, NodeStatus, PeerStatus } from './node-status.ts';
 
 /** WireGuard renews the keys of a session in use every 2 minutes and drops them after 3. */
 const SESSION_MS = 180_000;
@@ -19,7 +18,7 @@ export interface OverlayFacts {
   readonly tunnelPeers: readonly TunnelPeerState[];
   readonly paths: readonly PathStatus[];
   readonly metrics: ConnectivityMetrics;
-  readonly blockages: readonly Blockage[];
+  readonly hostFirewall: HostFirewallStatus;
 }
 
 /** The part of a status that comes from the overlay. */
@@ -41,7 +40,7 @@ export function overlayReport(
     firewall: {
       in: graph.firewall.full.in.length,
       out: graph.firewall.full.out.length,
-      blocked: facts.blockages.map(({ what, ...by }) => ({ ...by, what: [...what], text: textOf({ ...by, what }) })),
+      ...facts.hostFirewall,
     },
     ignored: { ...metrics.ignored },
     peers: graph.peers.map((peer): PeerStatus => {
@@ -85,7 +84,7 @@ export function logReport({ origin, kept, refused, trouble }: LogStatus): NodeSt
 export const NO_OVERLAY: ReturnType<typeof overlayReport> = {
   relay: { state: 'none', address: null, reason: null, sentPackets: 0, receivedPackets: 0, dropped: {} },
   icePort: { isShared: false, obstacle: null, mapped: { ipv4: null, ipv6: null } },
-  firewall: { in: 0, out: 0, blocked: [] },
+  firewall: { in: 0, out: 0, blocked: [], notJudged: [], opened: null, openTrouble: '' },
   ignored: {},
   peers: [],
 };

@@ -13,7 +13,7 @@ export interface Firewall {
    * @returns whether it had to put them back
    */
   maintain(look?: 'closely'): Promise<boolean>;
-  /** Tells of what is removed from packet rules of nodes, as it happens; of nothing where the kernel does not tell. */
+  /** Tells of what others remove from the rules, as it happens; of nothing where the kernel does not tell. */
   watch(onRemoved: () => void): Watch;
   /** Takes the rules away. Idempotent. */
   close(): Promise<void>;

@@ -7,10 +7,21 @@ const NOTHING = { in: [], out: [] };
 const LEASE_MS = 60_000;
 const ELEMENTS = '10.96.0.1 timeout 1m expires 59s996ms';
 
-/** An nft that prints what it holds; the looks at chains, at rules and at elements take 1, 2 and 10 ms. */
+/** An nft that prints what it holds, and tells of what it removes; the looks at chains, at rules and at elements take 1, 2 and 10 ms. */
 function nft() {
-  const state = { time: 0, chains: 'chains', rules: 'rules', elements: ELEMENTS, loads: 0, renewals: 0, refusal: '' };
+  const state = {
+    time: 0,
+    chains: 'chains',
+    rules: 'rules',
+    elements: ELEMENTS,
+    loads: 0,
+    renewals: 0,
+    refusal: '',
+    isGone: false,
+  };
   const did: string[] = [];
+  /** What `nft monitor` was given to print, each line at the next step of the loop. */
+  let tell: (line: string) => void = () => {};
   const shown = () => ({
     'list chains inet': { tookMs: 1, text: state.chains },
     '-t list ruleset inet': { tookMs: 2, text: `${state.chains}\n${state.rules}` },
@@ -22,21 +33,27 @@ function nft() {
       did.push(command);
       if (state.refusal !== '') return { code: 1, stdout: '', stderr: state.refusal };
       if (args[0] === '-f') {
-        const isRenewal = stdin.startsWith('add element');
+        for (const line of stdin.split('\n').filter((one) => one.startsWith('delete '))) setImmediate(() => tell(line));
+        const isRenewal = /^add element/m.test(stdin);
         if (isRenewal && state.chains !== 'chains') return { code: 1, stdout: '', stderr: 'No such file or directory' };
         state.renewals += isRenewal ? 1 : 0;
         state.loads += stdin.includes('chain') ? 1 : 0;
-        if (!isRenewal) Object.assign(state, { chains: 'chains', rules: 'rules', elements: ELEMENTS });
+        if (!isRenewal) Object.assign(state, { chains: 'chains', rules: 'rules', elements: ELEMENTS, isGone: false });
         return { code: 0, stdout: '', stderr: '' };
       }
       const { tookMs, text } = shown()[command as keyof ReturnType<typeof shown>];
       state.time += tookMs;
+      if (state.isGone) return { code: 1, stdout: '', stderr: 'No such file or directory' };
       return { code: 0, stdout: `table inet other {\n}\ntable inet mesh_mesh0 {\n${text}\n}\n`, stderr: '' };
     },
     elapsed: () => state.time,
     leaseMs: LEASE_MS,
+    start: (_file, _args, onLine) => {
+      tell = onLine;
+      return { ended: new Promise(() => {}), end: async () => {} };
+    },
   });
-  return { state, did, firewall };
+  return { state, did, firewall, tell: (line: string) => tell(line) };
 }
 
 it('looks at its chains each time, and at those of no other table', async () => {
@@ -101,4 +118,70 @@ it('puts nothing back after it was closed', async () => {
   await firewall.close();
   state.chains = 'gone';
   expect([await firewall.maintain(), state.loads]).toEqual([false, 1]);
+});
+
+/** Watched, with one load in force. */
+async function watched() {
+  const all = nft();
+  const { firewall } = all;
+  const told: string[] = [];
+  await firewall.apply(OWN, NOTHING, NOW);
+  await firewall.maintain();
+  firewall.watch(() => told.push('removed'));
+  return { ...all, told };
+}
+const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+it('takes no change of its own for a removal, neither rules nor the lease', async () => {
+  const { state, firewall, told } = await watched();
+  const applied = firewall.apply(OWN, NOTHING, NOW);
+  const meanwhile = firewall.maintain('closely');
+  await applied;
+  await settled();
+  state.time += LEASE_MS / 4;
+  const renewed = await firewall.maintain();
+  await settled();
+  expect([told, await meanwhile, renewed, state.loads, state.renewals]).toEqual([[], false, false, 2, 1]);
+});
+
+it('puts back what others removed right after a load, before anything looked at it', async () => {
+  const { state, firewall, tell, told } = await watched();
+  await firewall.apply(OWN, NOTHING, NOW);
+  await settled();
+  Object.assign(state, { chains: 'empty' });
+  tell('delete rule inet mesh_mesh0 c_input handle 7');
+  expect([told, await firewall.maintain('closely'), state.loads]).toEqual([['removed'], true, 3]);
+  expect([await firewall.maintain(), state.loads]).toEqual([false, 3]);
+});
+
+it('loads once for all that one removal tells of, however late it does', async () => {
+  const { state, firewall, tell, told } = await watched();
+  tell('delete rule inet mesh_mesh0 c_input handle 7');
+  const first = firewall.maintain('closely');
+  tell('delete chain inet mesh_mesh0 c_input');
+  tell('delete table inet mesh_mesh0');
+  expect([await first, told.length, await firewall.maintain('closely'), state.loads]).toEqual([true, 3, false, 2]);
+});
+
+it('hears of its own table alone, and looks closely where nft lost what the kernel told', async () => {
+  const { state, firewall, tell, told } = await watched();
+  for (const line of [
+    'delete table inet mesh_mesh01',
+    'delete table ip mesh_mesh0',
+    'delete rule inet lost c handle 1',
+    'add rule inet mesh_mesh0 c_input accept',
+  ])
+    tell(line);
+  expect(told).toEqual([]);
+  state.elements = 'fewer';
+  tell('# ERROR: We lost some netlink events!');
+  expect([told, await firewall.maintain('closely'), state.loads]).toEqual([['removed'], true, 2]);
+});
+
+it('takes no table that is gone for whole', async () => {
+  const { state, firewall } = nft();
+  const applied = firewall.apply(OWN, NOTHING, NOW);
+  await applied;
+  state.isGone = true;
+  expect([await firewall.maintain(), state.loads]).toEqual([true, 2]);
 });

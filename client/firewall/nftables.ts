@@ -4,6 +4,7 @@ import { runProgram, type StartProgram, startProgram } from '../run-program.ts';
 import type { Firewall } from './firewall.ts';
 import type { Guard } from './guard.ts';
 import type { OwnAddress } from './own-address.ts';
+import { ownTransaction } from './own-transaction.ts';
 import { removal, renderRules, renewal, tableOf } from './render.ts';
 import { OWN_ADDRESS } from './render-address.ts';
 import { serialiser } from './serialise.ts';
@@ -29,8 +30,12 @@ const LOOKS = [
   { nft: (table: string) => ['list', 'table', 'inet', table], share: 1 / 400 },
 ] as const;
 type Look = (typeof LOOKS)[number];
+/** In place of a digest. */
+const GONE = 'gone';
 
 interface InForce {
+  /** Its number: later ones have higher ones. */
+  readonly load: number;
   readonly own: OwnAddress;
   /** With marks for a guard, or without. */
   readonly textOf: (isGuarded: boolean) => string;
@@ -62,8 +67,10 @@ export function nftablesFirewall(
   }: NftablesOptions = {},
 ): Firewall {
   const table = tableOf(interfaceName);
-  const renewed = `inet ${table} ${OWN_ADDRESS} `;
   let inForce: InForce | undefined;
+  let loads = 0;
+  /** The load after which someone else removed something, as far as is told. */
+  let removedAfter = 0;
   let isGuarded = guard !== undefined;
   const nextAt = new Map<Look, number>();
   const serialise = serialiser();
@@ -79,22 +86,31 @@ export function nftablesFirewall(
     const { stdout } = await run('nft', look.nft(table));
     nextAt.set(look, elapsed() + (elapsed() - startedAt) * (1 / look.share - 1));
     const from = stdout.indexOf(`table inet ${table} {\n`);
-    if (from < 0) return 'gone';
+    if (from < 0) return GONE;
     return digestOf(stdout.slice(from, stdout.indexOf('\n}\n', from)).replace(/ expires \w+/g, ''));
   }
 
   async function put(wanted: Pick<InForce, 'own' | 'textOf'>): Promise<void> {
     const leasedAt = elapsed();
-    await load(wanted.textOf(isGuarded));
-    const loaded: InForce = { ...wanted, leasedAt };
+    // One that fails may have been put in force all the same, and has its number.
+    loads += 1;
+    const number = loads;
+    await load(ownTransaction(table, number, wanted.textOf(isGuarded)));
+    const loaded: InForce = { ...wanted, load: number, leasedAt };
     inForce = loaded;
     // The rules are in force: whoever waits for that does not wait for the looks at them.
     void serialise(async () => {
       if (inForce !== loaded || (await isLeftUnguarded())) return;
-      const seen = new Map<Look, string>();
-      for (const look of LOOKS) seen.set(look, await see(look));
-      loaded.seen = seen;
+      await seenOf(loaded);
     });
+  }
+
+  async function seenOf(loaded: InForce): Promise<Map<Look, string>> {
+    if (loaded.seen) return loaded.seen;
+    const seen = new Map<Look, string>();
+    for (const look of LOOKS) seen.set(look, await see(look));
+    loaded.seen = seen;
+    return seen;
   }
 
   /** Once the rules are there: before them it would close the interface. */
@@ -109,15 +125,17 @@ export function nftablesFirewall(
   async function renew(lease: InForce): Promise<boolean> {
     const leasedAt = elapsed();
     if (leasedAt - lease.leasedAt < leaseMs / RENEWALS_IN_A_LEASE) return true;
-    const { code } = await run('nft', ['-f', '-'], { stdin: renewal(interfaceName, lease.own, leaseMs) });
+    const text = ownTransaction(table, lease.load, renewal(interfaceName, lease.own, leaseMs));
+    const { code } = await run('nft', ['-f', '-'], { stdin: text });
     if (code !== 0) return false;
     lease.leasedAt = leasedAt;
     return true;
   }
 
-  async function isAsPut(seen: Map<Look, string>, isClose: boolean): Promise<boolean> {
+  async function isAsPut(loaded: InForce, isClose: boolean): Promise<boolean> {
     const look = LOOKS.findLast((one) => isClose || elapsed() >= (nextAt.get(one) ?? 0)) ?? LOOKS[0];
-    return (await see(look)) === seen.get(look);
+    const before = (await seenOf(loaded)).get(look);
+    return before !== GONE && (await see(look)) === before;
   }
 
   return {
@@ -128,15 +146,21 @@ export function nftablesFirewall(
     maintain: (look) =>
       serialise(async () => {
         if (!inForce) return false;
+        // What is told is not looked at: between a load and the first look at it, that look would take what is left for whole.
+        const isRemoved = removedAfter >= inForce.load;
         // Before anything that takes time: a machine that slept or was busy may have little left.
-        if ((await renew(inForce)) && inForce.seen && (await isAsPut(inForce.seen, look === 'closely'))) {
+        if (!isRemoved && (await renew(inForce)) && (await isAsPut(inForce, look === 'closely'))) {
           await isLeftUnguarded();
           return false;
         }
         await put(inForce);
         return true;
       }),
-    watch: (onRemoved) => watchRemovals(start, (line) => line.includes(renewed), onRemoved),
+    watch: (onRemoved) =>
+      watchRemovals(start, table, (removal) => {
+        if (removal !== 'lost') removedAfter = Math.max(removedAfter, removal.afterLoad ?? inForce?.load ?? 0);
+        onRemoved();
+      }),
     close: () =>
       serialise(async () => {
         inForce = undefined;

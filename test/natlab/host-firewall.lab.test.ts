@@ -1,3 +1,4 @@
+import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import { labNodes } from '../kits/lab/natlab-node.ts';
 import { labParts } from '../kits/lab/natlab-parts.ts';
 import { startLabPlane } from '../kits/lab/natlab-plane.ts';
 import { describeLong, describePrivileged, isLong } from '../kits/lab/privileged.ts';
+import { isInstalled } from '../kits/process/needs.ts';
 
 const NOW = Date.UTC(2026, 0, 5);
 const [A, B] = ['198.51.100.10', '198.51.100.11'];
@@ -78,31 +80,78 @@ const CLOSED = `table inet filter {
 const TWO = '10.96.0.2';
 
 describePrivileged('a node on a host with a firewall of its own', () => {
-  it('names the rule that drops what the network permits, and opens it with --open-firewall until it is down', async () => {
+  it('names the rule that drops what the network permits, and opens it where it is asked to, until it is not any more', async () => {
     await using lab = await natlab({ hosts: { one: {}, two: {} } });
     await using plane = await startLabPlane(lab);
+    const chain = () => lab.host('two').must('nft', ['list', 'chain', 'inet', 'filter', 'input']);
     await lab.host('two').nft(CLOSED);
     const { one, two } = await labNodes(lab, plane, ['one', 'two'], (node) => node.up());
+    const accepts = `iifname "${two.interfaceName}" accept comment "mesh ${two.interfaceName}"`;
     await one.untilPeer('two', ({ path }) => path === 'direct');
     expect(await one.host.reaches(TWO, 2)).toBe(false);
-    const blocked = /Host firewall +inet filter input \(policy drop\) drops all: mesh up --open-firewall opens it/;
-    expect(await two.must(['status'])).toMatch(blocked);
+    const blocked =
+      /Host firewall +inet filter input \(policy drop\) drops all: (sudo .*mesh up --open-firewall .*) opens it/;
+    const said = await two.must(['status']);
+    expect(said).toMatch(blocked);
     expect((await two.mesh(['netcheck'])).stdout).toMatch(blocked);
     expect((await two.mesh(['why', 'one', 'two'])).stdout).toContain('inet filter input (policy drop) drops all');
 
-    await two.down();
-    await two.up(['--open-firewall']);
+    // The command as it is printed, while the node is up.
+    const [, , ...hint] = blocked.exec(said)?.[1]?.split(' ') ?? [];
+    expect(await two.must(hint)).toMatch(/is up already.*\n.*accepts the overlay by nft until .*mesh down/);
+    expect(await chain()).toContain(accepts);
     expect(await one.host.reaches(TWO)).toBe(true);
-    const accepts = `iifname "${two.interfaceName}" accept comment "mesh ${two.interfaceName}"`;
-    const chain = () => two.host.must('nft', ['list', 'chain', 'inet', 'filter', 'input']);
+    expect((await two.status()).firewall).toMatchObject({ blocked: [], opened: 'nft', openTrouble: '' });
+    await two.down();
+    expect(await chain()).not.toContain('mesh');
+
+    // It is there once the command is back.
+    expect(await two.up(['--open-firewall'])).toContain('accepts the overlay by nft');
     expect(await chain()).toContain(accepts);
     expect(await two.must(['status'])).not.toMatch(blocked);
     // As nftables.service does on a reload.
     await two.host.nft(`flush ruleset\n${CLOSED}`);
     expect(await one.host.reaches(TWO)).toBe(true);
+
+    // What a killed agent opened the next one takes away, unless it is asked to open.
+    process.kill((await two.status()).node.pid, 'SIGKILL');
+    await two.up();
+    await two.until(({ firewall }) => firewall.blocked.length > 0);
+    expect(await chain()).not.toContain('mesh');
+    await two.down();
+    await two.up(['--open-firewall']);
     process.kill((await two.status()).node.pid, 'SIGKILL');
     await two.down();
     expect(await chain()).not.toContain('mesh');
+    await one.down();
+  });
+
+  it.skipIf(!isInstalled('ufw'))('has ufw open it and close it again, also after a restart of the host', async () => {
+    await using lab = await natlab({ hosts: { one: {}, two: {} } });
+    await using plane = await startLabPlane(lab);
+    const host = lab.host('two');
+    // Of this host alone: what lies there stands in the place of /etc.
+    cpSync('/etc/ufw', `/etc/netns/${host.namespace}/ufw`, { recursive: true });
+    await host.must('ufw', ['allow', '51820/udp']);
+    await host.must('ufw', ['--force', 'enable']);
+    const { one, two } = await labNodes(lab, plane, ['one', 'two'], (node) => node.up());
+    const added = async () => (await host.must('ufw', ['show', 'added'])).split('\n').slice(1, -1);
+    await one.untilPeer('two', ({ path }) => path === 'direct');
+    await two.until(({ firewall }) => firewall.blocked.length > 0);
+    expect((await two.status()).firewall.blocked).toMatchObject([
+      { table: 'ip filter', chain: 'INPUT', rule: null, what: ['TCP', 'UDP'] },
+    ]);
+    await two.down();
+    const before = await added();
+    expect(await two.up(['--open-firewall'])).toContain('accepts the overlay by ufw');
+    const rule = `ufw allow in on ${two.interfaceName} comment 'mesh ${two.interfaceName}'`;
+    expect(await added()).toEqual([...before, rule]);
+    expect((await two.status()).firewall).toMatchObject({ blocked: [], notJudged: [], opened: 'ufw' });
+    process.kill((await two.status()).node.pid, 'SIGKILL');
+    // As a restart of the host: what a node notes of itself is gone, and ufw has its rules.
+    rmSync(`/var/run/mesh/${two.interfaceName}/node.json`);
+    await two.down();
+    expect(await added()).toEqual(before);
     await one.down();
   });
 });

@@ -70,4 +70,46 @@ describePrivileged('mesh service, under a real systemd', () => {
       await b.down();
     },
   );
+
+  it.skipIf(!isInstalled('systemd-nspawn') || !isInstalled('ufw'))(
+    'opens ufw from its sandbox where it was installed for that, and else says what to run',
+    async () => {
+      await using lab = await natlab({ hosts: { a: {}, b: {} } });
+      await using plane = await startLabPlane(lab);
+      const { b } = await labNodes(lab, plane, ['b'], (node) => node.up());
+      const a = new LabNode(lab.host('a'));
+      await a.join(await plane.joinToken());
+      const shared = path.dirname(a.directory);
+      const mesh = launcher('mesh');
+      const own = `--config-dir /root/trial/${path.basename(a.directory)}`;
+      const name = `--interface ${a.interfaceName}`;
+      const untilBlocked = `until ${mesh} status ${own} --json 2>/dev/null | grep -q '"table": "ip filter"'; do :; done`;
+      const script = [
+        'ufw allow 51820/udp; ufw --force enable',
+        step('without', `${mesh} service install ${own} ${name}`),
+        untilBlocked,
+        step('refused', `${mesh} up --open-firewall ${own} 2>&1`),
+        step('install', `${mesh} service install ${own} ${name} -- --open-firewall`),
+        `until ${mesh} status ${own} --json 2>/dev/null | grep -q '"opened": "ufw"'; do :; done`,
+        step('added', 'ufw show added'),
+        step('uninstall', `${mesh} service uninstall ${name}`),
+        step('left', 'ufw show added'),
+      ].join('\n');
+      writeFileSync(path.join(shared, 'trial.sh'), `${script}\n`);
+      const command = [path.resolve('test/kits/lab/in-systemd.sh'), a.host.namespace, shared];
+      const { stdout } = await runCommand('sh', command, { timeoutMs: 110_000 });
+      const of = (mark: string) => saidIn(stdout, mark);
+      expect(of('without'), readFileSync(path.join(shared, 'console'), 'utf8')).toContain('is installed');
+      expect(of('refused')).toMatch(
+        /: not opened: ufw allow in on \w+ .* failed: ERROR: '\/etc\/ufw\/user.rules' is not writable/,
+      );
+      expect(of('refused')).toMatch(/mesh service install .*-- --open-firewall\nexit=1/);
+      expect(of('install')).toContain('is installed');
+      expect(of('added')).toContain(`ufw allow in on ${a.interfaceName} comment 'mesh ${a.interfaceName}'`);
+      expect(of('uninstall')).toContain('is gone');
+      expect(of('left')).toMatch(/ufw allow 51820\/udp/);
+      expect(of('left')).not.toContain(a.interfaceName);
+      await b.down();
+    },
+  );
 });

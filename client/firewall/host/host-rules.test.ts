@@ -1,63 +1,161 @@
 import { expect, test } from 'vitest';
 import type { Blockage } from './blockages.ts';
 import { linuxHostRules } from './host-rules.ts';
+import type { Opened, OpenedRecord } from './opened.ts';
 
-const BLOCKED: Blockage = { table: 'inet filter', chain: 'web', rule: { handle: 9, text: 'drop' }, what: ['all'] };
-const LISTING = `table inet filter { # handle 1
-	chain web { # handle 2
-		drop # handle 9
-	}
-	chain input { # handle 3
-		type filter hook input priority filter; policy accept;
-		iifname "mesh0" accept comment "mesh mesh0" # handle 11
-		iifname "mesh1" accept comment "mesh mesh1" # handle 12
-		jump web # handle 4
-	}
-}
-`;
+const BLOCKED: Blockage = { table: 'inet filter', chain: 'web', handle: 9, base: 'input', what: ['all'] };
+const CHAIN = 'nft -j --terse list chain inet filter input';
+const MATCH = { match: { op: '==', left: { meta: { key: 'iifname' } }, right: 'mesh0' } };
+const rule = (handle: number, comment: string, expr: readonly object[] = [MATCH, { accept: null }]) => ({
+  rule: { family: 'inet', table: 'filter', chain: 'input', handle, comment, expr },
+});
+const listing = (...rules: readonly object[]) =>
+  JSON.stringify({
+    nftables: [{ chain: { family: 'inet', table: 'filter', name: 'input', hook: 'input' } }, ...rules],
+  });
 
-/** A host whose programs answer as in `answers`, and else fail. */
-function host(answers: Readonly<Record<string, string>>) {
+/** A host whose programs print what `answers` has of a command, or fail with it as an Error; without one there is no such program. */
+function host(answers: Readonly<Record<string, string | Error>>, noted?: Opened) {
   const did: string[] = [];
-  const rules = linuxHostRules('mesh0', async (file, args, { stdin = '' } = {}) => {
-    const line = [file, ...args].join(' ');
-    did.push(stdin === '' ? line : `${line} ${stdin.trim()}`);
-    const stdout = answers[line];
-    return { code: stdout === undefined ? 1 : 0, stdout: stdout ?? '', stderr: '' };
+  const notes: (Opened | undefined)[] = [noted];
+  const record: OpenedRecord = {
+    read: () => notes.at(-1),
+    write: (opened) => notes.push(opened),
+    forget: () => notes.push(undefined),
+  };
+  const rules = linuxHostRules('mesh0', record, async (file, args, { stdin = '' } = {}) => {
+    const line = [file, ...args, ...(stdin === '' ? [] : [stdin.trim()])].join(' ');
+    const answer = answers[line] ?? answers[file];
+    did.push(line);
+    if (answer === undefined) return { code: null, stdout: '', stderr: `spawn ${file} ENOENT`, isMissing: true };
+    return typeof answer === 'string'
+      ? { code: 0, stdout: answer, stderr: '' }
+      : { code: 1, stdout: answer.message === 'no' ? 'no\n' : '', stderr: `${answer.message}\n` };
   });
   /** Without what only looks. */
-  const changes = () => did.splice(0).filter((line) => !/ status$|--state$| list /.test(line));
-  return { rules, changes };
+  const changes = () =>
+    did.splice(0).filter((line) => !/ status$| version$| show added$|--state$|--query-| list /.test(line));
+  return { rules, changes, notes, noted: () => notes.at(-1) };
 }
 
-test('ufw keeps the rule itself where it is active, and takes it away', async () => {
-  const { rules, changes } = host({ 'ufw status': 'Status: active\n' });
-  expect([await rules.open([BLOCKED]), changes()]).toEqual(['ufw', ['ufw allow in on mesh0 comment mesh mesh0']]);
-  await rules.close();
-  expect(changes()).toEqual(['ufw --force delete allow in on mesh0']);
+const UFW = { ufw: '', 'ufw status': 'Status: active\n', 'ufw show added': 'Added user rules:\n(None)\n' };
+const ufwHas = (line: string) => ({ ...UFW, 'ufw show added': `Added user rules:\nufw allow 22/tcp\n${line}\n` });
+
+test('ufw is given the rule, which is on disk before, and gives it back', async () => {
+  const { rules, changes, noted } = host(UFW);
+  await rules.open([BLOCKED]);
+  const opened: Opened = { interfaceName: 'mesh0', tool: 'ufw', changes: ['rule'] };
+  expect([changes(), noted(), rules.opened()]).toEqual([['ufw allow in on mesh0 comment mesh mesh0'], opened, opened]);
+  const next = host(ufwHas("ufw allow in on mesh0 comment 'mesh mesh0'"), opened);
+  await next.rules.open([BLOCKED]);
+  expect(next.changes()).toEqual([]);
+  await next.rules.close();
+  expect([next.changes(), next.noted()]).toEqual([['ufw --force delete allow in on mesh0'], undefined]);
+  await next.rules.close();
+  expect(next.changes()).toEqual([]);
 });
 
-test('firewalld has the interface in its zone trusted, now and after a reload', async () => {
-  const { rules, changes } = host({ 'ufw status': 'Status: inactive\n', 'firewall-cmd --state': 'running\n' });
-  const zone = (verb: string) => [
-    `firewall-cmd --zone=trusted --${verb}-interface=mesh0`,
-    `firewall-cmd --permanent --zone=trusted --${verb}-interface=mesh0`,
-  ];
-  expect([await rules.open([BLOCKED]), changes()]).toEqual(['firewalld', zone('add')]);
+test.each([
+  ['without a comment', 'ufw allow in on mesh0'],
+  ['with another comment', "ufw allow in on mesh0 comment 'by Ada'"],
+])("a rule of the administrator's own stays, neither opened nor closed: one %s", async (_, line) => {
+  const { rules, changes, noted } = host(ufwHas(line));
+  await rules.open([BLOCKED]);
   await rules.close();
-  expect(changes()).toEqual(zone('remove'));
+  expect([changes(), noted()]).toEqual([[], undefined]);
+  const later = host(ufwHas(line), { interfaceName: 'mesh0', tool: 'ufw', changes: ['rule'] });
+  await later.rules.close();
+  expect([later.changes(), later.noted()]).toEqual([[], undefined]);
+});
+
+test('a tool that fails is named with what it said, and nothing counts as opened', async () => {
+  const readOnly = new Error("ERROR: [Errno 30] Read-only file system: '/etc/ufw/user.rules'");
+  const { rules, noted } = host({ ...UFW, 'ufw allow in on mesh0 comment mesh mesh0': readOnly });
+  await expect(rules.open([BLOCKED])).rejects.toThrow(
+    "ufw allow in on mesh0 comment mesh mesh0 failed: ERROR: [Errno 30] Read-only file system: '/etc/ufw/user.rules'",
+  );
+  expect(noted()).toBeUndefined();
+  await expect(host({ ufw: new Error('You need to be root') }).rules.open([BLOCKED])).rejects.toThrow(
+    'ufw status failed: You need to be root',
+  );
+});
+
+test('what cannot be taken away stays noted for the next who tries', async () => {
+  const noted: Opened = { interfaceName: 'mesh0', tool: 'ufw', changes: ['rule'] };
+  const own = ufwHas("ufw allow in on mesh0 comment 'mesh mesh0'");
+  const stuck = host({ ...own, 'ufw --force delete allow in on mesh0': new Error('locked') }, noted);
+  await expect(stuck.rules.close()).rejects.toThrow('ufw --force delete allow in on mesh0 failed: locked');
+  expect(stuck.noted()).toEqual(noted);
+  // Of a host from which ufw was removed there is nothing left.
+  const removed = host({}, noted);
+  await removed.rules.close();
+  expect(removed.noted()).toBeUndefined();
+});
+
+const zone = (verb: string, kept = '') => `firewall-cmd ${kept}--zone=trusted --${verb}-interface=mesh0`;
+
+test('firewalld is given the interface now and for later, where it does not have it, and gives that back', async () => {
+  const answers = { 'firewall-cmd': '', [zone('query', '--permanent ')]: 'yes', [zone('query')]: new Error('no') };
+  const { rules, changes, noted } = host(answers);
+  await rules.open([BLOCKED]);
+  const opened: Opened = { interfaceName: 'mesh0', tool: 'firewalld', changes: ['now'] };
+  expect([changes(), noted()]).toEqual([[zone('add')], opened]);
+  const next = host({ 'firewall-cmd': 'yes' }, opened);
+  await next.rules.close();
+  expect([next.changes(), next.noted()]).toEqual([[zone('remove')], undefined]);
+});
+
+test('firewalld that does not run gives back what it would load at its next start', async () => {
+  const noted: Opened = { interfaceName: 'mesh0', tool: 'firewalld', changes: ['now', 'permanent'] };
+  const { rules, changes } = host({ 'firewall-cmd': new Error('not running'), 'firewall-offline-cmd': '' }, noted);
+  await rules.close();
+  expect(changes().slice(1)).toEqual(['firewall-offline-cmd --zone=trusted --remove-interface=mesh0']);
+});
+
+test('firewalld that refuses is named with what it said', async () => {
+  const conflict = new Error("ZONE_CONFLICT: 'mesh0' already bound to a zone");
+  const { rules } = host({
+    'firewall-cmd': new Error('no'),
+    'firewall-cmd --state': 'running',
+    [zone('add')]: conflict,
+  });
+  await expect(rules.open([BLOCKED])).rejects.toThrow(`${zone('add')} failed: ${conflict.message}`);
 });
 
 test('without a tool the rule is put where packets meet the table that drops, once, and goes by its comment', async () => {
-  const bare = LISTING.replace(/^.*mesh mesh0.*\n/m, '');
-  const { rules, changes } = host({ 'nft --terse --handle list ruleset': bare });
-  expect([await rules.open([BLOCKED]), changes()]).toEqual([
-    'nft',
-    ['nft -f - insert rule inet filter input iifname "mesh0" accept comment "mesh mesh0"'],
-  ]);
-  const opened = host({ 'nft --terse --handle list ruleset': LISTING });
-  await opened.rules.open([BLOCKED]);
-  expect(opened.changes()).toEqual([]);
-  await opened.rules.close();
-  expect(opened.changes()).toEqual(['nft delete rule inet filter input handle 11']);
+  const accept = 'insert rule inet filter input iifname "mesh0" accept comment "mesh mesh0"';
+  const { rules, changes, noted } = host({ nft: '', [CHAIN]: listing(rule(11, 'mesh mesh1'), rule(12, '')) });
+  await rules.open([BLOCKED]);
+  const opened: Opened = { interfaceName: 'mesh0', tool: 'nft', changes: ['inet filter input'] };
+  expect([changes(), noted()]).toEqual([[`nft -f - ${accept}`], opened]);
+  const others = [
+    rule(12, 'mesh mesh1'),
+    rule(13, ''),
+    rule(14, 'mesh mesh0', [MATCH, { limit: {} }, { accept: null }]),
+    rule(15, 'mesh mesh0', [MATCH, { drop: null }]),
+  ];
+  const counted = [MATCH, { counter: { packets: 1, bytes: 2 } }, { accept: null }];
+  const next = host({ nft: '', [CHAIN]: listing(rule(11, 'mesh mesh0', counted), ...others) }, opened);
+  await next.rules.open([BLOCKED]);
+  expect(next.changes()).toEqual([]);
+  await next.rules.close();
+  expect([next.changes(), next.noted()]).toEqual([['nft delete rule inet filter input handle 11'], undefined]);
+});
+
+test('a chain that is gone has nothing to be taken away, and one that cannot be listed is named', async () => {
+  const noted: Opened = { interfaceName: 'mesh0', tool: 'nft', changes: ['inet filter input'] };
+  const gone = host({ [CHAIN]: new Error('Error: No such file or directory') }, noted);
+  await gone.rules.close();
+  expect(gone.noted()).toBeUndefined();
+  const busy = host({ [CHAIN]: new Error('Error: Resource busy') }, noted);
+  await expect(busy.rules.close()).rejects.toThrow(`${CHAIN} failed: Error: Resource busy`);
+  expect(busy.noted()).toEqual(noted);
+});
+
+test('what an agent of another interface or tool opened is closed before', async () => {
+  const noted: Opened = { interfaceName: 'mesh7', tool: 'ufw', changes: ['rule'] };
+  const { rules, changes, noted: now } = host(ufwHas("ufw allow in on mesh7 comment 'mesh mesh7'"), noted);
+  await rules.open([BLOCKED]);
+  expect(changes()).toEqual(['ufw --force delete allow in on mesh7', 'ufw allow in on mesh0 comment mesh mesh0']);
+  expect(now()).toEqual({ interfaceName: 'mesh0', tool: 'ufw', changes: ['rule'] });
 });

@@ -1,76 +1,92 @@
 import type { FirewallRules } from '../../../core/model/graph.ts';
 import type { runProgram } from '../../run-program.ts';
 import type { OwnAddress } from '../own-address.ts';
-import { type Blockage, blockagesOf } from './blockages.ts';
-import { parseRuleset } from './ruleset.ts';
+import { type Blockage, type Judgement, judgementOf } from './blockages.ts';
+import type { Opened, OpenedRecord } from './opened.ts';
+import { firewalld } from './programs/firewalld.ts';
+import { nft } from './programs/nft.ts';
+import type { Tool } from './programs/tool.ts';
+import { ufw } from './programs/ufw.ts';
+import { readRuleset } from './read-ruleset.ts';
 
 /** The host's own firewall, which a node neither owns nor changes unless it is asked to. */
 export interface HostRules {
-  /** What of the permitted it drops. Empty where that is not certain, or there is no nftables. */
-  blockages(own: OwnAddress, rules: FirewallRules): Promise<readonly Blockage[]>;
-  /** Accepts the overlay interface, where the host's tool keeps such rules. Again: no change. @returns that tool */
-  open(blockages: readonly Blockage[]): Promise<HostTool>;
-  /** Takes that away again. Idempotent. */
+  /** What of the permitted it drops, and of what that is not known. Never throws. */
+  judge(own: OwnAddress, rules: FirewallRules): Promise<Judgement>;
+  /** Of a rule that drops, as nft lists it; empty where that is not to be had. */
+  ruleText(blockage: Blockage): Promise<string>;
+  /**
+   * Accepts the overlay interface where the host's tool keeps such rules, and notes what it changes for that. Again: no change.
+   *
+   * @throws MeshError with the command that failed, and what it said
+   */
+  open(blockages: readonly Blockage[]): Promise<void>;
+  /** What this node or one before it changed, and has not taken away. */
+  opened(): Opened | undefined;
+  /** Takes that away again, and nothing else. Idempotent. @throws MeshError as `open` */
   close(): Promise<void>;
 }
 
-export type HostTool = 'ufw' | 'firewalld' | 'nft';
+export type HostTool = Opened['tool'];
+/** Who is active has the rules of the host; nft loads no rules of its own accord. */
+const TOOLS: Readonly<Record<HostTool, (interfaceName: string, run: typeof runProgram) => Tool>> = {
+  ufw,
+  firewalld,
+  nft,
+};
 
-/** On a rule that is ours in a chain of the host. */
-const commentOf = (interfaceName: string) => `mesh ${interfaceName}`;
+export function linuxHostRules(interfaceName: string, record: OpenedRecord, run: typeof runProgram): HostRules {
+  async function toolHere(): Promise<HostTool> {
+    for (const name of ['ufw', 'firewalld'] as const) if (await TOOLS[name](interfaceName, run).isActive()) return name;
+    return 'nft';
+  }
 
-export function linuxHostRules(interfaceName: string, run: typeof runProgram): HostRules {
-  const isDone = async (file: string, args: readonly string[]) => (await run(file, args)).code === 0;
-  const isActive = {
-    ufw: async () => /^Status: active/m.test((await run('ufw', ['status'])).stdout),
-    firewalld: () => isDone('firewall-cmd', ['--state']),
-  };
-  const ufwRule = ['allow', 'in', 'on', interfaceName] as const;
-  /** Now, and at each later start and reload. */
-  const zone = async (verb: 'add' | 'remove') => {
-    for (const kept of [[], ['--permanent']]) {
-      await run('firewall-cmd', [...kept, '--zone=trusted', `--${verb}-interface=${interfaceName}`]);
-    }
-  };
-  const listing = async () => (await run('nft', ['--terse', '--handle', 'list', 'ruleset'])).stdout;
-  const ours = (text: string) => text.includes(`comment "${commentOf(interfaceName)}"`);
+  async function close(): Promise<void> {
+    const left = record.read();
+    if (!left) return;
+    await TOOLS[left.tool](left.interfaceName, run).close(left.changes);
+    record.forget();
+  }
 
   return {
-    blockages: async (own, rules) => blockagesOf(parseRuleset(await listing()), interfaceName, own, rules),
+    judge: async (own, rules) => judgementOf(await readRuleset(run), interfaceName, own, rules),
+    async ruleText({ table, chain, handle }) {
+      if (handle === null) return '';
+      const { stdout } = await run('nft', ['--handle', '--terse', 'list', 'chain', ...table.split(' '), chain]);
+      const line = stdout.split('\n').find((one) => one.endsWith(` # handle ${handle}`));
+      return (line ?? '').replace(/ # handle \d+$/, '').trim();
+    },
     async open(blockages) {
-      if (await isActive.ufw()) {
-        await run('ufw', [...ufwRule, 'comment', commentOf(interfaceName)]);
-        return 'ufw';
-      }
-      if (await isActive.firewalld()) {
-        await zone('add');
-        return 'firewalld';
-      }
-      // A chain that a rule jumps to is left alone: what counts is where packets meet the firewall.
-      const bases = parseRuleset(await listing()).filter(
-        ({ table, base }) => base?.hook === 'input' && blockages.some((one) => one.table === table),
-      );
-      for (const { table, name } of bases.filter(({ rules }) => !rules.some(({ text }) => ours(text)))) {
-        const accept = `insert rule ${table} ${name} iifname "${interfaceName}" accept comment "${commentOf(interfaceName)}"`;
-        await run('nft', ['-f', '-'], { stdin: `${accept}\n` });
-      }
-      return 'nft';
-    },
-    async close() {
-      if (await isActive.ufw()) await run('ufw', ['--force', 'delete', ...ufwRule]);
-      if (await isActive.firewalld()) await zone('remove');
-      for (const { table, name, rules } of parseRuleset(await listing())) {
-        for (const { text, handle } of rules) {
-          if (ours(text)) await run('nft', ['delete', 'rule', ...table.split(' '), name, 'handle', `${handle}`]);
-        }
+      const name = await toolHere();
+      const before = record.read();
+      if (before && (before.tool !== name || before.interfaceName !== interfaceName)) await close();
+      const tool = TOOLS[name](interfaceName, run);
+      const changes = await tool.missing(blockages);
+      if (changes.length === 0) return;
+      // First on disk: whatever ends this process, the next one knows what to take away.
+      record.write({
+        interfaceName,
+        tool: name,
+        changes: [...new Set([...(record.read()?.changes ?? []), ...changes])],
+      });
+      try {
+        await tool.open(changes);
+      } catch (error) {
+        // What of it was done is taken back, or stays noted.
+        if (!before) await close().catch(() => {});
+        throw error;
       }
     },
+    opened: () => record.read(),
+    close,
   };
 }
 
 /** Where there is none of these. */
 export const NO_HOST_RULES: HostRules = {
-  blockages: async () => [],
-  open: async () => 'nft',
+  judge: async () => ({ blockages: [], notJudged: [] }),
+  ruleText: async () => '',
+  open: async () => {},
+  opened: () => undefined,
   close: async () => {},
 };

@@ -1,58 +1,86 @@
-/** A chain of nftables, as `nft --handle list ruleset` prints it. */
+/** What is judged of nftables, as libnftables-json(5) describes it. */
+
+/** A statement of a rule: one key that names it, and what it is given. */
+export type Statement = Readonly<Record<string, unknown>>;
+
+export interface Rule {
+  readonly handle: number;
+  readonly comment?: string;
+  readonly statements: readonly Statement[];
+}
+
 export interface Chain {
   /** "inet filter". */
   readonly table: string;
   readonly name: string;
   /** Of a base chain: where packets meet it, and what becomes of those that no rule decides. */
-  readonly base: { readonly hook: string; readonly priority: number; readonly policy: 'accept' | 'drop' } | null;
+  readonly base: Base | null;
   readonly rules: readonly Rule[];
 }
 
-export interface Rule {
-  readonly text: string;
-  readonly handle: number;
+export interface Base {
+  readonly type: string;
+  readonly hook: string;
+  readonly priority: number;
+  readonly policy: 'accept' | 'drop';
+  /** Of the family netdev. */
+  readonly devices: readonly string[];
 }
 
-/** Names of priorities (nft(8), table of standard priorities) that filters of incoming packets have. */
-const PRIORITIES: Readonly<Record<string, number>> = { raw: -300, mangle: -150, dstnat: -100, filter: 0, security: 50 };
+/** What a set or a map holds; a reason where that is not known. */
+export type Elements = readonly unknown[] | string;
 
-/** Reads a listing; what is no chain is passed over. Pure. */
-export function parseRuleset(listing: string): readonly Chain[] {
-  const chains: (Omit<Chain, 'rules' | 'base'> & { base: Chain['base']; rules: Rule[] })[] = [];
-  let table = '';
-  /** Of blocks, by what they began with. */
-  const open: string[] = [];
-  for (const line of listing.split('\n').map((one) => one.trim())) {
-    const [, begun] = /^([^{]*) \{(?: # [\w ]*)?$/.exec(line) ?? [];
-    if (begun !== undefined) {
-      open.push(begun);
-      if (begun.startsWith('table ')) table = begun.slice('table '.length);
-      else if (begun.startsWith('chain '))
-        chains.push({ table, name: begun.slice('chain '.length), base: null, rules: [] });
-    } else if (line === '}') open.pop();
-    else if (open.at(-1)?.startsWith('chain ')) {
-      const chain = chains.at(-1);
-      const base = baseOf(line);
-      const rule = ruleOf(line);
-      if (chain && base) chain.base = base;
-      else if (chain && rule) chain.rules.push(rule);
+export interface Ruleset {
+  readonly chains: readonly Chain[];
+  /** By table and name, "inet filter friends". */
+  readonly sets: ReadonlyMap<string, Elements>;
+  /** Why tables are not judged: "inet filter has more than 4 MiB of rules". */
+  readonly unread: readonly string[];
+}
+
+/** Reads what `nft --json` listed. Pure. @returns undefined for what is no whole listing */
+export function parseListing(text: string): readonly Statement[] | undefined {
+  try {
+    const objects = (JSON.parse(text) as { nftables?: unknown } | null)?.nftables;
+    return Array.isArray(objects) ? objects.filter(isRecord) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The chains of a listing, each with its rules in their order; what is no chain and no rule is passed over. Pure. */
+export function chainsOf(listing: readonly Statement[]): Chain[] {
+  const chains = new Map<string, Chain & { readonly rules: Rule[] }>();
+  for (const { chain, rule } of listing) {
+    if (isRecord(chain)) {
+      const table = `${chain['family']} ${chain['table']}`;
+      chains.set(`${table} ${chain['name']}`, { table, name: String(chain['name']), base: baseOf(chain), rules: [] });
+    } else if (isRecord(rule)) {
+      const { family, table, chain: name, handle, comment, expr } = rule;
+      chains.get(`${family} ${table} ${name}`)?.rules.push({
+        handle: Number(handle),
+        ...(typeof comment === 'string' && { comment }),
+        // Of a rule without a list nothing is known.
+        statements: Array.isArray(expr)
+          ? expr.map((one) => (isRecord(one) ? one : { unknown: one }))
+          : [{ unknown: expr }],
+      });
     }
   }
-  return chains;
+  return [...chains.values()];
 }
 
-function baseOf(line: string): Chain['base'] {
-  const [, hook, name = '', sign = '+', more = '0', policy] =
-    /^type \w+ hook (\w+) (?:device \S+ )?priority (-?\w+)(?: ([+-]) (\d+))?;(?: policy (\w+);)?/.exec(line) ?? [];
-  if (hook === undefined) return null;
-  const priority = (PRIORITIES[name] ?? Number(name)) + Number(`${sign}${more}`);
-  return { hook, priority, policy: policy === 'drop' ? 'drop' : 'accept' };
+function baseOf({ type, hook, prio, policy, dev }: Statement): Base | null {
+  if (typeof hook !== 'string') return null;
+  return {
+    type: String(type),
+    hook,
+    priority: Number(prio),
+    policy: policy === 'drop' ? 'drop' : 'accept',
+    devices: [dev].flat().filter((one) => typeof one === 'string'),
+  };
 }
 
-/** `nft --handle` writes it behind each rule. */
-const HANDLE = ' # handle ';
-
-function ruleOf(line: string): Rule | undefined {
-  const at = line.lastIndexOf(HANDLE);
-  return at < 0 ? undefined : { text: line.slice(0, at), handle: Number(line.slice(at + HANDLE.length)) };
+export function isRecord(value: unknown): value is Statement {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

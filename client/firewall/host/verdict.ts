@@ -1,82 +1,206 @@
-import { judge, type Newcomer } from './matches.ts';
-import type { Chain } from './ruleset.ts';
+import { CONDITIONAL, type Matches, mapped, meets, type Newcomer, type SetOf } from './matches.ts';
+import { type Chain, isRecord, type Rule, type Ruleset, type Statement } from './ruleset.ts';
 
 /** What of the host's own rules drops a packet. */
 export interface Dropper {
   /** "inet filter". */
   readonly table: string;
   readonly chain: string;
-  /** A rule, by its handle and text, or the policy of the chain. */
-  readonly rule: { readonly handle: number; readonly text: string } | null;
+  /** Of the rule; null where the policy of the chain does it. */
+  readonly handle: number | null;
+  /** The chain of the table where packets meet it. */
+  readonly base: string;
 }
 
-type Verdict = { readonly is: 'accept' | 'return' | 'unsure' } | { readonly is: 'drop'; readonly by: Dropper };
+/** What becomes of a packet on its way in; `unknown` says which rule is not understood. */
+export type Fate = { readonly is: 'let in' } | ({ readonly is: 'dropped' } & Dropper) | Unknown;
+
+interface Unknown {
+  readonly is: 'unknown';
+  readonly why: string;
+}
 
 /** Chains that jump to each other in a circle nftables refuses itself. */
 const MAX_DEPTH = 16;
+/** Rules that one packet is held to, as often as chains are jumped to: some 20 ms. */
+const MOST_RULES = 20_000;
+/** Where packets from an interface pass, in this order. */
+const HOOKS = ['ingress', 'prerouting', 'input'];
 
 /**
- * What drops a packet on its way in, where that is certain: each base chain of the input hook has its say, as in the kernel, and
- * one that drops is enough. Pure.
+ * What becomes of a packet on its way in: each base chain has its say, as in the kernel, and one that drops is enough. What is
+ * not understood may do anything. Pure.
  */
-export function dropperOf(chains: readonly Chain[], packet: Newcomer): Dropper | undefined {
-  const bases = chains.filter(({ table, base }) => base?.hook === 'input' && isOfFamily(table, packet));
-  for (const chain of bases.toSorted((a, b) => (a.base?.priority ?? 0) - (b.base?.priority ?? 0))) {
-    const verdict = verdictOf(chain, chains, packet, 0);
-    if (verdict.is === 'drop') return verdict.by;
+export function fateOf({ chains, sets, unread }: Ruleset, packet: Newcomer): Fate {
+  const byName = new Map(chains.map((chain) => [`${chain.table} ${chain.name}`, chain]));
+  const walk: Walk = {
+    packet,
+    chainOf: (table, name) => byName.get(`${table} ${name}`),
+    setOf: (table, name) => sets.get(`${table} ${name}`) ?? `the set ${name}`,
+    rules: 0,
+  };
+  let doubt = unread[0];
+  for (const chain of metBy(chains, packet)) {
+    const { drop, accepts, why } = closed(chain, outcomeOf(chain, walk, 0));
+    if (drop && !accepts) return { is: 'dropped', ...drop, base: chain.name };
+    if (drop) doubt ??= why;
+    // What is translated there is another packet from here on.
+    if (chain.base?.type === 'nat' && why !== undefined) break;
   }
-  return undefined;
+  return doubt === undefined ? { is: 'let in' } : { is: 'unknown', why: doubt };
 }
 
-function isOfFamily(table: string, { from }: Newcomer): boolean {
+/** One packet on its way. */
+interface Walk {
+  readonly packet: Newcomer;
+  chainOf(table: string, name: string): Chain | undefined;
+  setOf(table: string, name: string): ReturnType<SetOf>;
+  rules: number;
+}
+
+/** Whatever may become of a packet in a chain or by a rule. */
+interface Outcome {
+  accepts: boolean;
+  drop: Omit<Dropper, 'base'> | undefined;
+  /** Back to the chain that jumped here; of a base chain, its policy decides. */
+  leaves: boolean;
+  /** Of a rule: the next one decides. */
+  goesOn: boolean;
+  /** What is not understood of it. */
+  why: string | undefined;
+}
+
+const NOTHING: Outcome = { accepts: false, drop: undefined, leaves: false, goesOn: false, why: undefined };
+
+function metBy(chains: readonly Chain[], packet: Newcomer): readonly Chain[] {
+  const place = ({ base }: Chain) => HOOKS.indexOf(base?.hook ?? '');
+  return chains
+    .filter((chain) => chain.base && place(chain) >= 0 && isOfPacket(chain, packet))
+    .toSorted((a, b) => place(a) - place(b) || (a.base?.priority ?? 0) - (b.base?.priority ?? 0));
+}
+
+function isOfPacket({ table, base }: Chain, { interfaceName, to }: Newcomer): boolean {
   const [family = ''] = table.split(' ');
-  return family === 'inet' || family === (from.includes(':') ? 'ip6' : 'ip');
-}
-
-function verdictOf(chain: Chain, chains: readonly Chain[], packet: Newcomer, depth: number): Verdict {
-  if (depth > MAX_DEPTH) return { is: 'unsure' };
-  /** A rule before may have left this chain: what drops from here on may not see the packet. */
-  let mayHaveLeft = false;
-  const sure = (verdict: Verdict): Verdict => (mayHaveLeft && verdict.is !== 'return' ? { is: 'unsure' } : verdict);
-  for (const { text, handle } of chain.rules) {
-    const { matches, rest } = judge(text, packet);
-    if (matches === 'no') continue;
-    const verdict = consequence(rest, { table: chain.table, chain: chain.name, rule: { handle, text } }, (name) => {
-      const target = chains.find((one) => one.table === chain.table && one.name === name);
-      return target ? verdictOf(target, chains, packet, depth + 1) : { is: 'unsure' };
-    });
-    if (verdict === 'next') continue;
-    if (matches === 'yes') {
-      if (verdict.is !== 'return' || !rest.startsWith('jump ')) return closing(chain, sure(verdict));
-    } else if (verdict.is === 'accept' || verdict.is === 'unsure') return { is: 'unsure' };
-    else if (verdict.is === 'return' && !rest.startsWith('jump ')) mayHaveLeft = true;
-  }
-  return closing(chain, { is: 'return' });
+  if (base?.hook === 'ingress') return base.devices.includes(interfaceName);
+  return family === 'inet' || family === (to.includes(':') ? 'ip6' : 'ip');
 }
 
 /** At the end of a base chain its policy decides. */
-function closing({ table, name, base }: Chain, verdict: Verdict): Verdict {
-  if (verdict.is !== 'return' || !base) return verdict;
-  return base.policy === 'drop' ? { is: 'drop', by: { table, chain: name, rule: null } } : { is: 'accept' };
+function closed({ table, name, base }: Chain, outcome: Outcome): Outcome {
+  if (!outcome.leaves) return outcome;
+  if (base?.policy !== 'drop') return { ...outcome, accepts: true };
+  return { ...outcome, drop: { table, chain: name, handle: null } };
 }
 
-function consequence(rest: string, here: Dropper, jump: (chain: string) => Verdict): Verdict | 'next' {
-  const [word = '', target = ''] = rest.split(' ');
-  switch (word) {
-    case 'accept':
-      return { is: 'accept' };
-    case 'drop':
-    case 'reject':
-      return { is: 'drop', by: here };
-    case 'return':
-      return { is: 'return' };
-    case 'jump':
-    case 'goto':
-      return jump(target);
-    case 'queue':
-      return { is: 'unsure' };
-    default:
-      // Marks, logs and the like. A map of verdicts that is not understood may decide anything.
-      return here.rule?.text.includes('vmap') ? { is: 'unsure' } : 'next';
+function outcomeOf(chain: Chain, walk: Walk, depth: number): Outcome {
+  const all = { ...NOTHING };
+  for (const rule of chain.rules) {
+    walk.rules += 1;
+    if (depth > MAX_DEPTH || walk.rules > MOST_RULES)
+      return anything({ table: chain.table, chain: chain.name, handle: null }, `more than ${MOST_RULES} rules`);
+    const { matches, by } = judged(rule, chain, walk, depth);
+    if (matches === 'no') continue;
+    all.accepts ||= by.accepts;
+    all.leaves ||= by.leaves;
+    // A rule that drops at times, as one with a limit, is meant to let in what it is about.
+    if (matches === 'at times') continue;
+    all.drop = by.drop ?? all.drop;
+    if (typeof matches === 'object') all.why ??= whereOf(rule, chain, matches.unknown);
+    all.why ??= by.why;
+    if (matches === 'yes' && !by.goesOn) return all;
   }
+  return { ...all, leaves: true };
+}
+
+/** Whether the packet meets a rule, and what the rule does with it then. */
+function judged(
+  rule: Rule,
+  chain: Chain,
+  walk: Walk,
+  depth: number,
+): { readonly matches: Matches; readonly by: Outcome } {
+  const here = { table: chain.table, chain: chain.name, handle: rule.handle };
+  const setOf = (name: string) => walk.setOf(chain.table, name);
+  const isAny = (what: string) => anything(here, whereOf(rule, chain, what));
+  let matches: Matches = 'yes';
+  const jump = (target: unknown, isGoto: boolean): Outcome => {
+    const next = walk.chainOf(chain.table, String(isRecord(target) ? target['target'] : target));
+    if (!next) return isAny('a chain that is not there');
+    const { leaves, ...outcome } = outcomeOf(next, walk, depth + 1);
+    return { ...outcome, leaves: isGoto && leaves, goesOn: !isGoto && leaves };
+  };
+  const verdictOf = (statement: Statement): Outcome | undefined => {
+    const [kind = ''] = Object.keys(statement);
+    if (kind === 'accept') return { ...NOTHING, accepts: true };
+    if (kind === 'drop' || kind === 'reject') return { ...NOTHING, drop: here };
+    if (kind === 'return') return { ...NOTHING, leaves: true };
+    if (kind === 'jump' || kind === 'goto') return jump(statement[kind], kind === 'goto');
+    return kind === 'continue' ? { ...NOTHING, goesOn: true } : undefined;
+  };
+  for (const statement of rule.statements) {
+    const verdict = verdictOf(statement);
+    if (verdict) return { matches, by: verdict };
+    const { match, vmap } = statement;
+    const kind = isRecord(match) || isRecord(vmap) ? 'known' : kindOf(statement);
+    if (isRecord(match)) matches = both(matches, meets(match, walk.packet, setOf));
+    else if (isRecord(vmap)) {
+      const found = mapped(vmap, walk.packet, setOf);
+      if (!found) return { matches: 'no', by: NOTHING };
+      if ('unknown' in found) return { matches, by: isAny(found.unknown) };
+      const by = isRecord(found.verdict) ? verdictOf(found.verdict) : undefined;
+      return { matches, by: by ?? isAny('a map') };
+    } else if (kind === 'at times') matches = both(matches, 'at times');
+    else if (typeof kind === 'object') matches = both(matches, kind);
+    else if (kind === 'drops') return { matches, by: { ...NOTHING, drop: here } };
+    else if (kind !== 'aside') return { matches, by: isAny(Object.keys(statement).join()) };
+    if (matches === 'no') return { matches, by: NOTHING };
+  }
+  return { matches, by: { ...NOTHING, goesOn: true } };
+}
+
+/** "inet filter input, rule handle 7: meta mark". */
+function whereOf({ handle }: Rule, { table, name }: Chain, what: string): string {
+  return `${table} ${name}, rule handle ${handle}: ${what}`;
+}
+
+function anything(drop: Omit<Dropper, 'base'>, why: string): Outcome {
+  return { accepts: true, drop, leaves: true, goesOn: true, why };
+}
+
+function both(one: Matches, other: Matches): Matches {
+  if (one === 'no' || other === 'no') return 'no';
+  if (typeof one === 'object') return one;
+  return other === 'yes' ? one : other;
+}
+
+/** Statements that decide nothing. */
+const ASIDE: ReadonlySet<string> = new Set([
+  'counter',
+  'log',
+  'last',
+  'comment',
+  'dup',
+  'ct helper',
+  'ct timeout',
+  'ct expectation',
+  'secmark',
+]);
+/** Of the old iptables, by their names. */
+const ASIDE_TARGETS: ReadonlySet<string> = new Set(['LOG', 'NFLOG', 'MARK', 'CONNMARK', 'TRACE', 'CLASSIFY', 'TCPMSS']);
+
+function kindOf(statement: Statement): 'aside' | 'at times' | 'drops' | 'anything' | { readonly unknown: string } {
+  const [kind = ''] = Object.keys(statement);
+  const given = statement[kind];
+  if (ASIDE.has(kind)) return 'aside';
+  if (CONDITIONAL.has(kind)) return 'at times';
+  const [mangled = ''] =
+    kind === 'mangle' && isRecord(given) && isRecord(given['key']) ? Object.keys(given['key']) : [];
+  // Marks are what a rule may go by, and those are not followed.
+  if (mangled === 'meta' || mangled === 'ct') return 'aside';
+  if ((kind === 'set' || kind === 'map') && isRecord(given)) return given['stmt'] === undefined ? 'aside' : 'at times';
+  if (kind !== 'xt' || !isRecord(given)) return 'anything';
+  const { type, name } = given;
+  if (type === 'match') return name === 'comment' ? 'aside' : { unknown: `xt ${name}` };
+  if (name === 'REJECT') return 'drops';
+  return ASIDE_TARGETS.has(String(name)) ? 'aside' : 'anything';
 }

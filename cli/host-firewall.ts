@@ -1,0 +1,48 @@
+import { askAgent, localSocketPath, NoAgent } from '../client/agent/local-socket.ts';
+import type { HostFirewallStatus } from '../client/agent/node-status.ts';
+import type { Answer } from './answer.ts';
+import { CliError, EXIT } from './exit.ts';
+import { directoryOption } from './node-directory.ts';
+import { called } from './own-command.ts';
+
+/** What the host's own firewall does to the overlay, for people: a line for each thing worth knowing. */
+export function hostFirewallLines(host: HostFirewallStatus, directory: string): readonly string[] {
+  const { blocked, notJudged, opened, openTrouble } = host;
+  const opens = called(`sudo mesh up --open-firewall${directoryOption(directory)} opens it`);
+  return [
+    ...(opened ? [called(`accepts the overlay by ${opened} until mesh down`)] : []),
+    ...(openTrouble ? [openTrouble] : []),
+    ...blocked.map(({ text }) => (openTrouble ? text : `${text}: ${opens}`)),
+    ...notJudged.map(({ what, why }) => `not judged for ${what.join(', ')}: ${why}`),
+  ];
+}
+
+/** Of a node that was asked to open it. */
+export function openedText(host: HostFirewallStatus, directory: string): string {
+  const lines = hostFirewallLines(host, directory);
+  return lines.length === 0
+    ? 'The firewall of this host drops nothing that the network permits: nothing was to be opened.'
+    : lines.map((line) => `Firewall of this host: ${line}`).join('\n');
+}
+
+export function exitCodeOfOpened({ blocked, openTrouble }: HostFirewallStatus): number {
+  return openTrouble !== '' || blocked.length > 0 ? EXIT.negative : EXIT.ok;
+}
+
+/** Has the agent that runs in a directory open it. @returns undefined where none runs */
+export async function openOnRunning(directory: string): Promise<Answer | undefined> {
+  try {
+    const host = (await askAgent(localSocketPath(directory), { ask: 'open-firewall' })) as HostFirewallStatus;
+    return {
+      value: { state: 'up', hostFirewall: host },
+      text: `This node is up already.\n${openedText(host, directory)}`,
+      hints: [
+        `As a service, from each start on: sudo mesh service install${directoryOption(directory)} -- --open-firewall`,
+      ],
+      exitCode: exitCodeOfOpened(host),
+    };
+  } catch (error) {
+    if (error instanceof NoAgent) return undefined;
+    throw new CliError((error as Error).message, EXIT.unavailable);
+  }
+}

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { silentLog } from '../../core/base/silent-log.ts';
+import type { Blockage } from '../firewall/host/blockages.ts';
+import type { HostRules } from '../firewall/host/host-rules.ts';
+import type { Opened } from '../firewall/host/opened.ts';
+import { HostFirewall } from './host-firewall.ts';
+import { graphOf } from './overlay.testkit.ts';
+
+const BLOCKED: Blockage = { table: 'inet filter', chain: 'input', handle: 7, base: 'input', what: ['TCP 22'] };
+const OPENED: Opened = { interfaceName: 'mesh0', tool: 'ufw', changes: ['rule'] };
+
+/** A host whose rules drop something until they are opened. */
+function host(isToOpen: boolean, opened?: Opened, failure?: string) {
+  const did: string[] = [];
+  const state = { opened, failure };
+  const change = async (done: string, next: Opened | undefined) => {
+    if (done === 'opened' || state.opened) did.push(done);
+    if (state.failure !== undefined) throw new Error(state.failure);
+    state.opened = next;
+  };
+  const rules: HostRules = {
+    judge: async () => ({ blockages: state.opened ? [] : [BLOCKED], notJudged: [] }),
+    ruleText: async () => 'tcp dport 22 drop',
+    open: () => change('opened', OPENED),
+    opened: () => state.opened,
+    close: () => change('closed', undefined),
+  };
+  const firewall = new HostFirewall({ rules, interfaceName: 'mesh0', isToOpen, log: silentLog });
+  firewall.use(graphOf([]));
+  return { firewall, did, state };
+}
+
+test('a host that is not asked to open stays as it is, and what it drops is named', async () => {
+  const { firewall, did } = host(false);
+  const { blocked, opened } = await firewall.status();
+  expect([blocked.map(({ text }) => text), opened, did]).toEqual([
+    ['inet filter input (rule handle 7: tcp dport 22 drop) drops TCP 22'],
+    null,
+    [],
+  ]);
+  await firewall.close();
+});
+
+test('a host that is asked to open is so once the first status is there, and closed at the end', async () => {
+  const { firewall, did } = host(true);
+  expect(await firewall.status()).toEqual({ blocked: [], notJudged: [], opened: 'ufw', openTrouble: '' });
+  await firewall.close();
+  expect(did).toEqual(['opened', 'closed']);
+});
+
+test('a node that runs opens its host when it is asked to', async () => {
+  const { firewall } = host(false);
+  expect((await firewall.status()).opened).toBeNull();
+  expect(await firewall.open()).toMatchObject({ blocked: [], opened: 'ufw' });
+  await firewall.close();
+});
+
+test('what an earlier agent opened is closed by the next one that is not asked to open', async () => {
+  const { firewall, did } = host(false, OPENED);
+  expect(await firewall.status()).toMatchObject({ opened: null });
+  expect(did).toEqual(['closed']);
+  await firewall.close();
+});
+
+test('a host that does not open or close says so until it does', async () => {
+  const { firewall, state } = host(true, undefined, 'ufw allow in on mesh0 failed: locked');
+  expect(await firewall.status()).toMatchObject({
+    blocked: [{ chain: 'input' }],
+    opened: null,
+    openTrouble: 'not opened: ufw allow in on mesh0 failed: locked',
+  });
+  state.failure = undefined;
+  await firewall.look();
+  expect(await firewall.status()).toMatchObject({ opened: 'ufw', openTrouble: '' });
+  await firewall.close();
+  const left = host(false, OPENED, 'ufw delete failed');
+  expect(await left.firewall.status()).toMatchObject({
+    opened: 'ufw',
+    openTrouble: 'not closed: ufw delete failed',
+  });
+  await expect(left.firewall.close()).rejects.toThrow('ufw delete failed');
+});
+
+test('a look that is asked for during another one sees what is there then', async () => {
+  const { firewall, state } = host(false);
+  const first = firewall.look();
+  state.opened = undefined;
+  await Promise.all([first, firewall.open()]);
+  expect(state.opened).toEqual(OPENED);
+  await firewall.close();
+});

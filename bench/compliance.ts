@@ -74,8 +74,8 @@ const SETTINGS = {
   version: 'bench',
   apiUrl: 'https://127.0.0.1',
   signalingUrl: 'nats://127.0.0.1:4222',
-  relayAdvertiseUrl: undefined,
-  stunUrl: '127.0.0.1:3478',
+  relays: [],
+  stunUrls: ['127.0.0.1:3478'],
   registrationProof: 'required',
   listens: {
     api: { host: '127.0.0.1', tls: false },

@@ -20,6 +20,10 @@ interface Meshd {
   loadStoreFiles(): Promise<StoreFiles>;
   /** Loads what moves a store elsewhere. */
   loadStoreCopies(): Promise<StoreCopies>;
+  /** Loads what makes a file of keys. @throws Error where it is there */
+  loadMakeKeysFile(): Promise<(file: string) => void>;
+  /** Loads what prepares a bus of NATS servers; it answers what to do next, for people. */
+  loadBusConfig(): Promise<(options: { directory: string; servers: readonly string[]; now: number }) => string>;
   /** Loads what looks at an installation. */
   loadDoctor(): Promise<(configDir: string) => Promise<Diagnosis>>;
 }
@@ -79,7 +83,7 @@ export async function runMeshd(meshd: Meshd): Promise<void> {
     .version(version)
     .option(
       '--standalone',
-      'run on the embedded store, everything in this process; without it MESH_STORE_URL names servers',
+      'the only control plane of its store, with everything else in this process; without it, one of several',
     )
     .option('--stdio', 'serve one MCP client on standard input and output as well')
     .option('--accept-loss', 'start although the database has less than the installation had')
@@ -91,7 +95,9 @@ export async function runMeshd(meshd: Meshd): Promise<void> {
     .action((part: string | undefined, options: MeshdOptions) => run(meshd, part, options));
   addFileCommands(program, meshd);
   addCopy(program, meshd);
+  addKeys(program, meshd);
   addDoctor(program, meshd);
+  addBusConfig(program, meshd);
   await program.parseAsync();
 }
 
@@ -143,6 +149,19 @@ function telling(work: () => Promise<string>): Promise<void> {
   });
 }
 
+function addKeys(program: Command, { loadMakeKeysFile }: Meshd): void {
+  program
+    .command('keys')
+    .description('make a file of new keys, for control planes that share a store (MESH_KEYS_FILE)')
+    .argument('<file>', 'not there yet: keys are never replaced')
+    .action((file: string) =>
+      telling(async () => {
+        (await loadMakeKeysFile())(file);
+        return `${file} holds the keys of a new installation: give it to each control plane by MESH_KEYS_FILE, and keep a copy.\nWhoever has it can be this installation.`;
+      }),
+    );
+}
+
 function addDoctor(program: Command, { loadDoctor }: Meshd): void {
   program
     .command('doctor')
@@ -155,6 +174,20 @@ function addDoctor(program: Command, { loadDoctor }: Meshd): void {
         const { print } = await import('./answer.ts');
         await print({ value: found, text: found.items.map(inWords).join('\n') }, json ? 'json' : 'table');
         if (!found.ok) process.exitCode = 1;
+      }),
+    );
+}
+
+function addBusConfig(program: Command, { loadBusConfig }: Meshd): void {
+  program
+    .command('bus-config')
+    .description('write configuration and keys for a bus of NATS servers that lets in registered nodes alone')
+    .argument('<directory>', 'where to; it must hold none yet')
+    .requiredOption('--servers <hosts>', 'host or host:port of each server, with commas between')
+    .action((directory: string, { servers }: { servers: string }) =>
+      telling(async () => {
+        const hosts = servers.split(',').map((host) => host.trim());
+        return (await loadBusConfig())({ directory, servers: hosts, now: Date.now() });
       }),
     );
 }

@@ -7,16 +7,20 @@ import {
   type NetworkReport,
   natKindOf,
   type Reach,
+  type RelayReach,
   reach,
+  reachAll,
   type Sight,
 } from '../client/agent/netcheck.ts';
 import { type NodeStatus, nodeStatusSchema } from '../client/agent/node-status.ts';
 import { GraphFile } from '../client/control/graph-file.ts';
 import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { PlaneApi } from '../client/enrol/plane-api.ts';
-import type { FullGraph } from '../core/model/graph.ts';
+import type { RelayPlace } from '../client/relay/relays.ts';
+import { relaysOf } from '../client/relay/relays-of-graph.ts';
+import { type FullGraph, MAIN_RELAY } from '../core/model/graph.ts';
 import { formatHostPort, type HostPort } from '../net/host-port.ts';
-import { parseRelayAddress } from '../net/relay/address.ts';
+import { parseRelayAddress, type RelayAddress } from '../net/relay/address.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { hostFirewallLines } from './host-firewall.ts';
@@ -52,12 +56,12 @@ async function check(directory: string, { relayUrl, stun }: { relayUrl?: string;
   if (!config) throw noConfiguration(directory);
   const graph = await graphOf(new PlaneApi(config.server, config.deviceToken), new GraphFile(directory, config.id));
   const servers = (stun ?? graph?.stun ?? []).map((address) => hostPortOf(address, STUN_PORT));
-  const relay = relayUrl ?? graph?.relay?.url;
-  const parsed = relay === undefined ? undefined : parseRelayAddress(relay);
-  const [four, six, relayReach, bus, api, node] = await Promise.all([
+  const given = relayUrl === undefined ? undefined : parseRelayAddress(relayUrl);
+  const places = placesOf(graph, given);
+  const [four, six, relays, bus, api, node] = await Promise.all([
     askStun(servers, 4),
     askStun(servers, 6),
-    parsed ? reach(parsed) : nowhere('the graph names no relay'),
+    reachAll(places),
     reach(hostPortOf(config.signalingUrl, 4_222)),
     reach(hostPortOf(config.server, config.server.startsWith('https') ? 443 : 80)),
     ownNode(directory),
@@ -66,11 +70,19 @@ async function check(directory: string, { relayUrl, stun }: { relayUrl?: string;
     ipv4: mappingOf(four.sights),
     ipv6: mappingOf(six.sights),
     nat: natKindOf(four.sights.length > 0 ? four : six, ownAddresses()),
-    relay: relayReach,
+    relay: nearestOf(relays) ?? nowhere('the graph names no relay'),
+    relays,
     bus,
     api,
   };
   return { report, node };
+}
+
+/** The given one also where the graph names none. */
+function placesOf(graph: FullGraph | undefined, given: RelayAddress | undefined): readonly RelayPlace[] {
+  const places = graph ? relaysOf(graph, given) : [];
+  if (places.length > 0 || given === undefined) return places;
+  return [{ name: MAIN_RELAY, region: undefined, capacity: 1, address: given }];
 }
 
 /** From the control plane, else the one that was kept. */
@@ -102,7 +114,15 @@ function mappingOf([first]: readonly Sight[]): Mapping {
   return { address: formatHostPort(address, port), roundTripMs };
 }
 
-async function nowhere(trouble: string): Promise<Reach> {
+/** Of those that are reached; the first, where none is. */
+function nearestOf(relays: readonly RelayReach[]): Reach | undefined {
+  const reached = relays.filter(({ isReached }) => isReached);
+  const [nearest] = reached.sort((a, b) => (a.roundTripMs ?? 0) - (b.roundTripMs ?? 0));
+  const { name: _name, region: _region, ...found } = nearest ?? relays[0] ?? {};
+  return 'address' in found ? found : undefined;
+}
+
+function nowhere(trouble: string): Reach {
   return { address: null, isReached: false, roundTripMs: null, trouble };
 }
 
@@ -125,6 +145,7 @@ function text(report: NetworkReport, node: NodeStatus | undefined, directory: st
     ['API', reachText(report.api, EFFECT.api)],
     ['Bus', reachText(report.bus, EFFECT.bus)],
     ['Relay', reachText(report.relay, EFFECT.relay)],
+    ...(report.relays.length > 1 ? report.relays.map((relay) => relayRow(relay, node)) : []),
     ['STUN IPv4', mappingText(ipv4)],
     ['STUN IPv6', mappingText(ipv6)],
     ['NAT', `${nat.kind}: ${nat.detail}${hasStun ? '' : ` Effect: ${EFFECT.stun}.`}`],
@@ -140,6 +161,13 @@ function text(report: NetworkReport, node: NodeStatus | undefined, directory: st
     rows.push(['Relay session', `${relay.state}${relay.reason ? ` (${relay.reason})` : ''}`]);
   } else rows.push(['Node', 'not up, or not yours to ask']);
   return rows.map(([name, value]) => `${name.padEnd(15)}${value}`).join('\n');
+}
+
+function relayRow(relay: RelayReach, node: NodeStatus | undefined): [string, string] {
+  const used = node?.relay.all.find(({ name }) => name === relay.name);
+  const use = used ? `; ${used.state}, ${used.peers} peers` : '';
+  const found = relay.isReached ? `reached in ${relay.roundTripMs} ms` : `not reached (${relay.trouble})`;
+  return [`  ${relay.name}`, `${relay.region ? `${relay.region}, ` : ''}${relay.address}  ${found}${use}`];
 }
 
 function reachText({ address, isReached, roundTripMs, trouble }: Reach, effect: string): string {

@@ -16,6 +16,7 @@ const peer = (name: string, more: Partial<PeerStatus>): PeerStatus => ({
   handshake: '2026-01-01T11:59:48.000Z',
   state: 'connected',
   endpoint: '203.0.113.7:51820',
+  relay: null,
   reason: { code: 'direct', detail: 'The peer answers.' },
   since: null,
   roundTripMs: 1,
@@ -67,6 +68,7 @@ const status = (peers: readonly PeerStatus[]): NodeStatus => ({
     sentPackets: 0,
     receivedPackets: 0,
     dropped: { 'queue-full': 3, 'too-large': 0 },
+    all: [],
   },
   icePort: { isShared: true, obstacle: null, mapped: { ipv4: '198.51.100.1:51820', ipv6: null } },
   firewall: { in: 2, out: 1, ...OPEN },
@@ -162,4 +164,47 @@ test('a rule of the host that drops what the network permits stands in the statu
   expect(rows({ notJudged: [{ what: ['TCP 22', 'ICMP'], why: 'nft failed' }] })).toEqual([
     'not judged for TCP 22, ICMP: nft failed',
   ]);
+});
+
+test('where there are several relays, it says how far each is, what for, and by which each peer is relayed', () => {
+  const all = [
+    {
+      name: 'main',
+      region: null,
+      address: 'lrp://mesh.example.net:6266',
+      state: 'ready',
+      reason: null,
+      roundTripMs: 90,
+      peers: 0,
+    },
+    {
+      name: 'eu',
+      region: 'eu-west',
+      address: 'lrp://eu.example.net:6266',
+      state: 'ready',
+      reason: null,
+      roundTripMs: 12,
+      peers: 1,
+    },
+    {
+      name: 'us',
+      region: null,
+      address: 'lrps://us.example.net:443',
+      state: 'away',
+      reason: 'limit',
+      roundTripMs: null,
+      peers: 0,
+    },
+  ] as const;
+  const relayed = peer('b', { transport: 'lrp-ready', path: 'relayed', relay: 'eu' });
+  const one = status([relayed]);
+  const text = stripVTControlCharacters(statusText({ ...one, relay: { ...one.relay, all: [...all] } }, NOW));
+  for (const line of [
+    '  main         lrp://mesh.example.net:6266  90 ms, ready, for 0 peers without a direct path',
+    '  eu           eu-west, lrp://eu.example.net:6266  12 ms, ready, for 1 peer without a direct path',
+    '  us           lrps://us.example.net:443  not measured, away (limit)',
+    'b: relayed by eu because the peer answers (direct)',
+  ]) {
+    expect(text).toContain(line);
+  }
 });

@@ -79,6 +79,7 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
     ['Control plane', `${control.server}  ${control.standing}, heard ${ago(control.heardAt, now)}`],
     ['Bus', `${control.bus.url}  ${control.bus.isUp ? 'up' : control.bus.trouble}`],
     ['Relay', `${relay.address ?? 'none'}  ${relay.state}${relay.reason ? ` (${relay.reason})` : ''}${drops}`],
+    ...(relay.all.length > 1 ? relay.all.map(relayRow) : []),
     [
       'Shared port',
       icePort.isShared
@@ -95,6 +96,24 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
   return rows.map(([name, text]) => `${name.padEnd(15)}${text}`);
 }
 
+/** One of several: where it is, how far, and what for. */
+function relayRow({
+  name,
+  region,
+  address,
+  state,
+  reason,
+  roundTripMs,
+  peers,
+}: NodeStatus['relay']['all'][number]): [string, string] {
+  const far = roundTripMs === null ? 'not measured' : `${roundTripMs} ms`;
+  const use = state === 'ready' ? `, for ${peers} ${peers === 1 ? 'peer' : 'peers'} without a direct path` : '';
+  return [
+    `  ${name}`,
+    `${region ? `${region}, ` : ''}${address}  ${far}, ${state}${reason ? ` (${reason})` : ''}${use}`,
+  ];
+}
+
 function namesText({ domain, server, resolver, trouble }: NonNullable<NodeStatus['names']>): string {
   const where = server === null ? 'not served' : `${domain} at ${server}`;
   return trouble ? `${where}; ${trouble}` : `${where}, by ${resolver}`;
@@ -106,8 +125,9 @@ function logText({ size, verifiedAt, finding, trouble }: NodeStatus['log'], now:
   return trouble ? `${kept}; ${trouble}` : kept;
 }
 
-export function reasonOf({ transport, reason }: PeerStatus): string {
-  return `${transport === 'lrp-ready' ? 'relayed' : transport} because ${lowerFirst(reason.detail)} (${reason.code})`;
+export function reasonOf({ transport, relay, reason }: PeerStatus): string {
+  const relayed = relay === null ? 'relayed' : `relayed by ${relay}`;
+  return `${transport === 'lrp-ready' ? relayed : transport} because ${lowerFirst(reason.detail)} (${reason.code})`;
 }
 
 function lowerFirst(text: string): string {

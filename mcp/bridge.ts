@@ -23,6 +23,8 @@ export interface Bridge {
 
 /** How long a lost event stream of the 2025 era rests before it is opened again. */
 const REOPEN_MS = 1_000;
+/** There is no such session, or no stream for this client; after anything else it is opened again, perhaps elsewhere. */
+const ENDED: ReadonlySet<number> = new Set([400, 401, 403, 404, 405]);
 const UNREACHABLE = -32_000;
 
 /**
@@ -137,8 +139,9 @@ export function bridgeStdio(options: BridgeOptions): Bridge {
     while (!end.signal.aborted) {
       try {
         const response = await fetch(url, { headers: headersFor(undefined), signal: end.signal });
-        if (!response.ok || !response.body) return;
-        await pump(response.body);
+        if (ENDED.has(response.status)) return;
+        if (response.ok && response.body) await pump(response.body);
+        else await response.body?.cancel();
       } catch (error) {
         if (end.signal.aborted) return;
         warn(`The event stream was lost: ${String(error)}`);

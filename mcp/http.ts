@@ -12,8 +12,10 @@ import { MeshError, toProblem } from '../core/base/errors.ts';
 import { refuseForeignHost } from '../core/base/host-check.ts';
 import { newId } from '../core/base/ids.ts';
 import { originOf } from '../core/base/origin.ts';
+import type { SharedState } from '../core/base/shared.ts';
 import { createShares, shareKeysOf } from '../core/base/shares.ts';
 import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
+import { hearOfOthers } from '../core/call/caught-up.ts';
 import { logFailure } from '../core/call/log-failure.ts';
 import { readMessage } from './body.ts';
 import { endWithToken } from './end-with-token.ts';
@@ -29,6 +31,8 @@ export interface McpHttpOptions extends McpOptions {
   /** Names of this control plane, in lower case, besides those of the loopback. */
   readonly hosts?: ReadonlySet<string>;
   readonly sessions?: SessionLimits;
+  /** Where several control planes keep sessions together, so that each request of one may reach another of them. */
+  readonly shared?: Pick<SharedState, 'cells'> | undefined;
   /** Subscriptions of the current revision, open at once in this process. */
   readonly maxSubscriptions?: number;
 }
@@ -51,10 +55,18 @@ const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 
 /** MCP over Streamable HTTP for both eras: the current revision request by request, that of 2025 in sessions. */
 export function buildMcp(options: McpHttpOptions): McpEndpoint {
-  const { gate, log, hosts = new Set(), sessions: limits = {}, maxSubscriptions = MAX_SUBSCRIPTIONS } = options;
+  const { gate, log, hosts = new Set(), sessions: limits = {}, shared, maxSubscriptions = MAX_SUBSCRIPTIONS } = options;
   const factory = buildServerFactory(options);
-  const sessions = createSessions(limits, () => gate.services.clock.now());
+  const { clock, store } = gate.services;
   const access = buildAccessWatch(gate);
+  const sessions = createSessions({
+    limits,
+    clock,
+    log,
+    shared,
+    build: (watching) => factory.build('legacy', principalOf, watching),
+    begun: watchAccess,
+  });
   let leaving: MeshError | undefined;
   const onerror = (error: Error) => log.debug({ reason: error.message }, 'an MCP request was refused');
   const modern = createMcpHandler(({ era }) => factory.build(era, principalOf), {
@@ -63,7 +75,6 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     onerror,
   });
   const serveModern = toNodeHandler(modern, { onerror });
-  const { clock, store } = gate.services;
   const shares = createShares('MCP subscriptions', maxSubscriptions);
   const { resources } = factory;
   const serveListening = buildSubscriptions({ clock, handler: modern, resources, access, shares, onerror });
@@ -80,9 +91,11 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
   async function authenticate(request: Authenticated, origin: string): Promise<Principal> {
     const bearer = BEARER.exec(request.headers.authorization ?? '')?.[1];
     if (!bearer) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
-    const caller = await gate.authenticate(bearer, origin);
     const hint = request.headers['x-workspace-id'];
-    const principal: Principal = { caller, workspaceHint: Array.isArray(hint) ? hint[0] : hint, origin };
+    const workspaceHint = Array.isArray(hint) ? hint[0] : hint;
+    await hearOfOthers({ bearer, workspaceHints: [] }, undefined, gate);
+    const caller = await gate.authenticate(bearer, origin);
+    const principal: Principal = { caller, workspaceHint, origin };
     request.auth = { token: bearer, clientId: caller.subject, scopes: [], extra: { principal } };
     return principal;
   }
@@ -90,7 +103,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
   async function serveLegacy(request: Authenticated, response: ServerResponse, body: unknown, principal: Principal) {
     const { tokenId } = principal.caller;
     const id = request.headers['mcp-session-id'];
-    const known = typeof id === 'string' ? sessions.find(id, tokenId) : undefined;
+    const known = typeof id === 'string' ? await sessions.find(id, tokenId, request) : undefined;
     if (typeof id === 'string' && !known) {
       sendRpcError(response, 404, -32_001, 'There is no such session: initialize a new one.');
       return;
@@ -100,7 +113,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
       sendRpcError(response, 400, -32_000, 'Send the header Mcp-Session-Id, or initialize first.');
       return;
     }
-    const session = known ?? (await openSession(request, principal));
+    const session = known ?? (await openSession(request, principal, body));
     const isCall = request.method === 'POST';
     session.active++;
     if (isCall) session.calls++;
@@ -108,33 +121,38 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
       session.active--;
       if (isCall) session.calls--;
       if (!known) sessions.endUnlisted(session);
-      if (leaving && session.calls === 0) sessions.end(session, leaving);
+      if (leaving && session.calls === 0) sessions.leave(session, leaving);
     });
     if (!isCall) {
       endWithToken(response, principal.caller, clock, (reason) => sessions.end(session, reason));
     }
-    await session.transport.handleRequest(request, response, body);
+    // As when a control plane begins to stop at this moment.
+    if (!(await sessions.handle(session, request, response, body)))
+      await serveLegacy(request, response, body, principal);
   }
 
-  async function openSession(request: Authenticated, principal: Principal): Promise<Session> {
-    const { caller, origin } = principal;
+  async function openSession(request: Authenticated, principal: Principal, body: unknown): Promise<Session> {
+    const { caller } = principal;
     const own = await workspacesOf(principal, gate);
-    const session = await sessions.open({
-      tokenId: caller.tokenId,
-      // Where there are several, which one a session is for is not known.
-      keys: shareKeysOf(caller, own.length === 1 ? own : []),
-      build: (watching) => factory.build('legacy', principalOf, watching),
-    });
-    const check = async (now: Caller) => {
-      for (const uri of session.watched) {
-        if (!(await resources.mayWatch(uri, { ...principal, caller: now }))) session.watched.delete(uri);
+    // Where there are several, which one a session is for is not known.
+    const keys = shareKeysOf(caller, own.length === 1 ? own : []);
+    return sessions.open({ tokenId: caller.tokenId, keys, body }, request);
+  }
+
+  /** Each control plane that has a session sees to it that it ends with the right to it. */
+  function watchAccess(session: Session, request: Authenticated): void {
+    const principal = request.auth?.extra?.['principal'] as Principal;
+    const check = async (caller: Caller) => {
+      for (const uri of await sessions.watchedBy(session)) {
+        if (!(await resources.mayWatch(uri, { ...principal, caller }))) await sessions.unwatch(session, uri);
       }
     };
     const end = (reason: MeshError) => {
-      if (!leaving || session.calls === 0) sessions.end(session, reason);
+      // Where it is this control plane that cannot go on, another one may.
+      if (reason.code !== 'unavailable') sessions.end(session, reason);
+      else if (!leaving || session.calls === 0) sessions.leave(session, reason);
     };
-    session.holds.defer(access.add({ bearer: request.auth?.token ?? '', origin, check, end }));
-    return session;
+    session.holds.defer(access.add({ bearer: request.auth?.token ?? '', origin: principal.origin, check, end }));
   }
 
   async function handle(

@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
+import type { ServerResponse } from 'node:http';
 import type { Server } from '@modelcontextprotocol/server';
 import { type MeshError, toProblem } from '../core/base/errors.ts';
-import { createShares, type ShareKey } from '../core/base/shares.ts';
+import type { Clock, Log } from '../core/base/ports.ts';
+import type { SharedState } from '../core/base/shared.ts';
+import type { ShareKey } from '../core/base/shares.ts';
+import { type KeptSession, keepSessions, STREAM_TOUCH_MS } from './kept-sessions.ts';
 import type { Watching } from './server.ts';
+import { clientOf, type SessionTransport, sessionTransport } from './session-transport.ts';
+import type { Authenticated } from './subscriptions.ts';
 
 export interface SessionLimits {
-  /** Sessions in this process. */
+  /** Sessions of all control planes together. */
   readonly maxSessions?: number;
   /** A session that nobody used for so long ends. */
   readonly idleMs?: number;
@@ -14,40 +19,59 @@ export interface SessionLimits {
 
 const MAX_SESSIONS = 2_000;
 const IDLE_MS = 30 * 60_000;
-/** Resources that one session or subscription watches. */
-export const MAX_WATCHED = 100;
+/** Before subscribers are looked up again where the store did not answer. */
+const AGAIN_MS = 1_000;
 
+/** A session as this process has it; another control plane may have it too. */
 export interface Session {
-  readonly transport: NodeStreamableHTTPServerTransport;
+  readonly id: string;
+  readonly transport: SessionTransport;
   readonly server: Server;
-  /** Uid of the credential that opened it: no other can use it. */
-  readonly tokenId: string;
-  readonly watched: Set<string>;
+  /** The event stream that is open here. */
+  stream: string | undefined;
   usedAt: number;
   /** Requests and streams under way; such a session is not idle. */
   active: number;
   /** Calls among them, which are answered before a stop ends the session. */
   calls: number;
-  /** Given back when the session ends. */
+  /** Given back when the session ends here. */
   readonly holds: DisposableStack;
+}
+
+export interface SessionsOptions {
+  readonly limits: SessionLimits;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn'>;
+  /** Where several control planes keep sessions together. */
+  readonly shared: Pick<SharedState, 'cells'> | undefined;
+  build(watching: Watching): Server;
+  /** Called for each that is here from now on, with the request that brought it. */
+  begun(session: Session, request: Authenticated): void;
 }
 
 export interface Opening {
   readonly tokenId: string;
   readonly keys: readonly ShareKey[];
-  build(watching: Watching): Server;
+  readonly body: unknown;
 }
 
 export interface Sessions {
-  /** Undefined for an unknown session, or one of another credential. */
-  find(id: string, tokenId: string): Session | undefined;
+  /** Undefined for an unknown session, or one of another credential. One that another control plane opened is taken up. */
+  find(id: string, tokenId: string, request: Authenticated): Promise<Session | undefined>;
   /** A session that is listed once its client has initialized it. @throws MeshError `rate_limited` */
-  open(opening: Opening): Promise<Session>;
-  /** Tells each session that watches one of these. */
+  open(opening: Opening, request: Authenticated): Promise<Session>;
+  /** @returns false, with nothing sent, where it has ended here meanwhile: it may go on if it is found again */
+  handle(session: Session, request: Authenticated, response: ServerResponse, body: unknown): Promise<boolean>;
+  watchedBy(session: Session): Promise<readonly string[]>;
+  unwatch(session: Session, uri: string): Promise<void>;
+  /** Tells each session that watches one of these, and has its stream here. */
   notify(uris: ReadonlySet<string>): void;
+  /** Those that are here. */
   readonly size: number;
-  /** Ends one, listed or not, and tells its client why. */
+  /** Ends one on all control planes, and tells its client why. */
   end(session: Session, reason?: MeshError): void;
+  /** Ends one here alone: its client goes on elsewhere. */
+  leave(session: Session, reason: MeshError): void;
   /** Ends one that its client has not initialized. */
   endUnlisted(session: Session): void;
   endAll(): void;
@@ -55,96 +79,174 @@ export interface Sessions {
 }
 
 /** Sessions of the 2025 era: shared out, tied to the credential that opened them, ended when idle. */
-export function createSessions(
-  { maxSessions = MAX_SESSIONS, idleMs = IDLE_MS }: SessionLimits,
-  now: () => number,
-): Sessions {
+export function createSessions({ limits, clock, log, shared, build, begun }: SessionsOptions): Sessions {
+  const { maxSessions = MAX_SESSIONS, idleMs = IDLE_MS } = limits;
+  const kept = keepSessions({ clock, shared, maxSessions, idleMs });
   const sessions = new Map<string, Session>();
-  const shares = createShares('MCP sessions', maxSessions);
-  const keysOf = new WeakMap<Session, readonly ShareKey[]>();
-  const sweep = setInterval(endIdle, Math.min(idleMs, 60_000));
+  const takenUp = new Map<string, Promise<Session>>();
+  const changed = new Set<string>();
+  let isTelling = false;
+  let closed = false;
+  const sweep = setInterval(() => void sweepAll().catch(warn), Math.min(idleMs, STREAM_TOUCH_MS));
   sweep.unref();
 
-  function end(session: Session, reason?: MeshError): void {
-    const id = session.transport.sessionId;
-    if (id !== undefined) sessions.delete(id);
+  function warn(error: unknown): void {
+    if (!closed) log.warn({ err: error }, 'what is known of MCP sessions may be old');
+  }
+
+  async function make(id: string, request: Authenticated): Promise<Session> {
+    const server = build({ watch: (uri) => kept.watch(id, uri), unwatch: (uri) => kept.unwatch(id, uri) });
+    const transport = await sessionTransport({
+      id,
+      server,
+      isOver: () => session.holds.disposed,
+      initialized: () => void sessions.set(id, session),
+      async deleted() {
+        await kept.end(id);
+        close(session);
+      },
+    });
+    const holds = new DisposableStack();
+    const session: Session = {
+      id,
+      transport,
+      server,
+      stream: undefined,
+      usedAt: clock.now(),
+      active: 0,
+      calls: 0,
+      holds,
+    };
+    begun(session, request);
+    return session;
+  }
+
+  function takeUp(id: string, { client }: KeptSession, request: Authenticated): Promise<Session> {
+    const known = takenUp.get(id);
+    if (known) return known;
+    const made = make(id, request).then(async (session) => {
+      await session.transport.initializeAgain(client);
+      return session;
+    });
+    takenUp.set(id, made);
+    const done = () => void takenUp.delete(id);
+    made.then(done, done);
+    return made;
+  }
+
+  function close(session: Session, reason?: MeshError): void {
+    if (sessions.get(session.id) === session) sessions.delete(session.id);
     session.holds.dispose();
-    void leave(session, reason);
+    void tellAndClose(session, reason);
   }
 
-  function endAll(): void {
-    for (const session of sessions.values()) end(session);
+  function end(session: Session, reason?: MeshError): void {
+    close(session, reason);
+    kept.end(session.id).catch(warn);
   }
 
-  function endIdle(): void {
+  async function openStream(session: Session): Promise<() => void> {
+    const { id } = session;
+    const stream = randomUUID();
+    await kept.stream(id, stream);
+    session.stream = stream;
+    return () => {
+      session.stream = undefined;
+      kept.streamEnded(id, stream).catch(warn);
+    };
+  }
+
+  /** Ends here what is over elsewhere, or was not used here for long. */
+  async function sweepAll(): Promise<void> {
+    const known = await kept.of([...sessions.keys()]);
     for (const session of sessions.values()) {
-      if (session.active === 0 && now() - session.usedAt > idleMs) end(session);
+      const { id, stream, active, calls } = session;
+      if (stream !== undefined && known.has(id)) await kept.stream(id, stream, { goesOn: true });
+      const isOver = known.has(id) ? active === 0 && clock.now() - session.usedAt > idleMs : calls === 0;
+      if (isOver) close(session);
     }
   }
 
-  /** Ends the one idle for longest among those that take from a share. */
-  function makeRoom({ kind, id }: ShareKey): void {
-    const takes = (session: Session) => keysOf.get(session)?.some((key) => key.kind === kind && key.id === id);
-    const idle = [...sessions.values()].filter((session) => session.active === 0 && takes(session));
-    const [oldest] = idle.sort((a, b) => a.usedAt - b.usedAt);
-    if (oldest) end(oldest);
+  /** All that changed meanwhile is told in one go. */
+  async function tellAll(): Promise<void> {
+    isTelling = true;
+    while (changed.size > 0 && !closed) {
+      const uris = new Set(changed);
+      changed.clear();
+      const here = [...sessions.values()].filter(({ stream }) => stream !== undefined);
+      try {
+        const known = here.length === 0 ? new Map<string, KeptSession>() : await kept.of(here.map(({ id }) => id));
+        for (const session of here) tell(session, known.get(session.id), (uri) => uris.has(uri));
+      } catch (error) {
+        warn(error);
+        for (const uri of uris) changed.add(uri);
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS).unref());
+      }
+    }
+    isTelling = false;
   }
 
   return {
-    find(id, tokenId) {
-      const session = sessions.get(id);
-      if (session?.tokenId !== tokenId) return undefined;
-      session.usedAt = now();
+    async find(id, tokenId, request) {
+      const known = await kept.use(id, tokenId);
+      const here = sessions.get(id);
+      if (!known) return undefined;
+      const session = here ?? (await takeUp(id, known, request));
+      session.usedAt = clock.now();
       return session;
     },
-    async open({ tokenId, keys, build }) {
-      const first = shares.acquire(keys);
-      if (!first.ok && first.key) makeRoom(first.key);
-      const holds = new DisposableStack();
-      holds.defer(first.ok ? first.release : shares.take(keys));
-      const watched = new Set<string>();
-      const server = build({
-        watch(uri) {
-          if (watched.size < MAX_WATCHED) watched.add(uri);
-        },
-        unwatch: (uri) => void watched.delete(uri),
-      });
-      const transport = new NodeStreamableHTTPServerTransport({
-        sessionIdGenerator: randomUUID,
-        onsessioninitialized: (id) => void sessions.set(id, session),
-        onsessionclosed: () => end(session),
-      });
-      const session: Session = { transport, server, tokenId, watched, usedAt: now(), active: 0, calls: 0, holds };
-      keysOf.set(session, keys);
-      await server.connect(transport);
-      return session;
+    async open({ tokenId, keys, body }, request) {
+      const id = randomUUID();
+      const gaveWay = await kept.open(id, { tokenId, client: clientOf(body) }, keys);
+      const one = gaveWay === undefined ? undefined : sessions.get(gaveWay);
+      if (one) close(one);
+      return make(id, request);
     },
+    async handle(session, request, response, body) {
+      // The transport refuses a second stream beside the one that is open here.
+      const opens = request.method === 'GET' && session.stream === undefined;
+      if (opens) response.once('close', await openStream(session));
+      return session.transport.handle(request, response, body, () => {
+        // What changed while no stream was open is not lost: the client looks again.
+        if (opens) void kept.of([session.id]).then((known) => tell(session, known.get(session.id)), warn);
+      });
+    },
+    watchedBy: async ({ id }) => (await kept.of([id])).get(id)?.watched ?? [],
+    unwatch: ({ id }, uri) => kept.unwatch(id, uri),
     notify(uris) {
-      for (const { server, watched } of sessions.values()) {
-        if (watched.size === 0) continue;
-        for (const uri of uris) {
-          // A session whose stream is gone hears nothing; it is ended when idle.
-          if (watched.has(uri)) server.sendResourceUpdated({ uri }).catch(() => undefined);
-        }
-      }
+      for (const uri of uris) changed.add(uri);
+      if (!isTelling) void tellAll();
     },
     get size() {
       return sessions.size;
     },
     end,
+    leave: close,
     endUnlisted(session) {
-      const id = session.transport.sessionId;
-      if (id === undefined || sessions.get(id) !== session) end(session);
+      if (sessions.get(session.id) !== session) end(session);
     },
-    endAll,
+    endAll() {
+      for (const session of sessions.values()) end(session);
+    },
     close() {
+      closed = true;
       clearInterval(sweep);
-      endAll();
+      for (const session of sessions.values()) close(session);
     },
   };
 }
 
-async function leave({ server }: Session, reason: MeshError | undefined): Promise<void> {
+/** Of what a session watches, that which is meant. Another stream of it may be the one that is told. */
+function tell(
+  { server, stream }: Session,
+  known: KeptSession | undefined,
+  isMeant: (uri: string) => boolean = () => true,
+): void {
+  if (!known || known.stream !== stream) return;
+  for (const uri of known.watched.filter(isMeant)) server.sendResourceUpdated({ uri }).catch(() => undefined);
+}
+
+async function tellAndClose({ server }: Session, reason: MeshError | undefined): Promise<void> {
   try {
     if (reason) await server.sendLoggingMessage({ level: 'warning', logger: 'mesh', data: toProblem(reason) });
   } catch {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import {
   Client,
@@ -151,4 +154,32 @@ test('the bridge answers a request with an error that says what to do when the t
     id: 7,
     error: { message: expect.stringContaining('cannot be reached') },
   });
+});
+
+test('the bridge opens an event stream again that a control plane could not give it, and hears what it tells then', async () => {
+  const answers: ((response: ServerResponse) => void)[] = [
+    (response) => response.writeHead(503).end(),
+    (response) =>
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .end('data: {"jsonrpc":"2.0","method":"notifications/x"}\n\n'),
+  ];
+  const opening = { 'content-type': 'application/json', 'mcp-session-id': 's' };
+  const server = createServer((request, response) => {
+    if (request.method === 'GET') return answers.shift()?.(response) ?? response.writeHead(405).end();
+    const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'x', version: '0' } };
+    return response.writeHead(200, opening).end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const { port } = server.address() as AddressInfo;
+  const bridge = bridgeStdio({ server: `http://127.0.0.1:${port}`, token: 'reader', input, output });
+  input.write('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n');
+  let heard = '';
+  output.on('data', (chunk) => {
+    heard += chunk;
+  });
+  await expect.poll(() => heard, { timeout: 10_000 }).toContain('notifications/x');
+  await bridge.close();
+  server.close();
 });

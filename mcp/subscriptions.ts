@@ -7,9 +7,9 @@ import { type Shares, shareKeysOf } from '../core/base/shares.ts';
 import type { AccessWatch } from '../core/call/access-watch.ts';
 import { endWithToken } from './end-with-token.ts';
 import { endableBody } from './endable-body.ts';
+import { MAX_WATCHED } from './kept-sessions.ts';
 import { sendRpcError } from './refusal.ts';
 import { type Resources, workspaceOf } from './resources.ts';
-import { MAX_WATCHED } from './sessions.ts';
 import type { McpOptions, Principal } from './surface.ts';
 
 /** A request whose caller the transport has verified. */

@@ -135,6 +135,7 @@ export function testMcpOptions(edition: Gate<Services>['edition'] = 'pro') {
       if (!caller) throw new MeshError('unauthenticated', 'This token is unknown: log in again.');
       return caller;
     },
+    caughtUp: async () => undefined,
     known: (bearer) => tokens.get(bearer),
     workspaceId: async (name) => ({ w_1: 'w_1', one: 'w_1', w_2: 'w_2' })[name],
     servicesFor: () => services,

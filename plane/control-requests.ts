@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { newId } from '../core/base/ids.ts';
+import { isFenced, LEADS_ALL, type Leading, servicesUnder } from '../core/base/leading.ts';
 import { formatInstant } from '../core/base/time.ts';
 import { lookUpById } from '../core/model/find.ts';
 import { pathReportsSchema } from '../core/model/reported-paths.ts';
@@ -11,12 +11,12 @@ import { witnessedSchema } from '../core/model/witnesses.ts';
 import { heardOf, leftBy } from '../core/peers/presence.ts';
 import { dueCheckpoint, takeWitness } from '../core/peers/witnessed.ts';
 import type { Services } from '../core/workflow/services.ts';
-import type { EmbeddedBus } from '../net/nats/bus.ts';
+import type { Bus } from '../net/bus/port.ts';
 import type { Delivery } from '../net/nats/commands.ts';
 import { isLiteralSubject } from '../net/nats/subject.ts';
-import { Challenges } from '../net/seal/challenges.ts';
 import { readHeader } from '../net/seal/format.ts';
 import { Opener, type SealRefusal } from '../net/seal/opener.ts';
+import { SharedChallenges } from '../net/seal/shared-challenges.ts';
 import { keyPairOf } from '../net/seal/x25519.ts';
 import { SourceLimit } from '../net/stun/rate.ts';
 import type { GraphPush } from './graph-push.ts';
@@ -33,6 +33,8 @@ import type { GraphPush } from './graph-push.ts';
  * A request of a process not met before may be a recording. It is answered by {"challenge"} and repeated by the node
  * with {"echo": <that challenge>}. Answers go to the reply subject, sealed with kind `reply`. `wire` is which versions of the
  * wire each speaks; a node that has none in common is told so by the API.
+ *
+ * Of several control planes each hears all of it, and the one that leads the workspace answers.
  */
 const SUBJECT = /^mesh\.control\.([\w-]{1,64})\.([\w-]{1,64})\.(heartbeat|graph)$/;
 /**
@@ -56,20 +58,29 @@ export class ControlRequests {
   readonly #services: RequestServices;
   readonly #push: GraphPush;
   readonly #opener: Opener;
-  readonly #challenges = new Challenges(randomBytes);
-  readonly #bus: Pick<EmbeddedBus, 'identify'>;
+  readonly #challenges: SharedChallenges;
+  readonly #leading: Leading;
+  readonly #bus: Pick<Bus, 'identify'>;
   readonly #limit = new SourceLimit(SERVED.perSecond, SERVED.burst);
   readonly #unsubscribe: () => void;
   #workspaces: Promise<ReadonlySet<string>> | undefined;
   readonly #waiting = new Set<Promise<void>>();
 
-  constructor(services: RequestServices, bus: Pick<EmbeddedBus, 'subscribe' | 'identify'>, push: GraphPush) {
+  /** @param leading whose nodes are answered here; all are heard. */
+  constructor(
+    services: RequestServices,
+    bus: Pick<Bus, 'subscribe' | 'identify'>,
+    push: GraphPush,
+    leading: Leading = LEADS_ALL,
+  ) {
+    this.#leading = leading;
     this.#services = services;
     this.#bus = bus;
     this.#push = push;
-    const privateKey = Buffer.from(services.keys.controlPrivateKey.reveal(), 'base64');
+    const privateKey = Uint8Array.from(Buffer.from(services.keys.controlPrivateKey.reveal(), 'base64'));
+    this.#challenges = new SharedChallenges(privateKey);
     // Whose key may speak for a peer is looked at before a message comes here.
-    this.#opener = new Opener(keyPairOf(Uint8Array.from(privateKey)), () => true);
+    this.#opener = new Opener(keyPairOf(privateKey), () => true);
     const ends = [
       bus.subscribe('mesh.control.>', (delivery) => this.#receive(delivery)),
       services.store.onCommit(({ revision, changes }) => {
@@ -81,10 +92,15 @@ export class ControlRequests {
     };
   }
 
+  /** Resolves once what has come by now is served. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#waiting);
+  }
+
   /** Idempotent. */
   async stop(): Promise<void> {
     this.#unsubscribe();
-    await Promise.all(this.#waiting);
+    await this.settled();
   }
 
   #receive(delivery: Delivery): void {
@@ -93,7 +109,10 @@ export class ControlRequests {
       return;
     }
     const handled = this.#handle(delivery)
-      .catch((error: unknown) => this.#services.log.error({ error: String(error) }, 'a request of a node failed'))
+      .catch((error: unknown) => {
+        // The next leader hears the node too.
+        if (!isFenced(error)) this.#services.log.error({ error: String(error) }, 'a request of a node failed');
+      })
       .finally(() => this.#waiting.delete(handled));
     this.#waiting.add(handled);
   }
@@ -111,8 +130,9 @@ export class ControlRequests {
     const opened = this.#opener.open('request', subject, payload);
     if (!opened.ok) return this.#ignore(opened.reason);
     const answerTo = reply !== undefined && isLiteralSubject(reply) ? reply : undefined;
+    const leads = this.#leading.leads(workspace);
     const answer = (content: object) =>
-      answerTo !== undefined && this.#push.reply(opened.from, answerTo, { wire: WIRE_TEXT, ...content });
+      leads && answerTo !== undefined && this.#push.reply(opened.from, answerTo, { wire: WIRE_TEXT, ...content });
     const content = contentOf(opened.plaintext);
     if (opened.epoch === 'unproven') {
       const { echo } = content;
@@ -130,6 +150,7 @@ export class ControlRequests {
       this.#services.liveness.mismatched(workspace, peerId, mismatch);
       return this.#ignore('wire');
     }
+    if (!leads) return this.#hear(workspace, peerId, kind, content);
     if (kind === 'graph') {
       this.served.graph += 1;
       this.#push.request(workspace, peerId);
@@ -137,16 +158,27 @@ export class ControlRequests {
     }
     this.served.heartbeat += 1;
     const commit = { actor: `device:${peer.name}`, requestId: newId('ev') };
+    const services = servicesUnder(this.#leading, this.#services, workspace);
     if (content.leaving) {
-      await leftBy(this.#services, workspace, peerId, commit);
+      await leftBy(services, workspace, peerId, commit);
       return void answer({ version: null, at: formatInstant(clock.now()) });
     }
-    await heardOf(this.#services, workspace, peerId, commit, content.version);
-    this.#services.paths.report(workspace, peerId, content.paths ?? []);
-    if (content.witnessed) await takeWitness(this.#services, workspace, peer, content.witnessed);
+    await heardOf(services, workspace, peerId, commit, content.version);
+    services.paths.report(workspace, peerId, content.paths ?? []);
+    if (content.witnessed) await takeWitness(services, workspace, peer, content.witnessed);
     const version = this.#push.versionOf(workspace, peerId) ?? null;
-    const checkpoint = await dueCheckpoint(this.#services, workspace, peerId);
+    const checkpoint = await dueCheckpoint(services, workspace, peerId);
     answer({ version, at: formatInstant(clock.now()), ...(checkpoint !== null && { checkpoint }) });
+  }
+
+  /** What a node says to the leader of its workspace: who leads it next knows it then, and so do the answers given here. */
+  #hear(workspace: string, peerId: string, kind: string | undefined, content: Content): void {
+    if (kind !== 'heartbeat' || content.leaving) return;
+    const { liveness, paths, witnesses, clock } = this.#services;
+    liveness.heard(workspace, peerId, clock.now());
+    if (content.version !== undefined) liveness.said(workspace, peerId, content.version);
+    paths.report(workspace, peerId, content.paths ?? []);
+    if (content.witnessed) witnesses.heard(workspace, peerId, content.witnessed, clock.now());
   }
 
   /** Invented workspaces are told apart first: they must not push the state of real ones out of memory. */
@@ -171,6 +203,8 @@ const contentSchema = z.object({
   // What cannot be read is no version that both speak.
   wire: z.string().max(MAX_WIRE_TEXT).optional().catch(UNREADABLE_WIRE),
 });
+
+type Content = ReturnType<typeof contentOf>;
 
 /** What is no content of a request says nothing. */
 function contentOf(plaintext: Uint8Array) {

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { Change } from '../core/base/ports.ts';
 import { isOfKind } from '../core/base/written.ts';
+import { lookUpById } from '../core/model/find.ts';
 import { encodeGraphMessage, type GraphMessage } from '../core/model/graph.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import type { Services } from '../core/workflow/services.ts';
-import type { EmbeddedBus } from '../net/nats/bus.ts';
+import type { Bus } from '../net/bus/port.ts';
 import { EPOCH_BYTES } from '../net/seal/format.ts';
 import { Sealer } from '../net/seal/sealer.ts';
 import { keyPairOf } from '../net/seal/x25519.ts';
+import { type Leadership, leadsAll } from './leadership.ts';
+import { UnledChanges } from './unled-changes.ts';
 import { type Graph, type PushServices, WorkspacePush } from './workspace-push.ts';
 
 export interface PushCounts {
@@ -17,26 +20,69 @@ export interface PushCounts {
   tooLarge: number;
 }
 
+type GraphBus = Pick<Bus, 'publish'> & Partial<Pick<Bus, 'maxPayload'>>;
+
 /** Sends each node its graph over the bus as it changes: whole the first time, then what differs. */
 export class GraphPush {
   readonly counts: PushCounts = { full: 0, delta: 0, tooLarge: 0 };
   readonly #services: PushServices;
-  readonly #bus: Pick<EmbeddedBus, 'publish'>;
+  readonly #bus: GraphBus;
   readonly #sealer: Sealer;
   readonly #workspaces = new Map<string, WorkspacePush>();
   readonly #unsubscribe: () => void;
+  readonly #leads: (workspace: string) => boolean;
+  readonly #unled = new UnledChanges();
 
-  constructor(services: PushServices & Pick<Services, 'store' | 'keys'>, bus: Pick<EmbeddedBus, 'publish'>) {
+  /** @param leadership whose nodes are sent their graphs from here */
+  constructor(
+    services: PushServices & Pick<Services, 'store' | 'keys'>,
+    bus: GraphBus,
+    leadership: Pick<Leadership, 'leads' | 'onChange'> = leadsAll,
+  ) {
+    this.#leads = leadership.leads;
     this.#services = services;
     this.#bus = bus;
     const privateKey = Buffer.from(services.keys.controlPrivateKey.reveal(), 'base64');
     this.#sealer = new Sealer(keyPairOf(Uint8Array.from(privateKey)), randomBytes(EPOCH_BYTES));
-    this.#unsubscribe = services.store.onCommit(({ workspace, revision, reason, changes }) => {
-      for (const peer of shutOut(changes)) this.#sendGone(workspace, peer);
-      if (changes.some(({ record }) => SHOWN_KINDS.has(record.kind))) {
-        this.#of(workspace).changed(revision, reason);
-      }
-    });
+    const ends = [
+      services.store.onCommit(({ workspace, revision, reason, changes }) => {
+        const gone = shutOut(changes);
+        const isShown = changes.some(({ record }) => SHOWN_KINDS.has(record.kind));
+        if (!this.#leads(workspace)) {
+          const heardAt = services.clock.now();
+          if (isShown) this.#unled.add(workspace, { revision, heardAt, gone });
+          return;
+        }
+        for (const peer of gone) this.#sendGone(workspace, peer);
+        if (isShown) this.#of(workspace).changed(revision, reason);
+      }),
+      leadership.onChange(() => this.#follow()),
+    ];
+    this.#unsubscribe = () => {
+      for (const end of ends) end();
+    };
+  }
+
+  /** Goes on where another control plane led until now, and ends where another one goes on. */
+  async #follow(): Promise<void> {
+    const lost = [...this.#workspaces].filter(([workspace]) => !this.#leads(workspace));
+    for (const [workspace] of lost) this.#workspaces.delete(workspace);
+    const gained = this.#unled.workspaces().filter((workspace) => this.#leads(workspace));
+    await Promise.all([
+      ...lost.map(([, push]) => push.stop()),
+      ...gained.map((workspace) => this.#takeOver(workspace)),
+    ]);
+  }
+
+  async #takeOver(workspace: string): Promise<void> {
+    const { states, clock } = this.#services;
+    const { gone, from } = this.#unled.take(workspace, clock.now());
+    if (from !== undefined) this.#of(workspace).changed(from, 'another control plane goes on');
+    const { peers } = await states.current(workspace);
+    for (const peer of gone) {
+      // One that was let in again has a graph by now.
+      if (lookUpById(peers, peer.uid)?.status.phase !== 'ready') this.#sendGone(workspace, peer);
+    }
   }
 
   /** Sends a node its whole graph soon. */
@@ -68,6 +114,7 @@ export class GraphPush {
 
   /** A node that is shut out hears it at once, and takes its tunnels down. */
   #sendGone(workspace: string, { uid, spec }: PeerRecord): void {
+    if (!this.#leads(workspace)) return;
     const subject = `mesh.${workspace}.${uid}.graph`;
     const key = Uint8Array.from(Buffer.from(spec.publicKey, 'base64'));
     const sealed = this.#sealer.seal('graph', key, subject, encodeGraphMessage({ kind: 'gone' }));
@@ -84,11 +131,12 @@ export class GraphPush {
   }
 
   #send(workspace: string, { uid, spec }: PeerRecord, graph: Graph): void {
+    if (!this.#leads(workspace)) return;
     const subject = `mesh.${workspace}.${uid}.graph`;
     const key = Uint8Array.from(Buffer.from(spec.publicKey, 'base64'));
     const seal = (message: GraphMessage) => this.#sealer.seal('graph', key, subject, encodeGraphMessage(message));
     const sealed = seal(graph);
-    if (sealed) {
+    if (sealed && sealed.length <= (this.#bus.maxPayload ?? Number.POSITIVE_INFINITY)) {
       this.counts[graph.kind] += 1;
       this.#bus.publish(subject, sealed);
       return;

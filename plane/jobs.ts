@@ -1,4 +1,5 @@
 import type { Clock, Commit, Log, Store } from '../core/base/ports.ts';
+import type { Leadership } from './leadership.ts';
 
 /** Work that is due at instants, not at ticks: it says itself when it is next due. */
 export interface Job {
@@ -36,38 +37,43 @@ export function later(
 export type ObserveJob = (job: string, outcome: 'ok' | 'failed', seconds: number) => void;
 
 interface JobParts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'onCommit'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly observe?: ObserveJob;
+  /** Told when other workspaces are led here: what is due in them is done at once. */
+  readonly leadership?: Pick<Leadership, 'onChange'> | undefined;
 }
 
 /**
  * Runs each job at its instants, one run of a job at a time. A failing job is logged and tried again with back-off;
  * it never stops the others.
  */
-export function startJobs(jobs: readonly Job[], { store, ...parts }: JobParts) {
+export function startJobs(jobs: readonly Job[], { store, leadership, ...parts }: JobParts) {
   const runners = jobs.map((job) => startJob(job, parts));
   const unsubscribe = store.onCommit((commit) => {
     for (const runner of runners) if (runner.job.wakeOn?.(commit)) runner.wake();
   });
+  const wakeAll = () => {
+    for (const runner of runners) runner.wake();
+  };
+  const unfollow = leadership?.onChange(wakeAll);
   return {
     /** Runs a job as soon as it can, whatever it is waiting for. */
     wake(name: string): void {
       for (const runner of runners) if (runner.job.name === name) runner.wake();
     },
     /** Has every job look at the clock, which went another way than was expected. */
-    wakeAll(): void {
-      for (const runner of runners) runner.wake();
-    },
+    wakeAll,
     async stop(): Promise<void> {
       unsubscribe();
+      unfollow?.();
       await Promise.all(runners.map((runner) => runner.stop()));
     },
   };
 }
 
-function startJob(job: Job, { clock, log, observe = () => undefined }: Omit<JobParts, 'store'>) {
+function startJob(job: Job, { clock, log, observe = () => undefined }: Omit<JobParts, 'store' | 'leadership'>) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let again = false;

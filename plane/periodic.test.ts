@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { eachLed, LEADS_ALL } from '../core/base/leading.ts';
 import { formatInstant } from '../core/base/time.ts';
 import { ADDRESS_QUARANTINE_MS } from '../core/changes/address.ts';
 import { listSnapshots } from '../core/history/snapshots.ts';
 import { enrol } from '../test/kits/plane/devices.ts';
 import { agent, buildKit, type Kit, person } from '../test/kits/plane/kit.ts';
 import { verifies } from '../test/verifies.ts';
-import { eachWorkspace } from './each-workspace.ts';
 import { buildJobs } from './periodic.ts';
 
 const HOUR = 3_600_000;
@@ -134,7 +134,7 @@ test('one workspace that fails does not keep the others from their work', async 
     if (workspace === 'w_a') throw new Error('a is broken');
     done.push(workspace);
   };
-  await expect(eachWorkspace({ store }, work)).rejects.toThrow('a is broken');
+  await expect(eachLed(LEADS_ALL, { store }, work)).rejects.toThrow('a is broken');
   expect(done).toEqual(['w_b', 'w_c']);
 });
 

@@ -1,5 +1,6 @@
 import { keepCheckpoints } from '../core/audit/keep-checkpoints.ts';
-import { newId } from '../core/base/ids.ts';
+import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
+import { eachLed, LEADS_ALL, type Leading, whereLed } from '../core/base/leading.ts';
 import type { Commit } from '../core/base/ports.ts';
 import type { Kind } from '../core/base/record.ts';
 import type { ServiceGate } from '../core/call/gate.ts';
@@ -16,7 +17,6 @@ import { recordPresence } from '../core/peers/presence.ts';
 import { tellWitnesses } from '../core/peers/witnessed.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { expireWorkflows, resumeWorkflows } from '../core/workflow/upkeep.ts';
-import { eachWorkspace } from './each-workspace.ts';
 import type { Job } from './jobs.ts';
 
 const PRESENCE_MS = 10_000;
@@ -24,40 +24,47 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Everything that is due at instants rather than on request. */
-export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefusals' | 'flushSessions'>): Job[] {
+/** Work in each workspace that this control plane leads. */
+type InEach = (work: (workspace: string, services: Services) => Promise<unknown>) => Promise<number | undefined>;
+
+/**
+ * Everything that is due at instants rather than on request: in the workspaces that are led here, and the last two for this
+ * process.
+ */
+export function buildJobs(
+  services: Services,
+  gate: Pick<ServiceGate, 'flushRefusals' | 'flushSessions'>,
+  leading: Leading = LEADS_ALL,
+): Job[] {
+  const inEach: InEach = (work) => eachLed(leading, services, work);
   return [
-    expireAgents(services),
-    endOrphanedAgents(services),
-    ...networkJobs(services),
-    every('record presence', PRESENCE_MS, services, () =>
-      eachWorkspace(services, async (workspace) => {
-        await recordPresence(services, workspace);
-      }),
+    expireAgents(services, inEach),
+    endOrphanedAgents(inEach),
+    ...networkJobs(services, leading),
+    every('record presence', PRESENCE_MS, services, () => inEach((workspace, led) => recordPresence(led, workspace))),
+    scheduledSnapshots(inEach),
+    ...workflows(services, inEach),
+    every('remove spent tokens', HOUR_MS, services, () =>
+      whereLed(leading, services, SYSTEM_WORKSPACE, removeSpentTokens),
     ),
-    scheduledSnapshots(services),
-    ...workflows(services),
-    every('remove spent tokens', HOUR_MS, services, () => removeSpentTokens(services)),
-    every('enforce retention', HOUR_MS, services, () =>
-      eachWorkspace(services, (workspace) => enforceRetention(services, workspace)),
-    ),
-    scheduledAssessments(services),
+    every('enforce retention', HOUR_MS, services, () => inEach((workspace, led) => enforceRetention(led, workspace))),
+    scheduledAssessments(inEach),
     every('remove old assessments', DAY_MS, services, () =>
-      eachWorkspace(services, (workspace) => removeOldAssessments(services, workspace)),
+      inEach((workspace, led) => removeOldAssessments(led, workspace)),
     ),
     every('remove old reviews', DAY_MS, services, () =>
-      eachWorkspace(services, async (workspace) => {
-        await removeOldReviews(services, workspace);
+      inEach(async (workspace, led) => {
+        await removeOldReviews(led, workspace);
       }),
     ),
     every('tell of reviews that are due', HOUR_MS, services, () =>
-      eachWorkspace(services, async (workspace) => {
-        await tellDueReviews(services, workspace);
+      inEach(async (workspace, led) => {
+        await tellDueReviews(led, workspace);
       }),
     ),
-    every('keep checkpoints of the audit logs', MINUTE_MS, services, () => keepCheckpoints(services)),
+    every('keep checkpoints of the audit logs', MINUTE_MS, services, () => keepCheckpoints(services, leading)),
     every('tell who has seen the audit logs', HOUR_MS, services, () =>
-      eachWorkspace(services, (workspace) => tellWitnesses(services, workspace)),
+      inEach((workspace, led) => tellWitnesses(led, workspace)),
     ),
     every('flush refusals', MINUTE_MS, services, () => gate.flushRefusals()),
     every('end idle sessions', MINUTE_MS, services, () => gate.flushSessions()),
@@ -65,66 +72,65 @@ export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefu
 }
 
 /** Ends delegated identities at their instant: their peers leave within a second of it (docs/delegation.md#root-agents-and-sub-agents). */
-function expireAgents(services: Services): Job {
-  const { states, clock } = services;
+function expireAgents({ states, clock }: Services, inEach: InEach): Job {
   return {
     name: 'expire agents',
     wakeOn: writes('AgentIdentity'),
     run: () =>
-      eachWorkspace(services, async (workspace) => {
+      inEach(async (workspace, led) => {
         const context = { actor: 'system:expiry', reason: 'the time of the identity is over', requestId: newId('r') };
-        await endAgents(services, workspace, (state) => overdue(state, clock.now()), 'Expired', context);
+        await endAgents(led, workspace, (state) => overdue(state, clock.now()), 'Expired', context);
         return nextAgentEnd(await states.current(workspace));
       }),
   };
 }
 
 /** Ends the agents of people who have gone, where a crash came between the two. */
-function endOrphanedAgents(services: Services): Job {
+function endOrphanedAgents(inEach: InEach): Job {
   return {
     name: 'end agents of people who have gone',
     wakeOn: (commit) => commit.changes.some(({ record }) => record.kind === 'Member' || record.kind === 'Account'),
     async run() {
       const context = { actor: 'system:people', reason: 'the person who made the agent has gone' };
-      await eachWorkspace(services, async (workspace) => {
-        await endOrphans(services, workspace, { ...context, requestId: newId('r') });
+      await inEach(async (workspace, led) => {
+        await endOrphans(led, workspace, { ...context, requestId: newId('r') });
       });
       return undefined;
     },
   };
 }
 
-function scheduledSnapshots(services: Services): Job {
+function scheduledSnapshots(inEach: InEach): Job {
   return {
     name: 'take scheduled snapshots',
     wakeOn: writes('Workspace'),
-    run: () => eachWorkspace(services, (workspace) => takeScheduled(services, workspace)),
+    run: () => inEach((workspace, led) => takeScheduled(led, workspace)),
   };
 }
 
-function scheduledAssessments(services: Services): Job {
+function scheduledAssessments(inEach: InEach): Job {
   const refused = new Map<string, number>();
   return {
     name: 'make scheduled assessments',
     wakeOn: writes('Workspace'),
-    run: () => eachWorkspace(services, (workspace) => assessScheduled(services, workspace, refused)),
+    run: () => inEach((workspace, led) => assessScheduled(led, workspace, refused)),
   };
 }
 
-function workflows(services: Services): Job[] {
+function workflows({ clock }: Services, inEach: InEach): Job[] {
   return [
     {
       name: 'expire workflows and plans',
       wakeOn: (commit) => writes('Workflow')(commit) || writes('Plan')(commit),
-      run: () => eachWorkspace(services, (workspace) => expireWorkflows(services, workspace)),
+      run: () => inEach((workspace, led) => expireWorkflows(led, workspace)),
     },
     {
       name: 'resume workflows',
       async run() {
-        await eachWorkspace(services, async (workspace) => {
-          await resumeWorkflows(services, workspace);
+        await inEach(async (workspace, led) => {
+          await resumeWorkflows(led, workspace);
         });
-        return services.clock.now() + MINUTE_MS;
+        return clock.now() + MINUTE_MS;
       },
     },
   ];

@@ -56,7 +56,8 @@ function activeKey({ spec, status }: PeerRecord): string | undefined {
   return status.phase === 'revoked' ? undefined : spec.publicKey;
 }
 
-async function catchUp(
+/** Gives the commits of a day before this start. */
+export async function catchUp(
   { store, clock, log }: Pick<Services, 'store' | 'clock' | 'log'>,
   workspace: string,
   take: (commit: Commit) => void,

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { draftOf } from '../core/base/record.ts';
 import { latestSnapshot, listSnapshots } from '../core/history/snapshots.ts';
 import { buildKit } from '../test/kits/plane/kit.ts';
+import { switchedLeadership } from '../test/kits/plane/switched-leadership.ts';
 import { freshDirectory } from '../test/kits/process/meshd.ts';
 import { policy } from '../test/kits/records/records.ts';
 import { startSnapshots } from './snapshots.ts';
@@ -76,4 +77,35 @@ test('several crashes make snapshots of at most 10 KB each, and a change heard o
   expect(items.length).toBeGreaterThan(1);
   expect(Math.max(...items.map(({ spec }) => spec.historyBytes ?? Number.POSITIVE_INFINITY))).toBeLessThan(10_000);
   expect(Math.max(...items.map(({ spec }) => spec.revision))).toBe(last?.revision);
+});
+
+test('who takes a workspace over takes the snapshots of what its former leader left, and each once', async () => {
+  await using kit = await buildKit();
+  const workspace = await kit.workspace();
+  const leaders = [switchedLeadership(true), switchedLeadership(false)] as const;
+  const [first, second] = leaders.map((leadership) => startSnapshots(kit.services, leadership));
+  const commit = (name: string) =>
+    kit.services.store.commit(workspace, [{ op: 'create', record: policyNamed(name) }], byHand);
+  const revisions = async () =>
+    (await listSnapshots(kit.services, workspace, { limit: 50 })).items.map(({ spec }) => spec.revision).toSorted();
+  try {
+    await first?.settle();
+    await commit('by-first');
+    kit.clock.time += 10_000;
+    await first?.settle();
+    const before = await revisions();
+    const { revision } = await commit('left-behind');
+    await leaders[0].set(false);
+    await leaders[1].set(true);
+    kit.clock.time += 10_000;
+    await Promise.all([first?.settle(), second?.settle()]);
+    expect(await revisions()).toEqual([...before, revision].toSorted());
+    await leaders[1].set(false);
+    await leaders[0].set(true);
+    kit.clock.time += 10_000;
+    await Promise.all([first?.settle(), second?.settle()]);
+    expect(await revisions()).toEqual([...before, revision].toSorted());
+  } finally {
+    await Promise.all([first?.stop(), second?.stop()]);
+  }
 });

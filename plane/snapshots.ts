@@ -1,29 +1,43 @@
 import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
+import { whereLed } from '../core/base/leading.ts';
 import { Debouncer, type DueCapture } from '../core/history/debounce.ts';
 import { latestSnapshot, takeSnapshot } from '../core/history/snapshots.ts';
 import type { Services } from '../core/workflow/services.ts';
+import { type Leadership, leadsAll } from './leadership.ts';
 
 /** Commits read at once of what no snapshot was taken of. */
 const CATCH_UP = 200;
+const UNREAD = 'what has no snapshot could not be read';
 
 /**
- * Watches commits and stores snapshots: the clock and the timer of a {@link Debouncer}. What a process that ended at once has
- * left without one is read from the log first.
+ * Watches commits of the workspaces that are led here and stores snapshots: the clock and the timer of a {@link Debouncer}.
+ * What a process that ended, or led them before, has left without one is read from the log first.
  */
-export function startSnapshots(services: Pick<Services, 'store' | 'states' | 'clock' | 'log'>) {
+export function startSnapshots(
+  services: Pick<Services, 'store' | 'states' | 'clock' | 'log'>,
+  leadership: Pick<Leadership, 'leads' | 'under' | 'onChange'> = leadsAll,
+) {
   const { store, clock, log } = services;
   const debouncer = new Debouncer();
   /** The last capture of each workspace: the next one begins after it, so that sizes and order are right. */
   const tails = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
+  /** Of each workspace that is led, the time for which it is: what was gathered before is not stored in a later one. */
+  const tenures = new Map<string, object>();
+  /** Workspaces whose log is still read, with the newest revision heard of meanwhile. */
+  const behind = new Map<string, number>();
+  let reading = Promise.resolve();
   const counts = { stored: 0, failed: 0 };
 
-  async function capture({ workspace, ...asked }: DueCapture): Promise<void> {
+  async function capture({ workspace, ...asked }: DueCapture, tenure: object | undefined): Promise<void> {
+    if (tenures.get(workspace) !== tenure) return;
     const context = { actor: 'system:snapshots', reason: `snapshot after ${asked.trigger}`, requestId: newId('r') };
     try {
-      await takeSnapshot(services, workspace, asked, context);
-      counts.stored += 1;
+      await whereLed(leadership, services, workspace, async (led) => {
+        await takeSnapshot(led, workspace, asked, context);
+        counts.stored += 1;
+      });
     } catch (error) {
       counts.failed += 1;
       log.error({ workspace, error: String(error) }, 'a snapshot could not be stored');
@@ -33,7 +47,8 @@ export function startSnapshots(services: Pick<Services, 'store' | 'states' | 'cl
   function keep(captures: readonly DueCapture[]): void {
     for (const due of captures) {
       const { workspace } = due;
-      const work = (tails.get(workspace) ?? Promise.resolve()).then(() => capture(due));
+      const tenure = tenures.get(workspace);
+      const work = (tails.get(workspace) ?? Promise.resolve()).then(() => capture(due, tenure));
       tails.set(workspace, work);
       work.finally(() => {
         if (tails.get(workspace) === work) tails.delete(workspace);
@@ -49,45 +64,67 @@ export function startSnapshots(services: Pick<Services, 'store' | 'states' | 'cl
     keep(debouncer.due(clock.now()));
   }
 
-  /** Workspaces whose log is still read, with the newest revision heard of meanwhile; undefined until all are known. */
-  let behind: Map<string, number> | undefined;
-  const early = new Set<string>();
   const unsubscribe = store.onCommit((commit) => {
-    if (behind === undefined) early.add(commit.workspace);
-    else if (behind.has(commit.workspace)) behind.set(commit.workspace, commit.revision);
-    else keep(debouncer.handle(commit, clock.now()));
+    const { workspace, revision } = commit;
+    if (workspace === SYSTEM_WORKSPACE || !leadership.leads(workspace)) return;
+    if (behind.has(workspace)) behind.set(workspace, revision);
+    else if (tenures.has(workspace) || revision === 1) {
+      if (!tenures.has(workspace)) tenures.set(workspace, {});
+      keep(debouncer.handle(commit, clock.now()));
+    } else follow(workspace, revision);
   });
 
-  async function catchUpAll(): Promise<void> {
-    const known = await store.workspaces();
-    const workspaces = [...new Set([...known, ...early])].filter((workspace) => workspace !== SYSTEM_WORKSPACE);
-    behind = new Map(workspaces.map((workspace) => [workspace, 0]));
-    for (const workspace of workspaces) {
-      if (isStopped) return;
-      await catchUp(workspace, behind).catch((error: unknown) => {
-        log.error({ workspace, error: String(error) }, 'what has no snapshot could not be read');
+  /** Begins with what was committed before this process led the workspace. */
+  function follow(workspace: string, revision = 0): void {
+    const tenure = {};
+    tenures.set(workspace, tenure);
+    behind.set(workspace, revision);
+    reading = reading
+      .then(() => catchUp(workspace, tenure))
+      .catch((error: unknown) => log.error({ workspace, error: String(error) }, UNREAD))
+      .finally(() => {
+        if (tenures.get(workspace) === tenure) behind.delete(workspace);
       });
-      behind.delete(workspace);
+  }
+
+  async function followLed(): Promise<void> {
+    const workspaces = await store.workspaces();
+    for (const workspace of workspaces) {
+      const isOther = workspace === SYSTEM_WORKSPACE || tenures.has(workspace) || !leadership.leads(workspace);
+      if (!isOther && !isStopped) follow(workspace);
     }
+    await reading;
+  }
+
+  function leave(workspace: string): void {
+    tenures.delete(workspace);
+    behind.delete(workspace);
+    debouncer.forget(workspace);
   }
 
   /** Takes each commit as if it came now, so that bursts are cut as they would have been. */
-  async function catchUp(workspace: string, heard: ReadonlyMap<string, number>): Promise<void> {
+  async function catchUp(workspace: string, tenure: object): Promise<void> {
+    const isOver = () => isStopped || tenures.get(workspace) !== tenure;
+    if (isOver()) return;
     const last = await latestSnapshot(services, workspace);
     const kept = await store.keptFrom(workspace);
     let from = Math.max(last?.spec.revision ?? 0, kept?.revision ?? 0);
     for (;;) {
       const commits = await store.commits(workspace, from, CATCH_UP);
+      if (isOver()) return;
       for (const commit of commits) keep([...debouncer.due(commit.at), ...debouncer.handle(commit, commit.at)]);
       from = commits.at(-1)?.revision ?? from;
-      if (isStopped || (commits.length === 0 && from >= (heard.get(workspace) ?? 0))) return;
+      if (isOver() || (commits.length === 0 && from >= (behind.get(workspace) ?? 0))) return;
     }
   }
 
-  const caughtUp = catchUpAll().catch((error: unknown) => {
-    behind = new Map();
-    log.error({ error: String(error) }, 'what has no snapshot could not be read');
-  });
+  let caughtUp = Promise.resolve();
+  const again = () => {
+    for (const workspace of tenures.keys()) if (!leadership.leads(workspace)) leave(workspace);
+    caughtUp = caughtUp.then(followLed).catch((error: unknown) => log.error({ error: String(error) }, UNREAD));
+  };
+  const unfollow = leadership.onChange(again);
+  again();
   return {
     /** Snapshots after changes, since the start. */
     counts,
@@ -102,6 +139,7 @@ export function startSnapshots(services: Pick<Services, 'store' | 'states' | 'cl
       isStopped = true;
       await caughtUp;
       unsubscribe();
+      unfollow();
       keep(debouncer.drain());
       clearTimeout(timer);
       await Promise.all(tails.values());

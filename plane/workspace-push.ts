@@ -218,12 +218,11 @@ export class WorkspacePush {
   }
 
   #settingsOf({ spec }: PeerRecord, reason: string): GraphSettings {
-    const { nodeAccess, settings, clock } = this.#services;
+    const { nodeAccess, clock } = this.#services;
     return {
       epoch: nodeAccess.graphEpoch,
       reason,
-      relay: nodeAccess.relayGrant(this.#workspace, spec.publicKey, clock.now()),
-      stun: [settings.stunUrl],
+      ...nodeAccess.servers(this.#workspace, spec.publicKey, clock.now()),
       checkpoint: this.#checkpoint,
       workspace: this.#slug,
     };

@@ -15,6 +15,8 @@ export interface DebugSource {
   readonly log: Log;
   readonly call: Omit<CallRequest, 'ifMatch'>;
   readonly caller: Caller;
+  /** Keeps the run as it is, for another control plane to go on with. */
+  readonly keep: () => Promise<void>;
 }
 
 const PATH = '/api/v1/ai/debug';
@@ -56,6 +58,7 @@ async function* pastEvents(run: DebugRun, source: DebugSource): AsyncGenerator<D
     // All at once: whoever resumes finds what was computed, and it is not computed again.
     run.answer = answer;
     run.events.push(...events);
+    await source.keep();
     yield* events;
   }
   for await (const event of narrated(run, source, run.answer)) yield told(run, event);

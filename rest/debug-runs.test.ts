@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { memoryCells } from '../core/base/memory-cells.ts';
 import type { Scope } from '../core/base/scope.ts';
+import type { SharedState } from '../core/base/shared.ts';
 import { DebugRuns } from './debug-runs.ts';
 
 const clock = { time: 0, now: () => clock.time };
@@ -17,9 +19,9 @@ function keeping() {
     clock.time += 1;
     return runs.begin(workspace, owner, {});
   };
-  const isKept = ({ id, workspace, owner }: { id: string; workspace: string; owner: string }) => {
+  const isKept = async ({ id, workspace, owner }: { id: string; workspace: string; owner: string }) => {
     try {
-      return runs.resume(`${id}.1`, workspace, { id: owner, ...holding(READS) }).seen === 1;
+      return (await runs.resume(`${id}.1`, workspace, { id: owner, ...holding(READS) })).seen === 1;
     } catch {
       return false;
     }
@@ -31,7 +33,7 @@ test.each([
   ['another person', bob],
   ['an agent', root],
   ['a sub-agent', kid],
-])('however many questions %s asks, what others asked is kept, and what they read goes on', (_who, asker) => {
+])('however many questions %s asks, what others asked is kept, and what they read goes on', async (_who, asker) => {
   const { runs, begin, isKept } = keeping();
   const others = [ada, root, kid].filter(({ id }) => id !== asker.id && !(asker === root && id === kid.id));
   const kept = others.map((owner) => begin(owner));
@@ -43,12 +45,12 @@ test.each([
     });
   }
   for (let index = 0; index < MANY; index++) begin(asker);
-  expect([...kept, ...reads].every(isKept)).toBe(true);
+  expect(await Promise.all([...kept, ...reads].map(isKept))).not.toContain(false);
   expect(stopped).toBe(0);
   expect(runs.size).toBeLessThan(60);
 });
 
-test('who asks on and on keeps the latest answers, and what is over leaves before what is not', () => {
+test('who asks on and on keeps the latest answers, and what is over leaves before what is not', async () => {
   const { begin, isKept } = keeping();
   const unfinished = begin(ada);
   const all = Array.from({ length: 100 }, () => {
@@ -56,12 +58,12 @@ test('who asks on and on keeps the latest answers, and what is over leaves befor
     run.isOver = true;
     return run;
   });
-  const kept = all.map(isKept);
-  expect(isKept(unfinished)).toBe(true);
+  const kept = await Promise.all(all.map(isKept));
+  expect(await isKept(unfinished)).toBe(true);
   expect(kept.lastIndexOf(false)).toBe(kept.indexOf(true) - 1);
 });
 
-test('who reads a whole share at once is refused another, until one of them is read no more', () => {
+test('who reads a whole share at once is refused another, until one of them is read no more', async () => {
   const { runs, begin } = keeping();
   const ends: (() => void)[] = [];
   const fill = () => {
@@ -73,11 +75,11 @@ test('who reads a whole share at once is refused another, until one of them is r
   expect(begin(kid).owner).toBe('a_kid');
 });
 
-test('a root agent has the room of those below it, and all workspaces together hold so many', () => {
+test('a root agent has the room of those below it, and all workspaces together hold so many', async () => {
   const { runs, begin, isKept } = keeping();
   const first = begin(kid);
   for (let index = 0; index < MANY; index++) begin(root);
-  expect(isKept(first)).toBe(false);
+  expect(await isKept(first)).toBe(false);
   for (let index = 0; index < MANY; index++) {
     try {
       begin({ id: `u_${index}`, ...holding(READS) }, `w_${index}`);
@@ -88,21 +90,21 @@ test('a root agent has the room of those below it, and all workspaces together h
   expect(runs.size).toBeLessThanOrEqual(200);
 });
 
-test('a stream that is read is kept for longer than five minutes, and five minutes more', () => {
+test('a stream that is read is kept for longer than five minutes, and five minutes more', async () => {
   const { runs, begin, isKept } = keeping();
   const run = begin(ada);
   const end = runs.read(run, () => undefined);
   clock.time += 600_000;
   begin(bob);
-  expect(isKept(run)).toBe(true);
+  expect(await isKept(run)).toBe(true);
   end();
   clock.time += 300_000;
-  expect(isKept(run)).toBe(true);
+  expect(await isKept(run)).toBe(true);
   clock.time += 1;
-  expect(isKept(run)).toBe(false);
+  expect(await isKept(run)).toBe(false);
 });
 
-test('a second reader of a run ends the first, whose end is not that of the second', () => {
+test('a second reader of a run ends the first, whose end is not that of the second', async () => {
   const { runs, begin } = keeping();
   const run = begin(ada);
   let stopped = 0;
@@ -121,10 +123,30 @@ test.each<[string, readonly Scope[], boolean]>([
   ['no plans', ['snapshots:read', 'network:read'], false],
   ['plans, but not the network', ['snapshots:read', 'intents:plan'], false],
   ['the past alone', ['snapshots:read'], false],
-])('a credential of the same person that holds %s reads an answer: %#', (_what, scopes, reads) => {
+])('a credential of the same person that holds %s reads an answer: %#', async (_what, scopes, reads) => {
   const { runs, begin } = keeping();
   const { id } = begin({ id: 'u_ada', ...holding(['snapshots:read', 'network:read', 'intents:plan']) });
-  const resume = () => runs.resume(`${id}.1`, 'w_1', { id: 'u_ada', ...holding(scopes) }).seen;
-  if (reads) expect(resume()).toBe(1);
-  else expect(resume).toThrow('can no longer be resumed');
+  const resumed = runs.resume(`${id}.1`, 'w_1', { id: 'u_ada', ...holding(scopes) }).then(({ seen }) => seen);
+  if (reads) expect(await resumed).toBe(1);
+  else await expect(resumed).rejects.toThrow('can no longer be resumed');
+});
+
+test('a run goes on at another control plane from where it was kept, for who may read it alone', async () => {
+  const clock = { now: () => 1_000_000 };
+  const cells = memoryCells<unknown>(clock, 10);
+  const shared = { cells: () => cells } as unknown as Pick<SharedState, 'cells'>;
+  const [one, other] = [new DebugRuns(clock, shared), new DebugRuns(clock, shared)];
+  const ada = { id: 'u_ada', ...holding(READS) };
+  const run = one.begin('w_1', ada, { question: 'why' });
+  run.events.push({ event: 'step', data: 1 }, { event: 'tool', data: 2 });
+  await one.keep(run);
+  await expect(other.resume(`${run.id}.1`, 'w_1', { id: 'u_bob', ...holding(READS) })).rejects.toThrow('resumed');
+  await expect(other.resume(`${run.id}.1`, 'w_1', { id: 'u_ada', ...holding([]) })).rejects.toThrow('resumed');
+  const resumed = await other.resume(`${run.id}.1`, 'w_1', ada);
+  expect([resumed.seen, resumed.run.events, resumed.run.asked]).toEqual([1, run.events, { question: 'why' }]);
+  // Its reader has seen more than was kept, which is not told again under other numbers.
+  resumed.run.events.push({ event: 'done', data: 3 });
+  await other.keep(resumed.run);
+  const back = await one.resume(`${run.id}.4`, 'w_1', ada);
+  expect(back.run.events).toHaveLength(4);
 });

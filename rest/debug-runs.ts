@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
 import type { Clock } from '../core/base/ports.ts';
-import type { Scope } from '../core/base/scope.ts';
+import { SCOPES, type Scope } from '../core/base/scope.ts';
+import type { Cells, SharedState } from '../core/base/shared.ts';
 import { createShares, type ShareKey, shareKeysOf } from '../core/base/shares.ts';
 
 /** One event of a stream, without its id: that is the run and its place in it. */
@@ -53,6 +55,23 @@ const KEPT_MS = 5 * 60_000;
 /** In this process: an answer is some 200 KB at most. Each workspace, principal and sub-agent has a share of them. */
 const MAX_RUNS = 200;
 
+/** A run as another control plane takes it up. */
+const keptRun = z.object({
+  workspace: z.string(),
+  owner: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  line: z.array(z.string()),
+  asked: z.record(z.string(), z.unknown()),
+  events: z.array(z.custom<DebugEvent>()),
+  isOver: z.boolean(),
+  answer: z.custom<CauseAnswer>().optional(),
+  narrations: z.int(),
+});
+type KeptRun = z.infer<typeof keptRun>;
+
+/** In the place of words that a model had said and nobody kept: their reader has them. */
+const UNKEPT: DebugEvent = { event: 'step', data: { step: 'words', text: 'Words that were told before.' } };
+
 interface Kept {
   readonly run: DebugRun;
   readonly release: () => void;
@@ -63,9 +82,12 @@ export class DebugRuns {
   readonly #clock: Clock;
   readonly #shares = createShares('debug answers kept for resumption', MAX_RUNS);
   readonly #runs = new Map<string, Kept>();
+  /** Where several control planes keep runs together, so that each can go on with one. */
+  readonly #cells: Cells<KeptRun> | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, shared?: Pick<SharedState, 'cells'>) {
     this.#clock = clock;
+    this.#cells = shared?.cells('debug-run', (value) => keptRun.safeParse(value).data);
   }
 
   get size(): number {
@@ -96,14 +118,58 @@ export class DebugRuns {
    *
    * @throws MeshError `expired` for one that is no longer kept, is another's, or was told to a credential that holds more
    */
-  resume(lastEventId: string, workspace: string, reader: Asker): { readonly run: DebugRun; readonly seen: number } {
+  async resume(
+    lastEventId: string,
+    workspace: string,
+    reader: Asker,
+  ): Promise<{ readonly run: DebugRun; readonly seen: number }> {
     const [, id = '', seen] = /^([\w-]{16})\.(\d{1,6})$/.exec(lastEventId) ?? [];
-    const run = this.#runs.get(id)?.run;
+    const run = await this.#newest(id, Number(seen), workspace, reader);
     if (!run || this.#isExpired(run) || !mayRead(run, workspace, reader)) {
       const detail = 'This stream can no longer be resumed: ask again without Last-Event-ID.';
       throw new MeshError('expired', detail);
     }
     return { run, seen: Number(seen) };
+  }
+
+  /** Lets another control plane go on with it from here: before what a reader is told, and could not be told alike again. */
+  async keep({
+    id,
+    scopes,
+    workspace,
+    owner,
+    line,
+    asked,
+    events,
+    isOver,
+    answer,
+    narrations,
+  }: DebugRun): Promise<void> {
+    const value = { workspace, owner, line: [...line], asked, events, isOver, narrations, scopes: [...scopes] };
+    const cell = { value: { ...value, ...(answer && { answer }) }, expiresAt: this.#clock.now() + KEPT_MS };
+    // Without it, it can be resumed here alone.
+    await this.#cells?.change(id, () => ({ cell, result: undefined })).catch(() => undefined);
+  }
+
+  /** As it is here, or elsewhere if it went on there. */
+  async #newest(id: string, seen: number, workspace: string, reader: Asker): Promise<DebugRun | undefined> {
+    const here = this.#runs.get(id)?.run;
+    const kept = id === '' ? undefined : (await this.#cells?.read([id]))?.get(id)?.value;
+    if (!kept || (here && here.events.length >= kept.events.length)) return here;
+    if (!mayRead({ ...kept, scopes: new Set(kept.scopes) }, workspace, reader)) return undefined;
+    const { answer, ...rest } = kept;
+    const lost = Math.max(0, seen - kept.events.length);
+    const run: DebugRun = {
+      ...rest,
+      id,
+      scopes: new Set(kept.scopes),
+      events: [...kept.events, ...Array<DebugEvent>(lost).fill(UNKEPT)],
+      ...(answer && { answer }),
+      seenAt: this.#clock.now(),
+    };
+    if (here) this.#drop(here);
+    this.#runs.set(id, { run, release: this.#roomFor(workspace, reader) });
+    return run;
   }
 
   /** A reader has the run from now on, and whoever had it before no longer. */
@@ -155,6 +221,10 @@ export class DebugRuns {
 }
 
 /** Another credential of the same owner may hold less than the one that asked. */
-function mayRead(run: DebugRun, workspace: string, { id, scopesIn }: Asker): boolean {
+function mayRead(
+  run: Pick<DebugRun, 'workspace' | 'owner' | 'scopes'>,
+  workspace: string,
+  { id, scopesIn }: Asker,
+): boolean {
   return run.workspace === workspace && run.owner === id && run.scopes.isSubsetOf(scopesIn(workspace));
 }

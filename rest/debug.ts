@@ -87,7 +87,7 @@ export function buildDebug({ operations, gate, log, metrics, headers }: DebugOpt
   if (!operations.some(({ name }) => name === 'find_cause')) return undefined;
   const streams = createShares('debug streams', MAX_STREAMS);
   const open = openingOf(streams);
-  const runs = new DebugRuns(gate.services.clock);
+  const runs = new DebugRuns(gate.services.clock, gate.services.shared);
   metrics.gauge('mesh_debug_streams', 'Debug streams open now', () => streams.held);
 
   return async (request, response) => {
@@ -100,14 +100,16 @@ export function buildDebug({ operations, gate, log, metrics, headers }: DebugOpt
       const call = callOf(request, fields, requestId, abort.signal);
       const opened = (await invoke(open, call, gate)) as Opened;
       undo.push(opened.release);
-      const { run, seen } = runOf(runs, request, opened);
+      const { run, seen } = await runOf(runs, request, opened);
+      undo.push(() => void runs.keep(run));
       undo.push(runs.read(run, () => abort.abort()));
       response.writeHead(200, [...headers, ...STREAM_HEADERS, 'X-Request-Id', requestId]);
       response.write('retry: 3000\n\n');
       undo.push(keepAlive(response));
       let sent = 0;
       const { ifMatch: _, ...plain } = call;
-      const source = { operations, gate, log, call: plain, caller: opened.caller };
+      const keep = () => runs.keep(run);
+      const source = { operations, gate, log, call: plain, caller: opened.caller, keep };
       for await (const event of eventsOf(run, source)) {
         sent += 1;
         if (sent <= seen) continue;
@@ -144,8 +146,12 @@ function callOf(request: Request, raw: CallRequest['raw'], requestId: string, si
   };
 }
 
-function runOf(runs: DebugRuns, request: Request, { workspace, caller, asked }: Opened) {
+async function runOf(runs: DebugRuns, request: Request, { workspace, caller, asked }: Opened) {
   const last = request.headers['last-event-id'];
-  if (last === undefined) return { run: runs.begin(workspace, caller, asked), seen: 0 };
+  if (last === undefined) {
+    const run = runs.begin(workspace, caller, asked);
+    await runs.keep(run);
+    return { run, seen: 0 };
+  }
   return runs.resume(String(last), workspace, caller);
 }

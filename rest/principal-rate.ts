@@ -1,10 +1,10 @@
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
-import { type ShareKey, type ShareKind, shareKeysOf } from '../core/base/shares.ts';
-import { createRateWindows } from './rate-windows.ts';
+import { type ShareKey, type ShareKind, shareKeysOf, shareName } from '../core/base/shares.ts';
+import { createRateWindows, type RateWindows } from './rate-windows.ts';
 
-const WINDOW_MS = 60_000;
-const MAX_KEYS = 50_000;
+export const WINDOW_MS = 60_000;
+export const MAX_KEYS = 50_000;
 
 /**
  * How many times what one source address may ask without a credential. At 6,000 a minute a principal may ask 500 times
@@ -13,15 +13,20 @@ const MAX_KEYS = 50_000;
 const TIMES: Readonly<Record<ShareKind, number>> = { workspace: 20, principal: 5, agent: 2.5 };
 
 /** @returns a count of one request. @throws MeshError `rate_limited` when the caller, its line or its workspace asked too often */
-export function limitPrincipals(perMinute: number): (caller: Caller, now: number) => void {
-  const windows = createRateWindows(WINDOW_MS, MAX_KEYS);
+export function limitPrincipals(
+  perMinute: number,
+  windows: RateWindows = createRateWindows(WINDOW_MS, MAX_KEYS),
+): (caller: Caller, now: number) => void {
   return (caller, now) => {
     const { workspaces } = caller;
     // Which of several workspaces a request is for is not known yet.
     const keys = shareKeysOf(caller, workspaces !== 'all' && workspaces.length === 1 ? workspaces : []);
-    const counted = keys.map((key) => ({ key, window: windows.at(`${key.kind} ${key.id}`, now) }));
+    const counted = keys.map((key) => {
+      const limit = perMinute * TIMES[key.kind];
+      return { key, limit, window: windows.at(shareName(key), limit, now) };
+    });
     // What is refused counts for nobody: who asks too often takes nothing from the others of its workspace.
-    const full = counted.find(({ key, window }) => window.count >= perMinute * TIMES[key.kind]);
+    const full = counted.find(({ limit, window }) => window.count + window.others >= limit);
     if (full) throw tooMany(full.key, full.window.resetAt - now);
     for (const { window } of counted) window.count++;
   };

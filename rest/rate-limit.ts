@@ -4,8 +4,9 @@ import { MeshError } from '../core/base/errors.ts';
 import { isLoopback, originOf } from '../core/base/origin.ts';
 import { sourceSite } from '../core/model/source-network.ts';
 import { credentialOf } from './credential.ts';
-import { limitPrincipals } from './principal-rate.ts';
-import { createRateWindows } from './rate-windows.ts';
+import { limitPrincipals, MAX_KEYS, WINDOW_MS } from './principal-rate.ts';
+import { createRateWindows, type RateWindows } from './rate-windows.ts';
+import type { SharedWindows } from './shared-windows.ts';
 
 export interface RateLimit {
   /** Requests of one source address within a minute, without a credential; principals may ask more often. */
@@ -14,9 +15,10 @@ export interface RateLimit {
   readonly maxSources?: number;
   /** Off unless set: what runs on this very machine is not held back, unless a proxy says for whom it asks. */
   readonly limitLoopback?: boolean;
+  /** Where several control planes hold it together. */
+  readonly together?: Pick<SharedWindows, 'windows' | 'now'> | undefined;
 }
 
-const WINDOW_MS = 60_000;
 const MAX_SOURCES = 50_000;
 
 /** Who was verified lately with this bearer token, without a look at the store. */
@@ -30,18 +32,22 @@ const PRINCIPALS: ReadonlySet<Caller['kind']> = new Set<Caller['kind']>(['user',
  * sources, IPv6 ones by their /56. A credential counts as none until it was verified once.
  */
 export function limitRate(
-  { perMinute, maxSources = MAX_SOURCES, limitLoopback = false }: RateLimit,
+  { perMinute, maxSources = MAX_SOURCES, limitLoopback = false, together }: RateLimit,
   known: KnownCaller,
 ): RequestHandler {
-  const countPrincipal = limitPrincipals(perMinute);
-  const countSource = limitSources(perMinute, maxSources);
+  const windows = (name: string, maxKeys: number) =>
+    together?.windows(name, WINDOW_MS, maxKeys) ?? createRateWindows(WINDOW_MS, maxKeys);
+  const countPrincipal = limitPrincipals(perMinute, windows('caller', MAX_KEYS));
+  const countSource = limitSources(perMinute, windows('source', maxSources));
+  // A clock that is set is none of the limits of one control plane; several have no other in common.
+  const now = () => together?.now() ?? performance.now();
   return (request, _response, next) => {
     const bearer = credentialOf(request);
     const caller = bearer === undefined ? undefined : known(bearer);
     const origin = originOf(request);
     try {
-      if (caller && PRINCIPALS.has(caller.kind)) countPrincipal(caller, performance.now());
-      else if (limitLoopback || !isLoopback(origin)) countSource(origin, performance.now());
+      if (caller && PRINCIPALS.has(caller.kind)) countPrincipal(caller, now());
+      else if (limitLoopback || !isLoopback(origin)) countSource(origin, now());
     } catch (error) {
       next(error);
       return;
@@ -51,12 +57,11 @@ export function limitRate(
 }
 
 /** @returns a count of one request. @throws MeshError `rate_limited` when its source asked too often */
-function limitSources(perMinute: number, maxSources: number): (origin: string, now: number) => void {
-  const windows = createRateWindows(WINDOW_MS, maxSources);
+function limitSources(perMinute: number, windows: RateWindows): (origin: string, now: number) => void {
   return (origin, now) => {
-    const window = windows.at(sourceSite(origin), now);
+    const window = windows.at(sourceSite(origin), perMinute, now);
     window.count++;
-    if (window.count <= perMinute) return;
+    if (window.count + window.others <= perMinute) return;
     const retryAfterSeconds = Math.max(1, Math.ceil((window.resetAt - now) / 1_000));
     throw new MeshError('rate_limited', `Too many requests: wait ${retryAfterSeconds} s and try again.`, {
       retryAfterSeconds,

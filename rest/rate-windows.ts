@@ -1,25 +1,34 @@
 export interface RateWindow {
+  /** What was counted here. */
   count: number;
+  /** What other control planes have counted, as far as is known here. */
+  others: number;
   /** Milliseconds, by the clock of `now`. */
   readonly resetAt: number;
 }
 
 export interface RateWindows {
-  /** What was counted under a key in the window that is open now. */
-  at(key: string, now: number): RateWindow;
+  /** What was counted under a key in the window that is open now; `limit` is what it is held to. */
+  at(key: string, limit: number, now: number): RateWindow;
 }
 
 /** Fixed windows by key; of the keys a bounded number, past which the one whose window opened longest ago makes room. */
 export function createRateWindows(windowMs: number, maxKeys: number): RateWindows {
+  const windows = windowsKept(maxKeys, (now) => now + windowMs);
+  return { at: (key, _limit, now) => windows.at(key, now) };
+}
+
+/** As many windows as that, each from its first look until what `endOf` says. */
+export function windowsKept(maxKeys: number, endOf: (now: number) => number) {
   // A Map keeps insertion order.
   const windows = new Map<string, RateWindow>();
   return {
-    at(key, now) {
+    at(key: string, now: number): RateWindow {
       const known = windows.get(key);
       if (known && known.resetAt > now) return known;
       windows.delete(key);
       if (windows.size >= maxKeys) for (const oldest of windows.keys()) if (windows.delete(oldest)) break;
-      const fresh = { count: 0, resetAt: now + windowMs };
+      const fresh = { count: 0, others: 0, resetAt: endOf(now) };
       windows.set(key, fresh);
       return fresh;
     },

@@ -142,6 +142,7 @@ export function gateOf(
       if (!caller) throw new MeshError('unauthenticated', 'This token is unknown: log in again.');
       return caller;
     },
+    caughtUp: async () => undefined,
     known: (bearer) => callers[bearer],
     workspaceId: async (name) => (name === 'w_1' || name === 'one' ? 'w_1' : undefined),
     servicesFor: () => all,

@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openCheckpoint } from '../core/audit/checkpoint.ts';
 import { noteKeysOf } from '../core/audit/keep-checkpoints.ts';
 import { leadsTo } from '../core/audit/log-keys.ts';
-import { loadCredentials, rotateLogKey } from './credentials.ts';
-import { buildKeyring } from './keyring.ts';
+import { loadCredentials, makeKeysFile, readKeysFile, rotateLogKey } from './credentials.ts';
+import { buildKeyring, nameOfKeys } from './keyring.ts';
 import { headsIn } from './log-heads.ts';
 
 const T0 = Date.UTC(2026, 0, 5);
@@ -121,4 +121,33 @@ test('the first heads are there all at once, and what a begin that was killed le
 test('a key is not rotated where there are no credentials', () => {
   const { folder } = newFolder();
   expect(() => rotateLogKey(folder, T0)).toThrow(/credentials\.json is not there: name the --config-dir/);
+});
+
+test('a keys file is made once, read by nobody else, and never written again', () => {
+  const { folder } = newFolder();
+  const file = path.join(folder, 'keys.json');
+  expect(() => readKeysFile(file)).toThrow(/is not there. Make it once with meshd keys/);
+  makeKeysFile(file);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const text = readFileSync(file, 'utf8');
+  expect(() => makeKeysFile(file)).toThrow(/is there already/);
+  expect(readKeysFile(file)).toEqual(JSON.parse(text));
+  expect(readFileSync(file, 'utf8')).toBe(text);
+  chmodSync(file, 0o640);
+  expect(() => readKeysFile(file)).toThrow(`Run: chmod 600 ${file}`);
+  chmodSync(file, 0o600);
+  const { logKeys: _, ...older } = JSON.parse(text);
+  for (const damaged of ['', '{}', JSON.stringify(older)]) {
+    writeFileSync(file, damaged);
+    expect(() => readKeysFile(file)).toThrow(/is damaged, or holds no keys/);
+  }
+});
+
+test('keys are named by what they are, and other keys otherwise', () => {
+  const [one, other] = [newFolder(), newFolder()].map(({ folder }) => loadCredentials(folder));
+  if (!one || !other) throw new Error('two were made');
+  expect(nameOfKeys(one)).toMatch(/^[0-9a-f]{16}$/);
+  expect(nameOfKeys({ ...one })).toBe(nameOfKeys(one));
+  expect(nameOfKeys({ ...one, controlKey: other.controlKey })).not.toBe(nameOfKeys(one));
+  expect(nameOfKeys({ ...one, signingKey: other.signingKey })).not.toBe(nameOfKeys(one));
 });

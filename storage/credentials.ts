@@ -1,9 +1,9 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { newLogKey, rotated, type StoredLogKey, storedLogKey } from './log-keys.ts';
-import { replaceOwned } from './owned-file.ts';
+import { makeDurable, replaceOwned } from './owned-file.ts';
 
 /** Secrets of the installation, made at first start (docs/configuration.md). Keys are PKCS #8 PEM. */
 const credentialsSchema = z.object({
@@ -20,6 +20,7 @@ export type Credentials = Omit<StoredCredentials, 'logKeys'> & { readonly logKey
 
 const NAME = 'credentials.json';
 const GROUP_AND_OTHERS = 0o077;
+const GROUP_READS = 0o040;
 
 /**
  * Reads `<configDir>/credentials.json`, or makes it with mode 0600.
@@ -28,7 +29,7 @@ const GROUP_AND_OTHERS = 0o077;
  */
 export function loadCredentials(configDir: string): Credentials {
   const name = credentialsFile(configDir);
-  if (!hasCredentials(configDir)) return createCredentials(name);
+  if (!hasCredentials(configDir)) return write(name, newCredentials());
   return withLogKeys(name, readStored(name));
 }
 
@@ -43,12 +44,47 @@ export function readCredentials(configDir: string): Credentials | undefined {
   return { ...others, logKeys: logKeys ?? [newLogKey(Date.now())] };
 }
 
-function readStored(name: string): StoredCredentials {
-  const stat = statSync(name);
-  if ((stat.mode & GROUP_AND_OTHERS) !== 0) {
-    const mode = (stat.mode & 0o777).toString(8);
-    throw new Error(`${name} has mode ${mode}: others can read the secrets in it. Run: chmod 600 ${name}`);
+/**
+ * Keys that control planes share, in a file that none of them writes (MESH_KEYS_FILE).
+ *
+ * @throws Error that says what to do
+ */
+export function readKeysFile(name: string): Credentials {
+  if (!statSync(name, { throwIfNoEntry: false })) {
+    throw new Error(
+      `MESH_KEYS_FILE: ${name} is not there. Make it once with meshd keys <file>, and give each control plane the same.`,
+    );
   }
+  requirePrivate(name);
+  const parsed = credentialsSchema.required().safeParse(parseJson(readFileSync(name, 'utf8')));
+  if (parsed.success) return parsed.data;
+  throw new Error(
+    `MESH_KEYS_FILE: ${name} is damaged, or holds no keys: put a copy of it in its place. A new file means new keys, with which every node has to join again.`,
+  );
+}
+
+/** Makes a file of new keys. @throws Error where there is one */
+export function makeKeysFile(name: string): void {
+  try {
+    writeFileSync(name, textOf(newCredentials()), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new Error(`${name} is there already, and keys are never replaced: name another file.`);
+  }
+  makeDurable(path.dirname(path.resolve(name)));
+}
+
+/** A file of another user's is handed to this one by its group, as a secret of a container is: that may read it. */
+function requirePrivate(name: string): void {
+  const { mode, uid } = statSync(name);
+  const isOwn = uid === process.geteuid?.();
+  if ((mode & (isOwn ? GROUP_AND_OTHERS : GROUP_AND_OTHERS & ~GROUP_READS)) === 0) return;
+  const shown = (mode & 0o777).toString(8);
+  throw new Error(`${name} has mode ${shown}: others can read the secrets in it. Run: chmod 600 ${name}`);
+}
+
+function readStored(name: string): StoredCredentials {
+  requirePrivate(name);
   const parsed = credentialsSchema.safeParse(parseJson(readFileSync(name, 'utf8')));
   if (parsed.success) return parsed.data;
   throw new Error(
@@ -90,14 +126,14 @@ export function keepCredentials(configDir: string, text: string): boolean {
   return true;
 }
 
-function createCredentials(name: string): Credentials {
+function newCredentials(): Credentials {
   const pem = { type: 'pkcs8', format: 'pem' } as const;
-  return write(name, {
+  return {
     relayToken: randomBytes(32).toString('base64url'),
     signingKey: generateKeyPairSync('ed25519').privateKey.export(pem) as string,
     controlKey: generateKeyPairSync('x25519').privateKey.export(pem) as string,
     logKeys: [newLogKey(Date.now())],
-  });
+  };
 }
 
 function withLogKeys(name: string, { logKeys, ...others }: StoredCredentials): Credentials {
@@ -105,8 +141,12 @@ function withLogKeys(name: string, { logKeys, ...others }: StoredCredentials): C
 }
 
 function write(name: string, credentials: Credentials): Credentials {
-  replaceOwned(name, `${JSON.stringify(credentials, null, 2)}\n`);
+  replaceOwned(name, textOf(credentials));
   return credentials;
+}
+
+function textOf(credentials: Credentials): string {
+  return `${JSON.stringify(credentials, null, 2)}\n`;
 }
 
 function parseJson(text: string): unknown {

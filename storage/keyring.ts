@@ -9,6 +9,7 @@ import type { Credentials } from './credentials.ts';
 import { buildLogKeys } from './log-keys.ts';
 
 const AUDIENCE = 'mesh';
+const KEYS_DIGITS = 16;
 /** DER prefix of an X25519 SubjectPublicKeyInfo (RFC 8410); the 32 raw bytes follow. */
 const X25519_SPKI = Buffer.from('302a300506032b656e032100', 'hex');
 
@@ -58,6 +59,14 @@ export function buildKeyring(
       }
     },
   };
+}
+
+/** Names the keys that nodes, sessions and logs rest on, without telling anything of them. */
+export function nameOfKeys({ controlKey, signingKey }: Pick<Credentials, 'controlKey' | 'signingKey'>): string {
+  const digest = createHash('sha256');
+  for (const key of [controlKey, signingKey])
+    digest.update(createPublicKey(key).export({ type: 'spki', format: 'der' }));
+  return digest.digest('hex').slice(0, KEYS_DIGITS);
 }
 
 /** The last 32 bytes of PKCS #8 (RFC 8410). */

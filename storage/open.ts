@@ -1,4 +1,5 @@
 import type { Clock, Log, Store } from '../core/base/ports.ts';
+import type { SharedState } from '../core/base/shared.ts';
 import type { CopySource, CopyTarget } from './copy/place.ts';
 import { mongodb, mongodbSrv } from './mongo/mongo.ts';
 import type { ReaderOptions, StoreReader } from './reader.ts';
@@ -15,6 +16,25 @@ export interface StoreOptions {
 /** A store that is open for writing, and what keeps its file well. */
 export interface OpenStore extends Store {
   readonly upkeep: StoreUpkeep;
+  /** Of a store that servers keep. */
+  readonly shared?: SharedDatabase;
+}
+
+/**
+ * What a database says of the installation that it holds, to all control planes that have it open, and what these keep
+ * together in it beside the records.
+ */
+export interface SharedDatabase extends SharedState {
+  /** Says whose it is, unless that is said already. @param keys names the keys that it is written with */
+  claim(keys: string): Promise<Claim>;
+  /** Begins another life of it, as after some of it was lost. */
+  renew(): Promise<Claim>;
+}
+
+export interface Claim {
+  readonly keys: string;
+  /** Names this life of the database: another one once it was restored or copied, so that revisions may have gone back. */
+  readonly epoch: string;
 }
 
 /** A kind of store. `place` is what follows the scheme in its URL. */

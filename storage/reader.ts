@@ -11,6 +11,8 @@ export interface ReaderOptions {
 export interface StoreReader extends Store {
   /** Tells the listeners of `onCommit` of what was committed to a workspace since the last time. */
   refresh(workspace: string): Promise<void>;
+  /** Of a store that servers keep: names the keys that it is written with, where that is said. */
+  claimedWith?(): Promise<string | undefined>;
 }
 
 /** What is read of a store. */
@@ -35,12 +37,18 @@ export type Reads = Pick<
 /** Commits read at once. */
 const PAGE = 500;
 
-export function readerOn(reads: Reads, { log, writes }: ReaderOptions, close: () => void | Promise<void>): StoreReader {
+/** @param newestOf the revision that a workspace has at least when it is refreshed */
+export function readerOn(
+  reads: Reads,
+  { log, writes }: ReaderOptions,
+  close: () => void | Promise<void>,
+  newestOf: Reads['revision'] = reads.revision,
+): StoreReader {
   const feed = buildFeed(log, reads.commits);
   const seen = new Map<string, number>();
 
   async function refresh(workspace: string): Promise<void> {
-    const newest = await reads.revision(workspace);
+    const newest = await newestOf(workspace);
     let last = seen.get(workspace) ?? newest;
     while (last < newest) {
       const page: readonly Commit[] = await reads.commits(workspace, last, PAGE);
@@ -62,10 +70,14 @@ export function readerOn(reads: Reads, { log, writes }: ReaderOptions, close: ()
     record: writes.record,
     watch: (workspace, from, signal) => feed.watch(workspace, from, signal),
     onCommit: (listener) => feed.onCommit(listener),
+    async caughtUp(workspaces) {
+      await Promise.all(workspaces.map(refresh));
+    },
     auditTree: (workspace) => ({ ...reads.auditTree(workspace), keepCheckpoint: elsewhere }),
     compact: elsewhere,
     acquire: elsewhere,
     release: elsewhere,
+    leases: elsewhere,
     async close() {
       feed.close();
       await close();

@@ -27,6 +27,7 @@ const EDGES: ReadonlySet<string> = new Set([
   ...['bus', 'client-connection', 'listener', 'sniff', 'steady-clock', 'thread', 'worker'].map(
     (name) => `net/nats/${name}.ts`,
   ),
+  ...['account-updates', 'external-bus', 'keep-connected', 'server-identity'].map((name) => `net/bus/${name}.ts`),
   ...['dial', 'listener', 'remote'].map((name) => `net/relay/${name}.ts`),
   'net/stun/listener.ts',
   // What a test says of another's package.
@@ -35,7 +36,7 @@ const EDGES: ReadonlySet<string> = new Set([
   'client/paths/runtime.ts',
 ]);
 const IMPURE_PACKAGES =
-  /^node:(net|dgram|tls|http|https|dns|fs|os|child_process|worker_threads|timers|cluster)(\/|$)|^koffi$/;
+  /^node:(net|dgram|tls|http|https|dns|fs|os|child_process|worker_threads|timers|cluster)(\/|$)|^koffi$|^@nats-io\//;
 const IMPURE_CALLS: ReadonlySet<string> = new Set([
   ...['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'fetch', 'Date'],
   ...['Date.now', 'performance.now', 'Math.random', 'randomBytes', 'randomUUID', 'randomInt', 'getRandomValues'],

@@ -34,6 +34,7 @@ import { getConnectivityHistory } from './connectivity/get-connectivity-history.
 import { getConnectivityMatrix } from './connectivity/get-connectivity-matrix.ts';
 import { getConnectivitySummary } from './connectivity/get-connectivity-summary.ts';
 import { simulateConnectivity } from './connectivity/simulate-connectivity.ts';
+import { getBusAccess } from './devices/get-bus-access.ts';
 import { getOwnDevice } from './devices/get-own-device.ts';
 import { getOwnGraph } from './devices/get-own-graph.ts';
 import { leaveNetwork } from './devices/leave-network.ts';
@@ -225,6 +226,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   renameOwnDevice,
   leaveNetwork,
   getOwnGraph,
+  getBusAccess,
   sendHeartbeat,
   rotateDeviceKey,
   planNetworkChange,

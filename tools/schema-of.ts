@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { schemaNames } from '../core/base/schema-names.ts';
 import type { Form, Shape } from '../core/base/shape.ts';
 
 /** The schema by which the API describes and checks an answer that has this shape. Fields that it does not know are refused. */
@@ -9,6 +10,7 @@ export function schemaOf<T>(shape: Shape<T>): z.ZodType<T, T> {
 
 function schemaOfForm(form: Form): z.ZodType {
   const schema = plainSchemaOf(form);
+  if (form.name !== undefined) schema.register(schemaNames, { name: form.name });
   return form.description === undefined ? schema : schema.describe(form.description);
 }
 

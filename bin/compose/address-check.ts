@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import type { Log } from '../../core/base/ports.ts';
 import { parseHostPort } from '../../net/host-port.ts';
 import { BINDING, decodeStun, encodeStun } from '../../net/stun/message.ts';
-import type { Environment } from './config.ts';
+import type { Config } from './config.ts';
 import { type GivenAddress, givenAddresses } from './given-addresses.ts';
 
 /** An address that says nothing for so long is taken for dead. */
@@ -18,22 +18,27 @@ const EFFECT: Readonly<Record<GivenAddress['variable'], string>> = {
   MESH_SIGNALING_URL: 'nodes cannot negotiate connections',
   MESH_RELAY_ADVERTISE_URL: 'nodes that cannot connect directly cannot communicate',
   MESH_STUN_URL: 'only relay paths and a lower rate of direct connections',
+  'app.relays': 'nodes use another relay, which may be farther away',
+  'app.stun': 'nodes ask the other STUN servers alone',
 };
 
 /**
  * Tries once each address that nodes are given, and says what a dead one costs. It sees from this machine, which a
  * router may treat otherwise than nodes: so it warns, and nothing waits for it.
  */
-export function checkGivenAddresses(env: Environment, log: Log): { stop(): void } {
+export function checkGivenAddresses(config: Pick<Config, 'env' | 'app'>, log: Log): { stop(): void } {
   const ending = new AbortController();
   const { signal } = ending;
   const check = async () => {
     // One after the other: looking up names takes threads that others need.
-    for (const { variable, value } of givenAddresses(env)) {
+    for (const { variable, value } of givenAddresses(config)) {
       const place = parseHostPort(value.replace(/^\w+:\/\//, ''));
       if (place === undefined) continue;
       const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
-      const failure = await (variable === 'MESH_STUN_URL' ? stunFailure : tcpFailure)(place, limit);
+      const failure = await (variable === 'MESH_STUN_URL' || variable === 'app.stun' ? stunFailure : tcpFailure)(
+        place,
+        limit,
+      );
       if (signal.aborted) return;
       if (failure !== undefined) {
         log.warn(

@@ -1,6 +1,8 @@
 import type { Log } from '../../core/base/ports.ts';
+import type { HostPort } from '../../net/host-port.ts';
 import { type Config, ConfigError } from './config.ts';
 import { systemClock } from './guard-clock.ts';
+import { servePartHealth } from './part-health.ts';
 import { readTls } from './tls.ts';
 import { orExplain, type Running, startBus, startRelay, startStun } from './wire-parts.ts';
 
@@ -35,7 +37,8 @@ export async function startAlone(part: Part, { env }: Config, log: Log): Promise
         if (token === undefined) {
           throw new ConfigError(['MESH_LRP_AUTH_TOKEN: set it to the shared token of the control plane']);
         }
-        return startRelay({ ...address, ...secured, token, clock, log });
+        const limits = { maxSessions: env.MESH_RELAY_SESSIONS };
+        return startRelay({ ...address, ...secured, token, clock, log, limits });
       }
       case 'stun':
         return startStun({ ...address, clock, log, ratePerSecond: env.MESH_STUN_RATE });
@@ -43,5 +46,24 @@ export async function startAlone(part: Part, { env }: Config, log: Log): Promise
   };
   const running = await orExplain(variable[part], address, start());
   log.info({ part, ...running.address }, 'listening');
-  return running;
+  return env.MESH_HEALTH_LISTEN === 'off' ? running : withHealth(running, env.MESH_HEALTH_LISTEN, log);
+}
+
+/** Its health is told from its start until it has ended. */
+async function withHealth(running: Running, place: HostPort, log: Log): Promise<Running> {
+  const health = await orExplain('MESH_HEALTH_LISTEN', place, servePartHealth(place, running)).catch(
+    async (error: unknown) => {
+      await running.stop();
+      throw error;
+    },
+  );
+  log.info(health.address, 'health and metrics are served');
+  return {
+    ...running,
+    async stop() {
+      health.ending();
+      await running.stop();
+      await health.stop();
+    },
+  };
 }

@@ -2,18 +2,19 @@ import type { Log } from '../../core/base/ports.ts';
 import { BUILT_IN_PASSWORD, hasBuiltInPassword } from '../../core/identity/first-accounts.ts';
 import { formatHostPort, type HostPort } from '../../net/host-port.ts';
 import type { Config } from './config.ts';
+import { busPlaceOf } from './external-bus.ts';
 import { givenAddresses, isLoopback, withholdsCredential } from './given-addresses.ts';
 import type { Plane } from './plane.ts';
 
 /** Logs what an operator should look at. @returns where everything is and what to do next */
 export async function announcement(
   config: Config,
-  { url, listeners, services }: Plane,
+  { url, listeners, services, saysFirstPassword }: Plane,
   log: Log,
   milliseconds: number,
 ): Promise<string> {
   const { env, configDir } = config;
-  for (const { variable, value } of givenAddresses(env)) {
+  for (const { variable, value } of givenAddresses(config)) {
     if (isLoopback(value)) {
       log.warn({ variable, value }, 'nodes on other hosts cannot use a loopback address: set a public one');
     }
@@ -34,14 +35,14 @@ export async function announcement(
       'an administrator has the built-in password, good from this machine only: change it with mesh passwd, or set app.initAdmins',
     );
   }
-  const password = isBuiltIn ? ` (first password: ${BUILT_IN_PASSWORD})` : '';
+  const password = isBuiltIn && saysFirstPassword ? ` (first password: ${BUILT_IN_PASSWORD})` : '';
   return [
     `Mesh is up in ${Math.round(milliseconds)} ms (${env.MESH_EDITION} edition, data in ${configDir}).`,
     `  API        ${url}/api/v1   (${url}/api/v1/openapi.json)`,
     `  MCP        ${url}/mcp`,
     `  Dashboard  ${url}/`,
-    `  Bus        ${placeOf(listeners.bus, 'MESH_BUS_LISTEN')}`,
-    `  Relay      ${relayPlace(config.env, listeners.relay)}`,
+    `  Bus        ${busPlaceOf(env)?.servers.join(', ') ?? placeOf(listeners.bus, 'MESH_BUS_LISTEN')}`,
+    `  Relay      ${relayPlace(config, listeners.relay)}`,
     `  STUN       ${placeOf(listeners.stun, 'MESH_STUN_LISTEN')}`,
     `Next: mesh login --server ${url}${password}`,
     'then: mesh mcp config',
@@ -49,10 +50,13 @@ export async function announcement(
   ].join('\n');
 }
 
-function relayPlace({ MESH_RELAY_URL: elsewhere }: Config['env'], own: HostPort | undefined): string {
-  if (elsewhere === undefined) return placeOf(own, 'MESH_RELAY_LISTEN');
-  const there = `${elsewhere} (MESH_RELAY_URL)`;
-  return own ? `${placeOf(own, 'MESH_RELAY_LISTEN')} and ${there}` : there;
+function relayPlace({ env, app }: Config, own: HostPort | undefined): string {
+  const elsewhere = [
+    ...(env.MESH_RELAY_URL === undefined ? [] : [`${env.MESH_RELAY_URL} (MESH_RELAY_URL)`]),
+    ...app.relays.map(({ name, url }) => `${url} (${name})`),
+  ];
+  const here = own || elsewhere.length === 0 ? [placeOf(own, 'MESH_RELAY_LISTEN')] : [];
+  return [...here, ...elsewhere].join(' and ');
 }
 
 function placeOf(address: HostPort | undefined, variable: string): string {

@@ -6,15 +6,18 @@ import { z } from 'zod';
 import { parseDuration } from '../../core/base/duration.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { PASSWORD_LENGTH } from '../../core/identity/passwords.ts';
+import { MAIN_RELAY } from '../../core/model/graph.ts';
 import { SIGN_IN_DEFAULTS, type SignInRules } from '../../core/model/sign-in-rules.ts';
 import { isAllowEntry } from '../../core/webhooks/target.ts';
 import { LLM_MODES } from '../../llm/model/openai/dialect.ts';
 import { type HostPort, parseHostPort } from '../../net/host-port.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
+import { RELAY_LIMITS } from '../../net/relay/limits.ts';
 import { PLATFORM_CHOICES } from '../../platform/choice.ts';
 import { closeToOthers } from '../../storage/file-mode.ts';
 import { STORE_URL } from '../../storage/open.ts';
 import { parseYaml } from '../../tools/yaml.ts';
+import { BUS_FILES, busProblems, busVariables } from './bus-environment.ts';
 
 const listen = z.string().transform((text, context): HostPort => {
   const parsed = parseHostPort(text);
@@ -28,6 +31,23 @@ const relayAddress = z
   .string()
   .refine(isRelayAddress, 'must have the form <host>:<port>, or lrps://<host>:<port> for a relay with TLS');
 const filePath = z.string().min(1);
+
+/** A graph holds 8 relays and 8 STUN servers, one of each by the environment. */
+const MAX_LISTED = 7;
+
+/** Relays beside the one of the environment, or that one with a name of its own (docs/relays.md). */
+const relays = z
+  .array(
+    z.strictObject({
+      name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be up to 32 small letters, digits and hyphens'),
+      url: relayAddress,
+      region: z.string().min(1).max(63).optional(),
+      capacity: z.int().min(1).max(1_000_000).optional(),
+    }),
+  )
+  .max(MAX_LISTED)
+  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'must have a name each')
+  .refine((all) => all.every(({ name }) => name !== MAIN_RELAY), `must not be called ${MAIN_RELAY}`);
 
 const duration = z.string().transform((text, context): number => {
   const ms = parseDuration(text);
@@ -61,11 +81,22 @@ export const environment = z.object({
     .describe(
       'Relay elsewhere that the control plane tells of revocations, <host>:<port>; lrps://<host>:<port> with TLS',
     ),
+  MESH_RELAY_SESSIONS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(RELAY_LIMITS.maxSessions)
+    .describe('Nodes that the relay of this process serves at once; further ones are refused and go to another relay'),
+  MESH_HEALTH_LISTEN: listenOrOff
+    .prefault('off')
+    .describe('Listen address of /healthz, /readyz and /metrics of a bus, relay or STUN server alone, or off'),
   MESH_STUN_URL: address.default('127.0.0.1:3478').describe('STUN address given to nodes, <host>:<port>'),
   MESH_LRP_AUTH_TOKEN: secret(16)
     .optional()
     .describe('Shared relay token; generated at first start and kept in credentials.json when unset'),
   MESH_BUS_LISTEN: listenOrOff.prefault('0.0.0.0:4222').describe('Listen address of the embedded bus, or off'),
+  ...busVariables,
   MESH_RELAY_LISTEN: listenOrOff.prefault('0.0.0.0:6266').describe('Listen address of the relay, or off'),
   MESH_STUN_LISTEN: listenOrOff.prefault('0.0.0.0:3478').describe('Listen address of the STUN server (udp), or off'),
   MESH_STUN_RATE: z.coerce
@@ -99,6 +130,11 @@ export const environment = z.object({
     .default(64)
     .describe(
       'MB kept free on the disk of the store: below it new records are refused (storage_full), while deleting, revoking and the login of administrators work',
+    ),
+  MESH_KEYS_FILE: filePath
+    .optional()
+    .describe(
+      'File with the keys of control planes that share a store: the same for each, made once by meshd keys, never written by them. Without it a control plane keeps keys of its own in credentials.json',
     ),
   MESH_TLS_CERT: filePath
     .optional()
@@ -228,6 +264,10 @@ export const file = z.strictObject({
       metrics: metricsAccess.default('open'),
       /** How people sign in (docs/accounts-and-tokens.md#rules-for-signing-in). */
       signIn: signIn.prefault({}),
+      /** Relays that run elsewhere, each told of revocations and given to nodes (docs/relays.md). */
+      relays: relays.default([]),
+      /** STUN servers given to nodes beside MESH_STUN_URL, <host>:<port>. */
+      stun: z.array(address).max(MAX_LISTED).default([]),
       /** Backups that the control plane makes by itself (docs/reliability.md#backups). */
       backups: backups.prefault({}),
       webhooks: z
@@ -275,7 +315,8 @@ export function loadConfig(variables: Readonly<Record<string, string | undefined
   else if ((env.data.MESH_TLS_CERT === undefined) !== (env.data.MESH_TLS_KEY === undefined)) {
     problems.push('MESH_TLS_CERT, MESH_TLS_KEY: set both or neither');
   }
-  for (const name of ['MESH_TLS_CERT', 'MESH_TLS_KEY'] as const) {
+  problems.push(...busProblems(given));
+  for (const name of ['MESH_TLS_CERT', 'MESH_TLS_KEY', ...BUS_FILES] as const) {
     const text = given[name];
     if (text !== undefined && !isReadableFile(text)) problems.push(`${name}: cannot read the file ${text}`);
   }
@@ -289,7 +330,9 @@ export function loadConfig(variables: Readonly<Record<string, string | undefined
     (name) => !(name in environment.shape) && !CLIENT_VARIABLES.has(name),
   );
   const notices = holdsSecret(settings) ? closeToOthers(name) : [];
-  return { env: env.data, ...settings, configDir, unknownVariables, notices };
+  // A bus elsewhere takes the place of the embedded one.
+  const elsewhere = env.data.MESH_BUS_URL !== undefined && { MESH_BUS_LISTEN: 'off' as const };
+  return { env: { ...env.data, ...elsewhere }, ...settings, configDir, unknownVariables, notices };
 }
 
 function holdsSecret({ app }: ConfigFile): boolean {

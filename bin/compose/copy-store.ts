@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { Contents } from '../../storage/copy/contents.ts';
 import { type Copied, copyStore, type Progress } from '../../storage/copy/copy.ts';
 import type { WorkspaceDigest } from '../../storage/copy/digest.ts';
-import { hasCredentials } from '../../storage/credentials.ts';
+import { credentialsFile } from '../../storage/credentials.ts';
+import { buildKeyring, nameOfKeys } from '../../storage/keyring.ts';
+import { headsIn } from '../../storage/log-heads.ts';
 import { isServed, isShared, openCopySource, openCopyTarget, STORE_URL, storeFile } from '../../storage/open.ts';
-import { loadConfig } from './config.ts';
+import { type Config, loadConfig } from './config.ts';
 import { judgeLosses } from './judge-installation.ts';
+import { type KeyPlace, keyPlaceOf, knownCredentials } from './known-credentials.ts';
 import { locking } from './locking.ts';
 import { whyNoStartServed } from './served-installation.ts';
-import { installationOf } from './store-files.ts';
 import { storeUrl } from './store-url.ts';
 
 interface CopyCommand {
@@ -22,26 +25,36 @@ interface CopyCommand {
 /** `meshd copy` (docs/deploy.md). */
 export const storeCopies = {
   async copy({ configDir, to, say }: CopyCommand): Promise<string> {
-    const [from, url] = [sourceUrl(configDir), urlIn(to)];
+    const [config, url] = [loadConfig(process.env, configDir), urlIn(to)];
+    const [from, keys] = [sourceUrl(config), keyPlaceOf(config)];
     return locking(configDir, async () => {
-      if (!hasCredentials(configDir)) {
-        throw new Error(`${configDir} has no credentials.json: name the --config-dir of meshd.`);
+      const credentials = knownCredentials(keys);
+      if (!credentials) {
+        throw new Error(`${configDir} has no credentials.json: name the --config-dir of meshd, or its MESH_KEYS_FILE.`);
       }
       const now = Date.now();
       await using opened = new AsyncDisposableStack();
       const source = opened.adopt(await openCopySource(from), (each) => each.close());
       const target = opened.adopt(await openCopyTarget(url, now), (each) => each.close());
-      if (!(await source.moved())) await requireWhole(configDir, from);
-      const progress = eachSeconds(say);
-      const copied = await copyStore({ source, target, installation: installationOf(configDir), now, progress });
-      return inWords(copied, { from: source.place, to: target.place, isServed: isServed(url) });
+      if (!(await source.moved())) await requireWhole(keys, from);
+      const copied = await copyStore({
+        source,
+        target,
+        installation: buildKeyring(credentials).logs.originOf(''),
+        keys: nameOfKeys(credentials),
+        now,
+        progress: eachSeconds(say),
+        whole: (written) => keepHeads(configDir, written),
+      });
+      return inWords(copied, { from: source.place, to: target.place, isServed: isServed(url), ...keys });
     });
   },
 
   async cancel({ configDir }: Pick<CopyCommand, 'configDir'>): Promise<string> {
     return locking(configDir, async () => {
       await using opened = new AsyncDisposableStack();
-      const source = opened.adopt(await openCopySource(sourceUrl(configDir)), (each) => each.close());
+      const from = sourceUrl(loadConfig(process.env, configDir));
+      const source = opened.adopt(await openCopySource(from), (each) => each.close());
       const moved = await source.moved();
       if (!moved) return `${source.place} is the database in use: nothing was to be done.`;
       await source.release();
@@ -55,8 +68,8 @@ export const storeCopies = {
   },
 };
 
-function sourceUrl(configDir: string): string {
-  const url = storeUrl(loadConfig(process.env, configDir));
+function sourceUrl(config: Config): string {
+  const url = storeUrl(config);
   if (!isShared(url)) throw new Error('MESH_STORE_URL names a store in memory, which ends with its meshd.');
   return url;
 }
@@ -71,10 +84,19 @@ function urlIn(to: string): string {
 }
 
 /** What a start asks. @throws Error */
-async function requireWhole(configDir: string, url: string): Promise<void> {
-  const { refusal } = await judgeLosses(configDir, storeFile(url));
-  const why = refusal ?? (isServed(url) ? await whyNoStartServed(configDir, url) : undefined);
+async function requireWhole(keys: KeyPlace, url: string): Promise<void> {
+  const why = isServed(url) ? await whyNoStartServed(keys, url) : await judgeLosses(keys.configDir, storeFile(url));
   if (why !== undefined) throw new Error(why);
+}
+
+/** Other control planes have signed too: what they signed last is held against the copy from its first start on. */
+async function keepHeads(configDir: string, written: Contents): Promise<void> {
+  const heads = headsIn(configDir);
+  for (const { name } of await written.heads()) {
+    let newest: string | undefined;
+    for await (const { note } of written.rows(name, 'checkpoints')) newest = note;
+    if (newest !== undefined) await heads.keep(name, newest);
+  }
 }
 
 const TELL_EACH_MS = 2_000;
@@ -90,7 +112,7 @@ function eachSeconds(say: (line: string) => void): (step: Progress) => void {
   };
 }
 
-interface Places {
+interface Places extends KeyPlace {
   readonly from: string;
   readonly to: string;
   readonly isServed: boolean;
@@ -108,11 +130,25 @@ function inWords({ workspaces, aside }: Copied, places: Places): string {
     `  ${sum(({ parts }) => parts.checkpoints.rows)} checkpoints`,
     `  SHA-256 of all of it, the same of both: ${digestOfAll(workspaces)}`,
     ...(aside === undefined ? [] : [`What was at the place of ${to} is kept as ${aside}.`]),
-    places.isServed
-      ? 'Start meshd now with MESH_STORE_URL set to what was given here, the same --config-dir, and without --standalone.'
-      : 'Start meshd --standalone now, with the same --config-dir, and with MESH_STORE_URL set to it unless it is mesh.db there.',
+    ...howToStart(places),
     `No meshd starts on ${from} any more. It is kept as it was: meshd copy --cancel there takes it back.`,
   ].join('\n');
+}
+
+function howToStart({ isServed, configDir, keysFile }: Places): string[] {
+  const keys = credentialsFile(configDir);
+  if (isServed) {
+    return [
+      'Start meshd now with MESH_STORE_URL set to what was given here: one with --standalone and the same --config-dir,',
+      `or several without, each with MESH_KEYS_FILE naming ${keysFile ?? `a copy of ${keys}`} (docs/cluster.md).`,
+    ];
+  }
+  return [
+    'Start meshd --standalone now, with the same --config-dir, and with MESH_STORE_URL set to it unless it is mesh.db there.',
+    ...(keysFile === undefined
+      ? []
+      : [`Copy ${keysFile} to ${keys} first, with mode 0600, and leave MESH_KEYS_FILE out.`]),
+  ];
 }
 
 function digestOfAll(workspaces: readonly WorkspaceDigest[]): string {

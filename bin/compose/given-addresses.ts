@@ -1,38 +1,49 @@
-import type { Environment } from './config.ts';
+import { type GraphRelay, MAIN_RELAY } from '../../core/model/graph.ts';
+import { parseRelayAddress } from '../../net/relay/address.ts';
+import type { Config, Environment } from './config.ts';
+import { busPlaceOf } from './external-bus.ts';
 
-/** An address that nodes are given, with the variable that sets it. */
+type Given = Pick<Config, 'env' | 'app'>;
+
+/** An address that nodes are given, with the variable or the key of the configuration file that sets it. */
 export interface GivenAddress {
-  readonly variable: 'MESH_SIGNALING_URL' | 'MESH_RELAY_ADVERTISE_URL' | 'MESH_STUN_URL';
+  readonly variable: 'MESH_SIGNALING_URL' | 'MESH_RELAY_ADVERTISE_URL' | 'MESH_STUN_URL' | 'app.relays' | 'app.stun';
   readonly value: string;
 }
 
 const OWN_BUS = '127.0.0.1:4222';
 const OWN_RELAY = '127.0.0.1:6266';
 
-/** Where nodes find bus, relay and STUN. */
-export function givenAddresses(env: Environment): readonly GivenAddress[] {
+/** Where nodes find bus, relays and STUN servers. */
+export function givenAddresses({ env, app }: Given): readonly GivenAddress[] {
   const relay = relayGivenToNodes(env);
+  const others = app.relays.filter(({ url }) => relay === undefined || !isSameRelay(url, relay));
   return [
     { variable: 'MESH_SIGNALING_URL', value: busGivenToNodes(env) },
     ...(relay === undefined ? [] : [{ variable: 'MESH_RELAY_ADVERTISE_URL' as const, value: relay }]),
+    ...others.map(({ url }) => ({ variable: 'app.relays' as const, value: url })),
     { variable: 'MESH_STUN_URL', value: env.MESH_STUN_URL },
+    ...app.stun.map((value) => ({ variable: 'app.stun' as const, value })),
   ];
 }
 
 /**
- * The bus address given to nodes: `tls://` where none is set and there is a certificate, and where the bus of this process
+ * The bus address given to nodes, the first server of a bus elsewhere where none is set: it tells of the others. `tls://` where none is set and there is a certificate, and where the bus of this process
  * asks for both a credential and TLS, whatever is set: nobody gets in there in clear.
  */
 export function busGivenToNodes(env: Environment): string {
+  const elsewhere = busPlaceOf(env);
+  if (elsewhere) return env.MESH_SIGNALING_URL ?? `${elsewhere.tls ? 'tls' : 'nats'}://${elsewhere.servers[0]}`;
   const isSecure = env.MESH_TLS_CERT !== undefined;
   const given = env.MESH_SIGNALING_URL ?? `${isSecure ? 'tls' : 'nats'}://${OWN_BUS}`;
   const isTlsAlone = isSecure && env.MESH_SIGNALING_AUTH === 'token' && env.MESH_BUS_LISTEN !== 'off';
   return isTlsAlone ? given.replace(/^nats:/, 'tls:') : given;
 }
 
-/** True where nodes need a credential on the bus but are given an address to which they do not send it. */
+/** True where nodes need a secret on the bus but are given an address to which they do not send it; a bus elsewhere has them prove a key. */
 export function withholdsCredential(env: Environment): boolean {
   const given = busGivenToNodes(env);
+  if (env.MESH_BUS_URL !== undefined) return false;
   return env.MESH_SIGNALING_AUTH === 'token' && given.startsWith('nats:') && !isLoopback(given);
 }
 
@@ -42,6 +53,26 @@ export function relayGivenToNodes(env: Environment): string | undefined {
   const given = env.MESH_RELAY_ADVERTISE_URL ?? (isOurs ? OWN_RELAY : env.MESH_RELAY_URL);
   const isSecure = isOurs && env.MESH_TLS_CERT !== undefined;
   return given !== undefined && isSecure && !given.includes('://') ? `lrps://${given}` : given;
+}
+
+/**
+ * The relays given to nodes. That of the environment comes first, which is the one that nodes of an earlier version know; a relay of
+ * the file at the same address gives it its name, region and capacity.
+ */
+export function relaysGivenToNodes({ env, app }: Given): readonly GraphRelay[] {
+  const main = relayGivenToNodes(env);
+  const listed = app.relays.map(({ name, url, region, capacity }): GraphRelay => {
+    return { name, url, ...(region !== undefined && { region }), ...(capacity !== undefined && { capacity }) };
+  });
+  if (main === undefined) return listed;
+  const named = listed.find(({ url }) => isSameRelay(url, main));
+  return [{ ...(named ?? { name: MAIN_RELAY }), url: main }, ...listed.filter((relay) => relay !== named)];
+}
+
+/** Whether two addresses lead to one relay, whatever is said of TLS. */
+export function isSameRelay(one: string, other: string): boolean {
+  const [a, b] = [parseRelayAddress(one), parseRelayAddress(other)];
+  return a !== undefined && b !== undefined && a.host === b.host && a.port === b.port;
 }
 
 export function isLoopback(address: string): boolean {

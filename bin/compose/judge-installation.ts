@@ -14,20 +14,14 @@ import { whyNotInUse } from '../../storage/sqlite/moved.ts';
 import { entriesLost, lossLine } from './loss-words.ts';
 import { damageRefusal, keyRefusal, lossRefusal, type Missing, type Place } from './refusals.ts';
 
-export interface Judgement {
-  /** Of credentials.json; undefined where it is not there. */
-  readonly logs: PublicLogKeys | undefined;
-  /** Why a start needs --accept-loss, and what else can be done; undefined where nothing is missing. */
-  readonly refusal: string | undefined;
-}
-
 /**
  * Whether a control plane can be started on an installation (docs/reliability.md). Nothing is written.
  *
- * @param file of the database; undefined for one in memory, or on servers
+ * @param file of the database; undefined for one in memory
+ * @returns why a start needs --accept-loss, and what else can be done; undefined where nothing is missing
  * @throws Error where a start is refused with --accept-loss too
  */
-export async function judgeInstallation(configDir: string, file: string | undefined): Promise<Judgement> {
+export async function judgeInstallation(configDir: string, file: string | undefined): Promise<string | undefined> {
   if (file !== undefined) {
     const moved = await explaining({ configDir, file }, async () => whyNotInUse(file));
     if (moved !== undefined) throw new Error(moved);
@@ -36,25 +30,24 @@ export async function judgeInstallation(configDir: string, file: string | undefi
 }
 
 /** Holds an installation against what is known of it apart from its database. @throws Error as `judgeInstallation` */
-export async function judgeLosses(configDir: string, file: string | undefined): Promise<Judgement> {
+export async function judgeLosses(configDir: string, file: string | undefined): Promise<string | undefined> {
   const credentials = readCredentials(configDir);
   const logs = credentials && buildKeyring(credentials).logs;
-  if (file === undefined) return { logs, refusal: undefined };
+  if (file === undefined) return undefined;
   const place = { configDir, file };
   const heads = headsIn(configDir);
   return explaining(place, async () => {
     const missing = logs ? await missingOf(file, heads, logs) : undefined;
-    if (logs) return { logs, refusal: missing && (await lossRefusal(place, missing)) };
-    if (hasEntries(file)) return { logs, refusal: keyRefusal(place) };
-    const isKnown = heads.all().length > 0;
-    return { logs, refusal: isKnown ? keyRefusal(place, missingFile(file, heads)) : undefined };
+    if (logs) return missing && lossRefusal(place, missing);
+    if (hasEntries(file)) return keyRefusal(place);
+    return heads.all().length > 0 ? keyRefusal(place, missingFile(file, heads)) : undefined;
   });
 }
 
 /** Why no control plane starts there as it is, and what to do. */
 export async function whyNoStart(configDir: string, file: string | undefined): Promise<string | undefined> {
   try {
-    return (await judgeInstallation(configDir, file)).refusal;
+    return await judgeInstallation(configDir, file);
   } catch (error) {
     return error instanceof StoreError ? error.subject : (error as Error).message;
   }

@@ -1,6 +1,6 @@
 import { isServed } from '../../storage/open.ts';
 import { PARTS, startAlone } from './alone.ts';
-import { ConfigError, loadConfig } from './config.ts';
+import { type Config, ConfigError, loadConfig } from './config.ts';
 import { buildLog } from './log.ts';
 import { logOutput } from './log-output.ts';
 import { storeUrl } from './store-url.ts';
@@ -22,11 +22,11 @@ export async function startMeshd(
   const log = buildLog(config.env.MESH_LOG_LEVEL, output);
   const part = PARTS.find((name) => name === asked);
   if (part !== undefined) return { log, stop: (await startAlone(part, config, log)).stop };
-  requireStore(storeUrl(config), standalone);
+  requireMode(config, standalone);
   const { startPlane } = await import('./plane.ts');
   const { announcement } = await import('./announce.ts');
   const { serveStdioPlane } = await import('./stdio-plane.ts');
-  const plane = await startPlane(config, { log, output, acceptLoss });
+  const plane = await startPlane(config, { log, output, acceptLoss, standalone });
   return {
     log,
     stop: plane.stop,
@@ -35,16 +35,29 @@ export async function startMeshd(
   };
 }
 
-/** Which of the two ways it runs is said twice, so that no control plane begins on an empty database by mistake. @throws Error */
-function requireStore(url: string, standalone: boolean): void {
-  if (isServed(url) && standalone) {
-    throw new ConfigError([
-      'MESH_STORE_URL: names servers, and --standalone the embedded store: leave one of them out',
-    ]);
+/** Which of the two ways it runs is said, so that no control plane begins on an empty database by mistake. @throws ConfigError */
+function requireMode({ env, configDir }: Config, standalone: boolean): void {
+  const servesStore = isServed(storeUrl({ env, configDir }));
+  const problems: string[] = [];
+  if (env.MESH_KEYS_FILE !== undefined && !servesStore) {
+    problems.push(
+      'MESH_KEYS_FILE: is for control planes that share a store; one with a store of its own keeps credentials.json: leave it out',
+    );
   }
-  if (!isServed(url) && !standalone) {
-    throw new ConfigError([
+  if (!standalone && !servesStore) {
+    problems.push(
       'MESH_STORE_URL: without --standalone it has to name a MongoDB replica set: mongodb://<host>:<port>,…/<database>',
-    ]);
+    );
   }
+  if (!standalone && env.MESH_KEYS_FILE === undefined) {
+    problems.push(
+      'MESH_KEYS_FILE: control planes that share a store need the same keys: make a file once with meshd keys <file>, and give it to each. A single control plane is started with --standalone',
+    );
+  }
+  if (!standalone && env.MESH_BUS_LISTEN !== 'off') {
+    problems.push(
+      'MESH_BUS_LISTEN: nodes that reach one control plane by its own bus do not reach the others: set it to off. A single control plane is started with --standalone',
+    );
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
 }

@@ -1,17 +1,20 @@
 import type { LastingHeads } from '../../core/audit/log-keys.ts';
 import { checkpointsIn } from '../../core/audit/losses.ts';
+import { newId } from '../../core/base/ids.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
-import { loadCredentials } from '../../storage/credentials.ts';
+import { type Credentials, loadCredentials } from '../../storage/credentials.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
 import { isServed, type OpenStore, openStore, storeFile } from '../../storage/open.ts';
 import { acceptLogs } from '../../storage/sqlite/accept.ts';
 import { explaining, judgeInstallation } from './judge-installation.ts';
 import { NOTHING_MISSING } from './loss-words.ts';
-import { requireHeld } from './served-installation.ts';
+import { openServed } from './served-installation.ts';
 
 export interface InstallationOptions {
   readonly configDir: string;
+  /** Of keys that several control planes share; without it they are in the directory. */
+  readonly keysFile?: string | undefined;
   readonly storeUrl: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -21,23 +24,32 @@ export interface InstallationOptions {
   readonly acceptLoss?: boolean;
 }
 
+/** What a control plane has of its installation. */
+export interface Installation {
+  readonly store: OpenStore;
+  readonly credentials: Credentials;
+  readonly heads: LastingHeads;
+  /** Revisions of the store rise as long as this is the same. */
+  readonly epoch: string;
+}
+
 /**
  * Opens the store of an installation, whose credentials are made where the directory is new. It has to hold what is known
  * of it apart from it (docs/reliability.md).
  *
  * @throws Error that says what is missing since when, and what to do
  */
-export async function openInstallation(options: InstallationOptions) {
+export async function openInstallation(options: InstallationOptions): Promise<Installation> {
+  if (isServed(options.storeUrl)) return openServed(options);
   const { configDir, storeUrl, clock, log, reserve, acceptLoss = false } = options;
   const heads = headsIn(configDir);
   const file = storeFile(storeUrl);
-  const { logs, refusal } = await judgeInstallation(configDir, file);
+  const refusal = await judgeInstallation(configDir, file);
   if (refusal !== undefined && !acceptLoss) throw new Error(refusal);
   if (acceptLoss && file !== undefined && refusal === undefined) throw new Error(NOTHING_MISSING);
   const open = () => openStore(storeUrl, { clock, log, reserve });
   let store = await (file === undefined ? open() : explaining({ configDir, file }, open));
   try {
-    if (isServed(storeUrl)) await requireHeld(store, { configDir, heads, acceptLoss, logs });
     if (file !== undefined && refusal !== undefined) {
       await store.close();
       store = await openAccepted(options, file, heads);
@@ -45,7 +57,8 @@ export async function openInstallation(options: InstallationOptions) {
     // After the store: credentials without a database are those of an installation that has lost it.
     const credentials = loadCredentials(configDir);
     if (!heads.wereKept()) heads.begin(await checkpointsIn(store));
-    return { store, credentials, heads };
+    // A new one with each start: the file may have been restored meanwhile.
+    return { store, credentials, heads, epoch: newId('ev') };
   } catch (error) {
     await store.close();
     throw error;

@@ -15,8 +15,10 @@ const LISTENER = {
 /** Names that this control plane has, in lower case: of the machine, of its addresses, certificate and configuration. */
 export function ownNames({ env, app }: Pick<Config, 'env' | 'app'>, tls: Tls | undefined): ReadonlySet<string> {
   const machine = hostname();
-  const given = givenAddresses(env).flatMap(({ variable, value }) =>
-    env[LISTENER[variable]] === 'off' ? [] : [parseHostPort(value.replace(/^\w+:\/\//, ''))?.host ?? ''],
+  const given = givenAddresses({ env, app }).flatMap(({ variable, value }) =>
+    variable === 'app.relays' || variable === 'app.stun' || env[LISTENER[variable]] === 'off'
+      ? []
+      : [parseHostPort(value.replace(/^\w+:\/\//, ''))?.host ?? ''],
   );
   const names = [
     machine,

@@ -1,5 +1,6 @@
 import type { GuardedClock } from '../../core/base/guarded-clock.ts';
 import type { ObserveJob } from '../../plane/jobs.ts';
+import type { Leadership } from '../../plane/leadership.ts';
 import type { startSnapshots } from '../../plane/snapshots.ts';
 import type { Metrics } from '../../rest/metrics.ts';
 import type { ReadyCheck } from '../../rest/readiness.ts';
@@ -54,6 +55,16 @@ export function snapshotMetrics(metrics: Metrics, { counts }: Pick<ReturnType<ty
     { labels: { outcome: 'ok' }, value: counts.stored },
     { labels: { outcome: 'failed' }, value: counts.failed },
   ]);
+}
+
+export function leadershipMetrics(metrics: Metrics, { state }: Pick<Leadership, 'state'>): void {
+  metrics.gauge(
+    'mesh_leadership_shares',
+    'Shares of the workspaces that this control plane leads',
+    () => state().shares,
+  );
+  metrics.gauge('mesh_leadership_planes', 'Control planes that live on the same store', () => state().planes);
+  metrics.counter('mesh_leadership_changes_total', 'Changes of what this control plane leads', () => state().changes);
 }
 
 export function clockMetrics(metrics: Metrics, clock: GuardedClock): void {

@@ -10,6 +10,7 @@ import type { ListensAt, Settings } from '../../core/model/services.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { buildMcp } from '../../mcp/http.ts';
 import { startJobs } from '../../plane/jobs.ts';
+import { leadsAll, startLeadership } from '../../plane/leadership.ts';
 import { buildJobs } from '../../plane/periodic.ts';
 import { startRecentHeads } from '../../plane/recent-heads.ts';
 import { startSnapshots } from '../../plane/snapshots.ts';
@@ -18,6 +19,7 @@ import { startWebhooks } from '../../plane/webhooks/webhooks.ts';
 import { buildApp } from '../../rest/app.ts';
 import { type Listening, listen } from '../../rest/listen.ts';
 import { createMetrics } from '../../rest/metrics.ts';
+import { shareWindows } from '../../rest/shared-windows.ts';
 import { sharedAddresses } from '../../rest/trusted-proxies.ts';
 import { clockMarkIn } from '../../storage/clock-mark.ts';
 import { takeLock } from '../../storage/directory-lock.ts';
@@ -26,11 +28,12 @@ import { storeFile } from '../../storage/open.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
 import { checkGivenAddresses } from './address-check.ts';
+import { readBusKeys } from './bus-keys.ts';
 import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
 import { diskOf } from './disk.ts';
-import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
+import { busGivenToNodes, relaysGivenToNodes } from './given-addresses.ts';
 import { guardClock, systemClock } from './guard-clock.ts';
 import type { LogOutput } from './log-output.ts';
 import { networkMetrics } from './network-metrics.ts';
@@ -39,6 +42,7 @@ import { ownNames } from './own-names.ts';
 import {
   clockMetrics,
   jobMetrics,
+  leadershipMetrics,
   logMetrics,
   planeMetrics,
   readinessMetrics,
@@ -65,6 +69,8 @@ export interface Plane {
   readonly gate: ServiceGate;
   /** How the database is. */
   readonly storeState: () => StoreState;
+  /** Whether what is said of a first password is for this one to say: of several, for the one that made the accounts. */
+  readonly saysFirstPassword: boolean;
   /** Idempotent; everything acknowledged is on disk when it resolves. */
   stop(): Promise<void>;
 }
@@ -77,6 +83,8 @@ export interface PlaneOptions {
   readonly clock?: Clock;
   /** Go on where the database has less than the installation had. */
   readonly acceptLoss?: boolean;
+  /** Whether it is the only control plane of its store, as it is unless it is said to be one of several. */
+  readonly standalone?: boolean;
 }
 
 /** A last deadline for an orderly end: SIGTERM ends everything within 8 s. */
@@ -91,9 +99,10 @@ const CUT_MS = 500;
  * @throws Error naming what is wrong with the directory, the credentials or a listener.
  */
 export async function startPlane(config: Config, options: PlaneOptions): Promise<Plane> {
-  const { log, output, clock = systemClock(), acceptLoss = false } = options;
+  const { log, output, clock = systemClock(), acceptLoss = false, standalone = true } = options;
   const { env, configDir } = config;
   const tls = readTls(env);
+  const busKeys = env.MESH_BUS_KEYS_FILE === undefined ? undefined : readBusKeys(env.MESH_BUS_KEYS_FILE);
   mkdirSync(configDir, { recursive: true, mode: 0o700 });
   const undo: (() => void | Promise<void>)[] = [];
   const stop = async () => {
@@ -107,7 +116,15 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     logMetrics(metrics, output);
     const disk = diskOf(storeFile(storeUrl(config)), env.MESH_STORE_RESERVE * 1_048_576);
     const { reserve } = disk;
-    const opened = await openInstallation({ configDir, storeUrl: storeUrl(config), clock, log, reserve, acceptLoss });
+    const opened = await openInstallation({
+      configDir,
+      keysFile: env.MESH_KEYS_FILE,
+      storeUrl: storeUrl(config),
+      clock,
+      log,
+      reserve,
+      acceptLoss,
+    });
     undo.push(() => opened.store.close());
     lock.sign();
     const { credentials } = opened;
@@ -121,10 +138,12 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     if (clock instanceof GuardedClock) clockMetrics(metrics, clock);
 
     const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
-    const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
-    const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
+    const { shared } = opened.store;
+    const parts = { store, shared, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
+    const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0, !standalone);
     const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
-    const services = buildServices({ ...parts, settings, compute });
+    const services = buildServices({ ...parts, settings, compute, graphEpoch: opened.epoch, busKeys });
+    undo.push(() => services.calls.close());
     const recentHeads = startRecentHeads(services);
     undo.push(() => recentHeads.stop());
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
@@ -137,11 +156,14 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       entrance.close();
     });
     const gate = { ...entrance, isDiskFull: disk.isFull, ...(compute && { compute }) };
-    const wire = await startWire(env, tls, services);
+    const leadership = standalone ? leadsAll : startLeadership({ store, log });
+    undo.push(() => leadership.stop());
+    leadershipMetrics(metrics, leadership);
+    const wire = await startWire(config, { tls, busKeys }, services, leadership);
     undo.push(wire.stop);
-    await accounts;
+    const madeAccounts = await accounts;
     let isUp = false;
-    const snapshots = startSnapshots(services);
+    const snapshots = startSnapshots(services, leadership);
     undo.push(() => snapshots.stop());
     const care = buildStoreCare({
       configDir,
@@ -158,11 +180,11 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       return problem === undefined ? state : { ...state, problems: [...state.problems, problem] };
     };
     backupMetrics(metrics, config.app.backups, storeState);
-    const observed = { ...services, observe: jobMetrics(metrics) };
-    const jobs = startJobs([...buildJobs(services, gate), ...care.jobs()], observed);
+    const observed = { ...services, observe: jobMetrics(metrics), leadership };
+    const jobs = startJobs([...buildJobs(services, gate, leadership), ...care.jobs()], observed);
     undo.push(() => jobs.stop());
     guard?.onStep(jobs.wakeAll);
-    const webhooks = startWebhooks(observed, buildSender({ allow: settings.webhookAllow }));
+    const webhooks = startWebhooks(observed, buildSender({ allow: settings.webhookAllow }), leadership);
     undo.push(() => webhooks.stop());
 
     networkMetrics(metrics, services);
@@ -171,13 +193,25 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     if (compute) metrics.append(async () => computeMetrics(compute));
     const hosts = ownNames(config, tls);
     const views = readViews();
-    const mcp = buildMcp({ operations, tools: MCP_TOOLS, views, gate, log, hosts, observe: toolCalls(metrics) });
+    const surface = { operations, tools: MCP_TOOLS, views, gate, log, hosts, observe: toolCalls(metrics) };
+    const mcp = buildMcp({ ...surface, shared });
     undo.push(() => mcp.close());
     metrics.gauge('mesh_mcp_sessions', 'Sessions of MCP clients of the 2025 revision', mcp.sessionCount);
     const stopping = new AbortController();
-    const ready = buildReadiness({ isUp: () => isUp, store, disk, clock, wire, storeState, output });
+    const ready = buildReadiness({
+      isUp: () => isUp,
+      store,
+      disk,
+      clock,
+      wire,
+      storeState,
+      output,
+      ...(!standalone && { leadership }),
+    });
     readinessMetrics(metrics, ready);
-    const rate = { perMinute: config.app.rateLimit };
+    const windows = shared && shareWindows(shared.counts, clock, log);
+    undo.push(() => windows?.stop());
+    const rate = { perMinute: config.app.rateLimit, together: windows };
     const trustProxy = config.app.trustProxy === false ? undefined : config.app.trustProxy;
     const app = buildApp({
       operations,
@@ -207,10 +241,11 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       isUp = false;
       stopping.abort();
       mcp.leave();
-      return api.drain(DRAIN_MS);
+      // At once, so that other control planes go on with what this one led.
+      return Promise.all([api.drain(DRAIN_MS), leadership.stop()]).then(() => undefined);
     });
     isUp = true;
-    const addresses = checkGivenAddresses(env, log);
+    const addresses = checkGivenAddresses(config, log);
     undo.push(addresses.stop);
 
     let stopped: Promise<void> | undefined;
@@ -220,6 +255,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       services,
       gate,
       storeState,
+      saysFirstPassword: standalone || madeAccounts,
       stop() {
         stopped ??= Promise.race([stop(), after(STOP_DEADLINE_MS, undefined, { ref: false })]);
         return stopped;
@@ -231,16 +267,17 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
   }
 }
 
-function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: string } {
+function settingsOf(config: Config, logKeySince: number, sharesStore: boolean): Settings & { apiUrl: string } {
   const { env, app } = config;
   return {
     version: VERSION,
     apiUrl: apiUrl(config, env.MESH_LISTEN.port),
     signalingUrl: busGivenToNodes(env),
-    relayAdvertiseUrl: relayGivenToNodes(env),
-    stunUrl: env.MESH_STUN_URL,
+    relays: relaysGivenToNodes(config),
+    stunUrls: [env.MESH_STUN_URL, ...app.stun],
     registrationProof: env.MESH_REGISTRATION_PROOF,
     listens: listensAt(env),
+    sharesStore,
     logKeySince,
     planTtlMs: app.planTtl,
     signIn: app.signIn,

@@ -1,6 +1,7 @@
 import { GuardedClock } from '../../core/base/guarded-clock.ts';
 import { newId } from '../../core/base/ids.ts';
 import type { Clock, Store } from '../../core/base/ports.ts';
+import type { Leadership, LeadershipState } from '../../plane/leadership.ts';
 import type { ReadyCheck } from '../../rest/readiness.ts';
 import type { Disk } from './disk.ts';
 import type { LogOutput } from './log-output.ts';
@@ -16,6 +17,8 @@ export interface ReadinessParts {
   readonly wire: Pick<Wire, 'checks'>;
   /** How the file of the store is, and its backups. */
   readonly storeState?: () => StoreState;
+  /** Which workspaces this one of several control planes leads; absent of the only one. */
+  readonly leadership?: Pick<Leadership, 'state'> | undefined;
   /** Where the log is written. */
   readonly output?: Pick<LogOutput, 'lost' | 'isLosing'> | undefined;
 }
@@ -36,6 +39,7 @@ export function buildReadiness({
   wire,
   storeState,
   output,
+  leadership,
 }: ReadinessParts): () => Promise<readonly ReadyCheck[]> {
   let last: { readonly at: number; readonly check: Promise<ReadyCheck> } | undefined;
   const probeStore = () => {
@@ -53,6 +57,7 @@ export function buildReadiness({
       ...listeners,
       ...(clock instanceof GuardedClock ? [checkClock(clock)] : []),
       ...(storeState ? checkFile(storeState()) : []),
+      ...(leadership ? [checkLeadership(leadership.state())] : []),
       ...(output ? [checkLog(output)] : []),
     ];
   };
@@ -104,6 +109,14 @@ function checkFile({ writable, problems, backup }: StoreState): ReadyCheck[] {
   if (found.length > 0 || backup === undefined) return found;
   const hours = Math.round(backup.ageMs / 3_600_000);
   return [{ name, state: 'ok', detail: `its newest backup is ${hours} h old` }];
+}
+
+/** Who leads nothing serves requests all the same. */
+function checkLeadership({ shares, all, planes, problem }: LeadershipState): ReadyCheck {
+  const name = 'leadership';
+  if (problem === undefined) return { name, state: 'ok', detail: `leads ${shares} of ${all} shares; ${planes} live` };
+  const detail = `Leads ${shares} of ${all} shares, because ${problem}: jobs and pushes are those of the other control planes.`;
+  return { name, state: 'degraded', detail };
 }
 
 function checkLog(output: Pick<LogOutput, 'lost' | 'isLosing'>): ReadyCheck {

@@ -1,75 +1,57 @@
 import type { LastingHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
-import { missingIn } from '../../core/audit/losses.ts';
+import { checkpointsIn, missingIn } from '../../core/audit/losses.ts';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { type Store, StoreError } from '../../core/base/ports.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
-import { credentialsFile, readCredentials } from '../../storage/credentials.ts';
-import { buildKeyring } from '../../storage/keyring.ts';
+import { type Credentials, credentialsFile, loadCredentials } from '../../storage/credentials.ts';
+import { buildKeyring, nameOfKeys } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { openStoreReader } from '../../storage/open.ts';
+import { type OpenStore, openStore, openStoreReader, type SharedDatabase } from '../../storage/open.ts';
 import { ACCEPTED } from '../../storage/sqlite/accept.ts';
+import { type KeyPlace, knownCredentials } from './known-credentials.ts';
 import { lossLine, NOTHING_MISSING } from './loss-words.ts';
+import type { Installation, InstallationOptions } from './open-installation.ts';
 
-interface Known {
-  readonly configDir: string;
-  readonly heads: LastingHeads;
-  /** Undefined where the directory has no keys. */
-  readonly logs: PublicLogKeys | undefined;
-}
-
-/** What a database that servers keep lacks: it can have been set back, as by their own restore. Nothing is written. */
-export async function judgeServed(
-  store: Pick<Store, 'auditTree' | 'workspaces'>,
-  { configDir, heads, logs }: Known,
-): Promise<{ readonly losses: Losses; readonly refusal: string | undefined }> {
-  if (!logs && heads.all().length > 0) {
-    throw new Error(
-      `${credentialsFile(configDir)} is not there, and log-heads beside it shows that it was, so nothing was started or changed. Put it back, or name another --config-dir.`,
-    );
-  }
-  if (!logs && (await store.workspaces()).length > 0) {
-    throw new Error(
-      `${credentialsFile(configDir)} is not there, and the database that MESH_STORE_URL names was written with the keys in it, so nothing was started or changed. Put it there, or name another database.`,
-    );
-  }
-  const losses = logs ? await missingIn(store, heads, logs) : [];
-  if (losses.length === 0) return { losses, refusal: undefined };
-  const refusal = [
-    'the database that MESH_STORE_URL names has less than this installation had, so nothing was started or changed:',
-    ...losses.map((loss) => `  - ${lossLine(loss)}`),
-    'Name the right database, restore what is missing there, or give it up: meshd --accept-loss',
-  ].join('\n');
-  return { losses, refusal };
-}
-
-type Losses = Awaited<ReturnType<typeof missingIn>>;
-
-/** What is given up, the log says. @throws Error that says what is missing */
-export async function requireHeld(
-  store: Store,
-  { acceptLoss, ...known }: Known & { readonly acceptLoss: boolean },
-): Promise<void> {
-  const { losses, refusal } = await judgeServed(store, known);
-  if (refusal === undefined && acceptLoss) throw new Error(NOTHING_MISSING);
-  if (refusal !== undefined && !acceptLoss) throw new Error(refusal);
-  for (const loss of losses) {
-    const { workspace } = loss;
-    const tree = store.auditTree(workspace);
-    const [size, [signed]] = [await tree.size(), await tree.checkpoints(1)];
-    const detail = { reason: 'meshd --accept-loss', workspace, size, given: [lossLine(loss)] };
-    const log = size > 0 ? workspace : SYSTEM_WORKSPACE;
-    await store.record(log, [{ type: ACCEPTED, actor: 'system:operator', result: 'ok', detail }]);
-    known.heads.giveUp(workspace, signed?.note);
+/**
+ * Opens a database that servers keep, which any number of control planes of one installation can have open. Whoever comes
+ * first says whose it is.
+ *
+ * @throws Error that says what is missing, or that it is another's
+ */
+export async function openServed(options: InstallationOptions): Promise<Installation> {
+  const { configDir, keysFile, storeUrl, clock, log, acceptLoss = false } = options;
+  const heads = headsIn(configDir);
+  const known = knownCredentials(options);
+  const store = await openStore(storeUrl, { clock, log });
+  try {
+    const shared = sharedDatabase(store);
+    const losses = await judged(store, { configDir, heads, known });
+    if (losses.length === 0 && acceptLoss && heads.all().length > 0) throw new Error(NOTHING_MISSING);
+    if (losses.length > 0 && !acceptLoss) throw new Error(lossRefusal(losses));
+    await giveUp(store, heads, losses);
+    const credentials = keysFile !== undefined && known ? known : loadCredentials(configDir);
+    if (acceptLoss) await shared.renew();
+    const { keys, epoch } = await shared.claim(nameOfKeys(credentials));
+    requireOwn(keys, credentials, options);
+    if (!heads.wereKept()) heads.begin(await checkpointsIn(store));
+    return { store, credentials, heads, epoch };
+  } catch (error) {
+    await store.close();
+    throw error;
   }
 }
 
-/** Why no control plane starts on a database that servers keep, and what to do. */
-export async function whyNoStartServed(configDir: string, url: string): Promise<string | undefined> {
-  const credentials = readCredentials(configDir);
-  const logs = credentials && buildKeyring(credentials).logs;
+/** Why no control plane starts on a database that servers keep, and what to do. Nothing is written. */
+export async function whyNoStartServed(place: KeyPlace, url: string): Promise<string | undefined> {
+  const { configDir } = place;
   const reader = await openStoreReader(url, { log: silentLog, writes: { commit: refuse, record: refuse } });
   try {
-    return (await judgeServed(reader, { configDir, heads: headsIn(configDir), logs })).refusal;
+    const known = knownCredentials(place);
+    const losses = await judged(reader, { configDir, heads: headsIn(configDir), known });
+    if (losses.length > 0) return lossRefusal(losses);
+    const keys = await reader.claimedWith?.();
+    if (known && keys !== undefined) requireOwn(keys, known, place);
+    return undefined;
   } catch (error) {
     return error instanceof StoreError ? error.subject : (error as Error).message;
   } finally {
@@ -78,3 +60,76 @@ export async function whyNoStartServed(configDir: string, url: string): Promise<
 }
 
 const refuse = () => Promise.reject(new TypeError('What is judged is only read.'));
+
+function sharedDatabase({ shared }: OpenStore): SharedDatabase {
+  if (!shared) throw new TypeError('A store that servers keep says nothing of its installation.');
+  return shared;
+}
+
+/** @throws Error where the database was written with other keys */
+function requireOwn(keys: string, credentials: Credentials, { configDir, keysFile }: KeyPlace): void {
+  const own = nameOfKeys(credentials);
+  if (keys === own) return;
+  throw new Error(
+    [
+      `${keysFile ?? credentialsFile(configDir)} has other keys (${own}) than those that the database which MESH_STORE_URL names was written with (${keys}), so nothing was started.`,
+      'Give every control plane of the database the same file, by MESH_KEYS_FILE, or name another database.',
+    ].join('\n'),
+  );
+}
+
+type Logs = Pick<Store, 'auditTree' | 'workspaces'>;
+type Losses = Awaited<ReturnType<typeof missingIn>>;
+
+interface Known {
+  readonly configDir: string;
+  readonly heads: LastingHeads;
+  /** Undefined where there are no keys yet. */
+  readonly known: Credentials | undefined;
+}
+
+/** @returns what the database lacks @throws Error where keys would be made anew for one that has been written */
+async function judged(store: Logs, { configDir, heads, known }: Known): Promise<Losses> {
+  if (known) return lossesOf(store, heads, buildKeyring(known).logs);
+  if (heads.all().length > 0) {
+    throw new Error(
+      `${credentialsFile(configDir)} is not there, and log-heads beside it shows that it was, so nothing was started or changed. Put it back, or name another --config-dir.`,
+    );
+  }
+  if ((await store.workspaces()).length > 0) {
+    throw new Error(
+      `${credentialsFile(configDir)} is not there, and the database that MESH_STORE_URL names was written with the keys in it, so nothing was started or changed. Put it there, or name another database.`,
+    );
+  }
+  return [];
+}
+
+/**
+ * Holds a database against what this control plane has signed of it: it can have been set back, as by a restore of the
+ * servers. Of what others have signed it knows nothing, and a directory that is new says nothing.
+ */
+function lossesOf(store: Logs, heads: LastingHeads, logs: PublicLogKeys): Promise<Losses> {
+  // Others begin logs too: one without a head here lacks none.
+  return missingIn(store, { all: heads.all, wereKept: () => false }, logs);
+}
+
+function lossRefusal(losses: Losses): string {
+  return [
+    'the database that MESH_STORE_URL names has less than this installation had, so nothing was started or changed:',
+    ...losses.map((loss) => `  - ${lossLine(loss)}`),
+    'Name the right database, restore what is missing there, or give it up: meshd --accept-loss',
+  ].join('\n');
+}
+
+/** What is given up, the log says. */
+async function giveUp(store: Store, heads: LastingHeads, losses: Losses): Promise<void> {
+  for (const loss of losses) {
+    const { workspace } = loss;
+    const tree = store.auditTree(workspace);
+    const [size, [signed]] = [await tree.size(), await tree.checkpoints(1)];
+    const detail = { reason: 'meshd --accept-loss', workspace, size, given: [lossLine(loss)] };
+    const log = size > 0 ? workspace : SYSTEM_WORKSPACE;
+    await store.record(log, [{ type: ACCEPTED, actor: 'system:operator', result: 'ok', detail }]);
+    heads.giveUp(workspace, signed?.note);
+  }
+}

@@ -5,6 +5,7 @@ import { MeshError } from '../../core/base/errors.ts';
 import { newId } from '../../core/base/ids.ts';
 import type { AnyOperation } from '../../core/base/operation.ts';
 import type { Clock, Log, Store } from '../../core/base/ports.ts';
+import type { SharedState } from '../../core/base/shared.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { mayCall } from '../../core/call/access.ts';
 import type { Narrator } from '../../core/cause/narrator.ts';
@@ -16,19 +17,25 @@ import { CallTrace } from '../../core/model/call-trace.ts';
 import { buildLiveness } from '../../core/model/liveness.ts';
 import { ReportedPaths } from '../../core/model/reported-paths.ts';
 import type { Keyring, NodeAccess, Settings } from '../../core/model/services.ts';
+import { SharedCallTrace } from '../../core/model/shared-call-trace.ts';
 import { Witnesses } from '../../core/model/witnesses.ts';
 import { runExpecting } from '../../core/state/expecting.ts';
 import type { ThreadServices } from '../../core/state/services.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { questionReader } from '../../llm/questions/reader.ts';
+import { nodeJwt } from '../../net/bus/claims.ts';
+import { nodeKeyOf } from '../../net/bus/node-key.ts';
 import { formatRelayAddress, parseRelayAddress } from '../../net/relay/address.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
 import { operations } from '../../tools/index.ts';
 import { buildYaml } from '../../tools/yaml.ts';
+import type { BusKeys } from './bus-keys.ts';
 
 export interface ServiceParts {
   readonly store: Store;
+  /** What control planes on one store keep together; a control plane that is alone keeps it in memory. */
+  readonly shared?: SharedState | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly edition: Edition;
@@ -36,12 +43,16 @@ export interface ServiceParts {
   readonly planner: Planner;
   readonly narrator?: Narrator | undefined;
   readonly settings: Settings;
+  /** Of versions of the graph: as long as it is the same they rise. Another one with each start unless it is given. */
+  readonly graphEpoch?: string;
   /** Computing threads; without them what is heavy is done in place. */
   readonly compute?: ComputeElsewhere | undefined;
+  /** What nodes are let in with at a bus elsewhere. */
+  readonly busKeys?: BusKeys | undefined;
 }
 
 /** What operations reach, put together from the parts that differ between a real plane and a test. */
-export function buildServices({ compute, store: base, ...rest }: ServiceParts): Services {
+export function buildServices({ compute, busKeys, store: base, ...rest }: ServiceParts): Services {
   const [states, liveness] = [buildNetworkStates({ store: base }), buildLiveness()];
   const parts = { ...rest, store: boundedStore(base, { states, clock: rest.clock }) };
   return {
@@ -51,11 +62,11 @@ export function buildServices({ compute, store: base, ...rest }: ServiceParts): 
     computed: compute ? computedBy(compute) : computedHere({ ...parts, states, liveness, logs: parts.keys.logs }),
     paths: new ReportedPaths(),
     witnesses: new Witnesses(),
-    calls: new CallTrace(),
+    calls: parts.shared ? new SharedCallTrace(parts.shared.calls, parts) : new CallTrace(),
     logs: parts.keys.logs,
-    logins: buildLoginLimits(parts.clock, parts.settings.signIn),
+    logins: buildLoginLimits({ ...parts, rules: parts.settings.signIn }),
     yaml: buildYaml(),
-    nodeAccess: buildNodeAccess(parts),
+    nodeAccess: buildNodeAccess(parts, busKeys),
     nextTurn: () => nextTurn(),
     questions: questionReader,
     perform: performer(operations),
@@ -87,26 +98,37 @@ function performer(all: readonly AnyOperation<Services>[]): Services['perform'] 
 /** Nodes renew it at half of its life (net/relay/README.md#credential). */
 const RELAY_CREDENTIAL_MS = 24 * 3_600_000;
 
-/** The epoch is new with each start: a store that was restored meanwhile may go back in versions. */
-function buildNodeAccess({ keys, settings }: Pick<ServiceParts, 'keys' | 'settings'>): NodeAccess {
+function buildNodeAccess(
+  { keys, settings, graphEpoch = newId('ev') }: Pick<ServiceParts, 'keys' | 'settings' | 'graphEpoch'>,
+  busKeys: BusKeys | undefined,
+): NodeAccess {
   const relayKeys = relayKeysOf(keys.relayToken.reveal());
   return {
-    graphEpoch: newId('ev'),
-    relayGrant(workspace, publicKey, now) {
-      if (settings.relayAdvertiseUrl === undefined) return null;
+    graphEpoch,
+    servers(workspace, publicKey, now) {
+      const { relays, stunUrls: stun } = settings;
+      const [first] = relays;
+      if (first === undefined) return { relay: null, stun };
       const expiresAt = now + RELAY_CREDENTIAL_MS;
       const credential = mintCredential(relayKeys, {
         workspace: workspaceTagOf(workspace),
         publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64')),
         expiresAt,
       });
-      const place = parseRelayAddress(settings.relayAdvertiseUrl);
-      return {
-        url: settings.relayAdvertiseUrl,
+      const place = parseRelayAddress(first.url);
+      const relay = {
+        url: first.url,
         credential,
         ...(place && { address: formatRelayAddress({ ...place, credential }) }),
         expiresAt: formatInstant(expiresAt),
       };
+      return { relay, ...(relays.length > 1 && { relays }), stun };
+    },
+    busJwt(workspace, { uid, publicKey, expiresAt }, now) {
+      if (busKeys === undefined) return undefined;
+      const shared = keys.agree(Uint8Array.from(Buffer.from(publicKey, 'base64')));
+      const user = { workspace, peer: uid, key: nodeKeyOf(shared, uid).publicKey };
+      return nodeJwt(user, busKeys.account, busKeys.users, now, expiresAt);
     },
   };
 }

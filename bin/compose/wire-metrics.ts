@@ -1,3 +1,5 @@
+import type { AccountUpdates } from '../../net/bus/account-updates.ts';
+import type { ExternalBus } from '../../net/bus/external-bus.ts';
 import type { EmbeddedBus } from '../../net/nats/bus.ts';
 import { type Metrics as BusMetrics, renderMetrics } from '../../net/nats/metrics.ts';
 import type { RelayMetrics } from '../../net/relay/metrics.ts';
@@ -9,6 +11,37 @@ import type { GraphPush } from '../../plane/graph-push.ts';
 type BusState = Pick<EmbeddedBus, 'isUp' | 'restarts'>;
 
 /** The numbers of bus, relay and STUN in the Prometheus text format. */
+
+export function revocationMetrics({ metrics }: Pick<AccountUpdates, 'metrics'>): string {
+  return [
+    sample('mesh_bus_revoked', 'Nodes that the servers of the bus were told not to let in', 'gauge', metrics.revoked),
+    sample(
+      'mesh_bus_account_updates_total',
+      'Times that the servers of the bus were told of others',
+      'counter',
+      metrics.updates,
+    ),
+  ].join('');
+}
+
+/** Of a bus elsewhere: what this process sees of it. */
+export function externalBusMetrics({ isUp, metrics }: Pick<ExternalBus, 'isUp' | 'metrics'>): string {
+  const { reconnects, received, paced, tooLarge, dropped, backlogBytes } = metrics;
+  return [
+    sample('mesh_bus_up', 'Whether a server of the bus elsewhere is connected', 'gauge', isUp ? 1 : 0),
+    sample('mesh_bus_reconnects_total', 'Connections to the bus elsewhere after the first', 'counter', reconnects),
+    sample(
+      'mesh_bus_received_total',
+      'Messages of nodes to the control plane on the bus elsewhere',
+      'counter',
+      received,
+    ),
+    sample('mesh_bus_paced_total', 'Messages of nodes beyond their rate, dropped', 'counter', paced),
+    sample('mesh_bus_too_large_total', 'Messages larger than the bus elsewhere takes', 'counter', tooLarge),
+    sample('mesh_bus_dropped_total', 'Messages dropped because the bus elsewhere was behind', 'counter', dropped),
+    sample('mesh_bus_backlog_bytes', 'Bytes that the bus elsewhere has not confirmed yet', 'gauge', backlogBytes),
+  ].join('');
+}
 
 export function busMetrics(metrics: BusMetrics | undefined, { isUp, restarts }: BusState): string {
   const state =
@@ -55,17 +88,38 @@ export function relayMetrics(metrics: RelayMetrics): string {
   ].join('');
 }
 
-export function remoteRelayMetrics({ up, connects, revocations, sent, confirmed }: RemoteRelayMetrics): string {
+/** Of the relays elsewhere, by their names. */
+export function remoteRelayMetrics(relays: readonly ({ readonly name: string } & RemoteRelayMetrics)[]): string {
+  if (relays.length === 0) return '';
+  const each = (
+    name: string,
+    help: string,
+    type: 'counter' | 'gauge',
+    of: (relay: RemoteRelayMetrics) => number,
+  ): string => {
+    const lines = relays.map((relay) => `${name}{relay="${relay.name}"} ${of(relay)}\n`);
+    return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+  };
   return [
-    sample('mesh_relay_control_up', 'Whether the relay elsewhere is connected, to be told of revocations', 'gauge', up),
-    sample('mesh_relay_control_connects_total', 'Connections made to the relay elsewhere', 'counter', connects),
-    sample('mesh_relay_control_revocations', 'Revocations that hold now', 'gauge', revocations),
-    sample('mesh_relay_control_sent_total', 'Revocations sent to the relay elsewhere', 'counter', sent),
-    sample(
-      'mesh_relay_control_confirmed_total',
-      'Revocations that the relay elsewhere has confirmed',
+    each(
+      'mesh_relay_control_up',
+      'Whether a relay elsewhere is connected, to be told of revocations',
+      'gauge',
+      ({ up }) => up,
+    ),
+    each(
+      'mesh_relay_control_connects_total',
+      'Connections made to a relay elsewhere',
       'counter',
-      confirmed,
+      (all) => all.connects,
+    ),
+    each('mesh_relay_control_revocations', 'Revocations that hold now', 'gauge', (all) => all.revocations),
+    each('mesh_relay_control_sent_total', 'Revocations sent to a relay elsewhere', 'counter', ({ sent }) => sent),
+    each(
+      'mesh_relay_control_confirmed_total',
+      'Revocations that a relay elsewhere has confirmed',
+      'counter',
+      ({ confirmed }) => confirmed,
     ),
   ].join('');
 }

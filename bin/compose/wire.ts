@@ -1,13 +1,16 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Services } from '../../core/workflow/services.ts';
+import type { Bus } from '../../net/bus/port.ts';
 import type { HostPort } from '../../net/host-port.ts';
-import type { EmbeddedBus } from '../../net/nats/bus.ts';
 import { startBusCredentials } from '../../plane/bus-credentials.ts';
 import { ControlRequests } from '../../plane/control-requests.ts';
 import { GraphPush } from '../../plane/graph-push.ts';
+import type { Leadership } from '../../plane/leadership.ts';
 import { startRelayRevocations } from '../../plane/relay-revocations.ts';
-import type { Environment } from './config.ts';
-import { type RelayEnvironment, startRemoteRelay } from './remote-relay.ts';
+import type { BusKeys } from './bus-keys.ts';
+import type { Config, Environment } from './config.ts';
+import { busPlaceOf, type ExternalBusEnvironment, startAccountUpdates, startExternalBus } from './external-bus.ts';
+import { type RelayEnvironment, startRemoteRelays } from './remote-relay.ts';
 import type { Tls } from './tls.ts';
 import { pushMetrics } from './wire-metrics.ts';
 import { orExplain, type Running, startBus, startRelay, startStun } from './wire-parts.ts';
@@ -30,9 +33,10 @@ export interface Wire {
 }
 
 type WireEnvironment = RelayEnvironment &
+  ExternalBusEnvironment &
   Pick<
     Environment,
-    'MESH_BUS_LISTEN' | 'MESH_RELAY_LISTEN' | 'MESH_STUN_LISTEN' | 'MESH_STUN_RATE' | 'MESH_SIGNALING_AUTH'
+    'MESH_BUS_LISTEN' | 'MESH_RELAY_LISTEN' | 'MESH_RELAY_SESSIONS' | 'MESH_STUN_LISTEN' | 'MESH_STUN_RATE'
   >;
 
 /** A listener that does not stop by then is left behind. */
@@ -46,14 +50,19 @@ const EFFECT_WHEN_OFF = {
 } as const;
 
 /**
- * Starts bus, relay and STUN, in this order, and the session with a relay elsewhere.
+ * Starts bus, relay and STUN, in this order, and the sessions with relays elsewhere.
  *
  * @throws Error naming the variable and the address that cannot be listened on.
  */
-export async function startWire(env: WireEnvironment, tls: Tls | undefined, services: Services): Promise<Wire> {
+export async function startWire(
+  { env, app }: { readonly env: WireEnvironment } & Pick<Config, 'app'>,
+  { tls, busKeys }: { readonly tls: Tls | undefined; readonly busKeys?: BusKeys | undefined },
+  services: Services,
+  leadership: Leadership,
+): Promise<Wire> {
   const { clock, log, keys } = services;
   const secured = tls === undefined ? {} : { tls };
-  const running: Omit<Running, 'address'>[] = [];
+  const running: Pick<Running, 'stop'>[] = [];
   const stop = async () => {
     for (let part = running.pop(); part; part = running.pop()) {
       await Promise.race([part.stop(), after(STOP_MS, undefined, { ref: false })]);
@@ -72,14 +81,24 @@ export async function startWire(env: WireEnvironment, tls: Tls | undefined, serv
     running.push(part);
     return part;
   };
-  try {
-    const bus = await start('MESH_BUS_LISTEN', async (address) => {
-      const auth = env.MESH_SIGNALING_AUTH === 'token' ? 'token' : 'open';
-      const part = await startBus({ ...address, auth, ...secured }, log);
-      return serveNodes(part, services, env.MESH_SIGNALING_AUTH);
+  const startEmbeddedBus = () =>
+    start('MESH_BUS_LISTEN', async (address) => {
+      const isToken = env.MESH_SIGNALING_AUTH === 'token';
+      const part = await startBus({ ...address, auth: isToken ? 'token' : 'open', ...secured }, log);
+      return serveNodes(part, services, leadership, () =>
+        isToken ? startBusCredentials(services, part.bus) : undefined,
+      );
     });
+  try {
+    const place = busPlaceOf(env);
+    if (place) {
+      running.push(await serveNodes(startExternalBus(place, env, busKeys, log), services, leadership, () => undefined));
+      if (busKeys) running.push(await startAccountUpdates(place, busKeys, services, leadership));
+    }
+    const bus = place ? undefined : await startEmbeddedBus();
     const relay = await start('MESH_RELAY_LISTEN', async (address) => {
-      const options = { ...address, ...secured, token: keys.relayToken.reveal(), clock, log };
+      const limits = { maxSessions: env.MESH_RELAY_SESSIONS };
+      const options = { ...address, ...secured, token: keys.relayToken.reveal(), clock, log, limits };
       const part = await startRelay(options);
       const revocations = await startRelayRevocations(services, part.relay);
       return { ...part, stop: () => part.stop().finally(revocations.stop) };
@@ -87,13 +106,13 @@ export async function startWire(env: WireEnvironment, tls: Tls | undefined, serv
     const stun = await start('MESH_STUN_LISTEN', (address) =>
       startStun({ ...address, clock, log, ratePerSecond: env.MESH_STUN_RATE }),
     );
-    const remote = await startRemoteRelay(env, relay?.address, services);
-    if (remote) running.push(remote);
-    const all = [...running];
+    const remote = await startRemoteRelays({ env, app }, relay?.address, services);
+    running.push(remote);
+    const own = [bus, relay, stun].filter((part) => part !== undefined);
     return {
       listeners: { bus: bus?.address, relay: relay?.address, stun: stun?.address },
-      checks: () => all,
-      metrics: async () => (await Promise.all(all.map((part) => part.metrics()))).join(''),
+      checks: () => [...own, ...remote.parts],
+      metrics: async () => (await Promise.all([...own, remote].map((part) => part.metrics()))).join(''),
       stop,
     };
   } catch (error) {
@@ -102,18 +121,19 @@ export async function startWire(env: WireEnvironment, tls: Tls | undefined, serv
   }
 }
 
-/** What the control plane itself does on its bus. */
-async function serveNodes<T extends Running & { readonly bus: EmbeddedBus }>(
+/** What the control plane itself does on its bus; `admit` tells the bus who may come. */
+async function serveNodes<T extends Omit<Running, 'address'> & { readonly bus: Bus }>(
   part: T,
   services: Services,
-  auth: 'none' | 'token',
+  leadership: Leadership,
+  admit: () => Promise<{ stop(): void }> | undefined,
 ): Promise<T> {
   const { bus } = part;
   try {
-    const credentials = auth === 'token' ? await startBusCredentials(services, bus) : undefined;
-    const push = new GraphPush(services, bus);
+    const credentials = await admit();
+    const push = new GraphPush(services, bus, leadership);
     bus.onChange(({ kind }) => kind !== 'refused' && push.forget());
-    const requests = new ControlRequests(services, bus, push);
+    const requests = new ControlRequests(services, bus, push, leadership);
     await bus.flush();
     return {
       ...part,

@@ -6,13 +6,17 @@ import { formatHostPort, type HostPort } from '../../net/host-port.ts';
 import { decodeXorAddress } from '../../net/stun/address.ts';
 import { ATTRIBUTES, BINDING, decodeStun, encodeStun, TRANSACTION_ID_BYTES } from '../../net/stun/message.ts';
 import { formatIp } from '../../platform/ip.ts';
+import type { RelayPlace } from '../relay/relays.ts';
 
 /** How the network that this machine is in treats it. */
 export interface NetworkReport {
   readonly ipv4: Mapping;
   readonly ipv6: Mapping;
   readonly nat: NatKind;
+  /** The nearest of those that are reached, else the first. */
   readonly relay: Reach;
+  /** All of them, the first being that of nodes that know no other. */
+  readonly relays: readonly RelayReach[];
   readonly bus: Reach;
   readonly api: Reach;
 }
@@ -39,6 +43,11 @@ export interface Reach {
   readonly roundTripMs: number | null;
   /** Empty when reached. */
   readonly trouble: string;
+}
+
+export interface RelayReach extends Reach {
+  readonly name: string;
+  readonly region: string | null;
 }
 
 /** Seen through one STUN server. */
@@ -143,6 +152,13 @@ function mappingName(sights: readonly Sight[]): string {
   const isTold = [...byAddress.values()].some((some) => some.length > 1);
   const name = isTold ? 'Address-dependent mapping' : 'Mapping that depends on the destination';
   return `${name} (RFC 4787): each server saw another port`;
+}
+
+/** How each of these relays is reached. */
+export function reachAll(relays: readonly RelayPlace[]): Promise<RelayReach[]> {
+  return Promise.all(
+    relays.map(async ({ name, region, address }) => ({ name, region: region ?? null, ...(await reach(address)) })),
+  );
 }
 
 /** Whether a TCP port answers, and how fast. */

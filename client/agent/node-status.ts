@@ -14,6 +14,8 @@ const peerStatus = z.object({
   state: z.enum(['connected', 'idle', 'connecting', 'unreachable']),
   /** Where WireGuard sends; in fd6c:7270:: while the relay is in use. */
   endpoint: z.string().nullable(),
+  /** Of several relays, the name of the one that carries its packets; null while none does. */
+  relay: z.string().nullable().default(null),
   reason: z.object({ code: z.string(), detail: z.string() }),
   since: instant,
   roundTripMs: z.number().nullable(),
@@ -72,6 +74,7 @@ export const nodeStatusSchema = z.object({
     })
     .nullable()
     .default(null),
+  /** The nearest of several. */
   relay: z.object({
     state: z.string(),
     address: z.string().nullable(),
@@ -79,6 +82,22 @@ export const nodeStatusSchema = z.object({
     sentPackets: z.number(),
     receivedPackets: z.number(),
     dropped: z.record(z.string(), z.number()),
+    /** All of them; the first is that of nodes that know no other. An agent of an earlier version says none. */
+    all: z
+      .array(
+        z.object({
+          name: z.string(),
+          region: z.string().nullable(),
+          address: z.string(),
+          /** `spare`: nothing needs it now, so there is no session. */
+          state: z.enum(['ready', 'connecting', 'away', 'spare']),
+          reason: z.string().nullable(),
+          roundTripMs: z.number().nullable(),
+          /** Whose packets it carries while they have no direct path. */
+          peers: z.number(),
+        }),
+      )
+      .default([]),
   }),
   icePort: z.object({
     isShared: z.boolean(),

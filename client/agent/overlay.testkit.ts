@@ -128,6 +128,7 @@ function connectivityOf(told: (call: string, detail?: string) => void): Connecti
         sentPackets: 0,
         receivedPackets: 0,
         dropped: { 'relay-away': 0, 'queue-full': 0, 'not-negotiated': 0, 'unknown-peer': 0, 'too-large': 0 },
+        all: [],
       },
       icePort: { isShared: false, obstacle: null, mapped: { ipv4: null, ipv6: null } },
       ignored: {},

@@ -7,6 +7,7 @@ const status = (peerId: string, since = 0): PathStatus => ({
   transport: 'lrp-ready',
   path: 'relayed',
   endpoint: null,
+  relay: null,
   reason: { code: 'no-candidates', detail: '' },
   since,
   hasSession: false,

@@ -31,7 +31,7 @@ export function overlayReport(
   const stateOf = new Map(tunnelPeers.map((peer) => [peer.publicKey, peer]));
   const { isShared, obstacle, mapped } = metrics.icePort;
   return {
-    relay: metrics.relay,
+    relay: { ...metrics.relay, all: [...metrics.relay.all] },
     icePort: {
       isShared,
       obstacle,
@@ -55,6 +55,7 @@ export function overlayReport(
         handshake: handshakeAt === null ? null : formatInstant(handshakeAt),
         state: peerState(path, handshakeAt, now),
         endpoint: formatEndpoint(path?.endpoint ?? null),
+        relay: path?.relay ?? null,
         reason: path?.reason ?? { code: 'new', detail: 'Not looked at yet.' },
         since: path ? formatInstant(path.since) : null,
         roundTripMs: path?.roundTripMs ?? null,
@@ -82,7 +83,7 @@ export function logReport({ origin, kept, refused, trouble }: LogStatus): NodeSt
 
 /** What is reported of an overlay that is down. */
 export const NO_OVERLAY: ReturnType<typeof overlayReport> = {
-  relay: { state: 'none', address: null, reason: null, sentPackets: 0, receivedPackets: 0, dropped: {} },
+  relay: { state: 'none', address: null, reason: null, sentPackets: 0, receivedPackets: 0, dropped: {}, all: [] },
   icePort: { isShared: false, obstacle: null, mapped: { ipv4: null, ipv6: null } },
   firewall: { in: 0, out: 0, blocked: [], notJudged: [], opened: null, openTrouble: '' },
   ignored: {},

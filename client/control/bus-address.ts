@@ -1,33 +1,34 @@
 import { isIP } from 'node:net';
-import { checkServerIdentity } from 'node:tls';
+import { identifiedAs, type ServerIdentityCheck } from '../../net/bus/server-identity.ts';
+import { parseHostPort } from '../../net/host-port.ts';
 
 export interface BusTls {
   readonly rejectUnauthorized: true;
-  readonly checkServerIdentity?: typeof checkServerIdentity;
+  readonly checkServerIdentity: ServerIdentityCheck;
 }
 
 /** How the bus is spoken to, by its address. */
 export interface BusManner {
   /** TLS or nothing; undefined: TLS where the bus offers it, else in clear. */
   readonly tls: BusTls | undefined;
-  /** Whether the credential of this node is sent: over TLS, to this machine, or where it is asked for. */
+  /** Whether the secret of this node is sent: over TLS, to this machine, or where it is asked for. */
   readonly signsIn: boolean;
+  /** Whether another server of the bus, `host:port`, may be spoken to as well: a secret goes nowhere that its address may not. */
+  readonly follows: (server: string) => boolean;
 }
 
-/** `inClear`: the credential is asked to be sent without TLS too. */
-export function busMannerOf(url: string, inClear: boolean): BusManner {
+/** `inClear`: the secret is asked to be sent without TLS too. `servers`: `host:port` of others of the same bus. */
+export function busMannerOf(url: string, inClear: boolean, servers: readonly string[]): BusManner {
   const { protocol, hostname = '' } = URL.parse(url) ?? {};
   const host = hostname.replace(/^\[|\]$/g, '');
-  if (protocol === 'tls:') return { tls: certifiedAs(host), signsIn: true };
-  return { tls: undefined, signsIn: inClear || isLoopback(host) };
-}
-
-/** Its certificate names the host of the address; a name is compared by the client library. */
-function certifiedAs(host: string): BusTls {
-  if (isIP(host) === 0) return { rejectUnauthorized: true };
-  // An IP address is no server name (RFC 6066, 3), and is compared all the same.
-  const checked: typeof checkServerIdentity = (_name, certificate) => checkServerIdentity(host, certificate);
-  return { rejectUnauthorized: true, checkServerIdentity: checked };
+  if (protocol === 'tls:') {
+    const hosts = [host, ...servers.flatMap((server) => parseHostPort(server)?.host ?? [])];
+    const tls = { rejectUnauthorized: true, checkServerIdentity: identifiedAs(() => hosts) } as const;
+    return { tls, signsIn: true, follows: () => true };
+  }
+  const signsIn = inClear || isLoopback(host);
+  const follows = (server: string) => inClear || !signsIn || isLoopback(parseHostPort(server)?.host ?? '');
+  return { tls: undefined, signsIn, follows };
 }
 
 function isLoopback(host: string): boolean {

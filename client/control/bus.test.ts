@@ -53,7 +53,7 @@ async function node(url: string, { inClear = false } = {}) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const bus = openBus({
     url,
-    credential: () => SECRET,
+    signIn: () => ({ secret: SECRET }),
     inClear,
     inboxPrefix: '_INBOX.p',
     waitMs: 10_000,

@@ -1,8 +1,10 @@
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { Authenticator } from '@nats-io/transport-node';
 import type { Log } from '../../core/base/ports.ts';
+import { KeptConnection } from '../../net/bus/keep-connected.ts';
+import type { SigningKey } from '../../net/bus/nkey.ts';
 import { busMannerOf } from './bus-address.ts';
 
-/** Everything that this node needs of the bus; the client library is known here alone. */
+/** Everything that this node needs of the bus. */
 export interface Bus {
   readonly isUp: boolean;
   /** Why it is not up; empty while it is. */
@@ -21,12 +23,21 @@ export interface BusMessage {
   readonly data: Uint8Array;
 }
 
+/** What a node signs in with. */
+export interface BusSignIn {
+  /** For the bus of a control plane: sent where it may be. */
+  readonly secret: string;
+  /** For servers that know nodes by a key, in place of the secret: whoever hears it has no use of it. */
+  readonly jwt?: string;
+  readonly key?: SigningKey;
+}
+
 export interface BusOptions {
   /** nats://host:port, or tls://host:port where there has to be TLS. */
   readonly url: string;
   /** Read at each connect: a key rotation changes it. */
-  readonly credential: () => string;
-  /** The credential is sent to a bus elsewhere without TLS too. */
+  readonly signIn: () => BusSignIn;
+  /** The secret is sent to a bus elsewhere without TLS too. */
   readonly inClear: boolean;
   readonly inboxPrefix: string;
   /** How long a connect may take. */
@@ -50,129 +61,100 @@ const SUSPECT_MS = 500;
 /** Connects, and again for ever, with back-off and jitter. */
 export function openBus(options: BusOptions): Bus {
   const { url, log, waitMs } = options;
-  const { tls, signsIn } = busMannerOf(url, options.inClear);
-  let connection: NatsConnection | undefined;
   let trouble = 'connecting';
-  let isClosed = false;
-  let wakeUp = () => {};
-  let abandon = () => {};
-
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
+  let told = '';
+  // Servers that let everybody in refuse who signs in with what they do not know.
+  let isAsked = true;
+  const kept = new KeptConnection({
+    servers: [url],
+    follows: (server) => options.signIn().jwt !== undefined || busMannerOf(url, options.inClear, []).follows(server),
+    firstRetryMs: FIRST_RETRY_MS,
+    lastRetryMs: LAST_RETRY_MS,
+    connecting: (servers) => {
+      const { tls, signsIn } = busMannerOf(url, options.inClear, servers);
+      const { secret, jwt, key } = options.signIn();
+      return {
+        ...(jwt !== undefined && key && { authenticator: provenBy(jwt, key) }),
+        ...(jwt === undefined && signsIn && isAsked && { token: secret }),
+        ...(tls && { tls }),
+        inboxPrefix: options.inboxPrefix,
+        timeout: waitMs,
+        pingInterval: PING_MS,
       };
-    });
-
-  async function run(): Promise<void> {
-    let retryMs = FIRST_RETRY_MS;
-    let told = '';
-    while (!isClosed) {
-      try {
-        const { closed } = await begin();
-        retryMs = FIRST_RETRY_MS;
-        told = '';
-        const abandoned = new Promise<Error>((resolve) => {
-          abandon = () => resolve(new Error('the network of this host changed'));
+    },
+    onUp(connection) {
+      for (const subject of options.subjects) {
+        connection.subscribe(subject, {
+          callback: (error, message) => {
+            if (error) log.debug({ error: String(error) }, 'the bus refused a subscription');
+            else options.onMessage({ subject: message.subject, data: message.data });
+          },
         });
-        const error = await Promise.race([closed, abandoned]);
-        trouble = error ? explain(error, options) : `the bus at ${url} closed the connection`;
-      } catch (error) {
-        trouble = explain(error, options);
       }
-      const was = connection;
-      connection = undefined;
-      if (isClosed) return;
-      if (was) options.onDown();
+      trouble = '';
+      told = '';
+      log.info({}, `connected to the bus at ${url}`);
+      log.debug({ server: connection.getServer() }, 'the server of the bus');
+      options.onUp();
+    },
+    onDown: () => options.onDown(),
+    onTrouble(error) {
+      if (isRefusal(error)) isAsked = !isAsked;
+      trouble = error ? explain(error, options) : `the bus at ${url} closed the connection`;
       // An outage is said once, not at every attempt.
       if (trouble !== told) {
         log.warn({}, `${trouble}; trying again`);
         options.onTrouble();
       }
       told = trouble;
-      // The whole span is drawn from: nodes that were cut off together do not come back together.
-      await pause(Math.random() * retryMs + FIRST_RETRY_MS / 2);
-      retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
-    }
-  }
-
-  async function begin() {
-    const opened = await connect({
-      servers: url,
-      ...(signsIn && { token: options.credential() }),
-      ...(tls && { tls }),
-      inboxPrefix: options.inboxPrefix,
-      timeout: waitMs,
-      reconnect: false,
-      ignoreClusterUpdates: true,
-      noAsyncTraces: true,
-      pingInterval: PING_MS,
-    });
-    if (isClosed) {
-      await opened.close();
-      return { closed: Promise.resolve() };
-    }
-    for (const subject of options.subjects) {
-      opened.subscribe(subject, {
-        callback: (error, message) => {
-          if (error) log.debug({ error: String(error) }, 'the bus refused a subscription');
-          else options.onMessage({ subject: message.subject, data: message.data });
-        },
-      });
-    }
-    connection = opened;
-    trouble = '';
-    log.info({}, `connected to the bus at ${url}`);
-    options.onUp();
-    return { closed: opened.closed() };
-  }
-
-  const ended = run();
+    },
+  });
   return {
     get isUp() {
-      return connection !== undefined;
+      return kept.connection !== undefined;
     },
     get trouble() {
       return trouble;
     },
     publish(subject, payload) {
       try {
-        connection?.publish(subject, payload);
+        kept.connection?.publish(subject, payload);
       } catch (error) {
         log.debug({ error: String(error) }, 'the bus took no message');
       }
     },
     async request(subject, payload, timeoutMs) {
-      if (!connection) throw new Error(trouble);
-      const answer = await connection.request(subject, payload, { timeout: timeoutMs });
+      if (!kept.connection) throw new Error(trouble);
+      const answer = await kept.connection.request(subject, payload, { timeout: timeoutMs });
       return { subject: answer.subject, data: answer.data };
     },
     networkChanged() {
-      wakeUp();
-      const suspected = connection;
+      kept.retryNow();
+      const suspected = kept.connection;
       if (!suspected) return;
-      const isLate = setTimeout(() => {
-        if (connection !== suspected) return;
-        abandon();
-        void suspected.close().catch(() => undefined);
-      }, SUSPECT_MS);
+      const isLate = setTimeout(
+        () => kept.abandon(suspected, new Error('the network of this host changed')),
+        SUSPECT_MS,
+      );
       suspected
         .rtt()
         .then(() => clearTimeout(isLate))
         .catch(() => undefined);
     },
-    async close() {
-      isClosed = true;
-      wakeUp();
-      await connection?.close().catch(() => undefined);
-      await ended;
-    },
+    close: () => kept.close(),
   };
 }
 
-function explain(error: unknown, { url, waitMs, inClear }: BusOptions): string {
+/** The server asks for a signature over what it has just made up. */
+function provenBy(jwt: string, key: SigningKey): Authenticator {
+  return (nonce = '') => ({ jwt, sig: Buffer.from(key.sign(Buffer.from(nonce))).toString('base64url') });
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && /authorization|authentication/i.test(error.message);
+}
+
+function explain(error: unknown, { url, waitMs, inClear, signIn }: BusOptions): string {
   const { name, message, cause } = error as Error & { cause?: { code?: string } };
   if (name === 'TimeoutError' || /timeout/i.test(message)) {
     return `the bus at ${url} did not answer within ${waitMs / 1_000} s (--bus-wait)`;
@@ -180,8 +162,9 @@ function explain(error: unknown, { url, waitMs, inClear }: BusOptions): string {
   if (/does not support 'tls'/.test(message)) {
     return `the bus at ${url} offers no TLS, so nothing was sent to it: give it a certificate, or a nats:// address`;
   }
-  if (/authorization|authentication/i.test(message)) {
-    if (busMannerOf(url, inClear).signsIn) return `the bus at ${url} refused the credential of this node`;
+  if (isRefusal(error)) {
+    if (signIn().jwt !== undefined || busMannerOf(url, inClear, []).signsIn)
+      return `the bus at ${url} refused the credential of this node`;
     return (
       `the bus at ${url} asks for a credential, which this node sends over TLS alone: give the control plane a ` +
       'certificate (MESH_TLS_CERT), or start this node with --bus-in-clear'

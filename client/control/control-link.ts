@@ -52,8 +52,11 @@ export class ControlLink {
         inClear: options.busInClear === true,
         log,
         ending: this.#ending.signal,
-        locate: async () => (await this.#api.discovery()).signalingUrl,
-        onMoved: (signalingUrl) => this.#save({ ...this.#config, signalingUrl }),
+        locate: () => this.#api.busAccess(),
+        onAccess: ({ signalingUrl, busJwt }) => {
+          const { busJwt: _, ...config } = this.#config;
+          this.#save({ ...config, signalingUrl, ...(busJwt !== undefined && { busJwt }) });
+        },
         onUp: () => {
           options.onBus(true);
           this.#pulse.soon(0);
@@ -144,8 +147,8 @@ export class ControlLink {
     const pair = keyPairOf(Buffer.from(nextPrivateKey, 'base64'));
     try {
       const proven = provenKey(pair, id, controlKey);
-      const { deviceToken } = await this.#api.rotateKey({ ...proven, deviceToken: nextDeviceToken });
-      return this.#takeNext(deviceToken) ?? pair;
+      const given = await this.#api.rotateKey({ ...proven, deviceToken: nextDeviceToken });
+      return this.#takeNext(given) ?? pair;
     } catch (error) {
       if (!(error instanceof PlaneRefusal)) throw error;
       // It took them before, and its answer was lost.
@@ -174,11 +177,12 @@ export class ControlLink {
   }
 
   /** The next key and token are in use from now on. @returns undefined where there are none */
-  #takeNext(given?: string): KeyPair | undefined {
-    const { nextPrivateKey: privateKey, nextDeviceToken, ...config } = this.#config;
-    const deviceToken = given ?? nextDeviceToken;
+  #takeNext(given?: { readonly deviceToken: string; readonly busJwt?: string }): KeyPair | undefined {
+    const { nextPrivateKey: privateKey, nextDeviceToken, busJwt: _, ...config } = this.#config;
+    const { deviceToken = nextDeviceToken, busJwt } = given ?? {};
     if (privateKey === undefined || deviceToken === undefined) return undefined;
-    this.#save({ ...config, privateKey, deviceToken, keySince: formatInstant(this.#options.clock.now()) });
+    const jwt = busJwt !== undefined && { busJwt };
+    this.#save({ ...config, ...jwt, privateKey, deviceToken, keySince: formatInstant(this.#options.clock.now()) });
     this.#api.useToken(deviceToken);
     const pair = keyPairOf(Buffer.from(privateKey, 'base64'));
     this.#bus.rekey(pair);
@@ -328,6 +332,7 @@ export class ControlLink {
   async #beat(): Promise<void> {
     // A node that waits to be let in hears nothing on the bus but the approval itself.
     if (isShutOut(this.#standing)) return this.#fetches.now('waiting to be let in');
+    void this.#bus.renew(this.#options.clock.now());
     if (this.#options.clock.now() >= this.#renewRelayAt)
       await this.#fetches.now('the credential of the relay is half used up');
     try {

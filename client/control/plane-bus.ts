@@ -3,9 +3,12 @@ import { ifIs, integer, nullable, type Of, object, text } from '../../core/base/
 import { busSecretOf } from '../../core/identity/device-token.ts';
 import type { GraphMessage } from '../../core/model/graph.ts';
 import { commonWire, MAX_WIRE_TEXT, WIRE_TEXT } from '../../core/model/wire.ts';
-import type { KeyPair } from '../../net/seal/x25519.ts';
+import { readJwt } from '../../net/bus/jwt.ts';
+import { nodeKeyOf } from '../../net/bus/node-key.ts';
+import { agree, importPrivateKey, type KeyPair } from '../../net/seal/x25519.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
-import { type Bus, type BusMessage, openBus } from './bus.ts';
+import type { BusAccess } from '../enrol/plane-api.ts';
+import { type Bus, type BusMessage, type BusSignIn, openBus } from './bus.ts';
 import { ControlSeals } from './seals.ts';
 
 export interface PlaneBusOptions {
@@ -16,10 +19,10 @@ export interface PlaneBusOptions {
   readonly inClear: boolean;
   readonly log: Log;
   readonly ending: AbortSignal;
-  /** Where the API says that the bus is. */
-  readonly locate: () => Promise<string>;
-  /** The bus is elsewhere now: to be kept in the configuration before this returns. */
-  onMoved(signalingUrl: string): void;
+  /** Where the API says that the bus is, and what to sign in with. */
+  readonly locate: () => Promise<BusAccess>;
+  /** It is elsewhere, or something else to sign in with: to be kept in the configuration before this returns. */
+  onAccess(access: BusAccess): void;
   onUp(): void;
   onDown(): void;
   /** The control plane sent this; `isFresh`: its present process, so that it is no recording. */
@@ -34,6 +37,9 @@ export const ANSWER_MS = 5_000;
 /** A control plane that is away keeps nobody from going. */
 const LEAVE_MS = 500;
 
+/** Between two attempts to renew what this node signs in with, at least. */
+const RENEW_PAUSE_MS = 60_000;
+
 const replyShape = object(
   {},
   { challenge: text(64), version: nullable(integer()), checkpoint: text(4_096), wire: text(MAX_WIRE_TEXT) },
@@ -44,6 +50,7 @@ export class PlaneBus {
   readonly #options: PlaneBusOptions;
   #seals: ControlSeals;
   #bus: Bus | undefined;
+  #renewNotBefore = 0;
 
   constructor(options: PlaneBusOptions, pair: KeyPair) {
     this.#options = options;
@@ -115,7 +122,7 @@ export class PlaneBus {
     const { id, signalingUrl } = config();
     return openBus({
       url: signalingUrl,
-      credential: () => busSecretOf(config().deviceToken),
+      signIn: () => this.#signIn(),
       inClear,
       inboxPrefix: `_INBOX.${id}`,
       waitMs,
@@ -130,19 +137,39 @@ export class PlaneBus {
 
   /** The bus may have moved: the API knows where it is. */
   async #follow(): Promise<void> {
-    const { config, log, ending, locate, onMoved } = this.#options;
+    const { config, log, ending, locate, onAccess } = this.#options;
     if (ending.aborted) return;
     try {
-      const signalingUrl = await locate();
-      if (signalingUrl === config().signalingUrl || ending.aborted) return;
-      log.info({}, `the bus is at ${signalingUrl} now`);
-      onMoved(signalingUrl);
+      const access = await locate();
+      if (ending.aborted) return;
+      const { signalingUrl, busJwt } = config();
+      // Each one that is given is another one: it is read at the next connect.
+      if (access.signalingUrl !== signalingUrl || access.busJwt !== busJwt) onAccess(access);
+      if (access.signalingUrl === signalingUrl) return;
+      log.info({}, `the bus is at ${access.signalingUrl} now`);
       const before = this.#bus;
       this.#bus = this.#connect();
       await before?.close();
     } catch (error) {
       log.debug({ error: String(error) }, 'it was not found out where the bus is');
     }
+  }
+
+  /** What this node signs in with is renewed in its second half, before the servers end the connection. */
+  async renew(now: number): Promise<void> {
+    const held = readJwt(this.#options.config().busJwt ?? '');
+    if (held?.exp === undefined || now < Math.max(((held.iat + held.exp) / 2) * 1_000, this.#renewNotBefore)) return;
+    // Of a node that ends soon none lives longer.
+    this.#renewNotBefore = now + Math.max(RENEW_PAUSE_MS, (held.exp * 1_000 - now) / 2);
+    await this.#follow();
+  }
+
+  #signIn(): BusSignIn {
+    const { deviceToken, busJwt, privateKey, controlKey, id } = this.#options.config();
+    const secret = busSecretOf(deviceToken);
+    const own = importPrivateKey(Buffer.from(privateKey, 'base64'));
+    const shared = busJwt === undefined ? undefined : agree(own, Buffer.from(controlKey, 'base64'));
+    return busJwt === undefined || !shared ? { secret } : { secret, jwt: busJwt, key: nodeKeyOf(shared, id) };
   }
 
   #receive(message: BusMessage): void {

@@ -66,6 +66,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
     privateKey: Buffer.from(pair.privateKey).toString('base64'),
     signalingUrl: answer.signalingUrl,
     ...keyAge(held),
+    ...(answer.busJwt !== undefined && { busJwt: answer.busJwt }),
     ...(answer.agentToken !== undefined && { agentToken: answer.agentToken }),
     ...(answer.expiresAt !== undefined && { expiresAt: answer.expiresAt }),
   };

@@ -5,6 +5,8 @@ import { instant, json, Mismatch, type Of, object, text } from '../../core/base/
 import { isPublicKey } from '../../core/model/public-key.ts';
 import { replacePrivateFile } from './private-file.ts';
 
+/** Characters of what a node signs in to the bus with. */
+export const MAX_BUS_JWT = 4_096;
 const ID = /^[\w-]{1,64}$/;
 const key = text(44, /^[A-Za-z0-9+/]{43}=$/);
 
@@ -29,6 +31,8 @@ const nodeConfigShape = object(
     nextDeviceToken: text(256),
     /** When it took its present key. */
     keySince: instant,
+    /** What it signs in to the bus with, where that knows nodes by a key. */
+    busJwt: text(MAX_BUS_JWT),
     /** Of a sub-agent. */
     agentToken: text(256),
     /** ISO 8601; the node ends then. */

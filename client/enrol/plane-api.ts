@@ -60,7 +60,7 @@ const registeredShape = object(
     controlKey: anyText,
     signalingUrl: anyText,
   },
-  { agentToken: anyText, expiresAt: anyText },
+  { agentToken: anyText, expiresAt: anyText, busJwt: anyText },
 );
 const heartbeatShape = object({ phase: anyText, version: integer() }, { checkpoint: nullable(anyText) });
 const hash = text(44, /^[A-Za-z0-9+/]{43}=$/);
@@ -75,10 +75,12 @@ const logKeysShape = object({
   ),
 });
 const renamedShape = object({ name: anyText });
-const rotatedShape = object({ deviceToken: anyText });
+const rotatedShape = object({ deviceToken: anyText }, { busJwt: anyText });
+const busAccessShape = object({ signalingUrl: anyText }, { busJwt: anyText });
 const deletedShape = object({ deleted: anyText });
 
 export type Registered = Of<typeof registeredShape>;
+export type BusAccess = Of<typeof busAccessShape>;
 
 export interface RegisterRequest {
   /** Left out by a sub-agent that is to bear its own name. */
@@ -118,6 +120,17 @@ export class PlaneApi {
 
   register(body: RegisterRequest): Promise<Registered> {
     return this.#tell('/api/v1/devices/register', registeredShape, body);
+  }
+
+  /** How this node gets to the bus now. */
+  async busAccess(): Promise<BusAccess> {
+    try {
+      return await this.#call('GET', '/api/v1/devices/self/bus', busAccessShape);
+    } catch (error) {
+      // An older control plane has no bus that knows nodes by a key.
+      if (error instanceof PlaneRefusal && error.status === 404) return this.discovery();
+      throw error;
+    }
   }
 
   graph(): Promise<FullGraph> {

@@ -1,10 +1,10 @@
 import type { Log } from '../../core/base/ports.ts';
-import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
+import type { RelayCosts } from '../../net/signal/relay-costs.ts';
 import { countOf, partsOf } from '../../platform/segments.ts';
 import type { Family } from '../family.ts';
-import { RelayLink } from '../relay/link.ts';
 import { isInitiation, Loopback, type LoopbackPeer } from '../relay/loopback.ts';
+import { type RelayPlace, Relays } from '../relay/relays.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { ConnectivityMetrics } from './connectivity.ts';
 import type { RelayState } from './local-node.ts';
@@ -21,7 +21,9 @@ interface CarrierOptions {
   readonly now: () => number;
   readonly log: Log;
   readonly onRelay: (state: RelayState) => void;
-  /** The relay's answer to a probe. */
+  /** What peers are to be told of the relays that this node can use. */
+  readonly onCosts: (costs: RelayCosts) => void;
+  /** Whether any relay has the peer, as they answered a probe. */
   readonly onProbed: (publicKey: string, isPresent: boolean) => void;
   /** The peer's agent, not its WireGuard, sent this by the relay. */
   readonly onMessage: (publicKey: string, bytes: Uint8Array) => void;
@@ -34,34 +36,33 @@ interface CarrierOptions {
 }
 
 /**
- * Carries packets between the relay and the loopback endpoints that WireGuard reaches relayed peers at. Peers are named by
+ * Carries packets between the relays and the loopback endpoints that WireGuard reaches relayed peers at. Peers are named by
  * their public keys.
  */
 export class Carrier {
   readonly #options: CarrierOptions;
   readonly #loopback: Loopback;
-  readonly #link: RelayLink;
+  readonly #relays: Relays;
   readonly #directs = new Map<string, Endpoint>();
   /** Peers whose packets the relay may carry. */
   readonly #met = new Set<string>();
   #notNegotiated = 0;
 
   private constructor(options: CarrierOptions, loopback: Loopback) {
-    const { keyPair, now, log, onRelay, onProbed } = options;
+    const { keyPair, now, log, onRelay, onCosts, onProbed } = options;
     this.#options = options;
     this.#loopback = loopback;
-    this.#link = new RelayLink({
+    this.#relays = new Relays({
       keyPair,
       now,
       random: Math.random,
       log,
-      onReady: () => onRelay(this.relayState),
-      onAway: () => onRelay(this.relayState),
+      relayIdOf: (publicKey) => loopback.peer(publicKey)?.relayId,
+      publicKeyOf: (relayId) => loopback.peerOfRelayId(relayId)?.publicKey,
+      onState: () => onRelay(this.relayState),
       onPackets: (from, packets, segment) => this.#fromRelay(from, packets, segment),
-      onProbed: (from, isPresent) => {
-        const peer = loopback.peerOfRelayId(from);
-        if (peer) onProbed(peer.publicKey, isPresent);
-      },
+      onProbed,
+      onCosts,
     });
   }
 
@@ -74,14 +75,14 @@ export class Carrier {
       log,
       // No peer has an address before the carrier is there.
       onPackets: (peer, packets, segment) => carrier.#fromTunnel(peer, packets, segment),
-      onDrained: () => carrier.#link.flush(),
+      onDrained: () => carrier.#relays.flush(),
     });
     const carrier = new Carrier(options, loopback);
     return carrier;
   }
 
   get relayState(): RelayState {
-    const { state, reason } = this.#link;
+    const { state, reason } = this.#relays;
     return state === 'ready' || state === 'none' ? { state } : { state: 'away', reason: reason ?? 'connecting' };
   }
 
@@ -90,14 +91,15 @@ export class Carrier {
   }
 
   get metrics(): ConnectivityMetrics['relay'] {
-    const { state, address, reason, sent, received, dropped } = this.#link;
+    const { home, reason, counts, views } = this.#relays;
     return {
-      state,
-      address: address ?? null,
+      state: home === undefined || home.state === 'spare' ? 'none' : home.state,
+      address: home?.address ?? null,
       reason: reason ?? null,
-      sentPackets: sent.packets,
-      receivedPackets: received.packets,
-      dropped: { ...dropped, 'not-negotiated': this.#notNegotiated, 'unknown-peer': this.#loopback.strangers },
+      sentPackets: counts.sent,
+      receivedPackets: counts.received,
+      dropped: { ...counts.dropped, 'not-negotiated': this.#notNegotiated, 'unknown-peer': this.#loopback.strangers },
+      all: views,
     };
   }
 
@@ -116,22 +118,33 @@ export class Carrier {
     for (const known of [this.#directs, this.#met]) {
       for (const publicKey of known.keys()) if (!publicKeys.has(publicKey)) known.delete(publicKey);
     }
+    this.#relays.keep(publicKeys);
     await this.#loopback.keep(publicKeys);
   }
 
-  /** The relay of the newest graph. */
-  use(relay: RelayAddress | undefined): void {
-    this.#link.use(relay);
+  /** The relays of the newest graph. */
+  use(relays: readonly RelayPlace[]): void {
+    this.#relays.use(relays);
   }
 
-  /** The world sees this host elsewhere: the session with the relay may be dead without a sign of it. */
+  /** What a peer says of the relays that it can use. */
+  peerCosts(publicKey: string, costs: RelayCosts): void {
+    this.#relays.peerCosts(publicKey, costs);
+  }
+
+  /** Of several, the name of the relay that carries packets for a peer. */
+  relayOf(publicKey: string): string | undefined {
+    return this.#relays.areSeveral ? this.#relays.routeOf(publicKey) : undefined;
+  }
+
+  /** The world sees this host elsewhere: the sessions with relays may be dead without a sign of it. */
   suspect(): void {
-    this.#link.suspect();
+    this.#relays.suspect();
   }
 
   /** This host's network changed, and these are its addresses. */
   networkChanged(addresses: ReadonlySet<string>): void {
-    this.#link.networkChanged(addresses);
+    this.#relays.networkChanged(addresses);
   }
 
   restoreRules(): void {
@@ -165,13 +178,12 @@ export class Carrier {
   /** By way of the relay, to the peer's agent. */
   sendMessage(publicKey: string, bytes: Uint8Array): void {
     const peer = this.#loopback.peer(publicKey);
-    if (peer) this.#link.forward(peer.relayId, bytes, 0);
+    if (peer) this.#relays.forward(publicKey, peer.relayId, bytes, 0);
   }
 
-  /** Asks the relay whether the peer is connected to it. */
+  /** Asks the relays whether the peer is connected to them. */
   probe(publicKey: string): void {
-    const peer = this.#loopback.peer(publicKey);
-    if (peer) this.#link.probe(peer.relayId);
+    this.#relays.probe(publicKey);
   }
 
   /** Whether an endpoint of WireGuard leads here. */
@@ -185,7 +197,7 @@ export class Carrier {
   }
 
   async close(): Promise<void> {
-    this.#link.close();
+    this.#relays.close();
     await this.#loopback.close();
   }
 
@@ -201,7 +213,7 @@ export class Carrier {
       // They leave later, and are valid only now.
       const kept = Uint8Array.from(packets);
       for (const packet of partsOf(kept, segment)) this.#options.onRoamed(publicKey, direct, packet);
-    } else if (this.#met.has(publicKey)) this.#link.forward(relayId, packets, segment);
+    } else if (this.#met.has(publicKey)) this.#relays.forward(publicKey, relayId, packets, segment);
     else this.#notNegotiated += countOf(packets, segment);
   }
 

@@ -2,6 +2,7 @@ import type { Log } from '../../core/base/ports.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
+import type { RelayView } from '../relay/relays.ts';
 import type { Endpoint, Tunnel, TunnelPeerState } from '../tunnel/tunnel.ts';
 import type { PathStatus } from './status.ts';
 
@@ -59,6 +60,7 @@ export interface Connectivity {
 }
 
 export interface ConnectivityMetrics {
+  /** The nearest of several. */
   readonly relay: {
     readonly state: 'ready' | 'connecting' | 'away' | 'none';
     /** Without its credential. Null when the graph names no relay. */
@@ -69,6 +71,8 @@ export interface ConnectivityMetrics {
     readonly receivedPackets: number;
     /** Packets that were not carried, by reason. */
     readonly dropped: Readonly<Record<RelayDrop, number>>;
+    /** All relays of the graph; the first is that of nodes that know no other. */
+    readonly all: readonly RelayView[];
   };
   readonly icePort: {
     /** Whether STUN leaves and arrives by WireGuard's own port. */

@@ -1,4 +1,5 @@
 import type { SignalMessage } from '../../net/signal/message.ts';
+import type { RelayCosts } from '../../net/signal/relay-costs.ts';
 import type { Family } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { Candidate } from './ice/candidate.ts';
@@ -10,6 +11,8 @@ export interface LocalNode {
   readonly ownKey: Uint8Array;
   readonly isBusUp: boolean;
   readonly relay: RelayState;
+  /** Of the relays that this node can use; undefined where there is one alone, or none. */
+  readonly relayCosts: RelayCosts | undefined;
   readonly icePort: IcePortState;
   readonly candidates: readonly Candidate[];
   /** The tunnel of this node can be given no other addresses; undefined: both. */
@@ -21,6 +24,8 @@ export interface LocalNode {
   random(bytes: number): Uint8Array;
   /** Asks the peer to prove that it runs. @returns when to come back, if there is too much to ask at once */
   syn(peer: Uint8Array, now: number): number | undefined;
+  /** @returns when to come back, if there is too much to tell peers of relays at once */
+  tellsOfRelays(now: number): number | undefined;
   signal(peer: Uint8Array, message: SignalMessage): void;
   /** Whether another host may be there. */
   isUsable(endpoint: Endpoint): boolean;

@@ -8,7 +8,8 @@ import { Negotiation } from './negotiation.ts';
 import type { PairStatus } from './path-command.ts';
 import { reasonOf } from './reason.ts';
 import { RelayPresence } from './relay-presence.ts';
-import { HOPE_MS, REASSERT_MS, RETRY_HOPE_MS } from './schedule.ts';
+import { RelayTalk } from './relay-talk.ts';
+import { HOPE_MS, REASSERT_MS, RELAYS_LATER_MS, RETRY_HOPE_MS } from './schedule.ts';
 import { type SignalRoute, SignalRoutes } from './signal-routes.ts';
 import type { Transport } from './status.ts';
 import { statesTo } from './transitions.ts';
@@ -35,6 +36,7 @@ export class Pair {
   readonly #activity = new Activity();
   readonly #session: TunnelSession;
   readonly #routes: SignalRoutes;
+  readonly #relayTalk = new RelayTalk();
 
   #transport: Transport = 'probing';
   #since: number;
@@ -75,6 +77,7 @@ export class Pair {
     const canSignal = () => local.isBusUp || this.signalRoutes.length > 0;
     this.#negotiation = new Negotiation({ peer: peer.key, local, directPath: this.#directPath, known, canSignal }, now);
     this.#presence.relayChanged(local.relay.state === 'ready', now);
+    this.#relayTalk.use(local.relayCosts, now);
     this.#session = new TunnelSession(initiates(local.ownKey, peer.key));
     this.#since = now;
     this.#hopeUntil = now + HOPE_MS;
@@ -97,6 +100,7 @@ export class Pair {
       this.#presence.deadline,
       this.#activity.deadline,
       this.#session.deadline,
+      this.#negotiation.isProven ? this.#relayTalk.deadline : Infinity,
       this.#transport === 'probing' ? this.#hopeUntil : Infinity,
     );
   }
@@ -140,6 +144,11 @@ export class Pair {
     if (!this.#local.isBusUp) this.#negotiation.carriersChanged(now);
     if (isReady) this.#hope(now);
     this.#evaluate(now);
+  }
+
+  /** What the peer is to be told of relays. With a direct path it is of no use at once, and thousands may be told. */
+  relayCostsChanged(now: number): void {
+    this.#relayTalk.use(this.#local.relayCosts, this.direct ? now + this.#local.fraction() * RELAYS_LATER_MS : now);
   }
 
   /** This host's addresses, or whether it shares the port. */
@@ -186,6 +195,7 @@ export class Pair {
     this.#meet();
     this.#presence.askSoon(now);
     if (isNewProcess) this.#restarted(now);
+    else this.#relayTalk.hurry(now);
     this.#negotiation.ready(isNewProcess, now);
     this.#evaluate(now);
   }
@@ -240,6 +250,7 @@ export class Pair {
   }
 
   tick(now: number): void {
+    this.#tellOfRelays(now);
     this.#directPath.tick(now);
     this.#negotiation.tick(now);
     if (this.#presence.tick(now)) this.#local.emit({ type: 'probe-relay', publicKey: this.peer.publicKey });
@@ -269,6 +280,11 @@ export class Pair {
       case 'PING':
         this.hurry(now);
         return undefined;
+      case 'RELAYS':
+        if (this.#relayTalk.received(message, now)) {
+          this.#local.emit({ type: 'peer-costs', publicKey: this.peer.publicKey, costs: message.costs });
+        }
+        return undefined;
       default:
         return this.#negotiation.received(message, now);
     }
@@ -277,6 +293,7 @@ export class Pair {
   /** The tunnel of the peer is new too, unless it outlived the process. */
   #restarted(now: number): void {
     this.#presence.restarted(now);
+    this.#relayTalk.restarted(now);
     // Of the first process that is heard of, all is known: this side's tunnel began with it.
     if (this.#wasReady) {
       this.#session.restarted(now);
@@ -294,6 +311,17 @@ export class Pair {
     this.#remember();
   }
 
+  #tellOfRelays(now: number): void {
+    if (now < this.#relayTalk.deadline || !this.#negotiation.isProven) return;
+    const later = this.#local.tellsOfRelays(now);
+    if (later !== undefined) {
+      this.#relayTalk.postpone(later);
+      return;
+    }
+    const message = this.#relayTalk.say(now);
+    if (message) this.#local.signal(this.peer.key, message);
+  }
+
   #watch(now: number): void {
     this.#activity.tick(now);
     this.#directPath.setTraffic(this.#activity.isActive, now);
@@ -307,7 +335,10 @@ export class Pair {
   #evaluate(now: number): void {
     if (this.#transport === 'closed') return;
     const { direct } = this;
-    if (!direct && this.#hadDirect) this.#presence.doubt(now);
+    if (!direct && this.#hadDirect) {
+      this.#presence.doubt(now);
+      this.#relayTalk.hurry(now);
+    }
     this.#hadDirect = direct !== undefined;
     if (direct) this.#lastDirect = { address: direct.address, port: direct.port };
     const isMet = this.#lastDirect ? this.#wasMet : this.#routes.isMet;

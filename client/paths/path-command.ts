@@ -1,8 +1,9 @@
+import type { RelayCosts } from '../../net/signal/relay-costs.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { PathStatus } from './status.ts';
 
 /** As `PathStatus`, before anyone knows which loopback address stands for the relay. */
-export type PairStatus = Omit<PathStatus, 'endpoint'> & { readonly endpoint: Endpoint | 'relay' | null };
+export type PairStatus = Omit<PathStatus, 'endpoint' | 'relay'> & { readonly endpoint: Endpoint | 'relay' | null };
 
 /** What the connectivity logic wants done. */
 export type PathCommand =
@@ -13,6 +14,8 @@ export type PathCommand =
   | { readonly type: 'relay'; readonly publicKey: string; readonly bytes: Uint8Array }
   /** Ask the relay whether a peer is connected to it. */
   | { readonly type: 'probe-relay'; readonly publicKey: string }
+  /** What the peer says of the relays that it can use. */
+  | { readonly type: 'peer-costs'; readonly publicKey: string; readonly costs: RelayCosts }
   /** The peer was met: from now on the relay may carry its packets. */
   | { readonly type: 'met'; readonly publicKey: string }
   /** Keep for the next process of this node where a peer that was met is reached directly. */

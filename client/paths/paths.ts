@@ -4,6 +4,7 @@ import { Opener } from '../../net/seal/opener.ts';
 import { Sealer } from '../../net/seal/sealer.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import { type SealedSignal, SignalExchange } from '../../net/signal/exchange.ts';
+import type { RelayCosts } from '../../net/signal/relay-costs.ts';
 import { TRANSACTION_ID_BYTES } from '../../net/stun/message.ts';
 import { SourceLimit } from '../../net/stun/rate.ts';
 import { type Family, familyOf } from '../family.ts';
@@ -23,6 +24,9 @@ import type { SignalRoute } from './signal-routes.ts';
 /** A graph of thousands must not fill the bus at once. */
 const SYNS_PER_SECOND = 100;
 const SYN_BURST = 50;
+/** The same for what peers are told of relays. */
+const RELAYS_PER_SECOND = 100;
+const RELAYS_BURST = 50;
 /** Own addresses that peers are told of. */
 const MAX_OWN_CANDIDATES = 12;
 /** Signals that come past the bus, of each source: to open one that is forged in the name of a peer costs a key agreement. */
@@ -66,6 +70,7 @@ export class Paths {
   readonly #local: WritableLocalNode;
   readonly #mayUse: (address: string) => boolean;
   readonly #synPacer = new Pacer(SYNS_PER_SECOND, SYN_BURST);
+  readonly #relaysPacer = new Pacer(RELAYS_PER_SECOND, RELAYS_BURST);
   readonly #held: Map<string, Endpoint>;
   readonly #envelopes = new SourceLimit(ENVELOPES_PER_SECOND, ENVELOPE_BURST);
   readonly #datagrams = new SourceLimit(DATAGRAMS_PER_SECOND, DATAGRAMS_PER_SECOND);
@@ -97,6 +102,7 @@ export class Paths {
       ownKey: keyPair.publicKey,
       isBusUp: false,
       relay: { state: 'none' },
+      relayCosts: undefined,
       icePort: { obstacle: null, isMapped: false },
       onlyFamily,
       candidates: [],
@@ -112,6 +118,7 @@ export class Paths {
         if (later === undefined) this.#publish(this.#exchange.syn(peer, now));
         return later;
       },
+      tellsOfRelays: (now) => this.#relaysPacer.take(now),
       signal: (peer, message) => this.#publish(this.#exchange.send(peer, message)),
     };
   }
@@ -154,6 +161,13 @@ export class Paths {
     this.#local.relay = relay;
     // Another failed try to reach it changes nothing for anyone.
     if (isNews) for (const pair of this.#pairs.values()) pair.relayChanged(now);
+    return this.#take();
+  }
+
+  /** What peers are to be told of the relays that this node can use; undefined: nothing. */
+  relayCostsChanged(costs: RelayCosts | undefined, now: number) {
+    this.#local.relayCosts = costs;
+    for (const pair of this.#pairs.values()) pair.relayCostsChanged(now);
     return this.#take();
   }
 
@@ -201,7 +215,7 @@ export class Paths {
     return this.#take();
   }
 
-  /** The relay's answer whether a peer is connected to it. */
+  /** Whether any relay has a peer, as they answered. */
   relayProbed(publicKey: string, isPresent: boolean, now: number) {
     this.#pairs.get(publicKey)?.relayProbed(isPresent, now);
     return this.#take();

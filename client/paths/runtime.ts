@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { type IpRange, parseCidr } from '../../core/model/cidr.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
-import { parseRelayAddress, type RelayAddress, redirectRelay } from '../../net/relay/address.ts';
 import { hostCandidates, mainFamily } from '../ice-port/host-candidates.ts';
 import { IcePort } from '../ice-port/ice-port.ts';
+import { relaysOf } from '../relay/relays-of-graph.ts';
 import type { Endpoint, TunnelPeerState } from '../tunnel/tunnel.ts';
 import { Carrier } from './carrier.ts';
 import type { Connectivity, ConnectivityMetrics, ConnectivityOptions } from './connectivity.ts';
@@ -48,6 +48,7 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
     family: onlyFamily ?? 'ipv6',
     now,
     log,
+    onCosts: (costs) => perform(paths.relayCostsChanged(costs, now())),
     onRelay: (state) => perform(paths.relayChanged(state, now())),
     onProbed: (publicKey, isPresent) => perform(paths.relayProbed(publicKey, isPresent, now())),
     onMessage: (publicKey, bytes) => perform(paths.relayedReceived(publicKey, bytes, now())),
@@ -121,7 +122,7 @@ class RunningConnectivity implements Connectivity {
       .keep(new Set(graph.peers.map(({ publicKey }) => publicKey)))
       .catch((error: unknown) => this.#options.log.warn({ err: error }, 'Loopback addresses stayed.'));
     this.#icePort.setServers(graph.stun);
-    this.#carrier.use(relayOf(graph, this.#options.relayOverride));
+    this.#carrier.use(relaysOf(graph, this.#options.relayOverride));
     this.perform(this.#paths.relayChanged(this.#carrier.relayState, now()));
   }
 
@@ -263,6 +264,9 @@ class RunningConnectivity implements Connectivity {
       case 'probe-relay':
         this.#carrier.probe(command.publicKey);
         return;
+      case 'peer-costs':
+        this.#carrier.peerCosts(command.publicKey, command.costs);
+        return;
       case 'met':
         this.#carrier.meet(command.publicKey);
         return;
@@ -301,9 +305,10 @@ class RunningConnectivity implements Connectivity {
   }
 
   #shown(status: PairStatus): PathStatus {
-    if (status.endpoint !== 'relay') return { ...status, endpoint: status.endpoint };
+    if (status.endpoint !== 'relay') return { ...status, endpoint: status.endpoint, relay: null };
     const publicKey = this.#paths.publicKeyOf(status.peerId);
-    return { ...status, endpoint: (publicKey && this.#carrier.shownEndpointOf(publicKey)) || null };
+    const endpoint = (publicKey && this.#carrier.shownEndpointOf(publicKey)) || null;
+    return { ...status, endpoint, relay: (publicKey && this.#carrier.relayOf(publicKey)) || null };
   }
 
   #schedule(): void {
@@ -332,11 +337,4 @@ function ownAddresses(): ReadonlySet<string> {
 
 function overlayOf({ self }: FullGraph): readonly IpRange[] {
   return [parseCidr(self.cidr)].flatMap((range) => range ?? []);
-}
-
-function relayOf({ relay }: FullGraph, override: RelayAddress | undefined): RelayAddress | undefined {
-  const address = relay === null ? undefined : parseRelayAddress(relay.url);
-  if (relay === null || address === undefined) return undefined;
-  const granted = { ...address, credential: relay.credential };
-  return override ? redirectRelay(granted, override) : granted;
 }

@@ -22,6 +22,8 @@ export const SECOND_SIDE_LATER_MS = 600;
 /** Asking the relay for a peer that was not there, and looking again for one that was. */
 export const RELAY_PROBE_WAITS_MS = [2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 300_000] as const;
 export const RELAY_RECHECK_MS = 45_000;
+/** Peers with a direct path are told over this time of the relays that this node can use. */
+export const RELAYS_LATER_MS = 60_000;
 /** How long a peer is hoped for before its state is `failed`. */
 export const HOPE_MS = 60_000;
 /** The same for a later try. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseCidr } from '../../core/model/cidr.ts';
 import { type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
+import type { RelayCosts } from '../../net/signal/relay-costs.ts';
 import type { Family } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { type Candidate, priorityOf } from './ice/candidate.ts';
@@ -108,6 +109,8 @@ export class SimulatedNode {
   readonly met = new Set<string>();
   /** Where peers were reached, as it is kept for the next process. */
   readonly known = new Map<string, readonly Endpoint[]>();
+  /** What peers said of their relays, by public key. */
+  readonly peerCosts = new Map<string, RelayCosts>();
   readonly bytes = new Map<string, number>();
   readonly logs: string[] = [];
   readonly states: string[] = [];
@@ -275,6 +278,11 @@ export class Simulation {
     this.#perform(node, node.paths.relayChanged(relayState(isUp), this.now + node.skew));
   }
 
+  /** The relays that a node can use. */
+  costs(node: SimulatedNode, costs: Readonly<Record<string, number>>): void {
+    this.#perform(node, node.paths.relayCostsChanged(new Map(Object.entries(costs)), this.now + node.skew));
+  }
+
   /** No UDP between two hosts, until `mend`. */
   cut(a: SimulatedNode, b: SimulatedNode): void {
     this.cutOneWay(a, b);
@@ -408,6 +416,9 @@ export class Simulation {
         return;
       case 'log':
         if (command.level === 'info') node.logs.push(command.message);
+        return;
+      case 'peer-costs':
+        node.peerCosts.set(command.publicKey, command.costs);
         return;
       case 'opened':
       case 'handshake':

@@ -11,6 +11,8 @@ export interface PathStatus {
   readonly path: 'direct' | 'relayed' | null;
   /** The address that WireGuard sends to; in fd6c:7270:: when relayed. */
   readonly endpoint: Endpoint | null;
+  /** Of several relays, the name of the one that carries its packets; null while it is not relayed. */
+  readonly relay: string | null;
   /** Why it is not direct, or which candidates made it so: one code and one sentence for people. */
   readonly reason: { readonly code: PathReason; readonly detail: string };
   /** Milliseconds since the epoch. */

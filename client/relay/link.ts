@@ -21,8 +21,13 @@ const ECHO_AFTER_MS = 4_000;
 const ECHO_DEAD_MS = 10_000;
 /** The same once something speaks against it. */
 const SUSPECT_DEAD_MS = 700;
-/** Several bursts of WireGuard, so that few frames come in pieces. */
-const READ_BYTES = 262_144;
+/** The same where another relay takes over: a session in use that says nothing is passed by until it does. */
+const QUICK_ECHO_AFTER_MS = 350;
+const STALLED_MS = 650;
+/** How long a session with a relay that restarts goes on taking packets, where another relay takes over. */
+const LEAVE_MS = 1_000;
+/** Several bursts of WireGuard, so that few frames come in pieces. One for all links: each read is handled before the next. */
+const readBuffer = Buffer.allocUnsafeSlow(262_144);
 const NO_BYTES = new Uint8Array(0);
 
 export type LinkDrop = 'relay-away' | 'queue-full' | 'too-large';
@@ -34,6 +39,10 @@ export interface RelayLinkOptions {
   /** From 0 to below 1. */
   readonly random: () => number;
   readonly log: Log;
+  /** Another relay can take over: left out, this is the only one. */
+  readonly isBacked?: () => boolean;
+  /** The first packet since the relay was heard of: `look` is to be called again and again, until it is heard of. */
+  readonly onUse?: () => void;
   readonly onReady: () => void;
   readonly onAway: (reason: string) => void;
   /** Coalesced packets by their segment (platform/segments.ts). Valid until the handler returns. */
@@ -52,9 +61,15 @@ interface Session {
   /** Since it was last heard of: when something was first sent to it, and when an echo was asked for. */
   sentAt: number | undefined;
   echoAt: number | undefined;
+  /** The same while another relay can take over. */
+  quickEchoAt: number | undefined;
+  /** It does not answer, and packets take another relay. */
+  isStalled: boolean;
+  /** Its relay restarts, and packets take another one. */
+  isLeaving: boolean;
 }
 
-/** The session with the relay: kept open, opened again with back-off, renewed with the credential of each graph. */
+/** The session with one relay: kept open, opened again with back-off, renewed with the credential of each graph. */
 export class RelayLink {
   readonly sent = { packets: 0 };
   readonly received = { packets: 0 };
@@ -62,7 +77,6 @@ export class RelayLink {
   readonly #options: RelayLinkOptions;
   readonly #ownId: bigint;
   readonly #backoff: Backoff;
-  readonly #readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
   #address: RelayAddress | undefined;
   #session: Session | undefined;
   #reason: string | undefined;
@@ -77,7 +91,7 @@ export class RelayLink {
 
   get state(): 'ready' | 'connecting' | 'away' | 'none' {
     if (this.#address === undefined) return 'none';
-    if (this.#session === undefined) return 'away';
+    if (this.#session === undefined || this.#session.isStalled || this.#session.isLeaving) return 'away';
     return this.#session.client.state === 'ready' ? 'ready' : 'connecting';
   }
 
@@ -126,9 +140,36 @@ export class RelayLink {
     }
     if (packets.length > MAX_PAYLOAD_BYTES) return this.#drop('too-large', count);
     if (!session.outbox.forward(peer, packets, segment)) return this.#drop('queue-full', count);
-    session.sentAt ??= this.#options.now();
+    if (session.sentAt === undefined) {
+      session.sentAt = this.#options.now();
+      this.#options.onUse?.();
+    }
     this.sent.packets += count;
     return undefined;
+  }
+
+  /**
+   * Whether a session in use is alive, looked at several times a second: one that does not answer is given up in favour of
+   * another relay long before it counts as dead.
+   *
+   * @returns whether it is to be looked at again
+   */
+  look(): boolean {
+    const session = this.#session;
+    if (session?.client.state !== 'ready' || session.sentAt === undefined || session.isStalled) return false;
+    if (!this.#options.isBacked?.()) return true;
+    const now = this.#options.now();
+    if (session.quickEchoAt === undefined) {
+      if (now - session.sentAt < QUICK_ECHO_AFTER_MS) return true;
+      session.quickEchoAt = now;
+      session.outbox.send(session.client.probe(this.#ownId, NO_BYTES));
+    } else if (now - session.quickEchoAt >= STALLED_MS) {
+      session.isStalled = true;
+      this.#reason = 'silent';
+      this.#options.onAway(this.#reason);
+      return false;
+    }
+    return true;
   }
 
   /** Sends what was forwarded, which would else leave at the end of this turn of the event loop. */
@@ -195,7 +236,7 @@ export class RelayLink {
     const client = new RelayClient(keyPair, { credential });
     const { host, port } = address;
     const onread = {
-      buffer: this.#readBuffer,
+      buffer: readBuffer,
       callback: (length: number, buffer: Uint8Array) => {
         this.#receive(session, buffer.subarray(0, length));
         return true;
@@ -212,6 +253,9 @@ export class RelayLink {
       heardAt: at,
       sentAt: undefined,
       echoAt: undefined,
+      quickEchoAt: undefined,
+      isStalled: false,
+      isLeaving: false,
     };
     this.#session = session;
     let failure: string | undefined;
@@ -233,7 +277,16 @@ export class RelayLink {
     session.heardAt = now;
     session.sentAt = undefined;
     session.echoAt = undefined;
+    session.quickEchoAt = undefined;
+    if (session.isStalled) this.#recovered(session);
     for (const event of session.client.receive(chunk, now)) this.#handle(session, event);
+  }
+
+  #recovered(session: Session): void {
+    session.isStalled = false;
+    if (session.client.state !== 'ready' || session.isLeaving) return;
+    this.#reason = undefined;
+    this.#options.onReady();
   }
 
   #handle(session: Session, event: RelayClientEvent): void {
@@ -256,7 +309,7 @@ export class RelayLink {
         if (event.peer !== this.#ownId) onProbed(event.peer, event.isPresent);
         return;
       case 'move':
-        this.#lost(session, 'the relay restarts', event.retryAfterMs);
+        this.#leave(session, event.retryAfterMs);
         return;
       case 'closed':
         this.#lost(session, event.reason, event.mayReturn ? event.retryAfterMs : REFUSED_RETRY_MS);
@@ -284,6 +337,20 @@ export class RelayLink {
       session.echoAt = now;
       session.outbox.send(session.client.probe(this.#ownId, NO_BYTES));
     } else if (now - session.echoAt >= ECHO_DEAD_MS - ECHO_AFTER_MS) this.#lost(session, 'silent', undefined);
+  }
+
+  /** What peers still send by a relay that restarts is taken for a moment, where this node's packets go elsewhere. */
+  #leave(session: Session, retryAfterMs: number): void {
+    const reason = 'the relay restarts';
+    if (!this.#options.isBacked?.()) {
+      this.#lost(session, reason, retryAfterMs);
+      return;
+    }
+    if (session.isLeaving) return;
+    session.isLeaving = true;
+    this.#reason = reason;
+    this.#options.onAway(reason);
+    setTimeout(() => this.#lost(session, reason, retryAfterMs), LEAVE_MS).unref();
   }
 
   /** The session is over; another follows after `retryAfterMs`, or after the back-off if that is longer. */

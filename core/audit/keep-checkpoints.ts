@@ -1,5 +1,6 @@
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { LEADS_ALL, whereLed } from '../base/leading.ts';
 import type { AuditTree, Clock, KeptCheckpoint, Store } from '../base/ports.ts';
 import { formatInstant } from '../base/time.ts';
 import { openCheckpoint, readCheckpoint } from './checkpoint.ts';
@@ -84,12 +85,16 @@ export async function keepCheckpoint(services: LogServices, workspace: string): 
   await makeCheckpoint(services, workspace);
 }
 
-/** In every log there is, and in one that was signed and is gone, which fails. One that fails keeps no other from its own; the failure is thrown at the end. */
-export async function keepCheckpoints(services: LogServices): Promise<void> {
+/** In every log that is led here, and in one that was signed and is gone, which fails. One that fails keeps no other from its own; the failure is thrown at the end. */
+export async function keepCheckpoints(
+  services: Omit<LogServices, 'store'> & { readonly store: Store },
+  leading = LEADS_ALL,
+): Promise<void> {
   const failures: unknown[] = [];
   const [there, signed] = [await services.store.workspaces(), await services.keys.logs.heads.workspaces()];
   for (const workspace of new Set([SYSTEM_WORKSPACE, ...there, ...signed])) {
-    await keepCheckpoint(services, workspace).catch((error: unknown) => failures.push(error));
+    const kept = whereLed(leading, services, workspace, (led) => keepCheckpoint(led, workspace));
+    await kept.catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];
 }

@@ -59,7 +59,9 @@ function standingStore({ store, clock }: Reads, caller: Caller): Required<Pick<S
   // What a call does besides ending its own credential, as a log-out everywhere does, is part of the call.
   let hasEnded = false;
   const requireStanding = async (workspace: string) => {
-    if (!hasEnded) await requireStillMay({ store, clock }, workspace, caller);
+    if (hasEnded) return;
+    await store.caughtUp([SYSTEM_WORKSPACE, workspace]);
+    await requireStillMay({ store, clock }, workspace, caller);
   };
   return {
     ...store,

@@ -59,6 +59,17 @@ export interface CommitContext {
   readonly isApproved?: boolean;
   /** Throws where they for whom it is made may no longer ask for it: held at the commit. Not kept. */
   readonly requireAskers?: () => Promise<void>;
+  /** Of whoever writes as the holder of a lease. Not kept. */
+  readonly fence?: Fence;
+}
+
+/**
+ * The lease that a writer holds, as it was acquired. StoreError `fenced` where it was released or has passed to another
+ * holder since: a commit and a take-over of its lease exclude each other.
+ */
+export interface Fence {
+  readonly lease: string;
+  readonly fence: number;
 }
 
 /**
@@ -88,7 +99,8 @@ export interface Change<K extends Kind = Kind> {
   readonly before?: StoredRecord<K>;
 }
 
-export interface Commit extends Omit<CommitContext, 'securityEvents' | 'basis' | 'requireAskers' | 'fromReserve'> {
+export interface Commit
+  extends Omit<CommitContext, 'securityEvents' | 'basis' | 'requireAskers' | 'fromReserve' | 'fence'> {
   readonly workspace: string;
   readonly revision: number;
   /** Never decreases from one revision to the next: max(now, last). */
@@ -193,6 +205,12 @@ export interface ListPage<K extends Kind = Kind> {
   readonly next?: string;
 }
 
+export interface LeaseState {
+  readonly name: string;
+  /** Absent where it is free: released, or over. */
+  readonly holder?: string;
+}
+
 /** Fails with StoreError: see its codes. One writer wins; nothing is ever half-written. */
 export interface Store {
   /** All or nothing; durable and seen by every read and `onCommit` listener once it resolves. A batch that changes nothing (checks, events only) makes no revision and answers the current one. */
@@ -230,6 +248,11 @@ export interface Store {
   watch(workspace: string, from: number, signal: AbortSignal): AsyncIterable<Commit>;
   /** Every commit of every workspace as it happens in this process or another, with the changes of every kind; for caches and pushes. */
   onCommit(listener: (commit: Commit) => void): () => void;
+  /**
+   * Resolves once `onCommit` of this process has been told of every commit to these workspaces that was acknowledged before
+   * the call, by whatever process. Fails with `unavailable` where that cannot be known.
+   */
+  caughtUp(workspaces: readonly string[]): Promise<void>;
   record(workspace: string, events: readonly (SecurityEvent & { readonly requestId?: string })[]): Promise<void>;
   audit(workspace: string, query: AuditQuery): Promise<readonly AuditEntry[]>;
   /** The same log, as others verify it. */
@@ -250,6 +273,8 @@ export interface Store {
     ttlMs: number,
   ): Promise<{ readonly fence: number; readonly expiresAt: number } | undefined>;
   release(name: string, holder: string): Promise<void>;
+  /** Those that were ever acquired and whose names begin so, in their order, as they are by the clock that ends them. */
+  leases(prefix: string): Promise<readonly LeaseState[]>;
   close(): Promise<void>;
 }
 
@@ -262,6 +287,8 @@ export type StoreErrorCode =
   | 'compacted'
   | 'too_large'
   | 'full'
+  /** The lease that the writer held is another's now. */
+  | 'fenced'
   | 'unavailable'
   /** The database is gone, replaced or damaged: nothing helps before somebody has looked. */
   | 'lost';
@@ -278,8 +305,8 @@ export class StoreError extends Error {
     this.subject = subject;
   }
 
-  /** Whether it says nothing of what was asked: the store cannot be worked with. */
+  /** Whether it says nothing of what was asked: the store cannot be worked with, or no longer as the holder of a lease. */
   get isOutage(): boolean {
-    return this.code === 'unavailable' || this.code === 'lost';
+    return this.code === 'unavailable' || this.code === 'lost' || this.code === 'fenced';
   }
 }

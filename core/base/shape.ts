@@ -13,7 +13,7 @@ export interface Shape<T> {
 }
 
 /** The kind of a value, without what is asked of its parts. */
-export type Form = { readonly description?: string } & (
+export type Form = { readonly description?: string; readonly name?: string } & (
   | { readonly kind: 'any' | 'text' | 'integer' }
   | { readonly kind: 'one-of'; readonly texts: readonly string[] }
   | { readonly kind: 'nullable' | 'list'; readonly of: Form }
@@ -136,6 +136,11 @@ export function json<T>(shape: Shape<T>): Shape<T> {
 /** A shape and what it says of itself to others. */
 export function described<T>(shape: Shape<T>, description: string): Shape<T> {
   return shapeOf({ ...shape.form, description }, (value) => shape(value));
+}
+
+/** A shape and what documents for others call it. */
+export function named<T>(shape: Shape<T>, name: string): Shape<T> {
+  return shapeOf({ ...shape.form, name }, (value) => shape(value));
 }
 
 /** A shape of its own making. @param form what it takes */

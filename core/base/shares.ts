@@ -51,18 +51,9 @@ export function createShares(what: string, total: number): Shares {
   const holdings = new Map<string, number>();
   let held = 0;
 
-  /** What each key leaves is shared out under the next, narrower one. */
-  function firstUsedUp(keys: readonly ShareKey[]): ShareKey | undefined {
-    let room = total - held;
-    return keys.find((key) => {
-      room = room * PARTS[key.kind] - (holdings.get(nameOf(key)) ?? 0);
-      return room <= 0;
-    });
-  }
-
   function add(keys: readonly ShareKey[], by: 1 | -1): void {
     held += by;
-    for (const name of keys.map(nameOf)) {
+    for (const name of keys.map(shareName)) {
       const count = (holdings.get(name) ?? 0) + by;
       if (count === 0) holdings.delete(name);
       else holdings.set(name, count);
@@ -70,7 +61,8 @@ export function createShares(what: string, total: number): Shares {
   }
 
   function acquire(keys: readonly ShareKey[]): Acquired {
-    const key = firstUsedUp(keys);
+    const holding = keys.map((each) => holdings.get(shareName(each)) ?? 0);
+    const key = usedUpKey(keys, total - held, holding);
     if (key || held >= total) return { ok: false, key };
     add(keys, 1);
     let released = false;
@@ -96,10 +88,23 @@ export function createShares(what: string, total: number): Shares {
   };
 }
 
+/**
+ * The first of these keys whose share is used up, where so many are free and each key holds so many. What each leaves is
+ * shared out under the next, narrower one.
+ */
+export function usedUpKey(keys: readonly ShareKey[], free: number, holding: readonly number[]): ShareKey | undefined {
+  let room = free;
+  return keys.find((key, index) => {
+    room = room * PARTS[key.kind] - (holding[index] ?? 0);
+    return room <= 0;
+  });
+}
+
 /** Seconds; about as long as a client of streams waits before it opens one again. */
 const RETRY_AFTER_SECONDS = 30;
 
-function usedUp(what: string, key: ShareKey | undefined): MeshError {
+/** What somebody is told whose share is used up, or that all are. */
+export function usedUp(what: string, key: ShareKey | undefined): MeshError {
   const whose = { workspace: "This workspace's share", principal: 'Your share', agent: 'Your share' };
   const detail = key
     ? `${whose[key.kind]} of the ${what} is in use: close one, or try again later.`
@@ -111,6 +116,7 @@ function usedUp(what: string, key: ShareKey | undefined): MeshError {
   });
 }
 
-function nameOf({ kind, id }: ShareKey): string {
+/** What a holder is counted under. */
+export function shareName({ kind, id }: ShareKey): string {
   return `${kind} ${id}`;
 }

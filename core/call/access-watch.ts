@@ -1,5 +1,6 @@
 import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { Store } from '../base/ports.ts';
 import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
 import type { Gate } from './invoke.ts';
@@ -18,7 +19,10 @@ export interface Ongoing {
 export interface AccessWatch {
   /** Watches until the answered function is called. */
   add(ongoing: Ongoing): () => void;
-  /** Resolves when all that lost its right by a commit so far has ended: to be awaited before an event is sent. */
+  /**
+   * Resolves when all that lost its right by a commit so far has ended: to be awaited before an event is sent. Where that
+   * cannot be known all has ended.
+   */
   settled(): Promise<void>;
   /** Ends all that goes on, for a reason that is none of theirs. */
   endAll(reason: MeshError): void;
@@ -26,7 +30,7 @@ export interface AccessWatch {
 }
 
 export function buildAccessWatch(
-  gate: Pick<Gate<{ readonly store: Pick<Store, 'onCommit'> }>, 'authenticate' | 'services'>,
+  gate: Pick<Gate<{ readonly store: Pick<Store, 'onCommit'> }>, 'authenticate' | 'caughtUp' | 'services'>,
 ): AccessWatch {
   const all = new Set<Ongoing>();
   let checked = Promise.resolve();
@@ -55,6 +59,10 @@ export function buildAccessWatch(
     }
   }
 
+  function endAll(reason: MeshError): void {
+    for (const ongoing of all) if (all.delete(ongoing)) ongoing.end(reason);
+  }
+
   return {
     add(ongoing) {
       all.add(ongoing);
@@ -62,10 +70,12 @@ export function buildAccessWatch(
       checked = checked.then(() => check(ongoing));
       return () => void all.delete(ongoing);
     },
-    settled: () => checked,
-    endAll(reason) {
-      for (const ongoing of all) if (all.delete(ongoing)) ongoing.end(reason);
+    async settled() {
+      // What ends a person's access is written to the installation; what ends a token's stands before the event itself.
+      await gate.caughtUp([SYSTEM_WORKSPACE]).catch(() => endAll(unsure()));
+      await checked;
     },
+    endAll,
     close,
   };
 }

@@ -30,6 +30,7 @@ export function buildGate(services: Services): ServiceGate {
     services,
     edition: services.edition,
     authenticate: authenticator.authenticate,
+    caughtUp: services.store.caughtUp,
     known: authenticator.known,
     workspaceId: async (name) => (await directory.find(name))?.uid,
     servicesFor: (caller) => ({ ...services, store: guardedStore(services, caller) }),

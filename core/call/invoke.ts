@@ -15,6 +15,7 @@ import { withNames } from '../model/with-nearest.ts';
 import { type EntityTags, isChangedSince, preconditionFailed } from '../state/expecting.ts';
 import { YamlText } from '../views/custom-resource.ts';
 import { mayAccess, mayCall, requireAccess, requireUnrestricted } from './access.ts';
+import { hearOfOthers } from './caught-up.ts';
 import { fromStore, storageFull } from './store-problems.ts';
 import type { EndedCall } from './traced-call.ts';
 
@@ -54,6 +55,8 @@ export interface Gate<Services> {
   readonly compute?: Compute<Services>;
   /** `isUse` is false for what goes on after its request. @throws MeshError `unauthenticated` with what to do. */
   authenticate(bearer: string, origin: string, options?: { readonly isUse: boolean }): Promise<Caller>;
+  /** Resolves once what is kept in memory holds every change of these workspaces that was acknowledged before. */
+  caughtUp(workspaces: readonly string[]): Promise<void>;
   /** Who was verified lately with this bearer token, as long as that holds. */
   known(bearer: string): Caller | undefined;
   /** Id of the workspace that an id, slug or namespace names. */
@@ -95,7 +98,7 @@ export interface Gate<Services> {
 }
 
 /**
- * The one path every face takes: authenticate, edition, resolve the workspace, scope in it, parse, run, check the answer.
+ * The one path every face takes: hear of what others wrote, authenticate, edition, resolve the workspace, scope in it, parse, run, check the answer.
  *
  * @throws MeshError for every expected failure; anything else is a bug.
  */
@@ -111,11 +114,21 @@ export async function invoke<Services>(
     gate.called({ operation, caller, workspace, face, requestId, raw, end });
   };
   try {
-    caller = await callerOf(operation.access, request, gate);
-    if (speaksWire(operation)) requireWire(request.wire);
-    requireEdition(operation, request.raw, gate.edition);
-    if (caller) requireUnrestricted(operation, caller);
-    const resolved = await resolveWorkspace(operation, request, caller, gate);
+    const heard = await hearOfOthers(request, request.raw['workspace_id'], gate);
+    const admit = async () => {
+      caller = await callerOf(operation.access, request, gate);
+      if (speaksWire(operation)) requireWire(request.wire);
+      requireEdition(operation, request.raw, gate.edition);
+      if (caller) requireUnrestricted(operation, caller);
+      return resolveWorkspace(operation, request, caller, gate);
+    };
+    let resolved = await admit();
+    while (!heard.has(resolved.workspace)) {
+      await gate.caughtUp([resolved.workspace]);
+      heard.add(resolved.workspace);
+      // Who may do what in it may be another by now.
+      resolved = await admit();
+    }
     const { raw: sent } = resolved;
     refusePollution(sent);
     const within = resolved.workspace;

@@ -11,6 +11,8 @@ const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError
   too_large: (subject) =>
     new MeshError('payload_too_large', `${subject} is too large to store: at most 8 KB compressed.`),
   full: () => storageFull(),
+  fenced: () =>
+    new MeshError('unavailable', 'Another control plane took this work over. Nothing was written; try again.'),
   unavailable: () => new MeshError('unavailable', 'The store does not answer. Nothing was written; try again.'),
   lost: () =>
     new MeshError(

@@ -2,7 +2,7 @@ import { apiTokenOf, type Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { type AnyOperation, type Face, isPending } from '../base/operation.ts';
 import { JsonText } from '../compute/compute.ts';
-import { type CallTrace, TRACE_LIMITS, type TracedBy } from '../model/call-trace.ts';
+import { type Calls, TRACE_LIMITS, type TracedBy } from '../model/call-trace.ts';
 
 /** A call that is over. */
 export interface EndedCall {
@@ -16,7 +16,7 @@ export interface EndedCall {
 }
 
 /** Keeps what agents and API tokens call; what a signed-in person does is theirs. */
-export function keepTrace(trace: Pick<CallTrace, 'keep'>, now: number, call: EndedCall): void {
+export function keepTrace(trace: Pick<Calls, 'keep'>, now: number, call: EndedCall): void {
   const by = tracedBy(call);
   if (!by) return;
   const { operation, face, requestId, raw, end } = call;

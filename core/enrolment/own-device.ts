@@ -3,7 +3,7 @@ import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
-import { formatInstant } from '../base/time.ts';
+import { formatInstant, parseInstant } from '../base/time.ts';
 import { writtenRecord } from '../base/written.ts';
 import { placesOf } from '../changes/place-index.ts';
 import { endsAhead } from '../graph/ends.ts';
@@ -55,11 +55,30 @@ export async function ownGraph(context: OwnDeviceCall): Promise<FullGraph> {
   return graphFor(state, viewsOf(state, reachability, ahead), peer, {
     epoch: services.nodeAccess.graphEpoch,
     reason: 'requested',
-    relay: services.nodeAccess.relayGrant(workspace, peer.spec.publicKey, now),
-    stun: [services.settings.stunUrl],
+    ...services.nodeAccess.servers(workspace, peer.spec.publicKey, now),
     checkpoint: await newestCheckpoint(services, workspace),
     workspace: await slugOf(services, workspace),
   });
+}
+
+/** What a peer signs in to the bus with, where the bus knows nodes by a key. */
+export function busJwtOf(
+  { nodeAccess, clock }: Pick<NetworkServices, 'nodeAccess' | 'clock'>,
+  workspace: string,
+  { uid, spec }: Pick<PeerRecord, 'uid' | 'spec'>,
+): { busJwt?: string } {
+  const expiresAt = spec.expiresAt === undefined ? undefined : parseInstant(spec.expiresAt);
+  const node = { uid, publicKey: spec.publicKey, ...(expiresAt !== undefined && { expiresAt }) };
+  const busJwt = nodeAccess.busJwt(workspace, node, clock.now());
+  return busJwt === undefined ? {} : { busJwt };
+}
+
+/** Where the bus is, and what the device that calls signs in with there. @throws MeshError `forbidden` once it is revoked */
+export async function busAccess(context: OwnDeviceCall): Promise<{ signalingUrl: string; busJwt?: string }> {
+  const { services, workspace } = context;
+  const { peer } = await ownPeer(context);
+  if (peer.status.phase === 'revoked') throw new MeshError('forbidden', 'This device was revoked.');
+  return { signalingUrl: services.settings.signalingUrl, ...busJwtOf(services, workspace, peer) };
 }
 
 /** What a device says in its heartbeats of itself and of the audit log. */

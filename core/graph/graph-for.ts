@@ -1,16 +1,15 @@
 import { MeshError } from '../base/errors.ts';
-import { type DeltaGraph, type FullGraph, type GraphSelf, type RelayGrant, sameJson } from '../model/graph.ts';
+import { type DeltaGraph, type FullGraph, type GraphSelf, sameJson } from '../model/graph.ts';
 import type { PeerRecord } from '../model/resources.ts';
+import type { GraphServers } from '../model/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { NOTHING, type ViewDeltas } from './view-delta.ts';
 import type { GraphViews } from './views.ts';
 
 /** What of a graph does not follow from the network. */
-export interface GraphSettings {
+export interface GraphSettings extends GraphServers {
   readonly epoch: string;
   readonly reason: string;
-  readonly relay: RelayGrant | null;
-  readonly stun: readonly string[];
   readonly checkpoint: string | null;
   /** Slug of the workspace. */
   readonly workspace?: string | undefined;
@@ -25,11 +24,12 @@ export function graphFor(
   state: NetworkState,
   views: GraphViews,
   peer: PeerRecord,
-  { epoch, reason, relay, stun, checkpoint, workspace }: GraphSettings,
+  { epoch, reason, checkpoint, workspace, ...settings }: GraphSettings,
 ): FullGraph {
   const self = selfOf(peer, state, workspace);
   const { peers, firewall } = views.of(peer).without(peer.uid);
-  return { kind: 'full', epoch, version: state.revision, reason, self, peers, firewall, relay, stun, checkpoint };
+  const head = { epoch, version: state.revision, reason, self };
+  return { kind: 'full', ...head, peers, firewall, ...serversOf(settings), checkpoint };
 }
 
 /** What a node was told last: the peer that it was in that state, and the version. */
@@ -45,15 +45,19 @@ export function deltaFor(
   state: NetworkState,
   deltas: ViewDeltas,
   peer: PeerRecord,
-  { epoch, reason, relay, stun, checkpoint, workspace }: GraphSettings,
+  { epoch, reason, checkpoint, workspace, ...settings }: GraphSettings,
 ): DeltaGraph | undefined {
   const self = selfOf(peer, state, workspace);
   const changed = deltas.of(told.peer, peer).without(peer.uid);
   if (changed === undefined && sameJson(self, selfOf(told.peer, told.state, workspace))) return undefined;
-  const head = { epoch, version: state.revision, reason, self, relay, stun, checkpoint };
+  const head = { epoch, version: state.revision, reason, self, ...serversOf(settings), checkpoint };
   const { peers, delta } = changed ?? NOTHING;
   const digest = deltas.after.of(peer).digestWithout(peer.uid);
   return { kind: 'delta', ...head, base: told.version, peers, firewall: { digest, delta } };
+}
+
+function serversOf({ relay, relays, stun }: GraphServers): GraphServers {
+  return { relay, ...(relays && { relays }), stun };
 }
 
 function selfOf(

@@ -61,6 +61,11 @@ export class Debouncer {
     return before && !joins ? captureOf(before) : [];
   }
 
+  /** Lets go of what waits in a workspace: another process takes it from the log. */
+  forget(workspace: string): void {
+    this.#pending.delete(workspace);
+  }
+
   /** Takes out the captures that are due. */
   due(now: number): DueCapture[] {
     const ready = [...this.#pending.values()].filter(({ due }) => due <= now);

@@ -58,10 +58,10 @@ export function buildAuthenticator(
     if (caller.restriction === 'built-in password' && !isLoopback(origin)) {
       throw new MeshError('forbidden', 'The built-in password works from the control plane itself only.');
     }
-    if (isSession(caller)) {
-      // One that made room is verified anew, by which it is known again.
-      const goesOn = uses.goesOn(caller.tokenId, isUse) ?? (await verify(bearer).then(() => true));
-      if (!goesOn) throw new MeshError('unauthenticated', uses.words);
+    if (isSession(caller) && !uses.goesOn(caller.tokenId, isUse)) {
+      // One that made room, or was used elsewhere, is verified anew, by which it is known again; one that is idle is refused.
+      await verify(bearer);
+      uses.goesOn(caller.tokenId, isUse);
     }
     return { ...caller, again: () => authenticate(bearer, origin, { isUse: false }) };
   }

@@ -23,7 +23,7 @@ export async function changePassword(
   if (!account) throw new MeshError('unauthenticated', 'This account was removed.');
   const attempt = await confirmPassword(account, oldPassword, '/oldPassword', context);
   // Taken back, not forgiven: who knows the password is not to try codes of the second factor anew by it.
-  attempt.passed();
+  await attempt.passed();
   if (newPassword === oldPassword || newPassword === BUILT_IN_PASSWORD) {
     const detail = 'Choose a password that is not the old or the built-in one.';
     throw invalidInput([{ pointer: '/newPassword', detail }], detail);

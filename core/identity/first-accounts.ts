@@ -23,24 +23,27 @@ export interface InitialAdmin {
 /**
  * Makes the first accounts where there are none (docs/accounts-and-tokens.md#first-start), and gives `admin` its configured password
  * where it still has the built-in one. Accounts that have a password of their own are never touched.
+ *
+ * @returns whether any was made or given one here: of several control planes that start at once, by one
  */
 export async function ensureFirstAccounts(
   services: Pick<NetworkServices, 'store' | 'log'>,
   { initAdmins }: { readonly initAdmins: readonly InitialAdmin[] },
-): Promise<void> {
+): Promise<boolean> {
   const { store, log } = services;
   const { items } = await store.list(SYSTEM_WORKSPACE, 'Account', { limit: 1 });
   const ops = items.length === 0 ? await firstAccounts(initAdmins) : await replaceBuiltIn(services, initAdmins);
-  if (ops.length === 0) return;
+  if (ops.length === 0) return false;
   const context: CommitContext = { actor: 'system:first-start', reason: 'first start', requestId: 'first-start' };
   try {
     await store.commit(SYSTEM_WORKSPACE, ops, context);
   } catch (error) {
     // Another control plane on the same store was first.
     if (!(error instanceof StoreError && (error.code === 'already_exists' || error.code === 'conflict'))) throw error;
-    return;
+    return false;
   }
   log.info({ accounts: ops.map((op) => ('record' in op ? op.record.name : '')) }, 'initial accounts are ready');
+  return true;
 }
 
 /** Whether the public password is good for anything still: an account has it and may sign in. */

@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import { MeshError } from '../base/errors.ts';
-import type { Clock } from '../base/ports.ts';
+import { memoryCells } from '../base/memory-cells.ts';
+import type { Clock, Log } from '../base/ports.ts';
+import type { Cells, SharedState } from '../base/shared.ts';
 import type { LoginLimits } from '../model/services.ts';
 import type { SignInRules } from '../model/sign-in-rules.ts';
 import { sourceNetwork } from '../model/source-network.ts';
-import { buildLoginLocks } from './login-locks.ts';
+import { buildLoginLocks, nameKey, type TriedCells, triedSchema } from './login-locks.ts';
 
 const WINDOW_MS = 60_000;
 /** Failed logins in a window from one address for one account (docs/accounts-and-tokens.md#limits). */
@@ -12,76 +16,105 @@ const PER_ACCOUNT = 5;
 const PER_ADDRESS = 30;
 /** Of an IPv6 address: the network of a household. */
 const HOUSEHOLD_BITS = 64;
-/** Sources remembered; the longest known make room, so that a flood of sources costs no memory. */
+/** Remembered in memory; the longest known make room, so that a flood of sources or of names costs no memory. */
 const MAX_SOURCES = 10_000;
+const MAX_STRANGERS = 10_000;
+const MAX_ACCOUNTS = 100_000;
+
+const attemptsSchema = z.array(z.object({ id: z.string(), at: z.int(), name: z.string() }));
+/** From one address within a window, each with the key of its name; the earliest first. */
+type Attempts = z.infer<typeof attemptsSchema>;
+
+type LoginCells = TriedCells & { readonly sources: Cells<Attempts> };
 
 /** What counts as one place that logins come from. */
 export function loginSource(origin: string): string {
   return sourceNetwork(origin, HOUSEHOLD_BITS);
 }
 
-/** Limits kept in this process's memory. */
-export function buildLoginLimits(clock: Clock, rules: Pick<SignInRules, 'lockAfter' | 'lockMs'>): LoginLimits {
-  const locks = buildLoginLocks(clock, rules);
-  const attempts = new Map<string, number[]>();
+export interface LoginLimitsOptions {
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn'>;
+  readonly rules: Pick<SignInRules, 'lockAfter' | 'lockMs'>;
+  /** Kept with other control planes; in this process's memory where there is none. */
+  readonly shared?: Pick<SharedState, 'cells'> | undefined;
+}
 
-  function recent(key: string, now: number): number[] {
-    const times = (attempts.get(key) ?? []).filter((at) => at > now - WINDOW_MS);
-    attempts.delete(key);
-    return times;
+export function buildLoginLimits({ clock, log, rules, shared }: LoginLimitsOptions): LoginLimits {
+  const { sources, ...tried } = loginCells(clock, shared);
+  const locks = buildLoginLocks(clock, rules, tried);
+
+  /** Counts an attempt from a source, where there is room for one. @throws MeshError `rate_limited` */
+  function countAt(source: string, attempt: Omit<Attempts[number], 'at'>): Promise<void> {
+    return sources.change(source, (cell) => {
+      const now = clock.now();
+      const recent = (cell?.value ?? []).filter(({ at }) => at > now - WINDOW_MS);
+      const ofName = recent.filter(({ name }) => name === attempt.name);
+      const free = [freeAt(ofName, PER_ACCOUNT), freeAt(recent, PER_ADDRESS)].filter((at) => at !== undefined);
+      if (free.length > 0) throw tooMany(Math.max(...free) - now);
+      return { cell: cellOf([...recent, { ...attempt, at: now }]), result: undefined };
+    });
   }
 
-  function keep(key: string, times: number[]): void {
-    if (times.length === 0) return;
-    if (attempts.size >= MAX_SOURCES) {
-      const [oldest] = attempts.keys();
-      if (oldest !== undefined) attempts.delete(oldest);
-    }
-    attempts.set(key, times);
+  function forget(source: string, id: string): Promise<void> {
+    return sources.change(source, (cell) => {
+      const left = cell?.value.filter((attempt) => attempt.id !== id) ?? [];
+      return { cell: left.length === cell?.value.length ? cell : cellOf(left), result: undefined };
+    });
+  }
+
+  /** What is not forgotten counts on, which lets nobody in: no reason to fail what it was about. */
+  async function takingBack(...steps: readonly Promise<void>[]): Promise<void> {
+    const done = await Promise.allSettled(steps);
+    const failed = done.find(({ status }) => status === 'rejected');
+    if (failed) log.warn({ err: (failed as PromiseRejectedResult).reason }, 'a login that was no guess counts as one');
   }
 
   return {
-    attempt(origin, username, knownSources) {
-      const now = clock.now();
+    async attempt(origin, username, knownSources) {
       const source = loginSource(origin);
-      locks.refuseLocked(username, source, knownSources);
-      const bounds = [
-        [`${source} ${username}`, PER_ACCOUNT],
-        [source, PER_ADDRESS],
-      ] as const;
-      const counted = bounds.map(([key, limit]) => ({ key, limit, times: recent(key, now) }));
-      const full = counted.filter(({ limit, times }) => times.length >= limit);
-      for (const { key, times } of counted) keep(key, full.length === 0 ? [...times, now] : times);
-      if (full.length > 0) {
-        const freeAt = Math.max(...full.map(({ limit, times }) => (times[times.length - limit] ?? now) + WINDOW_MS));
-        const retryAfterSeconds = Math.max(1, Math.ceil((freeAt - now) / 1_000));
-        const message = `Too many failed logins: try again in ${retryAfterSeconds} seconds.`;
-        throw new MeshError('rate_limited', message, { retryAfterSeconds });
-      }
-      const tried = locks.count(username, source, knownSources);
-      function forgetThis(): void {
-        for (const { key } of counted) {
-          const times = [...(attempts.get(key) ?? [])];
-          const index = times.indexOf(now);
-          if (index >= 0) times.splice(index, 1);
-          attempts.delete(key);
-          keep(key, times);
-        }
-      }
+      const id = randomUUID();
+      await locks.refuseLocked(username, source, knownSources);
+      await countAt(source, { id, name: nameKey(username) });
+      const tried = await locks.count(username, source, knownSources).catch(async (error: unknown) => {
+        await takingBack(forget(source, id));
+        throw error;
+      });
       return {
         lockedUntil: tried.lockedUntil,
-        incomplete: tried.takeBack,
-        passed() {
-          tried.takeBack();
-          forgetThis();
-        },
-        succeeded() {
-          tried.clear();
-          forgetThis();
-        },
+        incomplete: () => takingBack(tried.takeBack()),
+        passed: () => takingBack(tried.takeBack(), forget(source, id)),
+        succeeded: () => takingBack(tried.clear(), forget(source, id)),
       };
     },
     locksOf: locks.locksOf,
-    lift: (username) => locks.lift(username),
+    lift: locks.lift,
   };
+}
+
+function loginCells(clock: Clock, shared: LoginLimitsOptions['shared']): LoginCells {
+  const sharedOf = <T>(space: string, schema: z.ZodType<T>) =>
+    shared?.cells(space, (value) => schema.safeParse(value).data);
+  return {
+    sources: sharedOf('login-source', attemptsSchema) ?? memoryCells(clock, MAX_SOURCES),
+    strangers: sharedOf('login-stranger', triedSchema) ?? memoryCells(clock, MAX_STRANGERS),
+    accounts: sharedOf('login-account', triedSchema) ?? memoryCells(clock, MAX_ACCOUNTS),
+  };
+}
+
+function cellOf(attempts: Attempts) {
+  const last = attempts.at(-1);
+  return last && { value: attempts, expiresAt: last.at + WINDOW_MS };
+}
+
+/** When there is room for one more; undefined while there is. */
+function freeAt(attempts: Attempts, limit: number): number | undefined {
+  const first = attempts.at(-limit);
+  return attempts.length >= limit && first ? first.at + WINDOW_MS : undefined;
+}
+
+function tooMany(waitMs: number): MeshError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
+  const message = `Too many failed logins: try again in ${retryAfterSeconds} seconds.`;
+  return new MeshError('rate_limited', message, { retryAfterSeconds });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ADMIN_PASSWORD, buildIdentityKit } from '../../test/kits/plane/identity-kit.ts';
-import { buildLoginLocks } from './login-locks.ts';
+import { memoryCells } from '../base/memory-cells.ts';
+import { buildLoginLocks, type Tried } from './login-locks.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -9,11 +10,12 @@ const OFFICE = '198.51.100.4';
 
 function prepared() {
   const clock = { at: 1_000_000, now: () => clock.at };
-  const locks = buildLoginLocks(clock, { lockAfter: 10, lockMs: 30 * MINUTE_MS });
-  const fail = (source: string, known: readonly string[] | undefined = [], name = 'ada') => {
+  const cells = { accounts: memoryCells<Tried>(clock, 100_000), strangers: memoryCells<Tried>(clock, 10_000) };
+  const locks = buildLoginLocks(clock, { lockAfter: 10, lockMs: 30 * MINUTE_MS }, cells);
+  const fail = async (source: string, known: readonly string[] | undefined = [], name = 'ada') => {
     try {
-      locks.refuseLocked(name, source, known);
-      locks.count(name, source, known);
+      await locks.refuseLocked(name, source, known);
+      await locks.count(name, source, known);
       return 'in';
     } catch (error) {
       return (error as { details: { retryAfterSeconds: number } }).details.retryAfterSeconds;
@@ -22,78 +24,84 @@ function prepared() {
   return { clock, locks, fail };
 }
 
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+/** One after the other. */
+async function times<T>(count: number, make: (index: number) => T | Promise<T>): Promise<T[]> {
+  const made: T[] = [];
+  for (let index = 0; index < count; index += 1) made.push(await make(index));
+  return made;
+}
 
 describe('ten failed logins in a row', () => {
-  it('lock the account for 30 minutes, from all networks that it did not sign in from', () => {
+  it('lock the account for 30 minutes, from all networks that it did not sign in from', async () => {
     const { clock, fail } = prepared();
-    expect(times(11, (i) => fail(`203.0.113.${i}`, [OFFICE])).slice(-2)).toEqual(['in', 1_800]);
-    expect([fail('192.0.2.1', [OFFICE]), fail(OUTSIDE, [], 'bob')]).toEqual([1_800, 'in']);
+    expect((await times(11, (i) => fail(`203.0.113.${i}`, [OFFICE]))).slice(-2)).toEqual(['in', 1_800]);
+    expect([await fail('192.0.2.1', [OFFICE]), await fail(OUTSIDE, [], 'bob')]).toEqual([1_800, 'in']);
     clock.at += 30 * MINUTE_MS - 1;
-    expect(fail(OUTSIDE, [OFFICE])).toBe(1);
+    expect(await fail(OUTSIDE, [OFFICE])).toBe(1);
     clock.at += 1;
-    expect(fail(OUTSIDE, [OFFICE])).toBe('in');
+    expect(await fail(OUTSIDE, [OFFICE])).toBe('in');
   });
 
-  it('leave this machine and each network that it signed in from to themselves', () => {
+  it('leave this machine and each network that it signed in from to themselves', async () => {
     const { fail } = prepared();
-    times(10, () => fail(OUTSIDE, [OFFICE]));
-    expect(times(11, () => fail(OFFICE, [OFFICE])).slice(-2)).toEqual(['in', 1_800]);
-    expect([fail('127.0.0.1', [OFFICE]), fail(OUTSIDE, [OFFICE])]).toEqual(['in', 1_800]);
+    await times(10, () => fail(OUTSIDE, [OFFICE]));
+    expect((await times(11, () => fail(OFFICE, [OFFICE]))).slice(-2)).toEqual(['in', 1_800]);
+    expect([await fail('127.0.0.1', [OFFICE]), await fail(OUTSIDE, [OFFICE])]).toEqual(['in', 1_800]);
   });
 
-  it('lock a name without an account alike', () => {
+  it('lock a name without an account alike', async () => {
     const { fail } = prepared();
-    expect(times(11, () => fail(OUTSIDE, undefined, 'nobody'))).toEqual([...times(10, () => 'in'), 1_800]);
+    expect(await times(11, () => fail(OUTSIDE, undefined, 'nobody'))).toEqual([...Array(10).fill('in'), 1_800]);
   });
 
-  it('lock for twice as long each time, up to a day, and begin anew after a quiet day', () => {
+  it('lock for twice as long each time, up to a day, and begin anew after a quiet day', async () => {
     const { clock, fail } = prepared();
-    const lasted = times(8, () => {
-      const answers = times(11, () => fail(OUTSIDE));
+    const lasted = await times(8, async () => {
+      const answers = await times(11, () => fail(OUTSIDE));
       const seconds = Number(answers.at(-1));
       clock.at += seconds * 1_000;
       return seconds / 3_600;
     });
     expect(lasted).toEqual([0.5, 1, 2, 4, 8, 16, 24, 24]);
     clock.at += 24 * HOUR_MS;
-    expect(times(11, () => fail(OUTSIDE)).at(-1)).toBe(1_800);
+    expect((await times(11, () => fail(OUTSIDE))).at(-1)).toBe(1_800);
   });
 
-  it('let a year of guessing try no more than some thousand codes of a million', () => {
+  it('let a year of guessing try no more than some thousand codes of a million', async () => {
     const { clock, fail } = prepared();
     const end = clock.at + 365 * 24 * HOUR_MS;
     let tried = 0;
     while (clock.at < end) {
-      const answer = fail(OUTSIDE);
+      const answer = await fail(OUTSIDE);
       if (answer === 'in') tried += 1;
       else clock.at += Number(answer) * 1_000;
     }
     expect(tried).toBeLessThan(4_000);
   });
 
-  it('are not forgotten for a flood of names that are none', () => {
+  it('are not forgotten for a flood of names that are none', async () => {
     const { fail } = prepared();
-    times(10, () => fail(OUTSIDE));
-    for (let i = 0; i < 25_000; i += 1) fail(OUTSIDE, undefined, `made-up-${i}`);
-    expect(fail(OUTSIDE)).toBe(1_800);
+    await times(10, () => fail(OUTSIDE));
+    for (let i = 0; i < 25_000; i += 1) await fail(OUTSIDE, undefined, `made-up-${i}`);
+    expect(await fail(OUTSIDE)).toBe(1_800);
   });
 
-  it('are no more than that: one that succeeds, or is lifted, begins anew', () => {
+  it('are no more than that: one that succeeds, or is lifted, begins anew', async () => {
     const { locks, fail } = prepared();
-    times(9, () => fail(OUTSIDE));
-    locks.count('ada', OUTSIDE, []).clear();
-    times(10, () => fail(OUTSIDE));
-    expect(locks.locksOf('ada')).toEqual([{ until: 1_000_000 + 30 * MINUTE_MS }]);
-    expect([locks.lift('ada'), fail(OUTSIDE)]).toEqual([1, 'in']);
-    expect(locks.locksOf('ada')).toEqual([]);
+    await times(9, () => fail(OUTSIDE));
+    await (await locks.count('ada', OUTSIDE, [])).clear();
+    await times(10, () => fail(OUTSIDE));
+    const locksOfAda = async () => (await locks.locksOf(['ada'])).get('ada');
+    expect(await locksOfAda()).toEqual([{ until: 1_000_000 + 30 * MINUTE_MS }]);
+    expect([await locks.lift('ada'), await fail(OUTSIDE)]).toEqual([1, 'in']);
+    expect(await locksOfAda()).toEqual([]);
   });
 
-  it('do not count an attempt that is taken back, were it the tenth', () => {
+  it('do not count an attempt that is taken back, were it the tenth', async () => {
     const { locks, fail } = prepared();
-    times(9, () => fail(OUTSIDE));
-    times(5, () => locks.count('ada', OUTSIDE, []).takeBack());
-    expect([fail(OUTSIDE), fail(OUTSIDE)]).toEqual(['in', 1_800]);
+    await times(9, () => fail(OUTSIDE));
+    for (let back = 0; back < 5; back += 1) await (await locks.count('ada', OUTSIDE, [])).takeBack();
+    expect([await fail(OUTSIDE), await fail(OUTSIDE)]).toEqual(['in', 1_800]);
   });
 });
 

@@ -59,7 +59,7 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
     };
     if (refusal || !account) {
       const isIncomplete = refusal?.code === 'otp_required' && login.otp === undefined;
-      if (isIncomplete) attempt.incomplete();
+      if (isIncomplete) await attempt.incomplete();
       const locked = account && !isIncomplete ? lockEvents(attempt, account.name, origin) : [];
       const events = [event, ...locked].map((each) => ({ ...each, requestId }));
       try {
@@ -77,7 +77,7 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
       account = done.changed;
       continue;
     }
-    attempt.succeeded();
+    await attempt.succeeded();
     const isOld = isPasswordOld(account, services.clock.now(), services.settings.signIn);
     return {
       ...done,

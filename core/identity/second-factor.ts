@@ -56,7 +56,7 @@ export async function beginOtp(
     throw new MeshError('conflict', 'This account has a second factor already: disable it first (mesh otp disable).');
   }
   const attempt = await confirmPassword(account, password, '/password', context);
-  attempt.succeeded();
+  await attempt.succeeded();
   const secret = newOtpSecret();
   const expiresAt = clock.now() + ENROLMENT_MS;
   const { tokenId: session } = requireSession(context.caller);
@@ -78,14 +78,14 @@ export async function confirmOtp(
   if (!enrolment || enrolment.session !== tokenId || clock.now() >= enrolment.expiresAt) {
     throw new MeshError('conflict', 'Nothing waits to be confirmed in this session: begin again (mesh otp enroll).');
   }
-  const attempt = logins.attempt(context.origin, account.name, account.spec.knownSources ?? []);
+  const attempt = await logins.attempt(context.origin, account.name, account.spec.knownSources ?? []);
   const secret = openSecret(keys, account.uid, enrolment.secret);
   const now = clock.now();
   const step = secret && matchingStep(secret, code.replaceAll(/\s/g, ''), now, 0);
   if (step === undefined) {
     throw wrong('/code', 'This is not the code that the app shows now: look again, and whether its clock is right.');
   }
-  attempt.succeeded();
+  await attempt.succeeded();
   const { codes, hashes } = newRecoveryCodes();
   const factor = { secret: enrolment.secret, since: now, lastStep: step, recovery: hashes };
   const spec = endingSessions({ ...without(account.spec, 'enrolment'), secondFactor: factor });
@@ -135,7 +135,7 @@ export async function spendCode(otp: string | undefined, context: FactorContext)
   const { secondFactor } = account.spec;
   if (!secondFactor) throw new MeshError('conflict', 'This account has no second factor: mesh otp enroll.');
   if (otp === undefined) throw wrong('/otp', 'A code of your second factor is asked for here: send it as otp.');
-  const attempt = context.services.logins.attempt(context.origin, account.name, account.spec.knownSources ?? []);
+  const attempt = await context.services.logins.attempt(context.origin, account.name, account.spec.knownSources ?? []);
   const factor = await proveCode(account, secondFactor, otp, { attempt, context });
   await write(account, { ...account.spec, secondFactor: factor }, 'otp_shown', 'showed a second factor', context);
 }
@@ -189,7 +189,7 @@ async function proveCode(
     await context.services.store.record(SYSTEM_WORKSPACE, events);
     throw wrong('/otp', 'The code is wrong or was used before: send the next one that the app shows.');
   }
-  attempt.succeeded();
+  await attempt.succeeded();
   return used.factor;
 }
 

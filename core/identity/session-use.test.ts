@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { buildIdentityKit } from '../../test/kits/plane/identity-kit.ts';
+import { buildGate } from '../call/gate.ts';
 
 const MINUTE_MS = 60_000;
 const REMOTE = '203.0.113.7';
@@ -86,4 +87,29 @@ test.each([
   } finally {
     rmSync(home, { recursive: true });
   }
+});
+
+test('of two control planes each lets a session go on that the other is used through, and both end one that neither is', async () => {
+  await using kit = await buildIdentityKit(IDLE);
+  const services = { ...kit.services, settings: { ...kit.services.settings, sharesStore: true } };
+  const [one, other] = [buildGate(services), buildGate(services)];
+  const minutes = async (count: number, use: () => Promise<unknown>) => {
+    for (let minute = 0; minute < count; minute += 1) {
+      kit.clock.time += MINUTE_MS;
+      await use();
+      for (const gate of [one, other]) await gate.flushSessions();
+    }
+  };
+  const bearer = await kit.admin();
+  await other.authenticate(bearer, REMOTE);
+  // Shortly before it would be kept that it is used.
+  await minutes(3, () => one.authenticate(bearer, REMOTE));
+  await minutes(14, async () => undefined);
+  await expect(other.authenticate(bearer, REMOTE)).resolves.toMatchObject({ name: 'admin' });
+  await minutes(40, () => one.authenticate(bearer, REMOTE));
+  await expect(other.authenticate(bearer, REMOTE)).resolves.toMatchObject({ name: 'admin' });
+  await minutes(20, async () => undefined);
+  for (const gate of [one, other]) await expect(gate.authenticate(bearer, REMOTE)).rejects.toMatchObject(SIGNED_OUT);
+  expect((await kit.events()).filter(({ type }) => type === 'session_idle')).toHaveLength(1);
+  for (const gate of [one, other]) gate.close();
 });

@@ -18,8 +18,8 @@ interface Use {
 export interface SessionUse {
   /** Takes note of a session as it is stored. @returns whether it ended by not being used */
   learn(session: SessionRecord): boolean;
-  /** @returns whether the session goes on; undefined where it is not known and has to be learnt first */
-  goesOn(session: string, isUse: boolean): boolean | undefined;
+  /** @returns whether the session goes on by what is known here; else it has to be learnt first */
+  goesOn(session: string, isUse: boolean): boolean;
   /** Ends the idle ones, and keeps when the others were used; each minute, and at the end. */
   flush(options?: { readonly isLast?: boolean }): Promise<void>;
   /** What to tell somebody whose session ended. */
@@ -39,18 +39,25 @@ export function buildSessionUse({
   const words = `Signed out after ${wordsOf(idleMs ?? 0)} without use: log in again.`;
   if (idleMs === undefined) return { learn: () => false, goesOn: () => true, flush: async () => undefined, words };
   const keepEachMs = Math.max(MINUTE_MS, Math.floor(idleMs / KEPT_SHARE));
+  /** So long after what is kept it may have been used elsewhere, and none is ended too early for that. */
+  const elsewhereMs = settings.sharesStore ? keepEachMs + MINUTE_MS : 0;
 
-  function isIdle({ at }: Use): boolean {
-    return clock.now() - at >= (idleMs ?? Number.POSITIVE_INFINITY);
+  function isIdle({ at, keptAt }: Use): boolean {
+    return clock.now() - Math.max(at, keptAt + elsewhereMs) >= (idleMs ?? Number.POSITIVE_INFINITY);
   }
 
-  async function keepUse(name: string, use: Use, context: CommitContext): Promise<void> {
+  async function keepUse(name: string, use: Use): Promise<void> {
     const session = await store.get(SYSTEM_WORKSPACE, { kind: 'Session', name });
     if (!session || session.spec.idle || session.spec.expiresAt <= clock.now()) {
       uses.delete(name);
       return;
     }
+    use.keptAt = Math.max(use.keptAt, keptAtOf(session));
     const ended = isIdle(use);
+    // Another control plane has kept a later use.
+    if (!ended && use.at <= use.keptAt) return;
+    const reason = ended ? 'a session was not used for too long' : 'a session is in use';
+    const context: CommitContext = { actor: 'system:session-use', reason, requestId: newId('r') };
     const spec = ended ? { ...session.spec, idle: true as const } : { ...session.spec, usedAt: use.at };
     const event = { type: 'session_idle', actor: `user:${spec.username}`, result: 'ok' } as const;
     const op = { op: 'update', record: { ...draftOf(session), spec }, revision: session.revision } as const;
@@ -67,13 +74,14 @@ export function buildSessionUse({
 
   return {
     words,
-    learn({ uid, spec, createdAt }) {
+    learn(session) {
+      const { uid, spec } = session;
       if (spec.idle) return true;
-      const known = uses.get(uid);
       // After a restart: it may have been used for so long after what was kept, and is not ended too early.
-      const keptAt = spec.usedAt ?? createdAt;
-      const use = known ?? { at: keptAt + keepEachMs, keptAt };
+      const keptAt = keptAtOf(session);
+      const use = uses.get(uid) ?? { at: keptAt + keepEachMs, keptAt };
       use.at = Math.min(use.at, clock.now());
+      use.keptAt = Math.max(use.keptAt, keptAt);
       if (uses.size >= MAX_SESSIONS) {
         const [oldest] = uses.keys();
         if (oldest !== undefined) uses.delete(oldest);
@@ -83,24 +91,21 @@ export function buildSessionUse({
     },
     goesOn(session, isUse) {
       const use = uses.get(session);
-      if (!use) return undefined;
-      if (isIdle(use)) return false;
+      if (!use || isIdle(use)) return false;
       if (isUse) use.at = clock.now();
       return true;
     },
     async flush({ isLast = false } = {}) {
       for (const [name, use] of [...uses]) {
         const isDue = use.at > use.keptAt && (isLast || use.at - use.keptAt >= keepEachMs);
-        if (!isDue && !isIdle(use)) continue;
-        const ended = isIdle(use);
-        await keepUse(name, use, {
-          actor: 'system:session-use',
-          reason: ended ? 'a session was not used for too long' : 'a session is in use',
-          requestId: newId('r'),
-        });
+        if (isDue || isIdle(use)) await keepUse(name, use);
       }
     },
   };
+}
+
+function keptAtOf({ spec, createdAt }: SessionRecord): number {
+  return spec.usedAt ?? createdAt;
 }
 
 function wordsOf(ms: number): string {

@@ -3,7 +3,7 @@ import { judging } from './try-password.ts';
 
 test('an attempt that comes to no judgement is taken back, and one that does is left as it is', async () => {
   let takenBack = 0;
-  const passed = () => {
+  const passed = async () => {
     takenBack += 1;
   };
   const attempt = { passed, succeeded: passed, incomplete: passed, lockedUntil: undefined };

@@ -28,7 +28,7 @@ export async function tryPassword(
   { services: { logins }, origin }: { readonly services: Pick<NetworkServices, 'logins'>; readonly origin: string },
 ): Promise<TriedPassword> {
   const knownSources = account && (account.spec.knownSources ?? []);
-  const attempt = logins.attempt(origin, username, knownSources);
+  const attempt = await logins.attempt(origin, username, knownSources);
   const isKnown = isSignedIn || isKnownSource(loginSource(origin), knownSources);
   const asker = { isKnown, source: sourceSite(origin) };
   const matches = await judging(attempt, () => verifyPassword(password, account?.spec.passwordHash, asker));
@@ -40,7 +40,7 @@ export async function judging<T>(attempt: LoginAttempt, judge: () => Promise<T>)
   try {
     return await judge();
   } catch (error) {
-    attempt.passed();
+    await attempt.passed();
     throw error;
   }
 }

@@ -13,7 +13,7 @@ export async function unlockUser(
   const { services, origin, requestId } = context;
   const { subject: actor } = requireSession(context.caller);
   const { name } = await requireAccount(username, context);
-  const lifted = services.logins.lift(name);
+  const lifted = await services.logins.lift(name);
   const event = { type: 'account_unlocked', actor, result: 'ok', origin: plainAddress(origin), requestId } as const;
   await services.store.record(SYSTEM_WORKSPACE, [{ ...event, detail: { account: name, locks: lifted } }]);
   return lifted;

@@ -2,7 +2,7 @@ import type { Face } from '../base/operation.ts';
 
 /** A call of an agent or of a program, as it is kept to be read back. Holds no secret. */
 export interface TracedCall {
-  /** Rises with each call of this process. */
+  /** Rises with each call, and from one control plane to the next within their clocks. */
   readonly seq: number;
   /** When it ended, ms. */
   readonly at: number;
@@ -52,8 +52,17 @@ interface Workspace {
   characters: number;
 }
 
-/** What agents and programs called since this process started: in memory, the newest of each. */
-export class CallTrace {
+/** What agents and programs called lately. */
+export interface Calls {
+  keep(by: TracedBy, call: Omit<TracedCall, 'seq'>): void;
+  /** Newest first. @throws StoreError where they are kept in a store that does not answer */
+  of(by: TracedBy): Promise<readonly TracedCall[]>;
+  /** Keeps what is still to be kept, at the end. */
+  close(): Promise<void>;
+}
+
+/** Since this process started: in memory, the newest of each. */
+export class CallTrace implements Calls {
   readonly #workspaces = new Map<string, Workspace>();
   readonly #limits: TraceLimits;
   #last = 0;
@@ -82,14 +91,15 @@ export class CallTrace {
     while (this.#characters > allCharacters) this.#forgetOldest(this.#largest(own));
   }
 
-  /** Newest first. */
-  of({ workspace, caller, family }: TracedBy): readonly TracedCall[] {
+  async of({ workspace, caller, family }: TracedBy): Promise<readonly TracedCall[]> {
     const { calls = [] } = this.#workspaces.get(workspace)?.families.get(family) ?? {};
     return calls
       .filter((kept) => kept.caller === caller)
       .map(({ call }) => call)
       .reverse();
   }
+
+  async close(): Promise<void> {}
 
   #count(workspace: Workspace, family: Family, characters: number): void {
     family.characters += characters;

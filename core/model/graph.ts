@@ -4,6 +4,7 @@ import {
   instant,
   integer,
   list,
+  named,
   nullable,
   type Of,
   object,
@@ -91,6 +92,24 @@ const relayGrant = object(
   },
 );
 
+/** What the relay is called that was given without a name. */
+export const MAIN_RELAY = 'main';
+
+const relayPlace = named(
+  object(
+    {
+      name: described(text(32, /^[a-z0-9][a-z0-9-]*$/), 'The same for all nodes'),
+      url: hostPort,
+    },
+    {
+      region: text(63),
+      /** Beside that of the others: of two that are as near, one of twice the capacity is chosen twice as often. */
+      capacity: described(integer(1, 1_000_000), 'How much of the load it is to take, beside others'),
+    },
+  ),
+  'GraphRelay',
+);
+
 const head = {
   /** Changes when the store was restored; only then may the version go down. */
   epoch: text(128),
@@ -108,28 +127,38 @@ const body = {
   /** Signed checkpoint of the audit log; null where there is none yet. */
   checkpoint: nullable(text(4_096)),
 };
+const optional = {
+  /** All relays where there are several, that of `relay` first; its credential opens all of them. */
+  relays: list(relayPlace, 8),
+};
 const digest = described(text(64, /^[0-9a-f]{64}$/), 'SHA-256 of the rules, hex');
 const peers = list(graphPeer, MAX_PEERS);
 
-export const fullGraphShape = object({
-  kind: oneOf('full'),
-  ...body,
-  peers,
-  firewall: object({ digest, full: firewallRules }),
-});
+export const fullGraphShape = object(
+  {
+    kind: oneOf('full'),
+    ...body,
+    peers,
+    firewall: object({ digest, full: firewallRules }),
+  },
+  optional,
+);
 
-const deltaGraphShape = object({
-  kind: oneOf('delta'),
-  ...body,
-  /** The version last sent to this node; a node at an older one asks for the full graph. */
-  base: integer(0),
-  peers: object({ added: peers, updated: peers, removed: list(id, MAX_PEERS) }),
-  firewall: object({
-    /** Of the rules after the delta. */
-    digest,
-    delta: object({ added: firewallRules, removed: firewallRules }),
-  }),
-});
+const deltaGraphShape = object(
+  {
+    kind: oneOf('delta'),
+    ...body,
+    /** The version last sent to this node; a node at an older one asks for the full graph. */
+    base: integer(0),
+    peers: object({ added: peers, updated: peers, removed: list(id, MAX_PEERS) }),
+    firewall: object({
+      /** Of the rules after the delta. */
+      digest,
+      delta: object({ added: firewallRules, removed: firewallRules }),
+    }),
+  },
+  optional,
+);
 
 /** Sent in place of a graph that is too large for one message of the bus: the node fetches it over the API. */
 const fetchGraphShape = object({ kind: oneOf('fetch'), ...head });
@@ -142,6 +171,7 @@ export type GraphPeer = Of<typeof graphPeer>;
 export type FirewallEntry = Of<typeof firewallEntry>;
 export type FirewallRules = Of<typeof firewallRules>;
 export type RelayGrant = Of<typeof relayGrant>;
+export type GraphRelay = Of<typeof relayPlace>;
 export type FullGraph = Of<typeof fullGraphShape>;
 export type DeltaGraph = Of<typeof deltaGraphShape>;
 export type FetchGraph = Of<typeof fetchGraphShape>;

@@ -2,8 +2,9 @@ import type { KnownLogs, LogKeys } from '../audit/log-keys.ts';
 import type { Edition } from '../base/edition.ts';
 import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
 import type { Secret } from '../base/secret.ts';
-import type { CallTrace } from './call-trace.ts';
-import type { RelayGrant } from './graph.ts';
+import type { SharedState } from '../base/shared.ts';
+import type { Calls } from './call-trace.ts';
+import type { GraphRelay, RelayGrant } from './graph.ts';
 import type { ReportedPaths } from './reported-paths.ts';
 import type { SignInRules } from './sign-in-rules.ts';
 import type { Witnesses } from './witnesses.ts';
@@ -11,6 +12,8 @@ import type { Witnesses } from './witnesses.ts';
 /** What every layer above may reach. Each layer adds what it brings; `core/workflow/services.ts` has all. */
 export interface BaseServices {
   readonly store: Store;
+  /** Where several control planes can have the store: what they keep together beside the records. */
+  readonly shared?: SharedState | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly edition: Edition;
@@ -23,7 +26,7 @@ export interface BaseServices {
   readonly paths: ReportedPaths;
   readonly witnesses: Witnesses;
   /** What agents and programs called lately. */
-  readonly calls: CallTrace;
+  readonly calls: Calls;
   readonly logins: LoginLimits;
   readonly yaml: Yaml;
   readonly nodeAccess: NodeAccess;
@@ -35,8 +38,27 @@ export interface BaseServices {
 export interface NodeAccess {
   /** Of graphs: changes when the store was restored from a backup. */
   readonly graphEpoch: string;
-  /** A relay address with a fresh credential of one node; null where there is no relay. */
-  relayGrant(workspace: string, publicKey: string, now: number): RelayGrant | null;
+  /** Relays, with a fresh credential of one node, and STUN servers. */
+  servers(workspace: string, publicKey: string, now: number): GraphServers;
+  /** What a node signs in with at a bus that knows nodes by a key (docs/bus.md#how-a-node-signs-in); undefined at any other. */
+  busJwt(workspace: string, node: BusNode, now: number): string | undefined;
+}
+
+/** What of a graph leads past the network. */
+export interface GraphServers {
+  /** The first relay; null where there is none. */
+  readonly relay: RelayGrant | null;
+  /** Left out where there is one alone, or none. */
+  readonly relays?: readonly GraphRelay[];
+  readonly stun: readonly string[];
+}
+
+export interface BusNode {
+  readonly uid: string;
+  /** X25519, base64. */
+  readonly publicKey: string;
+  /** Instant at which it ends. */
+  readonly expiresAt?: number;
 }
 
 /** Keys of the installation, made at first start and kept in `credentials.json`. */
@@ -70,12 +92,15 @@ export interface Settings {
   readonly version: string;
   readonly apiUrl: string;
   readonly signalingUrl: string;
-  /** Undefined where there is no relay. */
-  readonly relayAdvertiseUrl: string | undefined;
-  readonly stunUrl: string;
+  /** That of nodes which know no other first. */
+  readonly relays: readonly GraphRelay[];
+  /** One at least. */
+  readonly stunUrls: readonly [string, ...string[]];
   /** Whether a device must prove that it holds its private key. Where it need not, its key must be one that nobody holds. */
   readonly registrationProof: 'optional' | 'required';
   readonly listens: ListensAt;
+  /** Whether other control planes have the store open too. */
+  readonly sharesStore?: boolean;
   /** Since when the key signs that checkpoints of the audit logs are signed with, ms. */
   readonly logKeySince: number;
   /** Life of a plan in ms (10 minutes). */
@@ -123,22 +148,24 @@ export interface LoginLimits {
    * Counts an attempt before its password is looked at, so that parallel guesses count too. `knownSources` are those of the
    * account; undefined where there is no account of the name, which is counted alike.
    *
-   * @throws MeshError `rate_limited` with `retryAfterSeconds`.
+   * @throws MeshError `rate_limited` with `retryAfterSeconds`; StoreError where they are kept in a store that does not answer:
+   * then nobody is let in.
    */
-  attempt(origin: string, username: string, knownSources: readonly string[] | undefined): LoginAttempt;
-  /** The locks of an account. */
-  locksOf(username: string): readonly LoginLock[];
-  /** Takes its locks away. @returns how many there were */
-  lift(username: string): number;
+  attempt(origin: string, username: string, knownSources: readonly string[] | undefined): Promise<LoginAttempt>;
+  /** The locks of each account. */
+  locksOf(usernames: readonly string[]): Promise<ReadonlyMap<string, readonly LoginLock[]>>;
+  /** Takes the locks of an account away. @returns how many there were */
+  lift(username: string): Promise<number>;
 }
 
+/** None of what is said of an attempt fails. */
 export interface LoginAttempt {
   /** Takes the attempt back, and what failed before it from there. */
-  succeeded(): void;
+  succeeded(): Promise<void>;
   /** Takes this attempt back alone: what was tried before it counts on. */
-  passed(): void;
+  passed(): Promise<void>;
   /** The password was right and no code was sent: counts in the minute, and towards no lock. */
-  incomplete(): void;
+  incomplete(): Promise<void>;
   /** Until when this attempt locks the account for where it came from, if it fails; undefined while more are let in. */
   readonly lockedUntil: number | undefined;
 }

@@ -1,9 +1,10 @@
-import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { newId } from '../base/ids.ts';
+import { eachLed, LEADS_ALL } from '../base/leading.ts';
 import type { Change, Commit, CommitContext, Op } from '../base/ports.ts';
 import type { Kind } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { parseInstant } from '../base/time.ts';
-import type { NetworkServices, PeerServices } from '../state/services.ts';
+import type { PeerServices } from '../state/services.ts';
 import { hasEnded } from '../views/peer-view.ts';
 import { removeEphemeral } from './ephemeral.ts';
 import { removePeers } from './peers.ts';
@@ -16,6 +17,8 @@ export interface NetworkJob {
   readonly wakeOn: (commit: Commit) => boolean;
 }
 
+type WorkspaceJob = (services: PeerServices, workspace: string) => Promise<number | undefined>;
+
 /** Records removed in one commit; the rest follow at once. */
 const BATCH = 200;
 
@@ -23,20 +26,25 @@ const BATCH = 200;
 const SWEEP_PAUSE_MS = 5_000;
 
 /** What the network needs done as time passes. */
-export function networkJobs(services: PeerServices): readonly NetworkJob[] {
+export function networkJobs(services: PeerServices, leading = LEADS_ALL): readonly NetworkJob[] {
   const since = services.clock.now();
   let sweptAt = since;
   const comesOnline = (change: Change) =>
     isWritten('Presence')(change) && services.clock.now() - sweptAt >= SWEEP_PAUSE_MS;
+  const over = (name: string, wakesOn: (change: Change) => boolean, work: WorkspaceJob): NetworkJob => ({
+    name,
+    wakeOn: ({ changes }) => changes.some(wakesOn),
+    run: () => eachLed(leading, services, (workspace, led) => work(led, workspace)),
+  });
   return [
-    jobOver(services, 'expire peers', mayEnd('MeshPeer'), (workspace) => expirePeers(services, workspace)),
-    jobOver(services, 'expire policies', mayEnd('MeshPolicy'), (workspace) => expirePolicies(services, workspace)),
-    jobOver(services, 'sweep presence', comesOnline, (workspace) => {
+    over('expire peers', mayEnd('MeshPeer'), expirePeers),
+    over('expire policies', mayEnd('MeshPolicy'), expirePolicies),
+    over('sweep presence', comesOnline, (led, workspace) => {
       sweptAt = services.clock.now();
-      return sweepWorkspace(services, workspace, since);
+      return sweepWorkspace(led, workspace, since);
     }),
-    jobOver(services, 'remove ephemeral peers', mayGo, (workspace) => removeEphemeral(services, workspace, since)),
-    jobOver(services, 'free addresses', isWritten('AddressRest'), (workspace) => freeAddresses(services, workspace)),
+    over('remove ephemeral peers', mayGo, (led, workspace) => removeEphemeral(led, workspace, since)),
+    over('free addresses', isWritten('AddressRest'), freeAddresses),
   ];
 }
 
@@ -102,27 +110,6 @@ const mayEnd = (kind: Kind) => (change: Change) =>
 const mayGo = (change: Change) =>
   (isWritten('MeshPeer')(change) && (change.record.status as { ephemeral?: true }).ephemeral === true) ||
   (isWritten('Presence')(change) && (change.record.spec as { online?: boolean }).online === false);
-
-function jobOver(
-  { store }: Pick<NetworkServices, 'store'>,
-  name: string,
-  wakesOn: (change: Change) => boolean,
-  run: (workspace: string) => Promise<number | undefined>,
-): NetworkJob {
-  return {
-    name,
-    wakeOn: ({ changes }) => changes.some(wakesOn),
-    async run() {
-      const deadlines: number[] = [];
-      for (const workspace of await store.workspaces()) {
-        if (workspace === SYSTEM_WORKSPACE) continue;
-        const deadline = await run(workspace);
-        if (deadline !== undefined) deadlines.push(deadline);
-      }
-      return deadlines.length === 0 ? undefined : deadlines.reduce((a, b) => Math.min(a, b));
-    },
-  };
-}
 
 function instant(expiresAt: string | undefined): number {
   return expiresAt === undefined ? Number.POSITIVE_INFINITY : parseInstant(expiresAt);

@@ -1,3 +1,4 @@
+import { isFenced } from '../base/leading.ts';
 import { type Op, StoreError } from '../base/ports.ts';
 import { executeWorkflow } from './execute.ts';
 import type { Services } from './services.ts';
@@ -18,6 +19,7 @@ export async function resumeWorkflows(services: Uses, workspace: string): Promis
     try {
       await executeWorkflow(services, workspace, name, `resume-${name}`);
     } catch (error) {
+      if (isFenced(error)) throw error;
       services.log.warn({ workspace, workflow: name, err: error }, 'an approved workflow could not be carried out yet');
     }
   }

@@ -1,10 +1,12 @@
+import type { Bus } from '../bus/port.ts';
 import type { Delivery } from './commands.ts';
 import { deliveryBytes } from './control-window.ts';
 import type { Credential } from './credentials.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
 import type { Address, ListenerOptions } from './listener.ts';
 import type { ControlSubscription, FromWorker, OutgoingMessage, ToWorker } from './messages.ts';
 import type { Metrics } from './metrics.ts';
-import { isLiteralSubject, isValidSubject } from './subject.ts';
+import { requireSubject, requireTarget } from './subject.ts';
 import { BusThread } from './thread.ts';
 
 /** Milliseconds until a thread that died is started again: at first, doubled each time, at most. */
@@ -28,7 +30,7 @@ interface Handler extends ControlSubscription {
  * The embedded broker as the control plane sees it: started in its own thread, with a connection that has all rights.
  * Should the thread die it is started again, on the same port and with the same subscriptions and credentials.
  */
-export class EmbeddedBus {
+export class EmbeddedBus implements Bus {
   readonly #options: ListenerOptions;
   readonly #handlers = new Map<string, Handler>();
   readonly #credentials = new Map<string, Credential>();
@@ -63,6 +65,10 @@ export class EmbeddedBus {
     return this.#state === 'up';
   }
 
+  get maxPayload(): number {
+    return this.#options.limits?.maxPayload ?? DEFAULT_LIMITS.maxPayload;
+  }
+
   /** How often the thread was started again. */
   get restarts(): number {
     return this.#restarts;
@@ -85,8 +91,7 @@ export class EmbeddedBus {
 
   /** Calls the handler for every message on the subject, wildcards allowed. Returns how to end it. */
   subscribe(subject: string, handler: (delivery: Delivery) => void, queue?: string): () => void {
-    if (!isWord(subject) || !isValidSubject(subject)) throw new TypeError(`Not a subject: ${subject}`);
-    if (queue !== undefined && !isWord(queue)) throw new TypeError(`Not a queue group: ${queue}`);
+    requireSubject(subject, queue);
     const sid = String(++this.#lastId);
     const subscription = { sid, subject, ...(queue !== undefined && { queue }) };
     this.#handlers.set(sid, { ...subscription, handle: handler });
@@ -99,8 +104,7 @@ export class EmbeddedBus {
 
   /** Sends a message; those of one tick go to the broker together. */
   publish(subject: string, payload: Uint8Array, reply?: string): void {
-    if (!isWord(subject) || !isLiteralSubject(subject)) throw new TypeError(`Not a subject to publish to: ${subject}`);
-    if (reply !== undefined && !isWord(reply)) throw new TypeError(`Not a subject for replies: ${reply}`);
+    requireTarget(subject, reply);
     if (this.#outgoing.length === 0) queueMicrotask(() => this.#sendOutgoing());
     // A view would take its whole buffer along to the other thread.
     const own = payload.length === payload.buffer.byteLength ? payload : new Uint8Array(payload);
@@ -243,8 +247,4 @@ export class EmbeddedBus {
   #send(message: ToWorker): void {
     this.#thread?.send(message);
   }
-}
-
-function isWord(text: string): boolean {
-  return /^[\x21-\x7e]+$/.test(text);
 }

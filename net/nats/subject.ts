@@ -18,6 +18,22 @@ export function isLiteralSubject(subject: string): boolean {
   return isValidSubject(subject) && !hasWildcard(subject);
 }
 
+/** @throws TypeError unless it can be subscribed to, in that queue group */
+export function requireSubject(subject: string, queue: string | undefined): void {
+  if (!isWord(subject) || !isValidSubject(subject)) throw new TypeError(`Not a subject: ${subject}`);
+  if (queue !== undefined && !isWord(queue)) throw new TypeError(`Not a queue group: ${queue}`);
+}
+
+/** @throws TypeError unless a message can be published there, with that place for replies */
+export function requireTarget(subject: string, reply: string | undefined): void {
+  if (!isWord(subject) || !isLiteralSubject(subject)) throw new TypeError(`Not a subject to publish to: ${subject}`);
+  if (reply !== undefined && !isWord(reply)) throw new TypeError(`Not a subject for replies: ${reply}`);
+}
+
+function isWord(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text);
+}
+
 /** True when a whole token is a wildcard; `a*b` is an ordinary token. */
 export function hasWildcard(subject: string): boolean {
   return (subject.includes(ANY) || subject.includes(REST)) && subject.split('.').some(isWildcard);

@@ -14,6 +14,7 @@ import {
 } from './format.ts';
 import { Opener } from './opener.ts';
 import { Sealer } from './sealer.ts';
+import { SharedChallenges } from './shared-challenges.ts';
 import { ReplayWindow, WINDOW_WIDTH } from './window.ts';
 import { agree, generateKeyPair, importPrivateKey, type KeyPair, keyPairOf } from './x25519.ts';
 
@@ -280,6 +281,30 @@ describe('challenges', () => {
     expect(challenges.answer(alice.publicKey, nonce, 999)).toBe(false);
     expect(challenges.answer(alice.publicKey, nonce, 1_000 + CHALLENGE_LIFE_MS)).toBe(false);
     expect(challenges.ask(alice.publicKey, 999)).not.toEqual(nonce);
+  });
+});
+
+describe('challenges of several processes', () => {
+  const [one, other] = [new SharedChallenges(alice.privateKey), new SharedChallenges(alice.privateKey)];
+
+  test('an echo of what one asked counts for all that have the secret, for its sender and no other process', () => {
+    const nonce = one.ask(bob.publicKey, 20_000);
+    expect([one, other].map((each) => each.answer(bob.publicKey, nonce, 21_000))).toEqual([true, true]);
+    expect(other.answer(alice.publicKey, nonce, 21_000)).toBe(false);
+    expect(new SharedChallenges(bob.privateKey).answer(bob.publicKey, nonce, 21_000)).toBe(false);
+    expect(other.answer(bob.publicKey, nonce.subarray(1), 21_000)).toBe(false);
+  });
+
+  test('it counts where clocks are some seconds apart, and not for long', () => {
+    const nonce = one.ask(bob.publicKey, 29_000);
+    expect([20_000, 29_000, 34_000, 39_999, 15_000].map((at) => other.answer(bob.publicKey, nonce, at))).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect([9_999, 40_000].map((at) => other.answer(bob.publicKey, nonce, at))).toEqual([false, false]);
   });
 });
 

@@ -123,6 +123,7 @@ export class SignalExchange {
       case 'CANDIDATE':
       case 'BYE':
       case 'PING':
+      case 'RELAYS':
         if (!isProven) return { send: this.syn(from, now), dropped: 'unproven' };
         return { send: [], deliver: { from, message } };
       default:

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeSignal, encodeSignal, MAX_SIGNAL_BYTES, type SignalMessage } from './message.ts';
+import { digestOfCosts } from './relay-costs.ts';
 
 const nonce = Uint8Array.from(Buffer.from('00112233445566778899aabbccddeeff', 'hex'));
 const PWD = 'VOkJxbRl1RmTxUk/WvJxBt';
@@ -23,6 +24,14 @@ const GOLDEN: readonly { message: SignalMessage; wire: string }[] = [
   },
   { message: { kind: 'BYE', reason: 'revoked' }, wire: '{"kind":"BYE","reason":"revoked"}' },
   { message: { kind: 'PING' }, wire: '{"kind":"PING"}' },
+  {
+    message: { kind: 'RELAYS', costs: new Map([['eu', 12]]), ask: true },
+    wire: '{"kind":"RELAYS","costs":{"eu":12},"ask":true}',
+  },
+  {
+    message: { kind: 'RELAYS', costs: new Map(), seen: '00112233445566ff', ask: false },
+    wire: '{"kind":"RELAYS","costs":{},"seen":"00112233445566ff"}',
+  },
 ];
 
 const decodeText = (text: string) => decodeSignal(Buffer.from(text));
@@ -53,6 +62,10 @@ describe('signal messages', () => {
     ['a short nonce', '{"kind":"SYN","nonce":"AAAA"}'],
     ['a short password', '{"kind":"OFFER","ufrag":"evtj","pwd":"x","tieBreaker":"932ff9b151263b36"}'],
     ['a line break in a candidate', '{"kind":"CANDIDATE","candidate":"a\\nb"}'],
+    ['no costs of relays', '{"kind":"RELAYS"}'],
+    ['a cost below nothing', '{"kind":"RELAYS","costs":{"eu":-1}}'],
+    ['a relay whose name is none', '{"kind":"RELAYS","costs":{"__proto__":1}}'],
+    ['nine relays', `{"kind":"RELAYS","costs":{${[...'abcdefghi'].map((name) => `"${name}":1`)}}}`],
     ['a long candidate', `{"kind":"CANDIDATE","candidate":"${'a'.repeat(513)}"}`],
     ['too many bytes', `{"kind":"PING","x":"${'a'.repeat(MAX_SIGNAL_BYTES)}"}`],
   ])('%s is malformed', (_, text) => {
@@ -115,6 +128,8 @@ function anySignal(): fc.Arbitrary<SignalMessage> {
   const tieBreaker = fc.oneof(fc.bigInt(0n, 2n ** 64n - 1n), fc.constantFrom(2n ** 64n - 1n, 0n));
   const nonceBytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
   const credentials = { ufrag: iceChars(4), pwd: iceChars(22), tieBreaker };
+  const name = fc.constantFrom('main', 'eu', 'us-east-1', 'constructor', '0');
+  const relayCosts = fc.array(fc.tuple(name, fc.nat(65_535))).map((costs) => new Map(costs));
   const firstCheck = fc.constantFrom('both' as const, 'offerer' as const, 'answerer' as const);
   const anyOf: { readonly [K in SignalMessage['kind']]: fc.Arbitrary<Extract<SignalMessage, { kind: K }>> } = {
     SYN: fc.record({ kind: kind('SYN'), nonce: nonceBytes }),
@@ -124,6 +139,10 @@ function anySignal(): fc.Arbitrary<SignalMessage> {
     CANDIDATE: fc.record({ kind: kind('CANDIDATE'), candidate: printable(512, 1) }),
     BYE: fc.record({ kind: kind('BYE'), reason: printable(128) }),
     PING: fc.record({ kind: kind('PING') }),
+    RELAYS: fc.oneof(
+      fc.record({ kind: kind('RELAYS'), costs: relayCosts, ask: fc.boolean() }),
+      fc.record({ kind: kind('RELAYS'), costs: relayCosts, seen: relayCosts.map(digestOfCosts), ask: fc.boolean() }),
+    ),
   };
   return fc.oneof(...Object.values(anyOf));
 }

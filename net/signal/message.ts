@@ -1,3 +1,5 @@
+import { costsOf, isDigest, type RelayCosts } from './relay-costs.ts';
+
 /** What two nodes say to each other to set up a connection; travels sealed with kind `signal`. */
 export type SignalMessage =
   | { readonly kind: 'SYN'; readonly nonce: Uint8Array }
@@ -13,7 +15,18 @@ export type SignalMessage =
   | { readonly kind: 'ANSWER'; readonly ufrag: string; readonly pwd: string; readonly tieBreaker: bigint }
   | { readonly kind: 'CANDIDATE'; readonly candidate: string }
   | { readonly kind: 'BYE'; readonly reason: string }
-  | { readonly kind: 'PING' };
+  | { readonly kind: 'PING' }
+  | RelaysSignal;
+
+/** Which relays a node can use, so that both ends of a pair choose the same one. */
+export interface RelaysSignal {
+  readonly kind: 'RELAYS';
+  readonly costs: RelayCosts;
+  /** Of the peer's costs as this node knows them (`digestOfCosts`); absent before the first. */
+  readonly seen?: string;
+  /** The peer is to answer: this node does not know whether it has heard of these costs. */
+  readonly ask: boolean;
+}
 
 /** Whose checks begin a try; the other side begins later. */
 export type FirstCheck = 'both' | 'offerer' | 'answerer';
@@ -74,6 +87,10 @@ function toWire(message: SignalMessage): object {
     case 'BYE':
     case 'PING':
       return message;
+    case 'RELAYS': {
+      const { kind, costs, seen, ask } = message;
+      return { kind, costs: Object.fromEntries(costs), ...(seen !== undefined && { seen }), ...(ask && { ask }) };
+    }
     default:
       return message satisfies never;
   }
@@ -108,6 +125,11 @@ function fromWire(kind: SignalKind, fields: Readonly<Record<string, unknown>>): 
     }
     case 'PING':
       return { kind };
+    case 'RELAYS': {
+      const costs = costsOf(fields['costs']);
+      const { seen } = fields;
+      return costs && { kind, costs, ...(isDigest(seen) && { seen }), ask: fields['ask'] === true };
+    }
     default:
       return kind satisfies never;
   }
@@ -150,6 +172,7 @@ const SIGNAL_KINDS = {
   CANDIDATE: true,
   BYE: true,
   PING: true,
+  RELAYS: true,
 } as const satisfies Record<SignalKind, true>;
 
 function isSignalKind(kind: string): kind is SignalKind {

@@ -38,9 +38,9 @@ test('no more are under way than there are places in all, and each that lands ma
 test('what is not due is not taken, and says when it is', () => {
   const due = new DueDeliveries();
   for (const one of waiting('w_1', 'wh_1', 1, 50)) due.note(one);
-  expect([due.take(49), due.nextAt]).toEqual([[], 50]);
+  expect([due.take(49), due.nextAt()]).toEqual([[], 50]);
   expect(due.take(50)).toHaveLength(1);
-  expect(due.nextAt).toBeUndefined();
+  expect(due.nextAt()).toBeUndefined();
 });
 
 test('a workspace whose receivers are quick begins at once, however much waits for the slow ones of others', () => {

@@ -1,3 +1,4 @@
+import { LEADS_ALL, type Leading } from '../../core/base/leading.ts';
 import type { Commit } from '../../core/base/ports.ts';
 import { isOfKind } from '../../core/base/written.ts';
 import type { DeliveryRecord } from '../../core/webhooks/webhook-record.ts';
@@ -35,9 +36,13 @@ export class DueDeliveries {
    * Those to begin now, as many as there is room for; each is under way until it has {@link landed}. The workspace that has
    * the fewest under way goes first, and one that has none finds room for one where all is taken: whose receivers are slow
    * holds up nobody else.
+   *
+   * @param leads whose deliveries are sent by this control plane
    */
-  take(now: number): DueDelivery[] {
-    const due = [...this.#waiting].filter(([key, { nextAt }]) => nextAt <= now && !this.#flying.has(key));
+  take(now: number, leads: Leading['leads'] = LEADS_ALL.leads): DueDelivery[] {
+    const due = [...this.#waiting].filter(
+      ([key, { nextAt, workspace }]) => nextAt <= now && !this.#flying.has(key) && leads(workspace),
+    );
     // Of those that were made at one instant the name tells the order: the oldest has the last one.
     due.sort(([, a], [, b]) => a.nextAt - b.nextAt || (a.name < b.name ? 1 : -1));
     const held = this.#held();
@@ -67,10 +72,10 @@ export class DueDeliveries {
   }
 
   /** When the next one is due that is not under way. */
-  get nextAt(): number | undefined {
+  nextAt(leads: Leading['leads'] = LEADS_ALL.leads): number | undefined {
     let next: number | undefined;
-    for (const [key, { nextAt }] of this.#waiting) {
-      if (!this.#flying.has(key) && (next === undefined || nextAt < next)) next = nextAt;
+    for (const [key, { nextAt, workspace }] of this.#waiting) {
+      if (!this.#flying.has(key) && leads(workspace) && (next === undefined || nextAt < next)) next = nextAt;
     }
     return next;
   }

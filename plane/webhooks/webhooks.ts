@@ -1,11 +1,12 @@
+import { eachLed, LEADS_ALL, type Leading, whereLed } from '../../core/base/leading.ts';
 import type { Commit } from '../../core/base/ports.ts';
 import { attemptDelivery } from '../../core/webhooks/attempt.ts';
 import { queueEvents } from '../../core/webhooks/queue.ts';
 import type { WebhookSender } from '../../core/webhooks/sender.ts';
 import { removeOldDeliveries } from '../../core/webhooks/upkeep.ts';
 import type { Services } from '../../core/workflow/services.ts';
-import { eachWorkspace } from '../each-workspace.ts';
 import { type Job, type ObserveJob, startJobs } from '../jobs.ts';
+import { type Leadership, leadsAll } from '../leadership.ts';
 import { every } from '../periodic.ts';
 import { DueDeliveries, type DueDelivery } from './due.ts';
 
@@ -18,27 +19,41 @@ type WebhookServices = Pick<Services, 'store' | 'clock' | 'log' | 'keys' | 'sett
   readonly observe?: ObserveJob;
 };
 
-/** Queues events as they are committed, and sends what is due. */
-export function startWebhooks(services: WebhookServices, sender: WebhookSender) {
+/** Queues events as they are committed, and sends what is due, of the workspaces that are led here. */
+export function startWebhooks(
+  services: WebhookServices,
+  sender: WebhookSender,
+  leadership: Pick<Leadership, 'leads' | 'under' | 'onChange'> = leadsAll,
+) {
   const { store, log } = services;
   const due = new DueDeliveries();
   const aborter = new AbortController();
-  const flights = new Set<Promise<void>>();
+  const flights = new Map<Promise<void>, DueDelivery>();
   const unsubscribe = store.onCommit((commit) => due.handle(commit));
-  const sending = sendingJob(services, due, begin);
+  const sending = sendingJob(services, { due, leadership, begin });
+  const queueing = queueingJob(services, leadership);
+  // The next leader would send again what is under way.
+  const unfollow = leadership.onChange(() => {
+    queueing.sweep();
+    return Promise.all(
+      [...flights].flatMap(([flight, { workspace }]) => (leadership.leads(workspace) ? [] : [flight])),
+    );
+  });
   const jobs = startJobs(
     [
-      queueingJob(services),
+      queueing.job,
       sending.job,
       every('remove old webhook deliveries', HOUR_MS, services, () =>
-        eachWorkspace(services, (workspace) => removeOldDeliveries(services, workspace)),
+        eachLed(leadership, services, (workspace, led) => removeOldDeliveries(led, workspace)),
       ),
     ],
-    services,
+    { ...services, leadership },
   );
 
   function begin(delivery: DueDelivery): void {
-    const flight = attemptDelivery(services, sender, delivery, aborter.signal)
+    const flight = whereLed(leadership, services, delivery.workspace, (led) =>
+      attemptDelivery(led, sender, delivery, aborter.signal),
+    )
       .catch((error: unknown) => {
         if (aborter.signal.aborted) return;
         log.error(
@@ -52,7 +67,7 @@ export function startWebhooks(services: WebhookServices, sender: WebhookSender) 
         due.landed(delivery);
         jobs.wake(sending.job.name);
       });
-    flights.add(flight);
+    flights.set(flight, delivery);
   }
 
   return {
@@ -60,19 +75,20 @@ export function startWebhooks(services: WebhookServices, sender: WebhookSender) 
     async stop(): Promise<void> {
       aborter.abort();
       await jobs.stop();
-      await Promise.all(flights);
+      await Promise.all(flights.keys());
       unsubscribe();
+      unfollow();
     },
   };
 }
 
 /** Looks at the logs of all workspaces at first and each minute, and at once at one that was written to. */
-function queueingJob(services: Pick<Services, 'store' | 'clock' | 'settings'>): Job {
-  const { clock, store } = services;
+function queueingJob(services: Pick<Services, 'store' | 'clock' | 'settings'>, leading: Leading) {
+  const { clock } = services;
   const written = new Set<string>();
   const from = new Map<string, number>();
   let nextSweepAt = 0;
-  return {
+  const job: Job = {
     name: 'queue webhook deliveries',
     wakeOn(commit) {
       if (commit.changes.every(isOwn)) return false;
@@ -82,12 +98,21 @@ function queueingJob(services: Pick<Services, 'store' | 'clock' | 'settings'>): 
     async run() {
       if (clock.now() >= nextSweepAt) {
         nextSweepAt = clock.now() + MINUTE_MS;
-        await eachWorkspace(services, (workspace) => queueEvents(services, workspace, from));
+        await eachLed(leading, services, (workspace, led) => queueEvents(led, workspace, from));
       }
       const chosen = [...written];
       written.clear();
-      for (const workspace of chosen) await queueEvents({ ...services, store }, workspace, from);
+      for (const workspace of chosen) {
+        await whereLed(leading, services, workspace, (led) => queueEvents(led, workspace, from));
+      }
       return nextSweepAt;
+    },
+  };
+  return {
+    job,
+    /** Has the next run look at all logs: others led some of them until now. */
+    sweep() {
+      nextSweepAt = 0;
     },
   };
 }
@@ -101,8 +126,15 @@ function isOwn({ type, record, before }: Commit['changes'][number]): boolean {
 
 function sendingJob(
   services: Pick<Services, 'store' | 'clock'>,
-  due: DueDeliveries,
-  begin: (one: DueDelivery) => void,
+  {
+    due,
+    leadership,
+    begin,
+  }: {
+    readonly due: DueDeliveries;
+    readonly leadership: Pick<Leadership, 'leads'>;
+    readonly begin: (one: DueDelivery) => void;
+  },
 ) {
   const { store, clock } = services;
   let isLoaded = false;
@@ -112,14 +144,15 @@ function sendingJob(
     wakeOn: ({ changes }) => changes.some(({ record }) => record.kind === 'WebhookDelivery'),
     async run() {
       if (!isLoaded) {
-        await eachWorkspace(services, async (workspace) => {
+        // Of all workspaces, also where another leads: who takes them over has nothing to read.
+        await eachLed(LEADS_ALL, services, async (workspace) => {
           for (const delivery of (await store.list(workspace, 'WebhookDelivery')).items) due.note(delivery);
         });
         isLoaded = true;
       }
       if (clock.now() < paused) return paused;
-      for (const one of due.take(clock.now())) begin(one);
-      const { nextAt } = due;
+      for (const one of due.take(clock.now(), leadership.leads)) begin(one);
+      const nextAt = due.nextAt(leadership.leads);
       // What is due and finds no room is woken by what lands.
       return nextAt === undefined || nextAt <= clock.now() ? undefined : nextAt;
     },

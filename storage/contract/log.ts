@@ -70,6 +70,17 @@ export function logContract(open: OpenStore): void {
       expect(await waiting).toMatchObject({ code: 'unavailable' });
       expect(await outcome(store.revision(WS))).toMatchObject({ code: 'unavailable' });
       expect(await outcome(store.commit(WS, [], WHY))).toMatchObject({ code: 'unavailable' });
+      expect(await outcome(store.caughtUp([WS]))).toMatchObject({ code: 'unavailable' });
+    });
+
+    test('is caught up, also with workspaces that are not there, once listeners were told of all that was acknowledged', async () => {
+      const store = await opened(open);
+      const heard: number[] = [];
+      store.onCommit(({ revision }) => heard.push(revision));
+      await store.caughtUp(['w_nowhere', SYSTEM_WORKSPACE]);
+      await Promise.all([1, 2, 3].map((n) => store.commit(WS, [{ op: 'create', record: draft(`n${n}`) }], WHY)));
+      await Promise.all([store.caughtUp([WS]), store.caughtUp([WS, 'w_nowhere']), store.caughtUp([])]);
+      expect(heard).toEqual([1, 2, 3]);
     });
 
     test('tells listeners of each commit in order before its writer hears, until they leave', async () => {
@@ -177,6 +188,63 @@ export function logContract(open: OpenStore): void {
       expect(await store.acquire('leader', 'a', 1_000)).toBeUndefined();
       await store.release('leader', 'b');
       expect(await store.acquire('leader', 'a', 1_000)).toEqual({ fence: 3, expiresAt: START + 2_500 });
+    });
+
+    test('are listed with their holders, by the beginning of their names', async () => {
+      const clock = testClock();
+      const store = await opened(open, clock);
+      for (const name of ['part/b', 'part/a', 'part', 'other/a']) await store.acquire(name, `of ${name}`, 1_000);
+      await store.acquire('part/c', 'c', 500);
+      await store.release('part/b', 'of part/b');
+      clock.set(START + 500);
+      const listed = [{ name: 'part/a', holder: 'of part/a' }, { name: 'part/b' }, { name: 'part/c' }];
+      expect(await store.leases('part/')).toEqual(listed);
+      expect(await store.leases('none')).toEqual([]);
+    });
+
+    test('let their holder write, and nobody who has lost or released them', async () => {
+      const clock = testClock();
+      const store = await opened(open, clock);
+      const { fence = 0 } = (await store.acquire('leader', 'a', 1_000)) ?? {};
+      const as = (held: number) => (name: string) =>
+        outcome(
+          store.commit(WS, [{ op: 'create', record: draft(name) }], {
+            ...WHY,
+            fence: { lease: 'leader', fence: held },
+          }),
+        );
+      const byA = as(fence);
+      const written = await byA('first');
+      expect(written).toMatchObject({ revision: 1 });
+      expect(written).not.toHaveProperty('fence');
+      clock.set(START + 5_000);
+      // Nobody else has begun yet.
+      expect(await byA('late')).toMatchObject({ revision: 2 });
+      const taken = (await store.acquire('leader', 'b', 1_000))?.fence ?? 0;
+      const fenced = { code: 'fenced', subject: 'leader' };
+      expect(await byA('too late')).toEqual(fenced);
+      expect(await as(taken)('second')).toMatchObject({ revision: 3 });
+      await store.release('leader', 'b');
+      expect(await as(taken)('after the release')).toEqual(fenced);
+      const never = { ...WHY, fence: { lease: 'never held', fence: 0 } };
+      expect(await outcome(store.commit(WS, [], never))).toEqual({ code: 'fenced', subject: 'never held' });
+      const names = (await store.list(WS, 'MeshPeer')).items.map(({ name }) => name);
+      expect(names).toEqual(['first', 'late', 'second']);
+      expect((await store.audit(WS, { limit: 1 }))[0]?.commit).not.toHaveProperty('fence');
+    });
+
+    test('of writers who share a group with one that has lost its lease, only that one is refused', async () => {
+      const store = await opened(open);
+      const { fence = 0 } = (await store.acquire('leader', 'a', 1_000)) ?? {};
+      const write = (name: string, held?: number) =>
+        outcome(
+          store.commit(WS, [{ op: 'create', record: draft(name) }], {
+            ...WHY,
+            ...(held !== undefined && { fence: { lease: 'leader', fence: held } }),
+          }),
+        );
+      const answers = await Promise.all([write('a'), write('b', fence), write('c', fence + 1), write('d', fence)]);
+      expect(answers).toMatchObject([{ revision: 1 }, { revision: 2 }, { code: 'fenced' }, { revision: 3 }]);
     });
 
     test('go to exactly one of many that ask at once', async () => {

@@ -41,7 +41,7 @@ describe.skipIf(!hasMongod)('between a file and a replica set', () => {
     const source = { ...(await openCopySource(from)), ...over };
     const target = await openCopyTarget(to, START);
     try {
-      return await copyStore({ source, target, installation: 'mesh:1/', now: START, progress() {} });
+      return await copyStore({ source, target, installation: 'mesh:1/', keys: 'of-1', now: START, progress() {} });
     } finally {
       await source.close();
       await target.close();
@@ -85,6 +85,31 @@ describe.skipIf(!hasMongod)('between a file and a replica set', () => {
     expect(refused).toMatchObject(told);
     expect(await outcome(plane.record(WS, [{ type: 'login', actor: 'user:ada', result: 'ok' }]))).toMatchObject(told);
     expect(await outcome(plane.compact(WS, 5, []))).toMatchObject(told);
+    // Nor a workspace that was never marked.
+    expect(await outcome(plane.commit('w_new', [{ op: 'create', record: draft('first') }], WHY))).toMatchObject(told);
+  });
+
+  test('a copy is of the keys of what was copied, and another life of it; what is counted and held there is not moved', async () => {
+    const [url, back, again] = [servers.url('lives'), path.join(folder, 'h.db'), servers.url('lives2')];
+    const clock = testClock();
+    const plane = await openStore(url, { clock, log: silentLog });
+    await fill(plane, clock);
+    const first = await plane.shared?.claim('of-1');
+    await plane.shared?.counts.add(new Map([['logins', 3]]), START + 1_000_000);
+    await plane.close();
+    await copy(url, again);
+    const moved = await opened(again);
+    const second = await moved.shared?.claim('of-2');
+    expect([first?.keys, second?.keys]).toEqual(['of-1', 'of-1']);
+    expect(second?.epoch).not.toBe(first?.epoch);
+    expect(await moved.shared?.counts.add(new Map([['logins', 1]]), START + 1_000_000)).toEqual(
+      new Map([['logins', 1]]),
+    );
+    await moved.close();
+    await copy(again, back);
+    await copy(back, url);
+    const third = await (await opened(url)).shared?.claim('of-1');
+    expect([first?.epoch, second?.epoch]).not.toContain(third?.epoch);
   });
 
   test('what a control plane of a cluster has a lease of is not copied, and goes on', async () => {

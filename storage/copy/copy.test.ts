@@ -47,7 +47,7 @@ async function copy({ from, to, installation = 'mesh:1/', now = START, over }: C
   const opened = await openCopyTarget(to, now);
   const target = { ...opened, ...over?.(opened) };
   try {
-    return await copyStore({ source, target, installation, now, progress() {} });
+    return await copyStore({ source, target, installation, keys: 'of-1', now, progress() {} });
   } finally {
     await source.close();
     await target.close();

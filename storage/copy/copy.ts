@@ -11,7 +11,11 @@ export interface CopyOptions {
   readonly target: CopyTarget;
   /** Whose records they are, as the origins of its logs say. */
   readonly installation: string;
+  /** Names the keys that they are written with. */
+  readonly keys: string;
   readonly now: number;
+  /** Called once both are the same, before control planes can start on the new one. */
+  whole?(written: Contents): Promise<void>;
   progress(step: Progress): void;
 }
 
@@ -35,7 +39,8 @@ export interface Copied {
  *
  * @throws StoreError `unavailable` that says what is in the way; then the source is as it was
  */
-export async function copyStore({ source, target, installation, now, progress }: CopyOptions): Promise<Copied> {
+export async function copyStore(options: CopyOptions): Promise<Copied> {
+  const { source, target, installation, keys, now, progress } = options;
   const before = await source.moved();
   const found = await target.find();
   requireFree(found, target.place, installation);
@@ -53,9 +58,11 @@ export async function copyStore({ source, target, installation, now, progress }:
   await source.hold({ ...moved, done: before?.done ?? false });
   try {
     if (found.is === 'retired') await requireWithin(found.contents, source, target.place);
-    await target.begin({ installation, from: source.place, at: now });
+    await target.begin({ installation, from: source.place, at: now }, keys);
     await copyAll(source, target, progress);
-    const workspaces = await compared(source, await target.written(), progress);
+    const written = await target.written();
+    const workspaces = await compared(source, written, progress);
+    await options.whole?.(written);
     await source.retire({ ...moved, done: true });
     return { workspaces, aside: await target.finish() };
   } catch (error) {

@@ -29,8 +29,11 @@ export interface CopyTarget {
   readonly place: string;
   /** What is there. */
   find(): Promise<Found>;
-  /** Empties it, but for what is put aside in the end: no control plane starts on it until `finish`. */
-  begin(mark: CopyMark): Promise<void>;
+  /**
+   * Empties it, but for what is put aside in the end: no control plane starts on it until `finish`, and then only one that has
+   * the keys, where several can.
+   */
+  begin(mark: CopyMark, keys: string): Promise<void>;
   /** Of the head, before its rows. */
   addWorkspace(head: WorkspaceHead): Promise<void>;
   write<P extends Part>(head: WorkspaceHead, part: P, rows: readonly Rows[P][]): Promise<void>;

@@ -3,15 +3,15 @@ import type { AuditEntry, AuditQuery } from '../../core/base/ports.ts';
 import type { Entry } from '../apply-batch.ts';
 import { isAskedFor } from '../audit-filter.ts';
 import { parseStored } from '../body.ts';
-import type { Connection } from './connect.ts';
+import type { Collections, Connection } from './connect.ts';
 import { type EntryDoc, entryId } from './documents.ts';
 
 /** Newest first. The server leaves out what it can tell by the fields of an entry. */
 export function queryAudit(connection: Connection, ws: string, query: AuditQuery): Promise<AuditEntry[]> {
-  return connection.snapshot(async (session) => {
+  return connection.snapshot(async (session, collections) => {
     const { actor, kind, type, from, to, before = Number.POSITIVE_INFINITY, limit } = query;
-    const first = from === undefined ? 0 : await entriesBefore(connection, ws, from, session);
-    const end = to === undefined ? before : Math.min(before, await entriesBefore(connection, ws, to + 1, session));
+    const first = from === undefined ? 0 : await entriesBefore(collections, ws, from, session);
+    const end = to === undefined ? before : Math.min(before, await entriesBefore(collections, ws, to + 1, session));
     const filter: Filter<EntryDoc> = {
       _id: { $gte: entryId(ws, first), $lt: entryId(ws, end) },
       ...(actor !== undefined && { actor }),
@@ -19,7 +19,7 @@ export function queryAudit(connection: Connection, ws: string, query: AuditQuery
       ...(type !== undefined && { commit: { $exists: type === 'commit' } }),
     };
     const found: AuditEntry[] = [];
-    const entries = connection.log.find(filter, { session, sort: { _id: -1 }, projection: { entry: 1 } });
+    const entries = collections.log.find(filter, { session, sort: { _id: -1 }, projection: { entry: 1 } });
     for await (const { _id, entry: text } of entries) {
       if (found.length >= limit) break;
       const entry: AuditEntry = { seq: _id.seq, ...parseStored<Entry>(text) };
@@ -31,7 +31,7 @@ export function queryAudit(connection: Connection, ws: string, query: AuditQuery
 
 /** How many entries are older than an instant: instants never fall from one to the next. */
 async function entriesBefore(
-  { log }: Connection,
+  { log }: Collections,
   ws: string,
   instant: number,
   session: ClientSession,

@@ -1,8 +1,30 @@
 import { setTimeout as after } from 'node:timers/promises';
-import { type ClientSession, type Collection, MongoClient, ReadConcern, ReadPreference, WriteConcern } from 'mongodb';
+import {
+  type ClientSession,
+  type Collection,
+  type Db,
+  MongoClient,
+  ReadConcern,
+  ReadPreference,
+  type Timestamp,
+  WriteConcern,
+} from 'mongodb';
 import { unavailable } from '../unavailable.ts';
-import type { CheckpointDoc, EntryDoc, LeaseDoc, RecordDoc, SchemaDoc, VersionDoc, WorkspaceDoc } from './documents.ts';
-import { asStoreError, canStartAgain, isOutcomeUnknown, isPassing } from './errors.ts';
+import { buildEndAbandoned } from './abandoned.ts';
+import type {
+  CallDoc,
+  CellDoc,
+  CheckpointDoc,
+  CountDoc,
+  EntryDoc,
+  InstallationDoc,
+  LeaseDoc,
+  RecordDoc,
+  SchemaDoc,
+  VersionDoc,
+  WorkspaceDoc,
+} from './documents.ts';
+import { asStoreError, canStartAgain, isHeldUp, isOutcomeUnknown, isPassing } from './errors.ts';
 
 /** Of a URL that names none. */
 const DEFAULT_DATABASE = 'mesh';
@@ -13,23 +35,42 @@ const OLDEST_SERVER = 6;
 const PATIENCE_MS = 20_000;
 const SELECT_MS = 15_000;
 const CONNECT_MS = 5_000;
+const APP_NAME = 'meshd';
+/** Who has met another writer for so long looks whether that one still runs. */
+const HELD_UP_MS = 1_000;
 /** Between two tries, at random up to this: two control planes that met at a workspace do not meet again. */
 const PAUSE_MS = 30;
+/** Until what one member has acknowledged is known to be held by a majority. */
+const BEHIND_MS = 4;
 
-/** A replica set, with the collections of an installation. What is read and written there is held by a majority. */
-export interface Connection {
-  readonly client: MongoClient;
+/** The collections of an installation. */
+export interface Collections {
   readonly workspaces: Collection<WorkspaceDoc>;
   readonly records: Collection<RecordDoc>;
   readonly versions: Collection<VersionDoc>;
   readonly log: Collection<EntryDoc>;
   readonly checkpoints: Collection<CheckpointDoc>;
   readonly leases: Collection<LeaseDoc>;
+  readonly cells: Collection<CellDoc>;
+  readonly counts: Collection<CountDoc>;
+  readonly calls: Collection<CallDoc>;
   readonly schema: Collection<SchemaDoc>;
-  /** Reads that see whatever this process wrote or saw before, or a write that may be made twice. @throws StoreError */
-  run<T>(query: (session: ClientSession) => Promise<T>): Promise<T>;
-  /** Reads that all see one instant. @throws StoreError */
-  snapshot<T>(query: (session: ClientSession) => Promise<T>): Promise<T>;
+  readonly installation: Collection<InstallationDoc>;
+}
+
+/** A replica set, with the collections of an installation. What is read and written there is held by a majority. */
+export interface Connection extends Collections {
+  readonly client: MongoClient;
+  /**
+   * Reads that see whatever this process wrote or saw before, or a write that may be made twice. One that `isFirst` waits
+   * for nothing that was seen. @throws StoreError
+   */
+  run<T>(query: (session: ClientSession) => Promise<T>, options?: { readonly isFirst: boolean }): Promise<T>;
+  /**
+   * Reads that all see one instant, which is no older than what this process wrote or saw before: of `collections`,
+   * whose read concern is the one of the session. @throws StoreError
+   */
+  snapshot<T>(query: (session: ClientSession, collections: Collections) => Promise<T>): Promise<T>;
   /** All of `work`, held by a majority, or nothing; begun again where another writer came first. @throws StoreError */
   transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -56,8 +97,7 @@ export function connectionTo(url: string): Connection {
 function clientOf(url: string): MongoClient {
   try {
     return new MongoClient(url, {
-      appName: 'meshd',
-      readConcern: new ReadConcern('majority'),
+      appName: APP_NAME,
       writeConcern: new WriteConcern('majority'),
       readPreference: ReadPreference.primary,
       retryWrites: true,
@@ -88,57 +128,66 @@ async function requireReplicaSet(client: MongoClient): Promise<void> {
 }
 
 function connectionOf(client: MongoClient, name: string): Connection {
-  const database = client.db(name);
+  /** One that has a read concern of its own is not read as of the instant of a session. */
+  const plain = collectionsIn(client.db(name));
   /** Carries from one session to the next what this process has seen. */
-  let seen: ClientSession['operationTime'];
+  let seen: Timestamp | undefined;
   const keep = ({ operationTime }: ClientSession) => {
-    if (operationTime && (!seen || operationTime.greaterThan(seen))) seen = operationTime;
+    if (operationTime && isBefore(seen, operationTime)) seen = operationTime;
   };
   let closed = false;
   const requireOpen = () => {
     // The driver would connect anew.
     if (closed) throw unavailable('the store is closed');
   };
-  const begin = () => {
+  const endAbandoned = buildEndAbandoned(client, APP_NAME);
+  const begin = (isFirst = false) => {
     requireOpen();
     const session = client.startSession({ causalConsistency: true });
-    if (seen) session.advanceOperationTime(seen);
+    if (seen && !isFirst) session.advanceOperationTime(seen);
     return session;
   };
 
   return {
     client,
-    workspaces: database.collection('workspace'),
-    records: database.collection('record'),
-    versions: database.collection('version'),
-    log: database.collection('log'),
-    checkpoints: database.collection('checkpoint'),
-    leases: database.collection('lease'),
-    schema: database.collection('schema'),
-    run: (query) =>
+    ...collectionsIn(client.db(name, { readConcern: new ReadConcern('majority') })),
+    run: (query, options) =>
       patiently(async () => {
-        const session = begin();
+        const session = begin(options?.isFirst);
         try {
           return await query(session);
+        } catch (error) {
+          if (isHeldUp(error)) await endAbandoned();
+          throw error;
         } finally {
           keep(session);
           await session.endSession();
         }
       }),
-    snapshot: (query) =>
-      patiently(async () => {
-        requireOpen();
-        const session = client.startSession({ snapshot: true });
-        try {
-          return await query(session);
-        } finally {
-          await session.endSession();
-        }
-      }),
+    async snapshot(query) {
+      const least = seen;
+      const deadline = performance.now() + PATIENCE_MS;
+      for (;;) {
+        const { result, instant } = await patiently(async () => {
+          requireOpen();
+          const session = client.startSession({ snapshot: true });
+          try {
+            return { result: await query(session, plain), instant: instantOf(session) };
+          } finally {
+            await session.endSession();
+          }
+        });
+        // A primary that has only just become one may not know yet what the majority holds.
+        if (!instant || !isBefore(instant, least)) return result;
+        if (performance.now() > deadline)
+          throw unavailable('the database does not come to what was read from it before');
+        await after(Math.random() * BEHIND_MS);
+      }
+    },
     async transaction(work) {
       const session = begin();
       try {
-        return await inTransaction(session, work);
+        return await inTransaction(session, work, endAbandoned);
       } catch (error) {
         throw asStoreError(error);
       } finally {
@@ -153,8 +202,38 @@ function connectionOf(client: MongoClient, name: string): Connection {
   };
 }
 
-async function inTransaction<T>(session: ClientSession, work: (session: ClientSession) => Promise<T>): Promise<T> {
-  const deadline = performance.now() + PATIENCE_MS;
+function collectionsIn(database: Db): Collections {
+  return {
+    workspaces: database.collection('workspace'),
+    records: database.collection('record'),
+    versions: database.collection('version'),
+    log: database.collection('log'),
+    checkpoints: database.collection('checkpoint'),
+    leases: database.collection('lease'),
+    cells: database.collection('cell'),
+    counts: database.collection('count'),
+    calls: database.collection('call'),
+    schema: database.collection('schema'),
+    installation: database.collection('installation'),
+  };
+}
+
+/** The instant that a snapshot session has read; undefined where it has read nothing. The types of the driver leave it out. */
+function instantOf(session: ClientSession): Timestamp | undefined {
+  return (session as { readonly snapshotTime?: Timestamp }).snapshotTime;
+}
+
+function isBefore(a: Timestamp | undefined, b: Timestamp | undefined): boolean {
+  return b !== undefined && (a === undefined || b.greaterThan(a));
+}
+
+async function inTransaction<T>(
+  session: ClientSession,
+  work: (session: ClientSession) => Promise<T>,
+  endAbandoned: () => Promise<void>,
+): Promise<T> {
+  const begun = performance.now();
+  const deadline = begun + PATIENCE_MS;
   for (;;) {
     session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } });
     try {
@@ -163,7 +242,9 @@ async function inTransaction<T>(session: ClientSession, work: (session: ClientSe
       return result;
     } catch (error) {
       if (session.inTransaction()) await session.abortTransaction().catch(() => undefined);
-      if (!canStartAgain(error) || performance.now() > deadline) throw error;
+      const now = performance.now();
+      if (!canStartAgain(error) || now > deadline) throw error;
+      if (now - begun > HELD_UP_MS) await endAbandoned();
       await after(Math.random() * PAUSE_MS);
     }
   }

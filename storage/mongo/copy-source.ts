@@ -4,12 +4,12 @@ import type { CopySource } from '../copy/place.ts';
 import { unavailable } from '../unavailable.ts';
 import { type Connection, connect } from './connect.ts';
 import { contentsOf } from './contents.ts';
-import { movedOf, placeOf } from './moved.ts';
+import { movedOf, placeOf, touch } from './moved.ts';
 import { migrate } from './schema.ts';
 
 /**
  * A database that others may have open. While it is held each commit of theirs is refused, since it reads the mark of its
- * workspace in its own transaction.
+ * workspace in its own transaction, or that of the database where it makes one.
  *
  * @throws StoreError `unavailable`
  */
@@ -32,6 +32,7 @@ export async function openMongoSource(url: string): Promise<CopySource> {
     async hold(moved) {
       await requireNobody(connection, place);
       await mark(moved);
+      await run((session) => touch(schema, session));
       await run((session) => workspaces.updateMany({}, { $set: { moved: true } }, { session }));
     },
     async release() {
@@ -39,8 +40,6 @@ export async function openMongoSource(url: string): Promise<CopySource> {
       await run((session) => schema.deleteOne({ _id: 'moved' }, { session }));
     },
     async retire(moved) {
-      const begun = await run((session) => workspaces.findOne({ moved: { $exists: false } }, { session }));
-      if (begun) throw unavailable(`${begun._id} was made meanwhile: end every meshd on ${place}, and copy again`);
       await mark(moved);
     },
     close: connection.close,

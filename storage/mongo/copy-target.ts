@@ -4,6 +4,7 @@ import type { CopyTarget } from '../copy/place.ts';
 import { unavailable } from '../unavailable.ts';
 import { type Connection, connect } from './connect.ts';
 import { contentsOf } from './contents.ts';
+import { installationIn } from './installation.ts';
 import { copyMarkOf, movedOf, placeOf } from './moved.ts';
 import { migrate } from './schema.ts';
 import { WRITINGS } from './write-rows.ts';
@@ -24,7 +25,7 @@ export async function openMongoTarget(url: string): Promise<CopyTarget> {
       if (moved?.done) return { is: 'retired', contents: contentsOf(connection) };
       return { is: moved || (await hasDocuments(connection)) ? 'used' : 'empty' };
     },
-    async begin(mark) {
+    async begin(mark, keys) {
       const copy = { ...mark, run: id };
       await run((session) => schema.updateOne({ _id: 'copy' }, { $set: { copy } }, { session, upsert: true }));
       for (const collection of collectionsOf(connection)) {
@@ -32,6 +33,8 @@ export async function openMongoTarget(url: string): Promise<CopyTarget> {
       }
       await run((session) => schema.deleteMany({ _id: { $ne: 'copy' } }, { session }));
       await migrate(connection);
+      // Of the collections that were made just now, so that its epoch is another one too.
+      await installationIn(connection).claim(keys);
     },
     async addWorkspace({ name: _id, peaks, ...head }) {
       const document = { ...head, peaks: peaks.map((peak) => Buffer.from(peak, 'hex')) };

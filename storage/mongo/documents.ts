@@ -1,4 +1,4 @@
-import { type Binary, type Filter, MaxKey } from 'mongodb';
+import { type Binary, type Filter, MaxKey, type ObjectId } from 'mongodb';
 import type { Kind, RecordKey } from '../../core/base/record.ts';
 import { foldName } from '../../core/base/record.ts';
 import type { CopyMark, Moved } from '../copy/moved.ts';
@@ -74,15 +74,67 @@ export interface LeaseDoc {
   readonly holder: string | null;
   readonly fence: number;
   readonly expiresAt: number;
+  /** Counts the transactions that were written under it: each meets a take-over at this document. */
+  readonly writes?: number;
+}
+
+/** Of what control planes share beside the records, each is removed some time after its end. */
+interface Ending {
+  readonly gone: Date;
+}
+
+/** What is over stays so long, for the clock of the server may be ahead of that of a control plane. */
+const CLEARED_MS = 3_600_000;
+
+/** When the server clears something away. */
+export function goneAfter(expiresAt: number): Date {
+  return new Date(expiresAt + CLEARED_MS);
+}
+
+export interface CellDoc extends Ending {
+  /** The space, a colon and the key. */
+  readonly _id: string;
+  /** JSON. */
+  readonly value: string;
+  readonly expiresAt: number;
+  readonly tags: readonly string[];
+  /** Another with each write. */
+  readonly stamp: ObjectId;
+}
+
+export interface CountDoc extends Ending {
+  readonly _id: string;
+  readonly count: number;
+}
+
+/** A call of an agent or of a program. */
+export interface CallDoc extends Ending {
+  readonly ws: string;
+  readonly caller: string;
+  readonly family: string;
+  readonly seq: number;
+  readonly text: string;
 }
 
 /** What the collections are; and of a database that no control plane starts on, why. Each in a document of its own. */
 export interface SchemaDoc {
   readonly _id: 'schema' | 'moved' | 'copy';
   readonly version?: number;
+  /** Counts the workspaces that were made, and the moves: each two of them meet here. */
+  readonly begun?: number;
   readonly moved?: Moved;
   /** `run` is that of the process that writes it. */
   readonly copy?: CopyMark & { readonly run: string };
+}
+
+/** The one document that says whose the database is. */
+export interface InstallationDoc {
+  readonly _id: 'installation';
+  /** Names the keys that it is written with. */
+  readonly keys?: string;
+  readonly epoch: string;
+  /** The collection that the epoch is of, which is another one in a database that was restored or copied. */
+  readonly of: string;
 }
 
 /** Written as it is, read back as a Buffer. */

@@ -5,6 +5,7 @@ import { unavailable } from '../unavailable.ts';
 const DUPLICATE_KEY = 11_000;
 const OUT_OF_DISK_SPACE = 14_031;
 const WRITE_CONFLICT = 112;
+const MAX_TIME_EXPIRED = 50;
 
 export function isDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
@@ -17,12 +18,21 @@ export function canStartAgain(error: unknown): boolean {
   return error.hasErrorLabel('TransientTransactionError') || isConflict || isDuplicate(error);
 }
 
-/** HostUnreachable, HostNotFound, NetworkTimeout, ShutdownInProgress, ReadConcernMajorityNotAvailableYet, PrimarySteppedDown, ExceededTimeLimit, SocketException, NotWritablePrimary, InterruptedAtShutdown, InterruptedDueToReplStateChange, NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary. */
-const PASSING = new Set([6, 7, 89, 91, 134, 189, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436]);
+/** Whether it took as long as it may: another's transaction has written to the same and is not over. */
+export function isHeldUp(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === MAX_TIME_EXPIRED;
+}
+
+/** HostUnreachable, HostNotFound, MaxTimeMSExpired, NetworkTimeout, ShutdownInProgress, ReadConcernMajorityNotAvailableYet, PrimarySteppedDown, SnapshotTooOld, SnapshotUnavailable, ExceededTimeLimit, SocketException, NotWritablePrimary, InterruptedAtShutdown, InterruptedDueToReplStateChange, NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary. */
+const PASSING = new Set([6, 7, 50, 89, 91, 134, 189, 239, 246, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436]);
 
 /** Whether it was the connection or a change of primary, after which the same is asked again. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof MongoNetworkError || (error instanceof MongoServerError && PASSING.has(Number(error.code)));
+  return (
+    error instanceof MongoNetworkError ||
+    isHeldUp(error) ||
+    (error instanceof MongoServerError && PASSING.has(Number(error.code)))
+  );
 }
 
 /** Whether a transaction may stand or not: it is asked again, which writes nothing twice. */

@@ -2,6 +2,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import type { ChangeStream, Timestamp } from 'mongodb';
 import type { Commit, Log } from '../../core/base/ports.ts';
 import type { Feed } from '../feed.ts';
+import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
 import type { WorkspaceDoc } from './documents.ts';
 import { readNews } from './log.ts';
@@ -89,7 +90,8 @@ export async function follow(
     while (!closed && (published.get(workspace) ?? 0) < revision) {
       const under = reading.get(workspace);
       if (under !== undefined) {
-        await under;
+        // Whoever began it is told why it failed.
+        await under.catch(() => undefined);
         continue;
       }
       const work = publishNews(workspace).finally(() => reading.delete(workspace));
@@ -101,7 +103,7 @@ export async function follow(
   async function publishNews(workspace: string): Promise<void> {
     const news = await readNews(connection, workspace, published.get(workspace) ?? 0);
     for (const commit of news) publish(commit);
-    if (news.length === 0) throw new Error(`the log of ${workspace} has less than its head says`);
+    if (news.length === 0) throw unavailable(`the log of ${workspace} has less than its head says`);
   }
 
   function publish(commit: Commit): void {

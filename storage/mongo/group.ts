@@ -1,11 +1,19 @@
 import type { ClientSession, Filter } from 'mongodb';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
-import type { Commit, CommitContext, Op, SecurityEvent } from '../../core/base/ports.ts';
+import {
+  type Commit,
+  type CommitContext,
+  type Fence,
+  type Op,
+  type SecurityEvent,
+  StoreError,
+} from '../../core/base/ports.ts';
 import { KINDS, type Kind, type RecordDraft } from '../../core/base/record.ts';
 import { applyBatch, eventEntry, nextInstant } from '../apply-batch.ts';
 import type { Connection } from './connect.ts';
 import { type RecordDoc, recordId } from './documents.ts';
 import { Head, loadHeads, writeHeads } from './heads.ts';
+import { heldOf } from './lease.ts';
 import { LoadedRows } from './rows.ts';
 
 export interface CommitJob {
@@ -29,12 +37,16 @@ export async function writeGroup(
   jobs: readonly WriteJob[],
   now: number,
 ): Promise<Outcome[]> {
+  // First of all, so that a transaction begins with what it may meet another holder at.
+  const isHeld = await heldOf(connection, fencesOf(jobs), session);
   const names = jobs.flatMap((job) => [job.workspace, ...(tellsInstallation(job) ? [SYSTEM_WORKSPACE] : [])]);
   const heads = await loadHeads(connection, names, session);
   const rows = await loadRows(connection, session, jobs, heads);
   const outcomes = jobs.map((job): Outcome => {
     const head = heads.get(job.workspace) ?? new Head(job.workspace, undefined);
     if ('events' in job) return appendEvents(head, job.events, now);
+    const { fence } = job.context;
+    if (fence && !isHeld(fence)) return { error: new StoreError('fenced', fence.lease) };
     return judge(job, {
       head,
       heads,
@@ -48,6 +60,10 @@ export async function writeGroup(
   if (writes.length > 0) await connection.records.bulkWrite(writes, { session });
   if (versions.length > 0) await connection.versions.insertMany(versions, { session });
   return outcomes;
+}
+
+function fencesOf(jobs: readonly WriteJob[]): Fence[] {
+  return jobs.flatMap((job) => ('ops' in job ? (job.context.fence ?? []) : []));
 }
 
 interface Found {

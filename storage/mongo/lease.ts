@@ -1,11 +1,16 @@
-import type { Clock } from '../../core/base/ports.ts';
+import type { ClientSession } from 'mongodb';
+import type { Clock, Fence, LeaseState } from '../../core/base/ports.ts';
 import type { Connection } from './connect.ts';
+import type { LeaseDoc } from './documents.ts';
 import { isDuplicate } from './errors.ts';
 
 export interface Lease {
   readonly fence: number;
   readonly expiresAt: number;
 }
+
+/** Longer than any transaction that writes under the lease, which is waited for. */
+const MAX_TIME_MS = 1_500;
 
 /** Whose clock says when a lease is over: that of the server is the same for all who ask. */
 export type LeaseClock = Clock | 'server';
@@ -22,7 +27,7 @@ export function acquireLease(
 ): Promise<Lease | undefined> {
   return run(async (session) => {
     const expiresAt = clock.now() + ttlMs;
-    const now = leaseClock === 'server' ? { $toLong: '$$NOW' } : { $literal: leaseClock.now() };
+    const now = nowOf(leaseClock);
     const isHolder = { $eq: ['$holder', { $literal: holder }] };
     const isFree = { $or: [{ $eq: [{ $ifNull: ['$holder', null] }, null] }, isHolder, { $lte: ['$expiresAt', now] }] };
     const next = { $add: [{ $ifNull: ['$fence', 0] }, 1] };
@@ -32,7 +37,7 @@ export function acquireLease(
       holder: ifFree({ $literal: holder }, '$holder'),
       expiresAt: ifFree({ $add: [now, ttlMs] }, '$expiresAt'),
     };
-    const options = { session, upsert: true, returnDocument: 'after' } as const;
+    const options = { session, upsert: true, returnDocument: 'after', maxTimeMS: MAX_TIME_MS } as const;
     const lease = await leases.findOneAndUpdate({ _id: name }, [{ $set: taken }], options).catch((error) => {
       // Somebody else was the first ever to ask.
       if (isDuplicate(error)) return undefined;
@@ -44,6 +49,50 @@ export function acquireLease(
 
 export function releaseLease({ run, leases }: Connection, name: string, holder: string): Promise<void> {
   return run(async (session) => {
-    await leases.updateOne({ _id: name, holder }, { $set: { holder: null } }, { session });
+    await leases.updateOne({ _id: name, holder }, { $set: { holder: null } }, { session, maxTimeMS: MAX_TIME_MS });
   });
+}
+
+export function leaseStates(
+  { run, leases }: Connection,
+  prefix: string,
+  leaseClock: LeaseClock,
+): Promise<LeaseState[]> {
+  return run(async (session) => {
+    const isFree = { $lte: ['$expiresAt', nowOf(leaseClock)] };
+    const found = await leases
+      .aggregate<Pick<LeaseDoc, '_id' | 'holder'>>(
+        [
+          { $match: { _id: { $gte: prefix, $lt: `${prefix}\u{10ffff}` } } },
+          { $sort: { _id: 1 } },
+          { $project: { holder: { $cond: [isFree, null, '$holder'] } } },
+        ],
+        { session },
+      )
+      .toArray();
+    return found.map(({ _id: name, holder }) => (holder === null ? { name } : { name, holder }));
+  });
+}
+
+function nowOf(clock: LeaseClock) {
+  return clock === 'server' ? { $toLong: '$$NOW' } : { $literal: clock.now() };
+}
+
+/**
+ * Which of these leases are still held, in the transaction of what their holders write. Each is written to, since a
+ * transaction that only read it would not meet another holder who takes it at the same time.
+ */
+export async function heldOf(
+  { leases }: Connection,
+  fences: readonly Fence[],
+  session: ClientSession,
+): Promise<(fence: Fence) => boolean> {
+  const held = new Set<string>();
+  const keyOf = ({ lease, fence }: Fence) => `${lease} ${fence}`;
+  for (const [key, { lease, fence }] of new Map(fences.map((each) => [keyOf(each), each]))) {
+    const holds = { _id: lease, fence, holder: { $ne: null } };
+    const { matchedCount } = await leases.updateOne(holds, { $inc: { writes: 1 } }, { session });
+    if (matchedCount > 0) held.add(key);
+  }
+  return (fence) => held.has(keyOf(fence));
 }

@@ -3,7 +3,7 @@ import type { AuditEntry, Change, Commit } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import { KINDS, type StoredRecord } from '../../core/base/record.ts';
 import { packBody, parseStored } from '../body.ts';
-import type { Connection } from './connect.ts';
+import type { Collections, Connection } from './connect.ts';
 import { bytesOf, keyOf, type RecordDoc, recordId, type VersionDoc, versionId } from './documents.ts';
 import { decodeLive, decodeVersion } from './read.ts';
 import { findWorkspace } from './workspaces.ts';
@@ -38,18 +38,18 @@ function readPage(
   limit: number,
   isNews: boolean,
 ): Promise<Commit[]> {
-  return connection.snapshot(async (session) => {
-    const workspace = await findWorkspace(connection, ws, session);
+  return connection.snapshot(async (session, collections) => {
+    const workspace = await findWorkspace(collections, ws, session);
     if (!workspace || limit <= 0) return [];
     if (after < workspace.compacted) {
       throw new StoreError('compacted', `${ws} after revision ${after}; kept from ${workspace.compacted}`);
     }
-    const entries = await commitEntries(connection, ws, { after, upTo: workspace.revision, limit }, session);
+    const entries = await commitEntries(collections, ws, { after, upTo: workspace.revision, limit }, session);
     const told = entries.map((entry) => ({
       ...entry,
       changes: entry.changes.filter(({ kind }) => isNews || KINDS[kind].history),
     }));
-    const { written, superseded } = await bodiesOf(connection, ws, told, session);
+    const { written, superseded } = await bodiesOf(collections, ws, told, session);
     return told.map(({ changes, ...entry }) => {
       const read = changes.map((change) => {
         const key = keyOf(change);
@@ -90,7 +90,7 @@ interface Span {
 
 /** What the log says of commits, in order. */
 export async function commitEntries(
-  { log }: Connection,
+  { log }: Collections,
   ws: string,
   { after, upTo, limit }: Span,
   session: ClientSession,
@@ -106,7 +106,7 @@ export async function commitEntries(
 
 /** By `<key>@<revision>`, what commits wrote, and what they wrote over or deleted. */
 async function bodiesOf(
-  connection: Connection,
+  connection: Collections,
   ws: string,
   entries: readonly CommitEntry[],
   session: ClientSession,
@@ -130,7 +130,7 @@ async function bodiesOf(
 
 /** The documents of what commits wrote: live still, or written over since. */
 async function writtenBy(
-  connection: Connection,
+  connection: Collections,
   ws: string,
   entries: readonly CommitEntry[],
   session: ClientSession,
@@ -165,13 +165,13 @@ export async function versionBytesBetween(
 ): Promise<number> {
   let bytes = 0;
   for (let cursor = after; ; ) {
-    const page = await connection.snapshot(async (session) => {
-      const entries = await commitEntries(connection, ws, { after: cursor, upTo, limit: PAGE }, session);
+    const page = await connection.snapshot(async (session, collections) => {
+      const entries = await commitEntries(collections, ws, { after: cursor, upTo, limit: PAGE }, session);
       const kept = entries.map((entry) => ({
         ...entry,
         changes: entry.changes.filter(({ kind }) => KINDS[kind].history),
       }));
-      const { records, versions } = await writtenBy(connection, ws, kept, session);
+      const { records, versions } = await writtenBy(collections, ws, kept, session);
       const bodies = [...records.map(({ body = '' }) => body), ...versions.map(({ body }) => body)];
       return { entries, bodies };
     });

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Commit, Store } from '../../core/base/ports.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { hasMongod, type ReplicaSet, startLoneServer, startReplicaSet } from '../../test/kits/servers/replica-set.ts';
 import { draft, outcome, peer, testClock, WHY, WS } from '../contract/kit.ts';
 import { openStore } from '../open.ts';
+import { connect } from './connect.ts';
 import { examineMongo } from './examine.ts';
 
 describe.skipIf(!hasMongod)('a database that several processes have open', () => {
@@ -92,6 +94,66 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
       expect(commits.slice(0, 90)).toEqual(inOrder);
       expect(commits[90]?.changes[0]).toMatchObject({ type: 'deleted', record: { kind: 'Token', name: 'n0' } });
     }
+  });
+
+  test('what one has acknowledged every other was told of once it is caught up', async () => {
+    const stores = await together(3);
+    const heard = stores.map((store) => {
+      const commits = new Set<string>();
+      store.onCommit(({ workspace, revision }) => commits.add(`${workspace}/${revision}`));
+      return commits;
+    });
+    for (let n = 1; n <= 40; n += 1) {
+      const ws = n % 2 === 0 ? SYSTEM_WORKSPACE : WS;
+      const { revision } = await (stores[n % 3] as Store).commit(ws, create(`n${n}`), WHY);
+      await Promise.all(stores.map((store) => store.caughtUp([SYSTEM_WORKSPACE, WS])));
+      expect(heard.map((commits) => commits.has(`${ws}/${revision}`))).toEqual([true, true, true]);
+    }
+  });
+
+  test('what a snapshot reads it reads as of one instant', async () => {
+    const url = freshUrl();
+    const store = await openAt(url);
+    await store.commit(WS, create('a'), WHY);
+    const connection = await connect(url);
+    onTestFinished(() => connection.close());
+    const revisions = await connection.snapshot(async (session, { workspaces }) => {
+      const read = async () => (await workspaces.findOne({ _id: WS }, { session }))?.revision;
+      const before = await read();
+      await store.commit(WS, create('b'), WHY);
+      return [before, await read()];
+    });
+    expect(revisions).toEqual([1, 1]);
+  });
+
+  test('the first says whose the database is, and all name its life alike until it was restored or given up', async () => {
+    const url = freshUrl();
+    const open = () => openStore(url, { clock: testClock(), log: silentLog });
+    const stores = await Promise.all([open(), open(), open()]);
+    const claims = await Promise.all(stores.map((store, n) => store.shared?.claim(`keys ${n}`)));
+    const [first] = claims;
+    expect(first?.keys).toMatch(/^keys [012]$/);
+    expect(claims).toEqual([first, first, first]);
+    const renewed = await stores[0]?.shared?.renew();
+    expect(renewed).toEqual({ keys: first?.keys, epoch: expect.not.stringMatching(`^${first?.epoch}$`) });
+    await stores[1]?.commit(WS, create('a'), WHY);
+    await Promise.all(stores.map((store) => store.close()));
+    const again = await open();
+    expect(await again.shared?.claim('keys 9')).toEqual(renewed);
+    await again.close();
+    // As mongorestore does: the same documents in collections that are new.
+    const database = servers.client.db(`shared_${databases}`);
+    await database
+      .collection('workspace')
+      .aggregate([{ $out: 'restored' }])
+      .toArray();
+    await database.collection('restored').rename('workspace', { dropTarget: true });
+    const restored = await open();
+    onTestFinished(() => restored.close());
+    expect(await restored.revision(WS)).toBe(1);
+    const claim = await restored.shared?.claim('keys 9');
+    expect(claim?.keys).toBe(first?.keys);
+    expect([first?.epoch, renewed?.epoch]).not.toContain(claim?.epoch);
   });
 
   test('a watch goes on over what other processes commit', async () => {

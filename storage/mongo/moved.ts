@@ -1,6 +1,8 @@
+import type { ClientSession } from 'mongodb';
 import { type CopyMark, type Moved, movedRefusal, unfinishedRefusal } from '../copy/moved.ts';
 import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
+import { requireHere } from './workspaces.ts';
 
 /** @throws StoreError `unavailable` of a database that was moved, or is a copy that did not end */
 export async function requireInUse(connection: Connection): Promise<void> {
@@ -8,6 +10,20 @@ export async function requireInUse(connection: Connection): Promise<void> {
   const [moved, mark] = [await movedOf(connection), await copyMarkOf(connection)];
   if (moved) throw unavailable(movedRefusal(what, moved));
   if (mark) throw unavailable(unfinishedRefusal(what, mark));
+}
+
+/**
+ * Of a workspace that is made, which has no mark of its own yet, in that transaction. It writes to what a move writes to
+ * first: of the two, one sees the other. @throws StoreError `unavailable`
+ */
+export async function requireBegun({ schema }: Connection, session: ClientSession): Promise<void> {
+  await touch(schema, session);
+  if (await schema.findOne({ _id: 'moved' }, { session })) requireHere({ moved: true });
+}
+
+/** What a move does before it marks the workspaces that are there. */
+export function touch(schema: Connection['schema'], session: ClientSession) {
+  return schema.updateOne({ _id: 'schema' }, { $inc: { begun: 1 } }, { session });
 }
 
 /** Its servers and its name, without what else is in its URL. */

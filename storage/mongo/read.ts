@@ -3,7 +3,7 @@ import type { AsOf, ListPage, ListQuery } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import { foldName, KINDS, type Kind, type RecordKey, type StoredRecord } from '../../core/base/record.ts';
 import { decodeBody } from '../body.ts';
-import type { Connection } from './connect.ts';
+import type { Collections, Connection } from './connect.ts';
 import {
   bytesOf,
   namesAfter,
@@ -30,10 +30,10 @@ export function getRecord<K extends Kind>(
       return found ? decodeLive(found) : undefined;
     });
   }
-  return connection.snapshot(async (session) => {
+  return connection.snapshot(async (session, collections) => {
     requireHistory(key.kind);
-    const revision = 'revision' in asOf ? asOf.revision : await revisionBefore(connection, ws, asOf.at, session);
-    const found = await findAsOf(connection, recordId(ws, key), revision, session);
+    const revision = 'revision' in asOf ? asOf.revision : await revisionBefore(collections, ws, asOf.at, session);
+    const found = await findAsOf(collections, recordId(ws, key), revision, session);
     if (!found) return undefined;
     const { live, version } = found;
     requireKept(found, Math.min(revision, found.revision));
@@ -45,7 +45,7 @@ export function getRecord<K extends Kind>(
 
 /** What is at a name and what was, with where its workspace stands: in one question. */
 async function findAsOf(
-  { workspaces }: Connection,
+  { workspaces }: Collections,
   id: RecordDoc['_id'],
   revision: number,
   session: ClientSession,
@@ -98,17 +98,17 @@ export function listRecords<K extends Kind>(
   kind: K,
   { after, limit, asOf }: ListQuery,
 ): Promise<ListPage<K>> {
-  return connection.snapshot(async (session) => {
+  return connection.snapshot(async (session, collections) => {
     if (asOf !== undefined) requireHistory(kind);
-    const workspace = await findWorkspace(connection, ws, session);
+    const workspace = await findWorkspace(collections, ws, session);
     if (!workspace) return { items: [], revision: 0 };
-    const revision = asOf === undefined ? workspace.revision : await resolveAsOf(connection, workspace, asOf, session);
+    const revision = asOf === undefined ? workspace.revision : await resolveAsOf(collections, workspace, asOf, session);
     const past =
       revision < workspace.revision
-        ? await supersededAfter(connection, session, { ws, kind, revision, after })
+        ? await supersededAfter(collections, session, { ws, kind, revision, after })
         : new Map<string, VersionDoc>();
     const items: StoredRecord<K>[] = [];
-    const records = connection.records.find(namesAfter(ws, kind, after), {
+    const records = collections.records.find(namesAfter(ws, kind, after), {
       session,
       sort: { _id: 1 },
       batchSize: limit === undefined ? BATCH : Math.min(BATCH, limit + 1),
@@ -135,7 +135,7 @@ function inForce<K extends Kind>(
 
 /** By name, the versions that were in force at a revision and are not any more. */
 async function supersededAfter(
-  { versions }: Connection,
+  { versions }: Collections,
   session: ClientSession,
   { ws, kind, revision, after = '' }: { ws: string; kind: Kind; revision: number; after: string | undefined },
 ): Promise<Map<string, VersionDoc>> {

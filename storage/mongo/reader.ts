@@ -1,7 +1,9 @@
 import { type ReaderOptions, type Reads, readerOn, type StoreReader } from '../reader.ts';
 import { queryAudit } from './audit.ts';
 import { type Connection, connectionTo } from './connect.ts';
+import { claimedWith } from './installation.ts';
 import { readCommits, versionBytesBetween } from './log.ts';
+import { newestHeads } from './newest-heads.ts';
 import { getRecord, getRecordById, listRecords, lookupRecord } from './read.ts';
 import { treeOf } from './tree.ts';
 import { historyOf, readVersions } from './versions.ts';
@@ -10,7 +12,10 @@ import { findWorkspace, keptFrom, revisionInForce, workspaceNames } from './work
 /** Connects with the first read, to servers that were looked at when the store was opened. */
 export function openMongoReader({ url, ...options }: ReaderOptions & { readonly url: string }): StoreReader {
   const connection = connectionTo(url);
-  return readerOn(readsOn(connection), options, connection.close);
+  const newest = newestHeads(connection);
+  const newestOf = async (workspace: string) => (await newest([workspace])).get(workspace) ?? 0;
+  const reader = readerOn(readsOn(connection), options, connection.close, newestOf);
+  return { ...reader, claimedWith: () => claimedWith(connection) };
 }
 
 export function readsOn(connection: Connection): Reads {

@@ -2,8 +2,12 @@ import type { IndexDescription } from 'mongodb';
 import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
 
-type Declared = Readonly<Record<'records' | 'versions' | 'log' | 'workspaces' | 'leases' | 'checkpoints', Index[]>>;
+type Kept = 'records' | 'versions' | 'log' | 'workspaces' | 'leases' | 'checkpoints' | 'cells' | 'counts' | 'calls';
+type Declared = Readonly<Record<Kept, Index[]>>;
 type Index = IndexDescription & { readonly name: string };
+
+/** What is over is passed over by whoever reads it; the server only clears it away. */
+const ENDS: Index = { name: 'gone', key: { gone: 1 }, expireAfterSeconds: 0 };
 
 /** What is unique is refused by the server too; what a commit finds wrong is told before. */
 const INDEXES: Declared = {
@@ -37,10 +41,17 @@ const INDEXES: Declared = {
   ],
   leases: [],
   checkpoints: [],
+  cells: [{ name: 'tags', key: { tags: 1, expiresAt: 1 } }, ENDS],
+  counts: [ENDS],
+  calls: [
+    { name: 'caller', key: { ws: 1, caller: 1, seq: -1 } },
+    { name: 'family', key: { ws: 1, family: 1, seq: -1 } },
+    ENDS,
+  ],
 };
 
 /** Step n brings the database from schema n to n + 1. Steps are never changed once released; each can be run twice. */
-const MIGRATIONS: readonly ((connection: Connection) => Promise<void>)[] = [createCollections];
+const MIGRATIONS: readonly ((connection: Connection) => Promise<void>)[] = [createCollections, createCollections];
 
 /** Brings the database to the newest schema, forward only, however many control planes start at once. @throws StoreError */
 export async function migrate(connection: Connection): Promise<void> {

@@ -6,10 +6,13 @@ import { compactVersions } from './compact.ts';
 import { type Connection, connect } from './connect.ts';
 import { follow } from './follow.ts';
 import { buildGroupCommit } from './group-commit.ts';
-import { acquireLease, type LeaseClock, releaseLease } from './lease.ts';
+import { installationIn } from './installation.ts';
+import { acquireLease, type LeaseClock, leaseStates, releaseLease } from './lease.ts';
 import { requireInUse } from './moved.ts';
+import { newestHeads } from './newest-heads.ts';
 import { readsOn } from './reader.ts';
 import { migrate } from './schema.ts';
+import { sharedState } from './shared.ts';
 
 export interface MongoStoreOptions {
   /** mongodb://<host>:<port>,…/<database>?replicaSet=<name>; the database is called mesh where none is named. */
@@ -40,20 +43,27 @@ async function storeOn(
   const feed = buildFeed(log, reads.commits);
   const groupCommit = buildGroupCommit(connection, clock, log, (commit) => follower.own(commit));
   const follower = await follow(connection, feed, log, groupCommit.settled);
+  const newest = newestHeads(connection);
   let closing: Promise<void> | undefined;
 
   return {
     ...reads,
     upkeep: noUpkeep,
+    shared: { ...installationIn(connection), ...sharedState(connection, clock) },
     commit: async (workspace, ops, context) => (await groupCommit.enqueue({ workspace, ops, context })) as Commit,
     record: async (workspace, events) => {
       await groupCommit.enqueue({ workspace, events });
     },
     watch: (workspace, from, signal) => feed.watch(workspace, from, signal),
     onCommit: (listener) => feed.onCommit(listener),
+    async caughtUp(workspaces) {
+      const heads = await newest(workspaces);
+      await Promise.all(workspaces.map((workspace) => follower.upTo(workspace, heads.get(workspace) ?? 0)));
+    },
     compact: (workspace, upTo, keep) => compactVersions(connection, clock, workspace, upTo, keep),
     acquire: (name, holder, ttlMs) => acquireLease(connection, { name, holder, ttlMs }, clock, leaseClock),
     release: (name, holder) => releaseLease(connection, name, holder),
+    leases: (prefix) => leaseStates(connection, prefix, leaseClock),
     close() {
       closing ??= (async () => {
         await groupCommit.close();

@@ -2,7 +2,7 @@ import type { ClientSession, Filter } from 'mongodb';
 import type { RecordVersion, VersionQuery } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import { KINDS, type Kind, type RecordKey } from '../../core/base/record.ts';
-import type { Connection } from './connect.ts';
+import type { Collections, Connection } from './connect.ts';
 import { keyOf, namesAfter, type RecordDoc, recordId, type VersionDoc, versionId } from './documents.ts';
 import { commitEntries } from './log.ts';
 import { decodeLive, decodeVersion } from './read.ts';
@@ -15,15 +15,15 @@ export function readVersions<K extends Kind>(
   kind: K,
   query: VersionQuery,
 ): Promise<RecordVersion<K>[]> {
-  return connection.snapshot(async (session) => {
+  return connection.snapshot(async (session, collections) => {
     if (!KINDS[kind].history) throw new StoreError('compacted', `${kind} keeps no history`);
-    const workspace = await findWorkspace(connection, ws, session);
+    const workspace = await findWorkspace(collections, ws, session);
     if (!workspace) return [];
     if (query.after < workspace.compacted) {
       throw new StoreError('compacted', `${ws} after revision ${query.after}; kept from ${workspace.compacted}`);
     }
-    const superseded = await connection.versions.find(supersededIn(ws, kind, query), { session }).toArray();
-    const records = await connection.records.find(recordsOf(ws, kind, query), { session }).toArray();
+    const superseded = await collections.versions.find(supersededIn(ws, kind, query), { session }).toArray();
+    const records = await collections.records.find(recordsOf(ws, kind, query), { session }).toArray();
     return versionsOf<K>(records, superseded, query).sort((a, b) => a.revision - b.revision);
   });
 }
@@ -74,18 +74,18 @@ function versionsOf<K extends Kind>(
 
 /** Every kept version of a record, oldest first. */
 export function historyOf<K extends Kind>(connection: Connection, ws: string, key: RecordKey<K>) {
-  return connection.snapshot(async (session) => {
+  return connection.snapshot(async (session, collections) => {
     const id = recordId(ws, key);
     const superseded = KINDS[key.kind].history
-      ? await connection.versions
+      ? await collections.versions
           .find({ _id: { $gte: versionId(id, 0), $lt: versionId(id, Infinity) } }, { session })
           .toArray()
       : [];
-    const records = await connection.records.find({ _id: id }, { session }).toArray();
+    const records = await collections.records.find({ _id: id }, { session }).toArray();
     const all = versionsOf<K>(records, superseded, { after: 0, upTo: Infinity });
     const entries: Omit<RecordVersion<K>, 'name'>[] = [];
     for (const { name: _, ...entry } of all) {
-      if (entry.record || (await wasDeleted(connection, ws, key, entry.revision, session))) entries.push(entry);
+      if (entry.record || (await wasDeleted(collections, ws, key, entry.revision, session))) entries.push(entry);
     }
     return entries.sort((a, b) => a.revision - b.revision);
   });
@@ -93,7 +93,7 @@ export function historyOf<K extends Kind>(connection: Connection, ws: string, ke
 
 /** The version that follows may have been compacted away: the log tells it from a deletion. */
 async function wasDeleted(
-  connection: Connection,
+  connection: Collections,
   ws: string,
   key: RecordKey,
   revision: number,

@@ -2,13 +2,13 @@ import type { ClientSession } from 'mongodb';
 import type { AsOf } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import { unavailable } from '../unavailable.ts';
-import type { Connection } from './connect.ts';
+import type { Collections, Connection } from './connect.ts';
 import type { WorkspaceDoc } from './documents.ts';
 
 type Range = Pick<WorkspaceDoc, 'compacted' | 'keep'>;
 
 export async function findWorkspace(
-  { workspaces }: Connection,
+  { workspaces }: Collections,
   name: string,
   session: ClientSession,
 ): Promise<WorkspaceDoc | undefined> {
@@ -22,7 +22,7 @@ export function requireHere({ moved }: Pick<WorkspaceDoc, 'moved'>): void {
 
 /** @throws StoreError `compacted` */
 export async function resolveAsOf(
-  connection: Connection,
+  connection: Collections,
   workspace: WorkspaceDoc,
   asOf: AsOf,
   session: ClientSession,
@@ -46,7 +46,7 @@ export function isKept({ compacted, keep }: Range, revision: number): boolean {
 
 /** In force at an instant; 0 before the first commit. */
 export async function revisionBefore(
-  { log }: Connection,
+  { log }: Collections,
   ws: string,
   at: number,
   session: ClientSession,
@@ -59,7 +59,7 @@ export async function revisionBefore(
 }
 
 export async function instantOf(
-  { log }: Connection,
+  { log }: Collections,
   ws: string,
   revision: number,
   session: ClientSession,
@@ -69,23 +69,23 @@ export async function instantOf(
 }
 
 export function revisionInForce(connection: Connection, ws: string, at: number) {
-  return connection.snapshot(async (session) => {
-    const workspace = await findWorkspace(connection, ws, session);
-    const revision = workspace ? await revisionBefore(connection, ws, at, session) : 0;
+  return connection.snapshot(async (session, collections) => {
+    const workspace = await findWorkspace(collections, ws, session);
+    const revision = workspace ? await revisionBefore(collections, ws, at, session) : 0;
     if (!workspace || revision === 0 || !isKept(workspace, revision)) return undefined;
-    const from = (await instantOf(connection, ws, revision, session)) ?? 0;
-    const to = await instantOf(connection, ws, revision + 1, session);
+    const from = (await instantOf(collections, ws, revision, session)) ?? 0;
+    const to = await instantOf(collections, ws, revision + 1, session);
     return { revision, from, ...(to !== undefined && { to }) };
   });
 }
 
 /** The oldest revision from which on every one can be read, and when it came into force. */
 export function keptFrom(connection: Connection, ws: string) {
-  return connection.snapshot(async (session) => {
-    const workspace = await findWorkspace(connection, ws, session);
+  return connection.snapshot(async (session, collections) => {
+    const workspace = await findWorkspace(collections, ws, session);
     if (!workspace || workspace.revision === 0) return undefined;
     const revision = Math.max(1, workspace.compacted);
-    return { revision, at: (await instantOf(connection, ws, revision, session)) ?? 0 };
+    return { revision, at: (await instantOf(collections, ws, revision, session)) ?? 0 };
   });
 }
 

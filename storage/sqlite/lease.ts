@@ -1,3 +1,4 @@
+import { type Fence, type LeaseState, StoreError } from '../../core/base/ports.ts';
 import type { Database } from './database.ts';
 
 interface Row {
@@ -34,4 +35,21 @@ export function acquireLease(
 
 export function releaseLease(database: Database, name: string, holder: string): void {
   database.statement('UPDATE lease SET holder = NULL WHERE name = ? AND holder = ?').run(name, holder);
+}
+
+export function leaseStates(database: Database, prefix: string, now: number): LeaseState[] {
+  return database
+    .statement<Pick<Row, 'holder' | 'expires_at'> & { readonly name: string }>(
+      'SELECT name, holder, expires_at FROM lease WHERE substr(name, 1, length(:prefix)) = :prefix ORDER BY name',
+    )
+    .all({ prefix })
+    .map(({ name, holder, expires_at }) => (holder === null || expires_at <= now ? { name } : { name, holder }));
+}
+
+/** In the transaction of what its holder writes. @throws StoreError `fenced` */
+export function requireFence(database: Database, { lease, fence }: Fence): void {
+  const held = database
+    .statement('SELECT 1 FROM lease WHERE name = ? AND fence = ? AND holder IS NOT NULL')
+    .get(lease, fence);
+  if (held === undefined) throw new StoreError('fenced', lease);
 }

@@ -3,13 +3,14 @@ import type { Clock, Commit, Log } from '../../core/base/ports.ts';
 import { nextInstant } from '../apply-batch.ts';
 import { buildFeed } from '../feed.ts';
 import type { OpenStore } from '../open.ts';
+import { unavailable } from '../unavailable.ts';
 import { appendEvent } from './audit.ts';
 import { compactVersions } from './compact.ts';
 import { asStoreError, DamageError, type Database, IN_MEMORY, isDamage, openDatabase } from './database.ts';
 import { nothingToWatch, watchFiles } from './file-watch.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { damaged } from './integrity.ts';
-import { acquireLease, releaseLease } from './lease.ts';
+import { acquireLease, leaseStates, releaseLease } from './lease.ts';
 import { requireInUse } from './moved.ts';
 import { getRecordById } from './read.ts';
 import { answer, readsOn } from './reader.ts';
@@ -69,6 +70,10 @@ function storeOn(database: Database, clock: Clock, log: Log): OpenStore {
       answer(() => cache.get(workspace, kind, uid, () => getRecordById(database, workspace, kind, uid))),
     watch: (workspace, from, signal) => feed.watch(workspace, from, signal),
     onCommit: (listener) => feed.onCommit(listener),
+    // Nobody else writes, and listeners hear of a commit before its writer does.
+    async caughtUp() {
+      if (closed) throw unavailable('the store is closed');
+    },
     record: (workspace, events) =>
       groupCommit.enqueue(() => {
         const row = ensureWorkspace(database, workspace);
@@ -84,6 +89,7 @@ function storeOn(database: Database, clock: Clock, log: Log): OpenStore {
     acquire: (name, holder, ttlMs) =>
       groupCommit.enqueue(() => acquireLease(database, name, holder, ttlMs, clock.now())),
     release: (name, holder) => groupCommit.enqueue(() => releaseLease(database, name, holder)),
+    leases: (prefix) => answer(() => leaseStates(database, prefix, clock.now())),
     async close() {
       if (closed) return;
       closed = true;

@@ -6,6 +6,7 @@ import { applyBatch, nextInstant, type Row, type Rows } from '../apply-batch.ts'
 import { packBody } from '../body.ts';
 import { appendEntry, appendEvent } from './audit.ts';
 import type { Database } from './database.ts';
+import { requireFence } from './lease.ts';
 import { advance, ensureWorkspace, type WorkspaceRow } from './workspaces.ts';
 
 /** Applies one batch inside the caller's savepoint. @throws StoreError when a precondition fails */
@@ -16,6 +17,7 @@ export function applyCommit(
   context: CommitContext,
   now: number,
 ): Commit {
+  if (context.fence) requireFence(database, context.fence);
   const workspace = ensureWorkspace(database, name);
   const rows = new RecordRows(database, workspace.id, workspace.revision + 1);
   const { commit, entries, told } = applyBatch(rows, workspace, ops, context, now);

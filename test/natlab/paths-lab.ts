@@ -1,20 +1,37 @@
 import { EventEmitter, once } from 'node:events';
 import type { PathStatus } from '../../client/paths/status.ts';
-import type { FullGraph } from '../../core/model/graph.ts';
+import type { FullGraph, GraphRelay } from '../../core/model/graph.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
 import { generateKeyPair, type KeyPair } from '../../net/seal/x25519.ts';
-import { freshInterface, type LabHost, type LabSpec, natlab } from '../kits/lab/natlab.ts';
-import { base64, labParts } from '../kits/lab/natlab-parts.ts';
+import { freshInterface, type LabHost, type LabSpec, type Natlab, natlab } from '../kits/lab/natlab.ts';
+import { base64, type LabParts, labParts } from '../kits/lab/natlab-parts.ts';
 
 const TOKEN = 'relay-token-of-the-lab';
 const NO_RULES = { in: [], out: [] } as const;
 const PATIENCE_MS = 60_000;
 
-/** Paths of a lab's hosts to each other without agents around them: over a relay, a STUN server and this test as their bus. */
-export async function connectedLab(spec: LabSpec) {
+/**
+ * Paths of a lab's hosts to each other without agents around them: over a relay, a STUN server and this test as their bus.
+ *
+ * @param apart hosts that are relays, beside that of the plane
+ * @param prepare the lab, before paths begin
+ */
+export async function connectedLab(
+  spec: LabSpec,
+  apart: readonly string[] = [],
+  prepare: (lab: Natlab) => Promise<void> = async () => {},
+) {
   const lab = await natlab(spec);
-  await labParts(lab.host('plane')).serveRelayAndStun(TOKEN);
-  const members = Object.keys(spec.hosts).map((name, index): Member => {
+  const relays = new Map<string, LabParts>();
+  for (const name of ['plane', ...apart]) {
+    const parts = labParts(lab.host(name));
+    await parts.serveRelayAndStun(TOKEN);
+    relays.set(name, parts);
+  }
+  await prepare(lab);
+  const places = [...relays.keys()].map((name): GraphRelay => ({ name, url: `${lab.host(name).address}:6266` }));
+  const hosts = Object.keys(spec.hosts).filter((name) => !apart.includes(name));
+  const members = hosts.map((name, index): Member => {
     const [pair, address] = [generateKeyPair(), `10.96.0.${index + 2}`];
     return { name, pair, address, cidr: '10.96.0.0/24' };
   });
@@ -32,12 +49,17 @@ export async function connectedLab(spec: LabSpec) {
     const privateKey = base64(member.pair.privateKey);
     const parts = started.get(member.name)?.parts;
     await parts?.open({ privateKey, address: member.address, cidr: member.cidr });
-    await parts?.startPaths(graphOf(member, members), privateKey);
+    await parts?.startPaths(graphOf(member, members, places), privateKey);
   });
   await Promise.all(startPaths);
   for (const { parts } of started.values()) await parts.busState('up');
   return {
     lab,
+    relay(name: string): LabParts {
+      const found = relays.get(name);
+      if (!found) throw new Error(`The lab has no relay ${name}.`);
+      return found;
+    },
     node(name: string): PathsNode {
       const found = started.get(name);
       if (!found) throw new Error(`The lab has no node ${name}.`);
@@ -87,7 +109,7 @@ function pathsNode(host: LabHost, { address }: Member, bus: Bus) {
 
 export type PathsNode = ReturnType<typeof pathsNode>;
 
-function graphOf(self: Member, members: readonly Member[]): FullGraph {
+function graphOf(self: Member, members: readonly Member[], relays: readonly GraphRelay[]): FullGraph {
   const expiresAt = Date.now() + 3_600_000;
   const grant = { workspace: workspaceTagOf('w'), publicKey: self.pair.publicKey, expiresAt };
   return {
@@ -111,6 +133,7 @@ function graphOf(self: Member, members: readonly Member[]): FullGraph {
       credential: mintCredential(relayKeysOf(TOKEN), grant),
       expiresAt: new Date(expiresAt).toISOString(),
     },
+    ...(relays.length > 1 && { relays }),
     stun: ['198.51.100.1:3478'],
     checkpoint: null,
   };

@@ -220,13 +220,15 @@ test('npm start passes its arguments on, and a signal to its group ends everythi
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
 
-test('meshd says which store it needs without --standalone, and takes none of servers with it', async () => {
+test('meshd says all that it needs as one of several control planes', async () => {
   const without = start({ command: ['bin/meshd'] });
   expect(await without.ended).toBe(1);
   expect(without.stderr()).toMatch(/MESH_STORE_URL: without --standalone .*mongodb:/);
-  const both = start({ env: { MESH_STORE_URL: 'mongodb://127.0.0.1:1/mesh' } });
-  expect(await both.ended).toBe(1);
-  expect(both.stderr()).toContain('leave one of them out');
+  expect(without.stderr()).toMatch(/MESH_KEYS_FILE: .*meshd keys <file>/);
+  expect(without.stderr()).toMatch(/MESH_BUS_LISTEN: .*set it to off/);
+  const alone = start({ env: { MESH_KEYS_FILE: 'keys.json' } });
+  expect(await alone.ended).toBe(1);
+  expect(alone.stderr()).toMatch(/MESH_KEYS_FILE: is for control planes that share a store/);
 });
 
 test('MESH_TLS_CERT and MESH_TLS_KEY serve https', async () => {

@@ -76,7 +76,7 @@ describe.skipIf(!hasMongod)('an installation that moves to a replica set and bac
     await expect.poll(() => log.countDocuments(), { interval: 5 }).toBeGreaterThan(0);
     process.kill(-(child.pid ?? 0), 'SIGKILL');
     await once(child, 'exit');
-    const refused = start(served);
+    const refused = start(served, '--standalone');
     expect(await refused.ended).toBe(1);
     expect(refused.stderr()).toContain(`is a copy of sqlite:${file} that was begun on`);
     const doctor = await command(served, 'doctor');
@@ -90,7 +90,7 @@ describe.skipIf(!hasMongod)('an installation that moves to a replica set and bac
       0,
       expect.stringMatching(/\d{4} entries of the logs.*\n(.*\n)*.*SHA-256/),
     ]);
-    expect(await policiesOn(start(served), 'third')).toContain('second');
+    expect(await policiesOn(start(served, '--standalone'), 'third')).toContain('second');
     const doctor = await command(served, 'doctor');
     expect(doctor.stdout).toContain('with all indexes and all that this installation is known to have had');
     const refused = start({}, '--standalone');
@@ -115,7 +115,7 @@ describe.skipIf(!hasMongod)('an installation that moves to a replica set and bac
     const copied = await command(served, 'copy', '--to', `sqlite:${file}`);
     expect([copied.code, copied.stderr]).toEqual([0, '']);
     expect(copied.stdout).toContain(`What was at the place of sqlite:${file} is kept as ${file}.before-copy-`);
-    const refused = start(served);
+    const refused = start(served, '--standalone');
     expect(await refused.ended).toBe(1);
     expect(refused.stderr()).toContain(`was moved to sqlite:${file}`);
     expect(await policiesOn(start({}, '--standalone'), 'fourth')).toContain('third');
@@ -124,7 +124,7 @@ describe.skipIf(!hasMongod)('an installation that moves to a replica set and bac
   test('a move is taken back by --cancel, and a start says what was written elsewhere since', async () => {
     const cancelled = await command(served, 'copy', '--cancel');
     expect(cancelled.stdout).toMatch(/can be started on again, as it was\.\n.*Start no meshd on sqlite:/s);
-    const refused = start(served);
+    const refused = start(served, '--standalone');
     expect(await refused.ended).toBe(1);
     expect(refused.stderr()).toMatch(/has less than this installation had.*entries are missing/s);
   });

@@ -24,7 +24,9 @@ test.each(['inside the control plane', 'of another process'])(
     await using plane = await startWiredPlane({ env });
     const { harness, admin } = plane;
     if (where === 'of another process')
-      await expect.poll(async () => (await harness.api('GET', '/metrics')).text).toMatch(/^mesh_relay_control_up 1$/m);
+      await expect
+        .poll(async () => (await harness.api('GET', '/metrics')).text)
+        .toMatch(/^mesh_relay_control_up\{relay="main"\} 1$/m);
     const node = await plane.join('a');
     const port = plane.relayPort || relay.port;
     using session = await relaySession(port, node.pair, await relayCredential(harness, node));

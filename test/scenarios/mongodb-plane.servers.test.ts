@@ -22,7 +22,7 @@ describe.skipIf(!hasMongod)('meshd on a replica set', () => {
   });
 
   const start = (...more: string[]) => {
-    const meshd = startMeshd({ directory, env, command: [launcher('meshd'), ...more] });
+    const meshd = startMeshd({ directory, env, command: [launcher('meshd'), '--standalone', ...more] });
     onTestFinished(async () => {
       await meshd.stop();
     });
@@ -68,7 +68,7 @@ describe.skipIf(!hasMongod)('meshd on a replica set', () => {
   test('is not started with new keys on a database that others have written', async () => {
     const elsewhere = freshDirectory();
     onTestFinished(() => rmSync(elsewhere, { recursive: true, force: true }));
-    const meshd = startMeshd({ directory: elsewhere, env, command: [launcher('meshd')] });
+    const meshd = startMeshd({ directory: elsewhere, env, command: [launcher('meshd'), '--standalone'] });
     expect(await meshd.ended).toBe(1);
     expect(meshd.stderr()).toMatch(/credentials\.json is not there/);
   });

@@ -1,15 +1,11 @@
 import { createServer } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { ControlLink } from '../../client/control/control-link.ts';
-import type { Standing } from '../../client/control/standing.ts';
 import { provenKey } from '../../client/enrol/key-proof.ts';
-import type { NodeConfig } from '../../client/enrol/node-config.ts';
-import type { Log } from '../../core/base/ports.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { newToken } from '../../core/model/token.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
-import { type Harness, type HarnessOptions, startHarness } from '../kits/http/harness.ts';
-import { joinTokenFor, type Place, register } from '../kits/http/joining.ts';
+import { linkOf as controlNode, joined } from '../kits/http/control-node.ts';
+import { type HarnessOptions, startHarness } from '../kits/http/harness.ts';
 import { CROWD, seedCrowd } from '../kits/records/seed-peers.ts';
 import { verifies } from '../verifies.ts';
 
@@ -35,73 +31,11 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
 
-async function joined(harness: Harness, place: Place, name: string, signalingUrl: string): Promise<NodeConfig> {
-  const pair = generateKeyPair();
-  const token = await joinTokenFor(harness, place);
-  const { body } = await register(harness, token, name, { publicKey: Buffer.from(pair.publicKey).toString('base64') });
-  return {
-    server: harness.url,
-    id: body.id,
-    name,
-    workspaceId: place.workspace,
-    controlKey: body.controlKey,
-    deviceToken: body.deviceToken,
-    privateKey: Buffer.from(pair.privateKey).toString('base64'),
-    signalingUrl,
-  };
-}
-
-/** A link that remembers what it heard, and wakes whoever waits for it. */
-function linkOf(config: NodeConfig, { busWaitMs = 2_000, kept }: { busWaitMs?: number; kept?: FullGraph } = {}) {
-  const lines: string[] = [];
-  const graphs: FullGraph[] = [];
-  const standings: Standing[] = [];
-  let saved = config;
-  let wake = () => {};
-  const told = () => wake();
-  const at = (level: string) => (fields: object, message: string) => {
-    lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
-    told();
-  };
-  const log: Log = { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
-  const link = new ControlLink({
-    config,
-    version: '0.1.0',
-    file: { read: () => kept, write: () => {}, forget: () => {} },
-    logFile: { read: () => undefined, write: () => {} },
-    busWaitMs,
-    clock: { now: Date.now },
-    log,
-    saveConfig: (next) => {
-      saved = next;
-    },
-    onGraph: (graph) => {
-      graphs.push(graph);
-      told();
-    },
-    onStanding: (standing) => {
-      standings.push(standing);
-      told();
-    },
-    onSignal: () => {},
-    onBus: told,
-  });
-  running.push(link);
-  return {
-    link,
-    lines,
-    graphs,
-    standings,
-    saved: () => saved,
-    peers: () => graphs.at(-1)?.peers.map(({ name }) => name),
-    async until(isSo: () => boolean): Promise<void> {
-      while (!isSo()) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    },
-  };
+/** One that ends with the test. */
+function linkOf(...[config, options]: Parameters<typeof controlNode>) {
+  const node = controlNode(config, options);
+  running.push(node.link);
+  return node;
 }
 
 const lists = (names: readonly string[] | undefined, wanted: readonly string[]) => String(names) === String(wanted);

@@ -50,7 +50,7 @@ test('a relay that was away hears of what was revoked meanwhile, and its absence
   const isUp = async (up: 0 | 1) =>
     expect
       .poll(async () => (await api('GET', '/metrics')).text, { timeout: 20_000 })
-      .toMatch(new RegExp(`^mesh_relay_control_up ${up}$`, 'm'));
+      .toMatch(new RegExp(`^mesh_relay_control_up\\{relay="main"\\} ${up}$`, 'm'));
   await isUp(1);
   expect((await api('GET', '/readyz')).body).toEqual({ status: 'ready' });
   const admin = await harness.workspace();

@@ -11,7 +11,7 @@ export const listAgentCalls = defineOperation({
   name: 'list_agent_calls',
   title: 'List what an agent called',
   description:
-    'The last calls of one agent since the control plane started, newest first: operation, arguments and result, cut and without secrets. The audit log keeps for ever what it changed.',
+    'The last calls of one agent, newest first: operation, arguments and result, cut and without secrets. The audit log keeps for ever what it changed.',
   input: z.strictObject({ id: agentId, ...callsQuery }),
   output: callsPage,
   columns: callColumns,
@@ -27,6 +27,6 @@ export const listAgentCalls = defineOperation({
     await readableActor(context, `agent:${agent.name}`);
     const state = await services.states.current(workspace);
     const family = ancestors(state, agent).at(-1)?.uid ?? agent.uid;
-    return callsPageOf(services.calls.of({ workspace, caller: agent.uid, family }), query);
+    return callsPageOf(await services.calls.of({ workspace, caller: agent.uid, family }), query);
   },
 });

@@ -8,7 +8,7 @@ import { fitting, pageQuery } from '../page.ts';
 export const callsQuery = {
   ...pageQuery,
   cursor: lineOfText(TEXT_LIMITS.cursor)
-    .regex(/^\d{1,15}$/, { error: 'The next_cursor of the page before.' })
+    .regex(/^\d{1,16}$/, { error: 'The next_cursor of the page before.' })
     .optional(),
 };
 

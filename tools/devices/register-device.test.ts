@@ -24,7 +24,7 @@ test('a device that joins has the lowest address, the labels of its token, and w
     deviceToken: expect.stringMatching(/^mesh-dev-/),
     controlKey: Buffer.from(kit.services.keys.controlKey).toString('base64'),
     signalingUrl: kit.services.settings.signalingUrl,
-    stunUrl: kit.services.settings.stunUrl,
+    stunUrl: kit.services.settings.stunUrls[0],
   });
   const as = person('viewer', workspace);
   expect(await kit.call('get_peer', { id: 'web-1' }, { as, workspace })).toMatchObject({

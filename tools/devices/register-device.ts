@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { nameSchema } from '../../core/changes/manifest.ts';
+import { busJwtOf } from '../../core/enrolment/own-device.ts';
 import { registerDevice as register } from '../../core/enrolment/register.ts';
 import { labelsSchema } from '../../core/model/labels.ts';
 import { publicKeySchema } from '../../core/model/public-key-schema.ts';
@@ -43,6 +44,7 @@ export const registerDevice = defineOperation({
     controlKey: z.string(),
     signalingUrl: z.string(),
     stunUrl: z.string(),
+    busJwt: z.string().optional().describe('Signs in to the bus, where that knows nodes by a key'),
     existing: z.literal(true).optional().describe('The same token and key had registered it before'),
   }),
   access: 'enrolment',
@@ -75,7 +77,8 @@ export const registerDevice = defineOperation({
       ...(peer.spec.expiresAt !== undefined && { expiresAt: peer.spec.expiresAt }),
       controlKey: Buffer.from(keys.controlKey).toString('base64'),
       signalingUrl: settings.signalingUrl,
-      stunUrl: settings.stunUrl,
+      stunUrl: settings.stunUrls[0],
+      ...busJwtOf(context.services, context.workspace, peer),
       ...(existing && { existing: true as const }),
     };
   },

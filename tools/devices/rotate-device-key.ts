@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { rotateKey } from '../../core/enrolment/own-device.ts';
+import { busJwtOf, rotateKey } from '../../core/enrolment/own-device.ts';
 import { publicKeySchema } from '../../core/model/public-key-schema.ts';
 import { defineOperation } from '../define.ts';
 
@@ -23,6 +23,7 @@ export const rotateDeviceKey = defineOperation({
     id: z.string(),
     publicKey: z.string(),
     deviceToken: z.string().describe('In place of the one that was sent, which has ended'),
+    busJwt: z.string().optional().describe('Signs in to the bus with the new key, where that knows nodes by a key'),
   }),
   access: 'device',
   workspace: 'scoped',
@@ -32,6 +33,7 @@ export const rotateDeviceKey = defineOperation({
   http: { method: 'post', path: '/api/v1/devices/self/key' },
   async run(claim, context) {
     const { peer, deviceToken } = await rotateKey(context, claim);
-    return { id: peer.uid, publicKey: peer.spec.publicKey, deviceToken };
+    const { services, workspace } = context;
+    return { id: peer.uid, publicKey: peer.spec.publicKey, deviceToken, ...busJwtOf(services, workspace, peer) };
   },
 });

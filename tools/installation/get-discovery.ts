@@ -30,7 +30,7 @@ export const getDiscovery = defineOperation({
       edition,
       api: 'v1' as const,
       signalingUrl: settings.signalingUrl,
-      stunUrl: settings.stunUrl,
+      stunUrl: settings.stunUrls[0],
       controlKey: Buffer.from(keys.controlKey).toString('base64'),
       controlKeyId: keys.controlKeyId,
     };

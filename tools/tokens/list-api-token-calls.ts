@@ -10,7 +10,7 @@ export const listApiTokenCalls = defineOperation({
   name: 'list_api_token_calls',
   title: 'List what was called with an API token',
   description:
-    "The last calls with one of the caller's API tokens since the control plane started, newest first: operation, arguments and result, cut and without secrets.",
+    "The last calls with one of the caller's API tokens, newest first: operation, arguments and result, cut and without secrets.",
   input: z.strictObject({ id: lineOfText(TEXT_LIMITS.id).min(1), ...callsQuery }),
   output: callsPage,
   columns: callColumns,
@@ -23,6 +23,6 @@ export const listApiTokenCalls = defineOperation({
   async run({ id, ...query }, { services, workspace, caller }) {
     const own = await liveApiTokens(services, workspace, caller?.id ?? '');
     if (!own.some(({ uid }) => uid === id)) throw new MeshError('not_found', 'You have no such API token here.');
-    return callsPageOf(services.calls.of({ workspace, caller: id, family: id }), query);
+    return callsPageOf(await services.calls.of({ workspace, caller: id, family: id }), query);
   },
 });

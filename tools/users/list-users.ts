@@ -35,8 +35,9 @@ export const listUsers = defineOperation({
   http: { method: 'get', path: '/api/v1/users' },
   async run(query, { services: { store, logins } }) {
     const { items } = await store.list(SYSTEM_WORKSPACE, 'Account');
+    const locksOf = await logins.locksOf(items.map(({ name }) => name));
     return pageOf(items, query, (account) => {
-      const locks = logins.locksOf(account.name).map(({ until }) => until);
+      const locks = (locksOf.get(account.name) ?? []).map(({ until }) => until);
       return { ...userView(account), ...(locks.length > 0 && { lockedUntil: formatInstant(Math.max(...locks)) }) };
     });
   },

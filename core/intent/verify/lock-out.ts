@@ -30,12 +30,12 @@ interface Compared {
 }
 
 /** The addresses behind which an overlay peer may stand: where one does, closing it cuts nodes off from the control plane. */
-export function controlAddresses({ apiUrl, signalingUrl, relayAdvertiseUrl, stunUrl }: Settings): ControlAddress[] {
+export function controlAddresses({ apiUrl, signalingUrl, relays, stunUrls }: Settings): ControlAddress[] {
   return [
     addressOf(apiUrl, 'TCP', 18_090),
     addressOf(signalingUrl, 'TCP', 4_222),
-    addressOf(relayAdvertiseUrl, 'TCP', 6_266),
-    addressOf(stunUrl, 'UDP', 3_478),
+    ...relays.map(({ url }) => addressOf(url, 'TCP', 6_266)),
+    ...stunUrls.map((url) => addressOf(url, 'UDP', 3_478)),
   ].flatMap((address) => address ?? []);
 }
 

@@ -1,11 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { dump } from 'js-yaml';
 import { loadConfig } from '../../../bin/compose/config.ts';
 import { type Plane, startPlane } from '../../../bin/compose/plane.ts';
 import type { Clock, Log } from '../../../core/base/ports.ts';
+import { makeKeysFile } from '../../../storage/credentials.ts';
 import { operations } from '../../../tools/index.ts';
+import { startBalancer } from '../balancer.ts';
 import { expectDeclaredStatuses } from '../plane/declared-answers.ts';
 
 export const ADMIN_PASSWORD = 'correct horse battery staple';
@@ -44,10 +46,16 @@ export function configure(directory: string, config: unknown = { app: { initAdmi
 }
 
 let storeOf: ((directory: string) => string) | undefined;
+let planesOfEach = 1;
 
-/** From now on control planes of this file keep their records elsewhere: at a URL for each directory. */
-export function keepRecordsAt(of: (directory: string) => string): void {
+/**
+ * From now on control planes of this file keep their records elsewhere: at a URL for each directory.
+ *
+ * @param planes that share the records, each in a folder of the directory, behind a balancer
+ */
+export function keepRecordsAt(of: (directory: string) => string, planes = 1): void {
   storeOf = of;
+  planesOfEach = planes;
 }
 
 /** A whole control plane in this process, on a free loopback port, called as a user calls it: over HTTP. */
@@ -63,19 +71,25 @@ export async function startHarness({ env = {}, config, clock, directory, acceptL
     MESH_STUN_LISTEN: 'off',
   };
   const store = storeOf && { MESH_STORE_URL: storeOf(dir) };
-  const plane: Plane = await startPlane(loadConfig({ ...listeners, ...store, ...env }, dir), {
-    log,
-    acceptLoss,
-    ...(clock && { clock }),
-  });
+  const start = (own: string, keys?: { MESH_KEYS_FILE: string }) =>
+    startPlane(loadConfig({ ...listeners, ...store, ...keys, ...env }, own), {
+      log,
+      acceptLoss,
+      standalone: keys === undefined,
+      ...(clock && { clock }),
+    });
+  const started = planesOfEach === 1 ? undefined : await startBalanced(dir, config, start);
+  const plane: Plane = started?.first ?? (await start(dir));
+  const url = started?.url ?? plane.url;
+  const stop = started?.stop ?? (() => plane.stop());
   /** Every secret an answer gave out; the log must hold none of them. */
   const secrets = new Set<string>();
 
-  const api = apiOf(plane.url, secrets);
+  const api = apiOf(url, secrets);
 
   return {
     plane,
-    url: plane.url,
+    url,
     directory: dir,
     log: lines,
     secrets,
@@ -87,14 +101,42 @@ export async function startHarness({ env = {}, config, clock, directory, acceptL
     workspace: (slug?: string, maxNodeCount?: number) => freshWorkspace(api, slug, maxNodeCount),
 
     /** Stops the plane and keeps its directory. */
-    stop: () => plane.stop(),
+    stop,
 
     async [Symbol.asyncDispose](): Promise<void> {
       // A plane that a test has stopped, or whose metrics are closed, tells nothing.
       const metrics = await api('GET', '/metrics').catch(() => undefined);
-      await plane.stop();
+      await stop();
       rmSync(dir, { recursive: true, force: true });
       if (metrics?.status === 200) expectDeclaredStatuses(metrics.text, operations);
+    },
+  };
+}
+
+/** Planes of one installation behind a balancer; the first of them is looked into. */
+async function startBalanced(
+  dir: string,
+  config: unknown,
+  start: (own: string, keys: { MESH_KEYS_FILE: string }) => Promise<Plane>,
+) {
+  const keysFile = path.join(dir, 'keys.json');
+  if (!existsSync(keysFile)) makeKeysFile(keysFile);
+  const folders = Array.from({ length: planesOfEach }, (_, nth) => path.join(dir, `plane-${nth}`));
+  const planes = await Promise.all(
+    folders.map((folder) => {
+      mkdirSync(folder, { recursive: true });
+      configure(folder, config);
+      return start(folder, { MESH_KEYS_FILE: keysFile });
+    }),
+  );
+  const balancer = await startBalancer();
+  balancer.use(planes.map(({ url }) => url));
+  return {
+    first: planes[0],
+    url: balancer.url,
+    async stop() {
+      await Promise.all(planes.map((plane) => plane.stop()));
+      await balancer.stop();
     },
   };
 }
@@ -108,6 +150,8 @@ export function apiOf(url: string, secrets = new Set<string>()): Api {
     const response = await fetch(new URL(route, url), {
       method,
       headers: {
+        // Behind a balancer the next request goes elsewhere.
+        ...(planesOfEach > 1 && { connection: 'close' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(workspace !== undefined && { 'x-workspace-id': workspace }),
         ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -40,6 +40,7 @@ let live: LiveConnection | undefined;
 let keeper: FirewallKeeper | undefined;
 let restored = 0;
 let counter: UdpCounter | undefined;
+let relay: RelayListener | undefined;
 const opened = () => {
   if (!tunnel) throw new Error('The tunnel is not open.');
   return tunnel;
@@ -97,9 +98,14 @@ const methods = {
   receiveSignal: (subject: string, sealed: string) => paths?.receiveSignal(subject, Buffer.from(sealed, 'base64')),
   /** What paths need of a control plane. */
   async serveRelayAndStun(token: string) {
-    await new RelayListener({ host: '0.0.0.0', port: 6266, token, clock }).start();
+    relay = new RelayListener({ host: '0.0.0.0', port: 6266, token, clock });
+    await relay.start();
     await new StunListener({ host: '::', port: 3478, clock }).start();
   },
+  /** As on SIGTERM. */
+  stopRelay: () => relay?.stop(),
+  relays: () => paths?.metrics().relay.all,
+  relaysOfPeers: () => paths?.statuses().map(({ relay: name }) => name),
   async openLoopback(...args: Parameters<typeof tryLoopback>) {
     loopback = await tryLoopback(...args);
     return loopback.report;

@@ -68,9 +68,11 @@ export async function buildKit(options: KitOptions = {}) {
   } = options;
   const clock = { time: now, now: () => clock.time };
   const isDiskFull = (share: number) => left() < share;
-  const store = reservedStore(await openStore(path, { clock, log: silentLog }), isDiskFull);
+  const opened = await openStore(path, { clock, log: silentLog });
+  const store = reservedStore(opened, isDiskFull);
   const services: Services = buildServices({
     store,
+    shared: opened.shared,
     clock,
     log: silentLog,
     edition,
@@ -82,8 +84,8 @@ export async function buildKit(options: KitOptions = {}) {
       version: '0.0.0-test',
       apiUrl: 'http://127.0.0.1:18090',
       signalingUrl: 'nats://127.0.0.1:4222',
-      relayAdvertiseUrl: '127.0.0.1:6266',
-      stunUrl: '127.0.0.1:3478',
+      relays: [{ name: 'main', url: '127.0.0.1:6266' }],
+      stunUrls: ['127.0.0.1:3478'],
       registrationProof,
       listens: {
         api: { host: '127.0.0.1', tls: false },

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { formatHostPort, parseHostPort } from '../../net/host-port.ts';
+import { makeBusKeys } from './bus-keys.ts';
+
+export interface BusConfigOptions {
+  readonly directory: string;
+  /** `host` or `host:port` of each server, as the others and clients reach it. */
+  readonly servers: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+const CLIENT_PORT = 4_222;
+const ROUTE_PORT = 6_222;
+
+/**
+ * Writes what a bus of NATS servers in token mode needs: a configuration for each server, what they share, the keys of the
+ * control plane, and the key of the operator, which nothing needs again.
+ *
+ * @returns what to do with them, for people
+ * @throws Error where a server is no host, or the directory holds such keys already
+ */
+export function writeBusConfig({ directory, servers, now }: BusConfigOptions): string {
+  const places = servers.map((server) => {
+    const place = parseHostPort(server) ?? parseHostPort(`${server}:${CLIENT_PORT}`);
+    if (place) return place;
+    throw new Error(`${server} is no server: give its host, or <host>:<port>`);
+  });
+  const keysFile = path.join(directory, 'mesh-bus.json');
+  if (existsSync(keysFile)) {
+    throw new Error(
+      `${keysFile} is there already, and other keys would shut out all nodes: give another directory, or remove it`,
+    );
+  }
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const { keys, operator, accounts } = makeBusKeys(Math.floor(now / 1_000));
+  const routes = randomBytes(24).toString('base64url');
+  const write = (name: string, text: string) => {
+    const file = path.join(directory, name);
+    writeFileSync(file, text, { mode: 0o600, flag: 'w' });
+    chmodSync(file, 0o600);
+  };
+  write('accounts.conf', accounts);
+  for (const [n, { port }] of places.entries()) {
+    write(
+      `server-${n + 1}.conf`,
+      serverConfig(
+        n + 1,
+        port,
+        places.map(({ host }) => host),
+        routes,
+      ),
+    );
+  }
+  write('operator.seed', operator);
+  // Last: with it the directory is whole.
+  write('mesh-bus.json', keys);
+  const urls = places.map(({ host, port }) => `tls://${formatHostPort(host, port)}`).join(',');
+  return [
+    `Written to ${directory}:`,
+    ...places.map(
+      ({ host }, n) =>
+        `  server-${n + 1}.conf, accounts.conf  to ${host} as /etc/nats/, with certificate and key as /etc/nats/tls.crt and tls.key; then: nats-server -c /etc/nats/server-${n + 1}.conf`,
+    ),
+    '  mesh-bus.json                  to each control plane, for its user alone',
+    '  operator.seed                  away from all of them: it is needed only to change the operator',
+    'Each control plane is started with:',
+    `  MESH_BUS_URL=${urls}`,
+    '  MESH_SIGNALING_AUTH=token',
+    '  MESH_BUS_KEYS_FILE=<where>/mesh-bus.json',
+    '',
+  ].join('\n');
+}
+
+function serverConfig(n: number, port: number, hosts: readonly string[], password: string): string {
+  const routes = hosts.map((host) => `    "nats://mesh:${password}@${formatHostPort(host, ROUTE_PORT)}"`);
+  const cluster =
+    hosts.length === 1
+      ? []
+      : [
+          '# Between the servers: let nobody else reach this port.',
+          'cluster {',
+          '  name: mesh',
+          `  listen: "0.0.0.0:${ROUTE_PORT}"`,
+          `  authorization { user: mesh, password: "${password}" }`,
+          '  routes: [',
+          ...routes,
+          '  ]',
+          '}',
+        ];
+  return [
+    `server_name: mesh-${n}`,
+    `listen: "0.0.0.0:${port}"`,
+    '# What the others tell clients of it: its certificate has to have this name.',
+    `client_advertise: "${formatHostPort(hosts[n - 1] ?? '', port)}"`,
+    '# Without TLS take this block away, and write nats:// in MESH_BUS_URL.',
+    'tls {',
+    '  cert_file: "/etc/nats/tls.crt"',
+    '  key_file: "/etc/nats/tls.key"',
+    '}',
+    ...cluster,
+    '# Where it keeps who was revoked; to be writable by its user.',
+    'resolver: { type: full, dir: "/var/lib/nats/accounts", interval: "1m" }',
+    'include "accounts.conf"',
+    '',
+  ].join('\n');
+}

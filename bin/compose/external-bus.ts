@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import {
+  credsAuthenticator,
+  jwtAuthenticator,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+} from '@nats-io/transport-node';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import type { Log } from '../../core/base/ports.ts';
+import type { Services } from '../../core/workflow/services.ts';
+import { AccountUpdates } from '../../net/bus/account-updates.ts';
+import { type BusPlace, parseBusUrl } from '../../net/bus/bus-place.ts';
+import { ExternalBus, type ExternalBusOptions } from '../../net/bus/external-bus.ts';
+import { startBusRevocations } from '../../plane/bus-revocations.ts';
+import type { Leadership } from '../../plane/leadership.ts';
+import type { BusKeys, BusUser } from './bus-keys.ts';
+import type { Environment } from './config.ts';
+import type { Probe } from './probes.ts';
+import { externalBusMetrics, revocationMetrics } from './wire-metrics.ts';
+import type { Running } from './wire-parts.ts';
+
+export type ExternalBusEnvironment = Pick<
+  Environment,
+  'MESH_BUS_URL' | 'MESH_BUS_CREDS' | 'MESH_BUS_CA' | 'MESH_BUS_KEYS_FILE' | 'MESH_SIGNALING_AUTH'
+>;
+
+/** Where the bus of MESH_BUS_URL is; undefined where it is in this process. */
+export function busPlaceOf({ MESH_BUS_URL, MESH_BUS_CA }: ExternalBusEnvironment): BusPlace | undefined {
+  if (MESH_BUS_URL === undefined) return undefined;
+  const place = parseBusUrl(MESH_BUS_URL.reveal());
+  if ('problem' in place) throw new Error(`MESH_BUS_URL: ${place.problem}`);
+  return MESH_BUS_CA === undefined ? place : { ...place, ca: readFileSync(MESH_BUS_CA, 'utf8') };
+}
+
+/** Begins to connect to a bus elsewhere; the control plane serves its API meanwhile. */
+export function startExternalBus(
+  place: BusPlace,
+  env: ExternalBusEnvironment,
+  busKeys: BusKeys | undefined,
+  log: Log,
+): Omit<Running, 'address'> & { readonly bus: ExternalBus } {
+  let trouble = 'connecting';
+  const bus = new ExternalBus({
+    place,
+    mode: env.MESH_SIGNALING_AUTH === 'token' ? 'token' : 'open',
+    signIn: busKeys ? () => signInAs(busKeys.plane) : signInOf(place, env),
+    onTrouble(error) {
+      const reason = error instanceof Error ? error.message : 'the server closed the connection';
+      // An outage is said once, not at every attempt.
+      if (reason !== trouble) {
+        const servers = place.servers.join(', ');
+        log.error({ servers, error: reason }, 'the bus is not reached: nodes hear of changes late; trying again');
+      }
+      trouble = reason;
+    },
+  });
+  bus.onChange(({ kind }) => {
+    if (kind !== 'up') return;
+    trouble = '';
+    log.info({ server: bus.server }, 'connected to the bus: nodes are sent whole graphs');
+  });
+  bus.start();
+  return {
+    bus,
+    name: 'bus',
+    check: () => probe(bus, () => trouble),
+    metrics: async () => externalBusMetrics(bus),
+    stop: () => bus.stop(),
+  };
+}
+
+/** One that is away is a degraded state of this process, not its end: the API serves nodes too. */
+async function probe(bus: Pick<ExternalBus, 'isUp' | 'roundTrip' | 'server'>, trouble: () => string): Promise<Probe> {
+  const isAway = (why: string): Probe => ({
+    state: 'degraded',
+    detail: `The bus at MESH_BUS_URL is not reached (${why}): nodes hear of changes late, by the API. It is tried again.`,
+  });
+  if (!bus.isUp) return isAway(trouble());
+  try {
+    await bus.roundTrip();
+    return { state: 'ok', detail: `${bus.server} answers` };
+  } catch (error) {
+    return isAway((error as Error).message);
+  }
+}
+
+function signInOf(
+  { login }: BusPlace,
+  { MESH_BUS_CREDS: creds }: ExternalBusEnvironment,
+): ExternalBusOptions['signIn'] {
+  if (creds !== undefined) return () => ({ authenticator: credsAuthenticator(readFileSync(creds)) });
+  if (login === undefined) return () => ({});
+  const authenticator =
+    'token' in login ? tokenAuthenticator(login.token) : usernamePasswordAuthenticator(login.user, login.pass);
+  return () => ({ authenticator });
+}
+
+function signInAs({ jwt, seed }: BusUser) {
+  return { authenticator: jwtAuthenticator(jwt, Buffer.from(seed)) };
+}
+
+/** Keeps a bus in token mode told of who lost its place, where this control plane leads the installation's own workspace. */
+export async function startAccountUpdates(
+  place: BusPlace,
+  { account, accounts, system }: BusKeys,
+  services: Services,
+  leadership: Pick<Leadership, 'leads' | 'onChange'>,
+) {
+  const { clock, log } = services;
+  const updates = new AccountUpdates({
+    place,
+    account,
+    operator: accounts,
+    signIn: () => signInAs(system),
+    isInCharge: () => leadership.leads(SYSTEM_WORKSPACE),
+    now: () => clock.now(),
+    onTrouble: (reason) =>
+      log.error(
+        { servers: place.servers.join(', '), error: reason },
+        'the servers of the bus may let in who was revoked',
+      ),
+  });
+  const revocations = await startBusRevocations(services, updates);
+  const unsubscribe = leadership.onChange(() => updates.chargeChanged());
+  return {
+    name: 'bus revocations',
+    async check(): Promise<Probe> {
+      const { problem } = updates;
+      return problem === undefined
+        ? { state: 'ok', detail: 'the servers of the bus know who was revoked' }
+        : { state: 'degraded', detail: `The servers of the bus may let in who was revoked: ${problem}.` };
+    },
+    metrics: async () => revocationMetrics(updates),
+    async stop() {
+      unsubscribe();
+      revocations.stop();
+      await updates.stop();
+    },
+  };
+}

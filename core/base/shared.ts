@@ -1,0 +1,52 @@
+/**
+ * What control planes on one store keep together beside the records: small, with an end, and no loss when it is gone. A
+ * control plane that is alone keeps it in its memory (`memory-cells.ts`).
+ */
+export interface SharedState {
+  /** Those of one purpose; its name is one word of letters and dashes. `parse` reads a value that another version may have written; undefined is as if there were none. */
+  cells<T>(space: string, parse: (value: unknown) => T | undefined): Cells<T>;
+  readonly counts: SharedCounts;
+  readonly calls: SharedCalls;
+}
+
+/** A value until an instant, ms. Tags are what it is counted under. */
+export interface Cell<T> {
+  readonly value: T;
+  readonly expiresAt: number;
+  readonly tags?: readonly string[];
+}
+
+export interface Cells<T> {
+  read(keys: readonly string[]): Promise<ReadonlyMap<string, Cell<T>>>;
+  /** Judged on the newest value, and written only while that still stands: `judge` may be called more than once. @throws StoreError */
+  change<R>(key: string, judge: (cell: Cell<T> | undefined) => Judged<T, R>): Promise<R>;
+  /** How many there are with each of these tags, and in all. */
+  count(tags: readonly string[]): Promise<{ readonly all: number; readonly tagged: readonly number[] }>;
+  /** The key of the one with a tag that would end first. */
+  firstToEnd(tag: string): Promise<string | undefined>;
+}
+
+export interface Judged<T, R> {
+  /** Undefined takes it away; the very cell that was judged leaves it as it is. */
+  readonly cell: Cell<T> | undefined;
+  readonly result: R;
+}
+
+export interface SharedCounts {
+  /** Adds to the count of each key. @returns what each comes to, of all control planes together. @throws StoreError */
+  add(counts: ReadonlyMap<string, number>, expiresAt: number): Promise<ReadonlyMap<string, number>>;
+}
+
+/** Who called, by the family that one makes room in. */
+export interface CallsOf {
+  readonly workspace: string;
+  readonly caller: string;
+  readonly family: string;
+}
+
+/** Texts of calls, of which each family keeps the newest. */
+export interface SharedCalls {
+  append(calls: readonly (CallsOf & { readonly seq: number; readonly text: string })[]): Promise<void>;
+  /** Newest first. */
+  newest(of: CallsOf, limit: number): Promise<readonly string[]>;
+}

@@ -1,0 +1,103 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import { type NodeIncomingMessageLike, toWebRequest } from '@modelcontextprotocol/node';
+import {
+  type InitializeRequest,
+  LATEST_PROTOCOL_VERSION,
+  type Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { Authenticated } from './subscriptions.ts';
+
+/** Of the parameters of `initialize`, characters of JSON that are kept; of a client that says more, what it can do is not. */
+const MAX_CLIENT = 8_192;
+const MAX_TEXT = 256;
+
+/** The transport of one session under an id that is chosen before its client initializes it. */
+export interface SessionTransport {
+  readonly isInitialized: boolean;
+  /** @returns false, with nothing sent, where the session has ended here meanwhile */
+  handle(request: Authenticated, response: ServerResponse, body: unknown, begun: () => void): Promise<boolean>;
+  /** Has the server hear again what the client said when it initialized the session, perhaps to another control plane. */
+  initializeAgain(client: Readonly<Record<string, unknown>>): Promise<void>;
+}
+
+export interface TransportOptions {
+  readonly id: string;
+  readonly server: Server;
+  readonly isOver: () => boolean;
+  readonly initialized: () => void;
+  readonly deleted: () => Promise<void>;
+}
+
+export async function sessionTransport(options: TransportOptions): Promise<SessionTransport> {
+  const { id, server, isOver, initialized, deleted } = options;
+  let isInitialized = false;
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: () => id,
+    onsessioninitialized() {
+      isInitialized = true;
+      initialized();
+    },
+    onsessionclosed: deleted,
+  });
+  await server.connect(transport);
+  const post = (message: object) => {
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-session-id': id,
+    };
+    return transport.handleRequest(new Request('http://mesh/mcp', { method: 'POST', headers }), {
+      parsedBody: { jsonrpc: '2.0', ...message },
+    });
+  };
+
+  return {
+    get isInitialized() {
+      return isInitialized;
+    },
+    async handle(request, response, body, begun) {
+      const asked = await toWebRequest(request as NodeIncomingMessageLike, body);
+      if (isOver()) return false;
+      const { auth: authInfo } = request;
+      const answer = await transport.handleRequest(asked, { ...(authInfo && { authInfo }), parsedBody: body });
+      if (answer.ok) begun();
+      await send(answer, response);
+      return true;
+    },
+    async initializeAgain(client) {
+      const answer = await post({ id: 0, method: 'initialize', params: client });
+      // Its body ends with the answer.
+      await answer.text();
+      await post({ method: 'notifications/initialized' });
+    },
+  };
+}
+
+/** The head at once: a stream that is silent yet is open all the same. */
+async function send({ status, headers, body }: Response, response: ServerResponse): Promise<void> {
+  response.writeHead(status, Object.fromEntries(headers));
+  if (!body) {
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  // A reader that goes is no failure.
+  await pipeline(Readable.fromWeb(body as ReadableStream), response).catch(() => undefined);
+}
+
+/** What is kept of the parameters of `initialize`. */
+export function clientOf(body: unknown): Readonly<Record<string, unknown>> {
+  const { params = {} } = body as { readonly params?: Partial<InitializeRequest['params']> };
+  const { protocolVersion = LATEST_PROTOCOL_VERSION, capabilities = {}, clientInfo } = params;
+  const text = (value: unknown) => String(value).slice(0, MAX_TEXT);
+  const isShort = JSON.stringify(capabilities).length <= MAX_CLIENT;
+  return {
+    protocolVersion: text(protocolVersion),
+    capabilities: isShort ? capabilities : {},
+    clientInfo: { name: text(clientInfo?.name), version: text(clientInfo?.version) },
+  };
+}

@@ -1,0 +1,188 @@
+import type { Msg, NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
+import { steadyNow } from '../nats/steady-clock.ts';
+import { type BusPlace, connectionOptions } from './bus-place.ts';
+import { type Claims, encodeJwt, readJwt } from './jwt.ts';
+import { KeptConnection } from './keep-connected.ts';
+import type { SigningKey } from './nkey.ts';
+import { isSame, mergedRevocations, type Revocations } from './revocations.ts';
+
+export interface AccountUpdateOptions {
+  readonly place: BusPlace;
+  /** Of a user of the system account. */
+  readonly signIn: () => Pick<NodeConnectionOptions, 'authenticator'>;
+  /** Public key of the account that nodes are in. */
+  readonly account: string;
+  /** A key with which its operator signs accounts. */
+  readonly operator: SigningKey;
+  /** Whether this process is the one that tells the servers. */
+  readonly isInCharge: () => boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** They may not know of all, for a new reason. */
+  onTrouble(reason: string): void;
+}
+
+/** A first revocation is told of after so long, and those that follow with it. */
+const GATHER_MS = 20;
+/** Servers that were away meanwhile are told by then, whatever else tells that they are back. */
+const AGAIN_MS = 15_000;
+const ANSWER_MS = 1_000;
+/** Servers answer each for itself: after the first, so long is waited for another one. */
+const MORE_MS = 150;
+const RETRY_MS = 300;
+
+/**
+ * Keeps the account of the nodes told of who lost its place. What the servers hold is read first and only added to, so several
+ * control planes do not undo each other's, whatever an operator changed in it stays, and what all know already changes nothing.
+ */
+export class AccountUpdates {
+  readonly #options: AccountUpdateOptions;
+  /** Until when (s) anything lives that it was given. */
+  readonly #lost = new Map<string, number>();
+  readonly #regained = new Set<string>();
+  readonly #kept: KeptConnection;
+  #timer: NodeJS.Timeout | undefined;
+  #dueAt = 0;
+  #round: Promise<void> | undefined;
+  #isStopped = false;
+  #problem: string | undefined = 'the servers have not been told yet';
+  #updates = 0;
+  #revoked = 0;
+
+  constructor(options: AccountUpdateOptions) {
+    const { place, signIn } = options;
+    this.#options = options;
+    this.#kept = new KeptConnection({
+      servers: place.servers,
+      follows: () => true,
+      connecting: (servers) => ({
+        ...connectionOptions(place, servers),
+        ...signIn(),
+        name: 'mesh revocations',
+        timeout: ANSWER_MS,
+        pingInterval: 5_000,
+      }),
+      firstRetryMs: 100,
+      lastRetryMs: 2_000,
+      onUp: () => this.#soon(),
+      onDown: () => {},
+      onServers: () => this.#soon(),
+      onTrouble: (error) => this.#failed(error),
+    });
+  }
+
+  /** Why servers may not know of all; undefined while they do. */
+  get problem(): string | undefined {
+    return this.#options.isInCharge() ? this.#problem : undefined;
+  }
+
+  get metrics() {
+    return { updates: this.#updates, revoked: this.#revoked };
+  }
+
+  /** What that user was given does not hold, until (ms) none of it lives any more. */
+  revoke(user: string, until: number): void {
+    this.#regained.delete(user);
+    this.#lost.set(user, Math.ceil(until / 1_000));
+    this.#soon(GATHER_MS);
+  }
+
+  /** Takes a revocation back. */
+  allow(user: string): void {
+    if (this.#lost.delete(user)) this.#soon(GATHER_MS);
+    this.#regained.add(user);
+  }
+
+  /** This process is in charge from now on, or not any more. */
+  chargeChanged(): void {
+    this.#soon();
+  }
+
+  /** Idempotent. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await this.#round;
+    await this.#kept.close();
+  }
+
+  #soon(ms = 0): void {
+    const at = steadyNow() + ms;
+    if (this.#isStopped || (this.#timer !== undefined && this.#dueAt <= at)) return;
+    clearTimeout(this.#timer);
+    this.#dueAt = at;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      // One round at a time; what comes meanwhile is in the next.
+      this.#round = (this.#round ?? Promise.resolve()).then(() => this.#run());
+    }, ms);
+  }
+
+  async #run(): Promise<void> {
+    const { connection } = this.#kept;
+    if (this.#isStopped || !connection || !this.#options.isInCharge()) return;
+    try {
+      await this.#tell(connection);
+      this.#problem = undefined;
+      this.#soon(AGAIN_MS);
+    } catch (error) {
+      this.#failed(error);
+      this.#soon(RETRY_MS);
+    }
+  }
+
+  async #tell(connection: NatsConnection): Promise<void> {
+    const { account, operator, now } = this.#options;
+    const answer = await connection.request(`$SYS.REQ.ACCOUNT.${account}.CLAIMS.LOOKUP`, '', { timeout: ANSWER_MS });
+    const held = answer.string();
+    const claims = readJwt(held);
+    if (claims?.sub !== account) throw new Error(`they do not know the account ${account} of MESH_BUS_KEYS_FILE`);
+    const nowS = Math.floor(now() / 1_000);
+    this.#forget(nowS);
+    const before = revocationsOf(claims);
+    const wanted = mergedRevocations(before, this.#lost, this.#regained, nowS);
+    this.#revoked = Object.keys(wanted).length;
+    // As it is it is told again: to a server that was away it is new.
+    if (isSame(before, wanted)) return announce(connection, held);
+    // A control plane whose clock is behind still has the newest.
+    const iat = Math.max(nowS, claims.iat + 1);
+    await announce(connection, encodeJwt({ ...claims, iat, nats: { ...claims.nats, revocations: wanted } }, operator));
+    this.#updates += 1;
+  }
+
+  #forget(nowS: number): void {
+    for (const [user, until] of this.#lost) if (until < nowS) this.#lost.delete(user);
+  }
+
+  #failed(error: unknown): void {
+    if (this.#isStopped) return;
+    const { message } = error instanceof Error ? error : new Error('the server closed the connection');
+    if (message !== this.#problem) this.#options.onTrouble(message);
+    this.#problem = message;
+  }
+}
+
+function revocationsOf({ nats }: Claims): Revocations {
+  return (nats['revocations'] as Revocations | undefined) ?? {};
+}
+
+/** @throws Error where no server takes it, or one refuses it */
+async function announce(connection: NatsConnection, account: string): Promise<void> {
+  const answers = await connection.requestMany('$SYS.REQ.CLAIMS.UPDATE', account, {
+    strategy: 'stall',
+    stall: MORE_MS,
+    maxWait: ANSWER_MS,
+  });
+  let taken = 0;
+  for await (const answer of answers) {
+    const refusal = refusalIn(answer);
+    if (refusal !== undefined) throw new Error(`a server refused the account: ${refusal}`);
+    taken += 1;
+  }
+  if (taken === 0) throw new Error('no server took the account: their resolver has to be of the type full');
+}
+
+function refusalIn(answer: Msg): string | undefined {
+  const { error } = answer.json<{ readonly error?: { readonly description?: string } }>();
+  return error && (error.description ?? 'without a reason');
+}

@@ -1,0 +1,62 @@
+import type { Change, Commit } from '../core/base/ports.ts';
+import { isOfKind } from '../core/base/written.ts';
+import type { PeerRecord } from '../core/model/resources.ts';
+import type { Services } from '../core/workflow/services.ts';
+import { NODE_JWT_MS } from '../net/bus/claims.ts';
+import { nodeKeyOf } from '../net/bus/node-key.ts';
+import { catchUp } from './relay-revocations.ts';
+
+/** A bus that knows nodes by a key: what was given to one does not hold, until the instant (ms). */
+export interface RevokingBus {
+  /** Takes a revocation back. */
+  allow(user: string): void;
+  revoke(user: string, until: number): void;
+}
+
+type RevocationServices = Pick<Services, 'store' | 'clock' | 'log' | 'keys'>;
+
+/** Tells a bus of every node that lost its place or its key; first of those that lost it before this start. */
+export async function startBusRevocations(services: RevocationServices, bus: RevokingBus): Promise<{ stop(): void }> {
+  const { store, keys } = services;
+  const userOf = ({ uid, publicKey }: Place) =>
+    nodeKeyOf(keys.agree(Uint8Array.from(Buffer.from(publicKey, 'base64'))), uid).publicKey;
+  const take = ({ changes, at }: Commit) => {
+    const { lost, gained } = placeChanges(changes);
+    for (const place of gained) bus.allow(userOf(place));
+    for (const place of lost) bus.revoke(userOf(place), at + NODE_JWT_MS);
+  };
+  const unsubscribe = store.onCommit(take);
+  for (const workspace of await store.workspaces()) await catchUp(services, workspace, take);
+  return { stop: unsubscribe };
+}
+
+interface Place {
+  readonly uid: string;
+  /** X25519, base64. */
+  readonly publicKey: string;
+}
+
+/** What peers have no more after these changes, by deletion, revocation or another key, and what they have only since. */
+function placeChanges(changes: readonly Change[]): {
+  readonly lost: readonly Place[];
+  readonly gained: readonly Place[];
+} {
+  const lost = new Map<string, Place>();
+  const gained = new Map<string, Place>();
+  for (const change of changes) {
+    if (!isOfKind(change, 'MeshPeer')) continue;
+    const { type, record, before } = change;
+    const now = type === 'deleted' ? undefined : placeOf(record);
+    const then = type === 'deleted' ? placeOf(record) : before && placeOf(before);
+    if (now?.publicKey === then?.publicKey) continue;
+    if (now) gained.set(`${now.uid} ${now.publicKey}`, now);
+    if (then) lost.set(`${then.uid} ${then.publicKey}`, then);
+  }
+  // One that is renamed is deleted and made again.
+  for (const place of gained.keys()) lost.delete(place);
+  return { lost: [...lost.values()], gained: [...gained.values()] };
+}
+
+function placeOf({ uid, spec, status }: PeerRecord): Place | undefined {
+  return status.phase === 'revoked' ? undefined : { uid, publicKey: spec.publicKey };
+}

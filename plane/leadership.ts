@@ -1,0 +1,242 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
+import { LEADS_ALL, type Leading } from '../core/base/leading.ts';
+import type { LeaseState, Log, Store } from '../core/base/ports.ts';
+import { HeldShares, LEASE_MS } from './leadership/held-shares.ts';
+import { underFence } from './leadership/led-store.ts';
+import { movesOf, SHARES, shareOf } from './leadership/shares.ts';
+
+/**
+ * Which workspaces this control plane leads: it alone does there what is to be done once (jobs, pushes, answers to nodes).
+ * Any plane serves any request of a caller.
+ */
+export interface Leadership extends Leading {
+  /** After workspaces were gained, and before those that are given away are another's: that waits for what is answered here. */
+  onChange(listener: () => unknown): () => void;
+  state(): LeadershipState;
+  /** Gives all away. Idempotent. */
+  stop(): Promise<void>;
+}
+
+export interface LeadershipState {
+  /** That it leads, of all there are. */
+  readonly shares: number;
+  readonly all: number;
+  /** Planes that live, as it knows. */
+  readonly planes: number;
+  /** How often what it leads became something else. */
+  readonly changes: number;
+  /** Why it leads nothing, where that is not as it should be. */
+  readonly problem?: string;
+}
+
+/** Of the only control plane. */
+export const leadsAll: Leadership = {
+  ...LEADS_ALL,
+  onChange: () => () => undefined,
+  state: () => ({ shares: SHARES, all: SHARES, planes: 1, changes: 0 }),
+  stop: async () => undefined,
+};
+
+export interface LeadershipParts {
+  readonly store: Pick<Store, 'acquire' | 'release' | 'leases' | 'workspaces' | 'caughtUp'>;
+  readonly log: Log;
+  /** The name of this process among the holders of leases: no other has it, nor had it. */
+  readonly self?: string;
+  /** Milliseconds on a clock that nobody sets. */
+  readonly now?: () => number;
+}
+
+const PREFIX = 'leadership/';
+const PLANES = `${PREFIX}plane/`;
+const leaseOf = (share: number) => `${PREFIX}share/${String(share).padStart(2, '0')}`;
+
+/** Between two looks at who holds what: how long a share that was given away waits for its next holder at most. */
+const LOOK_MS = 500;
+/** A lease of 4 s is renewed each 1.2 s, so that one answer that does not come costs nothing. */
+const RENEW_MS = 1_200;
+/** So long what is under way in a share may take to end before the share is given away nevertheless. */
+const END_MS = 2_000;
+/** What the store does not answer by then is asked anew. */
+const ROUND_MS = 10_000;
+/** Who cannot read what others wrote leads nothing, and tries again after so long. */
+const RESIGNED_MS = 5_000;
+
+/** Takes part in leading, with all other planes on the same store. */
+export function startLeadership({
+  store,
+  log,
+  self = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`,
+  now = () => performance.now(),
+}: LeadershipParts): Leadership {
+  const held = new HeldShares();
+  const listeners = new Set<() => unknown>();
+  let seat: string | undefined;
+  let [renewAt, resumeAt, planes, changes, told] = [0, 0, 0, 0, ''];
+  let problem: string | undefined;
+  let [timer, endTimer]: (NodeJS.Timeout | undefined)[] = [];
+  let running: Promise<void> | undefined;
+  let stopping: Promise<void> | undefined;
+
+  async function round(): Promise<void> {
+    if (now() < resumeAt) return;
+    const states = await store.leases(PREFIX);
+    const isDue = now() >= renewAt;
+    const renewedAt = now();
+    if (isDue || seat === undefined) await takeSeat(states);
+    const living = states.flatMap(({ name, holder }) => (name.startsWith(PLANES) ? (holder ?? []) : []));
+    const inPlay = seat === undefined ? living.filter((plane) => plane !== self) : [...living, self];
+    planes = new Set(inPlay).size;
+    const holders = new Map(states.map(({ name, holder }) => [name, holder]));
+    const shares = Array.from({ length: SHARES }, (_, share) => holders.get(leaseOf(share)));
+    const { take, give } = movesOf(self, { planes: inPlay, shares });
+    const own = shares.flatMap((holder, share) => (holder === self && !give.includes(share) ? [share] : []));
+    await acquire([...(isDue ? own : own.filter((share) => !held.has(share))), ...take]);
+    if (isDue) renewAt = renewedAt + RENEW_MS;
+    for (const share of held.all()) if (shares[share] !== self && !take.includes(share)) held.lost(share);
+    await begin();
+    if (give.length > 0) await giveAway(give);
+  }
+
+  /** A place among those who live, of which there are as many as shares. It ends before any of its shares does. */
+  async function takeSeat(states: readonly LeaseState[]): Promise<void> {
+    const holders = new Map(states.map(({ name, holder }) => [name, holder]));
+    const seats = Array.from({ length: SHARES }, (_, n) => `${PLANES}${String(n).padStart(2, '0')}`);
+    const wanted = seats.find((each) => holders.get(each) === self) ?? seats.find((each) => !holders.get(each));
+    const isTaken = wanted !== undefined && (await store.acquire(wanted, self, LEASE_MS)) !== undefined;
+    seat = isTaken ? wanted : undefined;
+  }
+
+  async function acquire(shares: readonly number[]): Promise<void> {
+    await Promise.all(
+      shares.map(async (share) => {
+        const askedAt = now();
+        const lease = await store.acquire(leaseOf(share), self, LEASE_MS);
+        if (lease) held.acquired(share, lease.fence, askedAt);
+        else held.lost(share);
+      }),
+    );
+  }
+
+  /** Leads what is held, once all that former leaders wrote was told here. */
+  async function begin(): Promise<void> {
+    // A share that was another's in between is told of as lost first, and then as gained.
+    void tell();
+    const gained = held.waiting();
+    if (gained.length > 0) {
+      try {
+        const known = await store.workspaces();
+        const gaining = known.filter((workspace) => gained.includes(shareOf(workspace)));
+        await inTime(store.caughtUp([...new Set([...gaining, SYSTEM_WORKSPACE])]));
+      } catch (error) {
+        await resign(error);
+        return;
+      }
+      for (const share of gained) held.lead(share);
+    }
+    problem = undefined;
+    void tell();
+  }
+
+  /** So that somebody leads who can. */
+  async function resign(error: unknown): Promise<void> {
+    problem = `it cannot read what others write: ${(error as Error).message}`;
+    log.warn({ error: String(error) }, 'this control plane leads no workspace now: it cannot read what others write');
+    resumeAt = now() + RESIGNED_MS;
+    await giveAway(held.all());
+    await leaveSeat();
+  }
+
+  async function giveAway(shares: readonly number[]): Promise<void> {
+    for (const share of shares) held.leave(share);
+    await inTime(tell()).catch(() => undefined);
+    // By then what is still under way is refused at its commit.
+    for (const share of shares) held.lost(share);
+    await Promise.all(shares.map((share) => store.release(leaseOf(share), self)));
+  }
+
+  async function leaveSeat(): Promise<void> {
+    const left = seat;
+    seat = undefined;
+    if (left !== undefined) await store.release(left, self);
+  }
+
+  /** Tells what is led now, if that is something else; resolves once what is no longer led has ended. */
+  async function tell(): Promise<void> {
+    held.expire(now());
+    clearTimeout(endTimer);
+    const { endsAt } = held;
+    if (endsAt !== undefined) endTimer = setTimeout(() => void tell(), Math.max(0, endsAt - now())).unref();
+    const led = held.led(now()).join();
+    if (led === told) return;
+    told = led;
+    changes += 1;
+    log.debug({ shares: led }, 'this control plane leads other workspaces now');
+    await Promise.all(
+      [...listeners].map(async (listener) => {
+        try {
+          await listener();
+        } catch (error) {
+          log.error({ error: String(error) }, 'a change of leadership was not followed');
+        }
+      }),
+    );
+  }
+
+  function next(): void {
+    if (stopping !== undefined) return;
+    running = inTime(round(), ROUND_MS)
+      .catch((error: unknown) => {
+        if (problem === undefined) log.warn({ error: String(error) }, 'leases cannot be renewed: they are tried again');
+        problem = `leases cannot be renewed: ${(error as Error).message}`;
+        void tell();
+      })
+      .finally(() => {
+        timer = setTimeout(next, LOOK_MS);
+      });
+  }
+  next();
+
+  return {
+    leads: (workspace) => stopping === undefined && held.leads(shareOf(workspace), now()),
+    under(inner, workspace) {
+      const share = shareOf(workspace);
+      const fence = held.fenceOf(share);
+      return underFence(inner, { lease: leaseOf(share), fence });
+    },
+    onChange(listener) {
+      const own = () => listener();
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+    state: () => ({
+      shares: held.led(now()).length,
+      all: SHARES,
+      planes,
+      changes,
+      ...(problem !== undefined && { problem }),
+    }),
+    stop() {
+      stopping ??= (async () => {
+        clearTimeout(timer);
+        await inTime(running ?? Promise.resolve()).catch(() => undefined);
+        clearTimeout(timer);
+        try {
+          await inTime(giveAway(held.all()).then(leaveSeat));
+        } catch (error) {
+          log.warn({ error: String(error) }, 'leases could not be given back: others wait until they are over');
+        }
+        clearTimeout(endTimer);
+      })();
+      return stopping;
+    },
+  };
+}
+
+/** @throws Error where it takes too long, and as it does */
+function inTime<T>(work: Promise<T>, ms = END_MS): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`it took more than ${ms / 1_000} s`)), ms);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,41 @@
+import { newId } from '../../core/base/ids.ts';
+import { type CommitContext, type Fence, type Store, StoreError } from '../../core/base/ports.ts';
+import { shareQueue } from '../../core/base/serialise.ts';
+
+/**
+ * A store through which the holder of a lease writes: each write stands only if the lease is still held then.
+ *
+ * @param under without a fence nothing is written
+ */
+export function underFence(
+  store: Store,
+  { lease, fence }: { readonly lease: string; readonly fence: number | undefined },
+): Store {
+  const held = (): Fence => {
+    if (fence === undefined) throw new StoreError('fenced', lease);
+    return { lease, fence };
+  };
+  const commit: Store['commit'] = async (workspace, ops, context) =>
+    store.commit(workspace, ops, { ...context, fence: held() });
+  const led: Store = {
+    ...store,
+    commit,
+    /** A batch that only tells events makes no revision. */
+    async record(workspace, events) {
+      for (const { requestId = newId('r'), ...event } of events) {
+        await commit(workspace, [], { actor: event.actor, reason: event.type, requestId, securityEvents: [event] });
+      }
+    },
+    async compact(workspace, upTo, keep) {
+      const asked: CommitContext = {
+        actor: 'system:retention',
+        reason: 'history past its time',
+        requestId: newId('r'),
+      };
+      await commit(workspace, [], asked);
+      return store.compact(workspace, upTo, keep);
+    },
+  };
+  shareQueue(led, store);
+  return led;
+}

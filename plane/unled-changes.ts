@@ -1,0 +1,38 @@
+import type { PeerRecord } from '../core/model/resources.ts';
+
+/** Longer than it takes until another control plane leads: what is older, its leader has sent. */
+const KEPT_MS = 60_000;
+
+/** A commit that concerns nodes, of a workspace that another control plane led. */
+interface UnledChange {
+  readonly revision: number;
+  readonly heardAt: number;
+  /** Peers that it shut out. */
+  readonly gone: readonly PeerRecord[];
+}
+
+/**
+ * What was committed lately where another control plane leads. Nobody knows how far that one got before it ended, so the next
+ * leader sends all of it again: a node that has it already takes no harm.
+ */
+export class UnledChanges {
+  readonly #changes = new Map<string, UnledChange[]>();
+
+  add(workspace: string, change: UnledChange): void {
+    const known = this.#changes.get(workspace) ?? [];
+    const oldest = change.heardAt - KEPT_MS;
+    const kept = known.findIndex(({ heardAt }) => heardAt > oldest);
+    this.#changes.set(workspace, [...(kept < 0 ? [] : known.slice(kept)), change]);
+  }
+
+  workspaces(): readonly string[] {
+    return [...this.#changes.keys()];
+  }
+
+  /** Takes out what there is of a workspace: who was shut out, and the revision that graphs may have to show first. */
+  take(workspace: string, now: number): { readonly gone: readonly PeerRecord[]; readonly from: number | undefined } {
+    const recent = (this.#changes.get(workspace) ?? []).filter(({ heardAt }) => now - heardAt < KEPT_MS);
+    this.#changes.delete(workspace);
+    return { gone: recent.flatMap(({ gone }) => gone), from: recent.at(0)?.revision };
+  }
+}

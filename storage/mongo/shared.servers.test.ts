@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SharedState } from '../../core/base/shared.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
+import { TRACE_LIMITS } from '../../core/model/call-trace.ts';
+import { hasMongod, type ReplicaSet, startReplicaSet } from '../../test/kits/servers/replica-set.ts';
+import { cellsContract } from '../contract/cells.ts';
+import { openStore } from '../open.ts';
+
+const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
+
+describe.skipIf(!hasMongod)('what control planes share', () => {
+  let servers: ReplicaSet;
+  let databases = 0;
+  const clock = { time: Date.now(), now: () => clock.time };
+  let one: SharedState;
+  let other: SharedState;
+  beforeAll(async () => {
+    servers = await startReplicaSet();
+    [one, other] = await pair();
+  });
+  afterAll(() => servers.stop());
+
+  async function pair(): Promise<[SharedState, SharedState]> {
+    databases += 1;
+    const url = servers.url(`kept_together_${databases}`);
+    const open = async () => {
+      const store = await openStore(url, { clock, log: silentLog });
+      opened.push(() => store.close());
+      if (!store.shared) throw new Error('nothing is shared');
+      return store.shared;
+    };
+    return [await open(), await open()];
+  }
+  const opened: (() => Promise<void>)[] = [];
+  afterAll(async () => {
+    for (const close of opened) await close();
+  });
+
+  let spaces = 0;
+  cellsContract('cells of two processes', () => {
+    spaces += 1;
+    const space = `space ${spaces}`;
+    return { clock, cells: [one.cells(space, number), other.cells(space, number)] };
+  });
+
+  test('cells of one space are none of another, were its name the beginning of it', async () => {
+    const [short, long] = [one.cells('login', number), one.cells('login-source', number)];
+    await long.change('a', () => ({ cell: { value: 1, expiresAt: clock.time + 1_000 }, result: undefined }));
+    expect([(await short.count([])).all, (await long.count([])).all]).toEqual([0, 1]);
+  });
+
+  test('counts add up over processes, however many add at once', async () => {
+    const added = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        (n % 2 ? one : other).counts.add(
+          new Map([
+            ['a', 3],
+            [`b${n % 2}`, 1],
+          ]),
+          clock.time + 60_000,
+        ),
+      ),
+    );
+    expect(Math.max(...added.map((totals) => totals.get('a') ?? 0))).toBe(60);
+    expect(
+      await one.counts.add(
+        new Map([
+          ['b0', 1],
+          ['b1', 1],
+        ]),
+        clock.time,
+      ),
+    ).toEqual(
+      new Map([
+        ['b0', 11],
+        ['b1', 11],
+      ]),
+    );
+  });
+
+  test('calls are kept of each family, the newest of all processes, and told of each caller newest first', async () => {
+    const of = (caller: string, family: string) => ({ workspace: 'w_1', caller, family });
+    const call = (seq: number, caller = 'agent', family = 'root') => ({ ...of(caller, family), seq, text: `${seq}` });
+    await one.calls.append([call(1), call(3), call(2, 'quiet', 'quiet')]);
+    await other.calls.append([call(4)]);
+    expect(await one.calls.newest(of('agent', 'root'), 2)).toEqual(['4', '3']);
+    await other.calls.append(Array.from({ length: TRACE_LIMITS.calls }, (_, n) => call(n + 10, 'child')));
+    expect(await one.calls.newest(of('agent', 'root'), 9)).toEqual([]);
+    expect(await one.calls.newest(of('quiet', 'quiet'), 9)).toEqual(['2']);
+    expect(await one.calls.newest(of('child', 'root'), 9_999)).toHaveLength(TRACE_LIMITS.calls);
+  });
+
+  test('what is over is cleared away by the server, later than it counts', async () => {
+    const { client } = servers;
+    for (const collection of ['cell', 'count', 'call']) {
+      const indexes = await client.db(`kept_together_${databases}`).collection(collection).indexes();
+      expect(indexes).toContainEqual(expect.objectContaining({ key: { gone: 1 }, expireAfterSeconds: 0 }));
+      const [doc] = await client.db(`kept_together_${databases}`).collection(collection).find().toArray();
+      expect(doc?.['gone'].getTime()).toBeGreaterThan(clock.time);
+    }
+  });
+});

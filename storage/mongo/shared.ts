@@ -1,0 +1,89 @@
+import type { Clock } from '../../core/base/ports.ts';
+import type { SharedCalls, SharedCounts, SharedState } from '../../core/base/shared.ts';
+import { TRACE_LIMITS } from '../../core/model/call-trace.ts';
+import { cellsIn } from './cells.ts';
+import type { Connection } from './connect.ts';
+import { type CallDoc, goneAfter } from './documents.ts';
+import { asStoreError } from './errors.ts';
+
+/** How long calls are kept. */
+const CALLS_MS = 24 * 3_600_000;
+
+/** A failed primary may take the last of these with it, which harms nobody: the wait for a majority is left out. */
+const LIGHT = { writeConcern: { w: 1 }, ordered: false } as const;
+const LOCAL = { readConcern: { level: 'local' } } as const;
+
+/** What control planes on one database keep together beside the records. */
+export function sharedState(connection: Connection, clock: Clock): SharedState {
+  return {
+    cells: (space, parse) => cellsIn(connection, clock, space, parse),
+    counts: countsIn(connection),
+    calls: callsIn(connection, clock),
+  };
+}
+
+function countsIn({ counts }: Connection): SharedCounts {
+  return {
+    async add(added, expiresAt) {
+      if (added.size === 0) return new Map();
+      const gone = goneAfter(expiresAt);
+      const updates = [...added].map(([_id, count]) => ({
+        updateOne: { filter: { _id }, update: { $inc: { count }, $setOnInsert: { gone } }, upsert: true },
+      }));
+      return asking(async () => {
+        await counts.bulkWrite(updates, LIGHT);
+        const found = await counts.find({ _id: { $in: [...added.keys()] } }, LOCAL).toArray();
+        return new Map(found.map(({ _id, count }) => [_id, count]));
+      });
+    },
+  };
+}
+
+function callsIn({ calls }: Connection, clock: Clock): SharedCalls {
+  const newestFirst = { seq: -1 } as const;
+
+  /** Leaves the newest of a family. */
+  async function trim({ ws, family }: Pick<CallDoc, 'ws' | 'family'>): Promise<void> {
+    const [oldest] = await calls
+      .find({ ws, family }, LOCAL)
+      .sort(newestFirst)
+      .skip(TRACE_LIMITS.calls)
+      .limit(1)
+      .project<Pick<CallDoc, 'seq'>>({ seq: 1 })
+      .toArray();
+    if (oldest) await calls.deleteMany({ ws, family, seq: { $lte: oldest.seq } }, { writeConcern: LIGHT.writeConcern });
+  }
+
+  return {
+    async append(added) {
+      const gone = goneAfter(clock.now() + CALLS_MS);
+      const docs = added.map(({ workspace: ws, caller, family, seq, text }) => ({
+        ws,
+        caller,
+        family,
+        seq,
+        text,
+        gone,
+      }));
+      const families = new Map(docs.map((doc) => [`${doc.ws} ${doc.family}`, doc]));
+      await asking(async () => {
+        await calls.insertMany(docs, LIGHT);
+        for (const family of families.values()) await trim(family);
+      });
+    },
+    newest: ({ workspace: ws, caller }, limit) =>
+      asking(async () => {
+        const found = await calls.find({ ws, caller }, LOCAL).sort(newestFirst).limit(limit).toArray();
+        return found.map(({ text }) => text);
+      }),
+  };
+}
+
+/** @throws StoreError */
+async function asking<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw asStoreError(error);
+  }
+}

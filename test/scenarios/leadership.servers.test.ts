@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { SHARES, shareOf } from '../../plane/leadership/shares.ts';
+import { type Cluster, type ClusterPlane, startCluster } from '../kits/cluster.ts';
+import { freshWorkspace } from '../kits/http/harness.ts';
+import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
+
+const TAKEN_OVER_MS = 6_000;
+const LATE_MS = 2_000;
+/** While all are tried at once, on a machine that is busy with more. */
+const PATIENCE = { timeout: 20_000 };
+
+describe.skipIf(!hasMongod)('of three control planes on one replica set', () => {
+  let servers: ReplicaSet;
+  let cluster: Cluster;
+  beforeAll(async () => {
+    servers = await startReplicaSet();
+    cluster = await startCluster({ servers });
+    await vi.waitFor(async () => expect(await isSpread(cluster.planes)).toBe(true), PATIENCE);
+  });
+  afterAll(async () => {
+    await cluster?.stop();
+    await servers.stop();
+  });
+
+  test('one that is killed is followed within six seconds, and what ends meanwhile ends on time and once', async () => {
+    const place = await freshWorkspace(cluster.api, 'killed');
+    const leader = await leaderOf(place.workspace);
+    const ends = await policiesThatEnd(place, [2, 4, 6, 8, 10]);
+    const killedAt = Date.now();
+    await leader.kill();
+    const next = cluster.planes.filter((plane) => plane !== leader);
+    await expect.poll(() => isSpread(next), PATIENCE).toBe(true);
+    await requireEnded(place, ends, killedAt + TAKEN_OVER_MS);
+    await leader.start();
+    await expect.poll(() => isSpread(cluster.planes), PATIENCE).toBe(true);
+  });
+
+  test('one that is stopped for a while and goes on does nothing that another one did meanwhile', async () => {
+    const place = await freshWorkspace(cluster.api, 'stopped');
+    const leader = await leaderOf(place.workspace);
+    const ends = await policiesThatEnd(place, [2, 5, 8, 11, 14]);
+    leader.meshd.signal('SIGSTOP');
+    const stoppedAt = Date.now();
+    try {
+      await expect.poll(async () => (await leaderOf(place.workspace)) !== leader, PATIENCE).toBe(true);
+    } finally {
+      leader.meshd.signal('SIGCONT');
+    }
+    await requireEnded(place, ends, stoppedAt + TAKEN_OVER_MS);
+    await expect.poll(() => isSpread(cluster.planes), PATIENCE).toBe(true);
+    expect(leader.meshd.stderr()).not.toContain('"level":"error"');
+  });
+
+  test('one that ends in good order is followed at once, and one that comes gets its part', async () => {
+    const place = await freshWorkspace(cluster.api, 'handed-over');
+    const leader = await leaderOf(place.workspace);
+    const ends = await policiesThatEnd(place, [1, 2, 3, 4]);
+    const endedAt = Date.now();
+    const ended = leader.stop();
+    const next = cluster.planes.filter((plane) => plane !== leader);
+    await expect.poll(() => isSpread(next), PATIENCE).toBe(true);
+    expect(await ended).toBe(0);
+    await requireEnded(place, ends, endedAt);
+    await leader.start();
+    await expect.poll(() => isSpread(cluster.planes), PATIENCE).toBe(true);
+  });
+
+  type Place = Awaited<ReturnType<typeof freshWorkspace>>;
+
+  /** Policies that end so many seconds from now. @returns when, by their names */
+  async function policiesThatEnd(place: Place, seconds: readonly number[]): Promise<Map<string, number>> {
+    const made = seconds.map(async (after) => {
+      const name = `after-${after}`;
+      const body = { name, spec: { action: 'DENY', peerSelector: {} }, ttl: `${after}s` };
+      const { status, body: policy } = await cluster.api('POST', '/api/v1/policies', { ...place, body });
+      expect([status, policy.spec]).toEqual([201, expect.objectContaining({ expiresAt: expect.any(String) })]);
+      return [name, Date.parse(policy.spec.expiresAt)] as const;
+    });
+    return new Map(await Promise.all(made));
+  }
+
+  /** Each was deleted once, at its instant or, where nobody led before, `LATE_MS` after the change of leader at the latest. */
+  async function requireEnded(place: Place, ends: ReadonlyMap<string, number>, ledFrom: number): Promise<void> {
+    const deleted = async () =>
+      (await logOf(place.workspace)).flatMap(({ at, commit }) =>
+        (commit?.changes ?? []).flatMap(({ type, kind, name }) =>
+          type === 'deleted' && kind === 'MeshPolicy' ? [{ name, at }] : [],
+        ),
+      );
+    await expect.poll(async () => (await deleted()).length, { timeout: 40_000 }).toBeGreaterThanOrEqual(ends.size);
+    const found = await deleted();
+    expect(found.map(({ name }) => name).toSorted()).toEqual([...ends.keys()].toSorted());
+    for (const { name, at } of found) {
+      const end = ends.get(name) ?? 0;
+      expect(at).toBeGreaterThanOrEqual(end);
+      expect([name, at - Math.max(end, ledFrom)]).toEqual([name, expect.toSatisfy((late: number) => late < LATE_MS)]);
+    }
+    const taken = await servers.client
+      .db(cluster.database)
+      .collection<{ body: string }>('record')
+      .find({ '_id.ws': place.workspace, '_id.kind': 'Snapshot', body: { $exists: true } } as object)
+      .toArray();
+    const revisions = taken.map(({ body }) => JSON.parse(body).spec.revision);
+    expect(revisions).toHaveLength(new Set(revisions).size);
+  }
+
+  interface Entry {
+    readonly at: number;
+    readonly commit?: { readonly changes: readonly { type: string; kind: string; name: string }[] };
+  }
+
+  async function logOf(workspace: string): Promise<Entry[]> {
+    const log = servers.client.db(cluster.database).collection<{ entry: string }>('log');
+    return (await log.find({ '_id.ws': workspace } as object).toArray()).map(({ entry }) => JSON.parse(entry));
+  }
+
+  /** By the lease of its share. */
+  async function leaderOf(workspace: string): Promise<ClusterPlane> {
+    const name = `leadership/share/${String(shareOf(workspace)).padStart(2, '0')}`;
+    const leases = servers.client.db(cluster.database).collection<{ _id: string; holder: string | null }>('lease');
+    const pid = (await leases.findOne({ _id: name }))?.holder?.split('/').at(-2);
+    const found = cluster.planes.find(({ meshd }) => pid !== undefined && groupOf(pid) === meshd.child.pid);
+    if (!found) throw new Error(`no plane has the lease ${name}`);
+    return found;
+  }
+});
+
+async function isSpread(planes: readonly ClusterPlane[]): Promise<boolean> {
+  const counts = await Promise.all(planes.map(ledBy));
+  return counts.reduce((a, b) => a + b, 0) === SHARES && Math.max(...counts) - Math.min(...counts) <= 1;
+}
+
+/** Shares, as the plane itself says. */
+async function ledBy({ url }: ClusterPlane): Promise<number> {
+  const answer = (await (await fetch(`${url}/readyz?verbose`)).json()) as {
+    checks?: { name: string; detail: string }[];
+  };
+  const detail = answer.checks?.find(({ name }) => name === 'leadership')?.detail ?? '';
+  return Number(/^leads (\d+) of/.exec(detail)?.[1] ?? 0);
+}
+
+/** The process group of a process. */
+function groupOf(pid: string): number {
+  return Number(
+    readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ')[2],
+  );
+}

@@ -1,0 +1,94 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { joined, linkOf } from '../kits/http/control-node.ts';
+import { type Harness, startHarness } from '../kits/http/harness.ts';
+import { hasNatsServer, type NatsCluster, OPEN_RULES, startNatsCluster } from '../kits/servers/nats-cluster.ts';
+
+const running: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const part of running.splice(0)) await part.stop();
+});
+
+const urlOf = ({ places }: NatsCluster) => `nats://plane:of%20a%20test@${places.join(',nats://plane:of%20a%20test@')}`;
+
+async function nodeAt(harness: Harness, place: { token: string; workspace: string }, name: string, server: string) {
+  const config = await joined(harness, place, name, `nats://${server}`);
+  const node = linkOf(config);
+  running.push(node.link);
+  await node.link.start();
+  await node.until(() => node.link.status.bus.isUp);
+  return { ...node, id: config.id, subject: `mesh.${config.workspaceId}.${config.id}.signal` };
+}
+
+const metric = async (harness: Harness, name: string) =>
+  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await harness.api('GET', '/metrics')).text)?.[1]);
+
+describe.skipIf(!hasNatsServer)('a bus of three servers', () => {
+  test('graphs and signals go over it, and when the server of everybody is killed all are on another one and miss nothing', async () => {
+    await using cluster = await startNatsCluster({ lines: () => OPEN_RULES });
+    await using harness = await startHarness({ env: { MESH_BUS_URL: urlOf(cluster) } });
+    await expect.poll(() => metric(harness, 'mesh_bus_up')).toBe(1);
+    const place = await harness.workspace();
+    const [first = '', second = ''] = cluster.places;
+    const a = await nodeAt(harness, place, 'a', first);
+    const b = await nodeAt(harness, place, 'b', second);
+    await a.until(() => String(a.peers()) === 'b');
+    await b.until(() => String(b.peers()) === 'a');
+    // Until the servers have told each other who listens, nothing is passed on.
+    const reaches = async (from: typeof a, to: typeof b, text: string) => {
+      const heard = () => {
+        from.link.publish(to.subject, Buffer.from(text));
+        return to.signals;
+      };
+      await expect.poll(heard).toContain(text);
+    };
+    await reaches(a, b, 'hello');
+
+    await cluster.members[0]?.kill();
+    // What is changed while it is gone comes to both.
+    const body = { name: 'shut', spec: { action: 'DENY', peerSelector: {} } };
+    expect((await harness.api('POST', '/api/v1/policies', { ...place, body })).status).toBe(201);
+    await a.until(() => String(a.peers()) === '');
+    await b.until(() => String(b.peers()) === '');
+    await a.until(() => a.link.status.bus.isUp);
+    await harness.api('DELETE', '/api/v1/policies/shut', place);
+    await a.until(() => String(a.peers()) === 'b');
+    await b.until(() => String(b.peers()) === 'a');
+    await reaches(b, a, 'still here');
+    expect([a.standings, b.standings]).toEqual([['ready'], ['ready']]);
+    expect(harness.log.join('\n')).not.toContain('of a test');
+  });
+
+  test('a control plane serves its API without it, says so, and has it when it comes', async () => {
+    await using cluster = await startNatsCluster({ size: 1, lines: () => OPEN_RULES });
+    const [server] = cluster.members;
+    await server?.kill();
+    await using harness = await startHarness({ env: { MESH_BUS_URL: urlOf(cluster) } });
+    const readiness = async () => (await harness.api('GET', '/readyz?verbose')).body;
+    expect((await readiness()).degraded).toEqual([expect.stringContaining('The bus at MESH_BUS_URL is not reached')]);
+    await expect.poll(() => harness.log.join('\n')).toContain('the bus is not reached');
+    await server?.start();
+    await expect.poll(readiness).not.toHaveProperty('degraded');
+    const place = await harness.workspace();
+    const a = await nodeAt(harness, place, 'a', cluster.places[0] ?? '');
+    await server?.kill();
+    await a.until(() => !a.link.status.bus.isUp);
+    // By the API.
+    const config = await joined(harness, place, 'b', '');
+    await server?.start();
+    await a.until(() => a.link.status.bus.isUp && String(a.peers()) === 'b');
+    await expect.poll(() => metric(harness, 'mesh_bus_reconnects_total')).toBe(1);
+    expect(config.name).toBe('b');
+  });
+
+  test('a graph that the servers do not take is fetched by its node', async () => {
+    const lines = () => `max_payload: 1500\n${OPEN_RULES}`;
+    await using cluster = await startNatsCluster({ size: 1, lines });
+    await using harness = await startHarness({ env: { MESH_BUS_URL: urlOf(cluster) } });
+    const place = await harness.workspace();
+    const a = await nodeAt(harness, place, 'a', cluster.places[0] ?? '');
+    const names = ['b', 'c', 'd', 'e', 'f', 'g'];
+    for (const name of names) await joined(harness, place, name, '');
+    await a.until(() => String([...(a.peers() ?? [])].sort()) === String(names));
+    expect(await metric(harness, 'mesh_graph_pushes_too_large_total')).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,186 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { writeBusConfig } from '../../bin/compose/bus-config.ts';
+import type { NodeConfig } from '../../client/enrol/node-config.ts';
+import { nodeKeyOf } from '../../net/bus/node-key.ts';
+import { testCertificate } from '../../net/nats/test-certificate.ts';
+import { agree, importPrivateKey } from '../../net/seal/x25519.ts';
+import { joined, linkOf } from '../kits/http/control-node.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { freshKey } from '../kits/plane/devices.ts';
+import { hasNatsServer, startNatsCluster } from '../kits/servers/nats-cluster.ts';
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of open.splice(0).reverse()) await end();
+});
+const trusted = getCACertificates();
+beforeAll(() => setDefaultCACertificates([...trusted, testCertificate.cert]));
+afterAll(() => setDefaultCACertificates(trusted));
+
+/** A node is off the bus so soon after it was revoked, wherever it is connected. */
+const CUT_OFF_MS = 2_000;
+
+/** Three servers with what `meshd bus-config` writes, and a control plane and its workspace. */
+async function tokenBus(scheme: 'nats' | 'tls') {
+  const directory = mkdtempSync(path.join(tmpdir(), 'mesh-bus-'));
+  open.push(() => rmSync(directory, { recursive: true, force: true }));
+  writeBusConfig({ directory, servers: ['127.0.0.1'], now: Date.now() });
+  const accounts = readFileSync(path.join(directory, 'accounts.conf'), 'utf8');
+  const [cert, key] = [path.join(directory, 'cert.pem'), path.join(directory, 'key.pem')];
+  writeFileSync(cert, testCertificate.cert);
+  writeFileSync(key, testCertificate.key);
+  const tls = scheme === 'tls' ? `tls { cert_file: "${cert}", key_file: "${key}" }` : '';
+  const resolver = (folder: string) => `resolver: { type: full, dir: "${folder}/accounts", interval: "1m" }`;
+  const cluster = await startNatsCluster({ lines: (folder) => [tls, resolver(folder), accounts].join('\n') });
+  open.push(() => cluster[Symbol.asyncDispose]());
+  const urls = cluster.places.map((place) => `${scheme}://${place}`);
+  const env = {
+    MESH_BUS_URL: urls.join(','),
+    MESH_SIGNALING_AUTH: 'token',
+    MESH_BUS_KEYS_FILE: path.join(directory, 'mesh-bus.json'),
+    ...(scheme === 'tls' && { MESH_BUS_CA: cert }),
+  };
+  const harness = await startHarness({ env });
+  open.push(() => harness[Symbol.asyncDispose]());
+  await expect.poll(async () => (await harness.api('GET', '/readyz')).body).toEqual({ status: 'ready' });
+  const place = await harness.workspace();
+  const join = async (name: string, server: number) => joined(harness, place, name, urls[server] ?? '');
+  return { cluster, urls, env, harness, place, join };
+}
+
+async function started(config: NodeConfig) {
+  const node = linkOf(config);
+  open.push(() => node.link.stop());
+  await node.link.start();
+  await node.until(() => node.link.status.bus.isUp);
+  return node;
+}
+
+function keyOf({ privateKey, controlKey, id }: NodeConfig) {
+  const shared = agree(importPrivateKey(Buffer.from(privateKey, 'base64')), Buffer.from(controlKey, 'base64'));
+  return nodeKeyOf(shared ?? new Uint8Array(), id);
+}
+
+/** A client with what a node signs in with, which does what no node does. */
+async function clientAs(config: NodeConfig, server: string, jwt = config.busJwt ?? '', key = keyOf(config)) {
+  const sig = (nonce = '') => Buffer.from(key.sign(Buffer.from(nonce))).toString('base64url');
+  const nats = await connect({
+    servers: server,
+    reconnect: false,
+    authenticator: (nonce) => ({ jwt, sig: sig(nonce) }),
+    inboxPrefix: `_INBOX.${config.id}`,
+  });
+  open.push(() => nats.close());
+  return nats;
+}
+
+/** What a server refuses to that client, as it says it. */
+async function refusalsOf(nats: NatsConnection, act: () => void): Promise<string[]> {
+  const refusals: string[] = [];
+  const heard = (async () => {
+    for await (const status of nats.status()) if (status.type === 'error') refusals.push(status.error.message);
+  })();
+  act();
+  await nats.flush();
+  await nats.close();
+  await heard;
+  return refusals;
+}
+
+describe.skipIf(!hasNatsServer)('a bus of three servers that knows nodes by a key', () => {
+  test('nodes sign in over TLS and find each other; what a node may not do there it cannot', async () => {
+    const { urls, env, join, harness } = await tokenBus('tls');
+    const [idA, idB] = [await join('a', 0), await join('b', 1)];
+    const [a, b] = [await started(idA), await started(idB)];
+    await a.until(() => String(a.peers()) === 'b');
+    // Until the servers have told each other who listens, nothing is passed on.
+    const heard = () => {
+      a.link.publish(`mesh.${idB.workspaceId}.${idB.id}.signal`, Buffer.from('hello'));
+      return b.signals;
+    };
+    await expect.poll(heard).toContain('hello');
+
+    const own = await clientAs(idA, urls[2] ?? '');
+    const [ws, other] = [idA.workspaceId, idB.id];
+    const forbidden = {
+      hear: [
+        `mesh.${ws}.${other}.signal`,
+        `mesh.${ws}.${other}.graph`,
+        'mesh.control.>',
+        `_INBOX.${other}.>`,
+        '>',
+        '$SYS.>',
+      ],
+      say: [
+        ...[`mesh.${ws}.${idA.id}.graph`, `mesh.${ws}.${other}.graph`, `mesh.control.${ws}.${other}.heartbeat`],
+        ...['mesh.another.p.signal', `_INBOX.${other}.x`, '$SYS.REQ.CLAIMS.UPDATE'],
+      ],
+    };
+    const refusals = await refusalsOf(own, () => {
+      for (const subject of forbidden.hear) own.subscribe(subject, { callback: () => {} });
+      for (const subject of forbidden.say) own.publish(subject, 'forged');
+    });
+    expect(refusals).toEqual([
+      ...forbidden.hear.map((subject) => `Permissions Violation for Subscription to "${subject}"`),
+      ...forbidden.say.map((subject) => `Permissions Violation for Publish to "${subject}"`),
+    ]);
+    // Of no use to who does not hold the key of the node.
+    await expect(clientAs(idB, urls[0] ?? '', idA.busJwt)).rejects.toThrow('Authorization Violation');
+    await expect(connect({ servers: urls[0] ?? '', reconnect: false })).rejects.toThrow('Authorization Violation');
+    const keys = JSON.parse(readFileSync(env.MESH_BUS_KEYS_FILE, 'utf8'));
+    const secrets = [keys.users, keys.accounts, keys.plane.seed, keys.system.seed, keyOf(idA).publicKey];
+    for (const secret of secrets) expect(harness.log.join('\n')).not.toContain(secret);
+  });
+
+  test('a node that is revoked, deleted or has another key is cut off within two seconds and does not come back', async () => {
+    const { cluster, urls, env, join, harness, place } = await tokenBus('nats');
+    const identities = [await join('a', 0), await join('b', 1), await join('c', 2)] as const;
+    const clients = await Promise.all(identities.map((identity, n) => clientAs(identity, urls[n] ?? '')));
+    const [{ deviceToken: token }] = [identities[2]];
+    const cutOff = async (n: number, act: () => Promise<{ status: number }>) => {
+      const closed = clients[n]?.closed().then(() => performance.now());
+      const at = performance.now();
+      const { status } = await act();
+      expect(status).toBeLessThan(300);
+      expect(((await closed) ?? Number.NaN) - at).toBeLessThan(CUT_OFF_MS);
+    };
+    await cutOff(0, () => harness.api('POST', '/api/v1/peers/a/revoke', { ...place, body: {} }));
+    await cutOff(1, () => harness.api('DELETE', '/api/v1/peers/b', place));
+    const { publicKey } = freshKey();
+    await cutOff(2, () => harness.api('POST', '/api/v1/devices/self/key', { token, body: { publicKey } }));
+
+    const areRefused = async () => {
+      for (const identity of identities) {
+        for (const url of urls) await expect(clientAs(identity, url)).rejects.toThrow('Authorization Violation');
+      }
+    };
+    await areRefused();
+    // Nor at a server that was away meanwhile, nor through a control plane that begins anew.
+    await cluster.members[1]?.kill();
+    const late = await join('late', 0);
+    await harness.api('DELETE', '/api/v1/peers/late', place);
+    await cluster.members[1]?.start();
+    await expect
+      .poll(() => clientAs(late, urls[1] ?? '').then((nats) => nats.close(), String), { timeout: 20_000 })
+      .toContain('Authorization Violation');
+    await harness.stop();
+    await using again = await startHarness({ directory: harness.directory, env });
+    await expect.poll(async () => (await again.api('GET', '/readyz')).body).toEqual({ status: 'ready' });
+    await areRefused();
+  });
+
+  test('a node that holds nothing to sign in with asks for it, and renews what is half over', async () => {
+    const { join, harness } = await tokenBus('nats');
+    const { busJwt = '', ...config } = await join('a', 0);
+    const node = await started(config);
+    expect(node.saved().busJwt).not.toBe(undefined);
+    expect(busJwt).not.toBe('');
+    const { body } = await harness.api('GET', '/api/v1/devices/self/bus', { token: config.deviceToken });
+    expect(body).toEqual({ signalingUrl: harness.plane.services.settings.signalingUrl, busJwt: expect.any(String) });
+  });
+});

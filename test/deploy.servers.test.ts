@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { loadConfig } from '../bin/compose/config.ts';
 import { testCertificate } from '../net/nats/test-certificate.ts';
 import { isInstalled } from './kits/process/needs.ts';
 import { pythonEnvironment } from './kits/process/python-judges.ts';
@@ -60,7 +61,8 @@ test.skipIf(!isInstalled('go'))(
       return file;
     });
     if (judge === undefined) return skip();
-    const env = { MESH_HOST: 'mesh.example.com', MESH_LRP_AUTH_TOKEN: 'a token of a relay' };
+    const secrets = { MESH_LRP_AUTH_TOKEN: 'a token of a relay', MESH_BUS_PASSWORD: '1e5' };
+    const env = { MESH_HOST: 'mesh.example.com', ...secrets };
     const files = ['compose.yaml', 'compose.cluster.yaml'].map((name) => path.join(DEPLOY, name));
     expect(await run(judge, files, { env })).toEqual({ code: 0, stdout: '1\n13\n', stderr: '' });
     expect((await run(judge, files)).stderr).toContain('set it to the name or address that nodes reach this host by');
@@ -91,7 +93,21 @@ test.skipIf(!isInstalled('haproxy'))('HAProxy takes the configuration of the bal
   expect((await run('haproxy', ['-c', '-q', '-f', path.join(DEPLOY, 'nats.conf')])).code).toBe(1);
 });
 
-test.skipIf(!isInstalled('nats-server'))('nats-server takes the configuration of the bus', async () => {
-  const { code, stderr } = await run('nats-server', ['-t', '-c', path.join(DEPLOY, 'nats.conf')]);
-  expect([code, stderr]).toEqual([0, expect.stringContaining('configuration file')]);
+test.skipIf(!isInstalled('nats-server'))(
+  'nats-server takes the configuration of the bus, with its password',
+  async () => {
+    const check = (env: Readonly<Record<string, string>>) =>
+      run('nats-server', ['-t', '-c', path.join(DEPLOY, 'nats.conf')], { env });
+    const { code, stderr } = await check({ MESH_BUS_PASSWORD: '"1e5"' });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('configuration file')]);
+    expect((await check({})).code).toBe(1);
+  },
+);
+
+test('the example of config.yaml is one, also with what is commented out', () => {
+  const folder = freshFolder();
+  const text = readFileSync(path.join(DEPLOY, 'config.example.yaml'), 'utf8');
+  writeFileSync(path.join(folder, 'config.yaml'), text.replaceAll(/^ {2}# (relays:|stun:| {2}- )/gm, '  $1'));
+  const { app } = loadConfig({}, folder);
+  expect([app.relays.map(({ name }) => name), app.stun]).toEqual([['eu'], ['eu.relay.example.com:3478']]);
 });

@@ -27,6 +27,8 @@ export interface OpenStore extends Store {
 export interface SharedDatabase extends SharedState {
   /** Says whose it is, unless that is said already. @param keys names the keys that it is written with */
   claim(keys: string): Promise<Claim>;
+  /** Names the keys that it is written with, where that is said. */
+  claimedWith(): Promise<string | undefined>;
   /** Begins another life of it, as after some of it was lost. */
   renew(): Promise<Claim>;
 }

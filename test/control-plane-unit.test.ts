@@ -34,10 +34,12 @@ test('the two units differ in where the store and the keys are, and in nothing e
   expect(others.map((line) => line.split(/[ =]/, 2).join('=')).sort()).toEqual([
     'Description=Mesh',
     'Description=Mesh',
+    'Environment=MESH_BUS_KEYS_FILE',
     'Environment=MESH_KEYS_FILE',
     'EnvironmentFile=/etc/mesh/meshd.env',
     'ExecStart=/usr/local/bin/meshd',
     'ExecStart=/usr/local/bin/meshd',
+    'LoadCredential=mesh-bus.json:/etc/mesh/mesh-bus.json',
     'LoadCredential=mesh-keys.json:/etc/mesh/mesh-keys.json',
   ]);
 });

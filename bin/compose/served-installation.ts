@@ -25,7 +25,7 @@ export async function openServed(options: InstallationOptions): Promise<Installa
   const store = await openStore(storeUrl, { clock, log });
   try {
     const shared = sharedDatabase(store);
-    const losses = await judged(store, { configDir, heads, known });
+    const losses = await judged(store, await shared.claimedWith(), { ...options, heads, known });
     if (losses.length === 0 && acceptLoss && heads.all().length > 0) throw new Error(NOTHING_MISSING);
     if (losses.length > 0 && !acceptLoss) throw new Error(lossRefusal(losses));
     await giveUp(store, heads, losses);
@@ -43,15 +43,15 @@ export async function openServed(options: InstallationOptions): Promise<Installa
 
 /** Why no control plane starts on a database that servers keep, and what to do. Nothing is written. */
 export async function whyNoStartServed(place: KeyPlace, url: string): Promise<string | undefined> {
-  const { configDir } = place;
   const reader = await openStoreReader(url, { log: silentLog, writes: { commit: refuse, record: refuse } });
   try {
     const known = knownCredentials(place);
-    const losses = await judged(reader, { configDir, heads: headsIn(configDir), known });
-    if (losses.length > 0) return lossRefusal(losses);
-    const keys = await reader.claimedWith?.();
-    if (known && keys !== undefined) requireOwn(keys, known, place);
-    return undefined;
+    const losses = await judged(reader, await reader.claimedWith?.(), {
+      ...place,
+      heads: headsIn(place.configDir),
+      known,
+    });
+    return losses.length > 0 ? lossRefusal(losses) : undefined;
   } catch (error) {
     return error instanceof StoreError ? error.subject : (error as Error).message;
   } finally {
@@ -81,16 +81,23 @@ function requireOwn(keys: string, credentials: Credentials, { configDir, keysFil
 type Logs = Pick<Store, 'auditTree' | 'workspaces'>;
 type Losses = Awaited<ReturnType<typeof missingIn>>;
 
-interface Known {
-  readonly configDir: string;
+interface Known extends KeyPlace {
   readonly heads: LastingHeads;
   /** Undefined where there are no keys yet. */
   readonly known: Credentials | undefined;
 }
 
-/** @returns what the database lacks @throws Error where keys would be made anew for one that has been written */
-async function judged(store: Logs, { configDir, heads, known }: Known): Promise<Losses> {
-  if (known) return lossesOf(store, heads, buildKeyring(known).logs);
+/**
+ * @param claimed names the keys that the database says it is written with
+ * @returns what it lacks
+ * @throws Error where it was written with other keys, or they would be made anew
+ */
+async function judged(store: Logs, claimed: string | undefined, place: Known): Promise<Losses> {
+  const { configDir, heads, known } = place;
+  if (known) {
+    if (claimed !== undefined) requireOwn(claimed, known, place);
+    return lossesOf(store, heads, buildKeyring(known).logs);
+  }
   if (heads.all().length > 0) {
     throw new Error(
       `${credentialsFile(configDir)} is not there, and log-heads beside it shows that it was, so nothing was started or changed. Put it back, or name another --config-dir.`,

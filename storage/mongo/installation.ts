@@ -5,9 +5,10 @@ import type { Connection } from './connect.ts';
 import { isDuplicate } from './errors.ts';
 
 /** What the database says of the installation, in one document that any number of control planes may make at once. */
-export function installationIn(connection: Connection): Pick<SharedDatabase, 'claim' | 'renew'> {
+export function installationIn(connection: Connection): Pick<SharedDatabase, 'claim' | 'claimedWith' | 'renew'> {
   return {
     claim: (keys) => settle(connection, { keys: { $ifNull: ['$keys', { $literal: keys }] } }),
+    claimedWith: () => claimedWith(connection),
     renew: () => settle(connection, { of: null }),
   };
 }

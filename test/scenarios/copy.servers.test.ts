@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { draft, WHY } from '../../storage/contract/kit.ts';
+import { makeKeysFile } from '../../storage/credentials.ts';
 import { openStore } from '../../storage/open.ts';
 import { apiOf, configure, freshWorkspace } from '../kits/http/harness.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
@@ -109,6 +110,39 @@ describe.skipIf(!hasMongod)('an installation that moves to a replica set and bac
     expect([copied.code, copied.stderr]).toEqual([1, expect.stringMatching(/1 of \d+ entries are missing/)]);
     await database.collection('workspace').replaceOne({ _id: place.workspace as never }, head ?? {});
     expect(lost).toBeDefined();
+  });
+
+  test('several control planes go on there with a copy of its keys, and with no others', async () => {
+    const second = freshDirectory();
+    onTestFinished(() => rmSync(second, { recursive: true, force: true }));
+    const [keys, others] = [path.join(second, 'keys.json'), path.join(second, 'others.json')];
+    copyFileSync(path.join(directory, 'credentials.json'), keys);
+    makeKeysFile(others);
+    const env = { ...served, MESH_KEYS_FILE: keys, MESH_BUS_LISTEN: 'off' };
+    const startSecond = (more: Readonly<Record<string, string>> = {}) => {
+      const meshd = startMeshd({ directory: second, env: { ...env, ...more }, command: [launcher('meshd')] });
+      onTestFinished(async () => {
+        await meshd.stop();
+      });
+      return meshd;
+    };
+    const refused = startSecond({ MESH_KEYS_FILE: others });
+    expect(await refused.ended).toBe(1);
+    expect(refused.stderr()).toContain(`${others} has other keys`);
+    const doctor = (file: string) => command({ ...env, MESH_KEYS_FILE: file }, 'doctor');
+    expect((await doctor(others)).stdout).toContain(`${others} has other keys`);
+    expect((await doctor(keys)).stdout).toContain('with all indexes');
+    const meshd = startSecond();
+    const api = apiOf(await meshd.ready());
+    // A log that the first one has never signed, and whose head stands in the other directory.
+    const elsewhere = await freshWorkspace(api, 'elsewhere');
+    expect((await api('GET', '/api/v1/audit/checkpoint', elsewhere)).status).toBe(200);
+    const copied = await command(env, 'copy', '--to', `sqlite:${file}`);
+    expect([copied.code, copied.stderr]).toEqual([
+      1,
+      expect.stringMatching(/has the lease .*: end every one of them first/),
+    ]);
+    await meshd.stop();
   });
 
   test('moved back it goes on in the file, and nothing more is written to the servers', async () => {

@@ -47,8 +47,8 @@ describe.skipIf(!hasMongod || !isInstalled('faketime'))(
         expect(Math.abs(end - Date.now() - 3_600_000)).toBeLessThan(NEAR_MS);
       }
       const clocks = cluster.planes.map(async ({ url }) => {
-        const { checks } = await (await fetch(`${url}/readyz?verbose`)).json();
-        return checks.find(({ name }: { name: string }) => name === 'clock');
+        const { checks } = (await (await fetch(`${url}/readyz?verbose`)).json()) as { checks: { name: string }[] };
+      return checks.find(({ name }) => name === 'clock');
       });
       expect(await Promise.all(clocks)).toMatchObject([
         { state: 'degraded', detail: expect.stringContaining('5 s ahead of that of the database') },

@@ -1,9 +1,7 @@
 import type { Random } from '../faults/random.ts';
-import type { Cluster, ClusterPlane } from '../kits/cluster.ts';
-import { freshWorkspace } from '../kits/http/harness.ts';
-import type { ReplicaSet } from '../kits/servers/replica-set.ts';
+import type { Api, freshWorkspace } from '../kits/http/harness.ts';
 import { runClients } from './clients.ts';
-import { FAULTS, type FaultName } from './faults.ts';
+import type { Fault } from './faults.ts';
 import type { Operation } from './history.ts';
 
 const CLIENTS = 8;
@@ -11,22 +9,21 @@ const CLIENTS = 8;
 const BETWEEN = 60;
 
 interface DrillOptions {
-  readonly cluster: Cluster;
-  readonly servers: ReplicaSet;
+  /** A fresh workspace. */
+  readonly place: Awaited<ReturnType<typeof freshWorkspace>>;
+  readonly planes: readonly { readonly api: Api }[];
   readonly random: Random;
-  readonly slug: string;
   /** One after the other, while clients are at work. */
-  readonly faults: readonly FaultName[];
+  readonly faults: readonly Fault[];
 }
 
 /**
- * Clients of a fresh workspace, each of whose requests goes to a control plane picked at random, while something fails.
+ * Clients of a workspace, each of whose requests goes to a control plane picked at random, while something fails.
  *
  * @returns all that they asked and were answered
  */
-export async function runDrill({ cluster, servers, random, slug, faults }: DrillOptions) {
-  const place = await freshWorkspace(cluster.api, slug);
-  const asked = new Set<ClusterPlane>(cluster.planes);
+export async function runDrill({ place, planes, random, faults }: DrillOptions): Promise<Operation[]> {
+  const asked = new Map<unknown, Api>(planes.map((plane) => [plane, plane.api]));
   const pick = random.fork();
   let [isOver, ended] = [false, 0];
   let next = awaited();
@@ -36,7 +33,7 @@ export async function runDrill({ cluster, servers, random, slug, faults }: Drill
   };
   const clients = runClients({
     send: (method, route, body) =>
-      pick.pick([...asked]).api(method, `/api/v1${route}`, { ...place, ...(body !== undefined && { body }) }),
+      pick.pick([...asked.values()])(method, `/api/v1${route}`, { ...place, ...(body !== undefined && { body }) }),
     random: random.fork(),
     clients: CLIENTS,
     isOver: () => isOver,
@@ -50,9 +47,9 @@ export async function runDrill({ cluster, servers, random, slug, faults }: Drill
   clients.catch((error: unknown) => next.reject(error));
   const faulty = (async () => {
     try {
-      for (const name of faults) {
+      for (const fault of faults) {
         await progress(random.below(BETWEEN));
-        await FAULTS[name]({ cluster, servers, random, asked, progress });
+        await fault({ random, asked, progress });
       }
       await progress(BETWEEN);
     } finally {
@@ -60,7 +57,7 @@ export async function runDrill({ cluster, servers, random, slug, faults }: Drill
     }
   })();
   const [history] = await Promise.all([clients, faulty]);
-  return { workspace: place.workspace, history };
+  return history;
 }
 
 /** What clients were told, by how often. */

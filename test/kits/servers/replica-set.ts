@@ -7,7 +7,7 @@ import path from 'node:path';
 import { MongoClient } from 'mongodb';
 
 /** Brought by test/mongod.sh. */
-const MONGOD = path.resolve(import.meta.dirname, '../../../node_modules/.cache/mongod');
+export const MONGOD = path.resolve(import.meta.dirname, '../../../node_modules/.cache/mongod');
 export const hasMongod = existsSync(MONGOD);
 
 const MEMORY = '/dev/shm';

@@ -43,7 +43,8 @@ describe.skipIf(!hasMongod)('clients of three control planes on one replica set'
         violations.push(...violationsIn(history, await logOf(store, place.workspace)));
         for (const [outcome, found] of Object.entries(outcomesOf(history)))
           outcomes[outcome as keyof typeof outcomes] += found;
-        if (isLong) console.info('after history %d of %d: %o, %d violations', nth + 1, count, outcomes, violations.length);
+        if (isLong)
+          console.info('after history %d of %d: %o, %d violations', nth + 1, count, outcomes, violations.length);
       }
     } finally {
       await store.close();

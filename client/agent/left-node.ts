@@ -37,6 +37,11 @@ export function nodesOf(directory: string): readonly LeftNode[] {
     .filter((node) => node.directory === directory);
 }
 
+/** Whether what a node made on this host is found by its interface. */
+export function isNodeNoted(interfaceName: string): boolean {
+  return existsSync(noteOf(interfaceName));
+}
+
 /** The interfaces that the process which held a configuration directory last was also the last to hold. */
 export function heldLast(directory: string): readonly string[] {
   const pid = textIn(path.join(directory, AGENT.pidFile));

@@ -8,6 +8,7 @@ import type { PeerRecord } from '../core/model/resources.ts';
 import { versionSchema } from '../core/model/version.ts';
 import { MAX_WIRE_TEXT, UNREADABLE_WIRE, WIRE_TEXT, wireMismatch } from '../core/model/wire.ts';
 import { witnessedSchema } from '../core/model/witnesses.ts';
+import { learn } from '../core/peers/learn.ts';
 import { heardOf, leftBy } from '../core/peers/presence.ts';
 import { dueCheckpoint, takeWitness } from '../core/peers/witnessed.ts';
 import type { Services } from '../core/workflow/services.ts';
@@ -174,11 +175,7 @@ export class ControlRequests {
   /** What a node says to the leader of its workspace: who leads it next knows it then, and so do the answers given here. */
   #hear(workspace: string, peerId: string, kind: string | undefined, content: Content): void {
     if (kind !== 'heartbeat' || content.leaving) return;
-    const { liveness, paths, witnesses, clock } = this.#services;
-    liveness.heard(workspace, peerId, clock.now());
-    if (content.version !== undefined) liveness.said(workspace, peerId, content.version);
-    paths.report(workspace, peerId, content.paths ?? []);
-    if (content.witnessed) witnesses.heard(workspace, peerId, content.witnessed, clock.now());
+    learn(this.#services, workspace, peerId, content, this.#services.clock.now());
   }
 
   /** Invented workspaces are told apart first: they must not push the state of real ones out of memory. */

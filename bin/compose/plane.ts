@@ -13,6 +13,7 @@ import { startJobs } from '../../plane/jobs.ts';
 import { leadsAll, startLeadership } from '../../plane/leadership.ts';
 import { buildJobs } from '../../plane/periodic.ts';
 import { startRecentHeads } from '../../plane/recent-heads.ts';
+import { shareHearings } from '../../plane/shared-hearings.ts';
 import { startSnapshots } from '../../plane/snapshots.ts';
 import { buildSender } from '../../plane/webhooks/post.ts';
 import { startWebhooks } from '../../plane/webhooks/webhooks.ts';
@@ -161,6 +162,9 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     leadershipMetrics(metrics, leadership);
     const wire = await startWire(config, { tls, busKeys }, services, leadership);
     undo.push(wire.stop);
+    const { hearings } = services;
+    const heardElsewhere = shared && hearings && shareHearings(shared.messages, hearings, services);
+    undo.push(() => heardElsewhere?.stop());
     const madeAccounts = await accounts;
     let isUp = false;
     const snapshots = startSnapshots(services, leadership);

@@ -113,6 +113,14 @@ export interface CallDoc extends Ending {
   readonly text: string;
 }
 
+/** What one control plane tells the others. */
+export interface MessageDoc extends Ending {
+  readonly _id: ObjectId;
+  /** Names the connection that it was posted by. */
+  readonly from: string;
+  readonly text: string;
+}
+
 /** The one document that says what the collections are. */
 export interface SchemaDoc {
   readonly _id: 'schema';

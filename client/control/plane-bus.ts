@@ -42,7 +42,13 @@ const RENEW_PAUSE_MS = 60_000;
 
 const replyShape = object(
   {},
-  { challenge: text(64), version: nullable(integer()), checkpoint: text(4_096), wire: text(MAX_WIRE_TEXT) },
+  {
+    challenge: text(64),
+    version: nullable(integer()),
+    checkpoint: text(4_096),
+    mark: text(64),
+    wire: text(MAX_WIRE_TEXT),
+  },
 );
 
 /** The control plane over the bus: what it is told is sealed to it, and what it did not seal is not taken for its word. */

@@ -34,6 +34,7 @@ import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
 import { diskOf } from './disk.ts';
+import { busPlaceOf } from './external-bus.ts';
 import { busGivenToNodes, relaysGivenToNodes } from './given-addresses.ts';
 import { guardClock, systemClock } from './guard-clock.ts';
 import type { LogOutput } from './log-output.ts';
@@ -289,15 +290,17 @@ function settingsOf(config: Config, logKeySince: number, sharesStore: boolean): 
   };
 }
 
-function listensAt({
-  MESH_LISTEN,
-  MESH_BUS_LISTEN,
-  MESH_SIGNALING_AUTH: auth,
-  MESH_TLS_CERT,
-}: Config['env']): ListensAt {
+function listensAt(env: Config['env']): ListensAt {
+  const { MESH_LISTEN, MESH_BUS_LISTEN, MESH_SIGNALING_AUTH: auth, MESH_TLS_CERT } = env;
   const tls = MESH_TLS_CERT !== undefined;
-  const bus = MESH_BUS_LISTEN === 'off' ? undefined : { host: MESH_BUS_LISTEN.host, auth, tls };
-  return { api: { host: MESH_LISTEN.host, tls }, bus };
+  const api = { host: MESH_LISTEN.host, tls };
+  const given = busGivenToNodes(env);
+  const place = busPlaceOf(env);
+  if (place) {
+    const isSecure = place.tls && given.startsWith('tls:');
+    return { api, bus: { host: new URL(given).host, auth, tls: isSecure, isElsewhere: true } };
+  }
+  return { api, bus: MESH_BUS_LISTEN === 'off' ? undefined : { host: MESH_BUS_LISTEN.host, auth, tls } };
 }
 
 function apiUrl({ env, app }: Config, port: number): string {

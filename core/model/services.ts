@@ -116,8 +116,16 @@ export interface Settings {
 /** Where this process listens, as it was told to: what it knows of who may reach it. */
 export interface ListensAt {
   readonly api: { readonly host: string; readonly tls: boolean };
-  /** Undefined where another process serves the bus. */
-  readonly bus: { readonly host: string; readonly auth: 'none' | 'token'; readonly tls: boolean } | undefined;
+  /** Undefined where this process has none. */
+  readonly bus: ListensBus | undefined;
+}
+
+export interface ListensBus {
+  readonly host: string;
+  readonly auth: 'none' | 'token';
+  readonly tls: boolean;
+  /** Others run it. */
+  readonly isElsewhere?: boolean;
 }
 
 export interface Liveness {

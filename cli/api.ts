@@ -1,6 +1,7 @@
 import { type FieldError, sentenceOf } from '../core/base/errors.ts';
 import { CliError, EXIT, exitCodeOf } from './exit.ts';
-import { parseServer, type Target } from './session.ts';
+import { quoted } from './own-command.ts';
+import { DEFAULT_SERVER, parseServer, serverOf, type Target } from './session.ts';
 import { visibleLine } from './visible.ts';
 
 export interface ApiRequest {
@@ -35,7 +36,7 @@ const TIMEOUT_MS = 60_000;
  * @throws CliError "title: detail" with the exit code of the problem's class; what to do is said in commands and options
  */
 export async function callApi({ server, token, workspace }: Target, request: ApiRequest): Promise<unknown> {
-  if (!request.anonymous) requireSession({ token });
+  if (!request.anonymous) requireSession({ server, token });
   const headers: Record<string, string> = { accept: request.asDocuments ? 'application/yaml' : 'application/json' };
   if (token) headers['authorization'] = `Bearer ${token}`;
   if (workspace) headers['x-workspace-id'] = workspace;
@@ -108,8 +109,10 @@ async function readBytes({ body }: Response, server: string, limit: number): Pro
 }
 
 /** @throws CliError that says how to sign in */
-export function requireSession({ token }: Pick<Target, 'token'>): void {
-  if (!token) throw new CliError('Sign in first: mesh login', EXIT.auth);
+export function requireSession({ server, token }: Pick<Target, 'server' | 'token'>): void {
+  if (token) return;
+  const isMeant = server === (serverOf(undefined) ?? DEFAULT_SERVER);
+  throw new CliError(`Sign in first: mesh login${isMeant ? '' : ` --server ${quoted(server)}`}`, EXIT.auth);
 }
 
 function reasonOf(error: unknown): string {

@@ -2,17 +2,17 @@ import { askAgent, localSocketPath, NoAgent } from '../client/agent/local-socket
 import type { HostFirewallStatus } from '../client/agent/node-status.ts';
 import type { Answer } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
-import { directoryOption } from './node-directory.ts';
+import { HINTS } from './node-hints.ts';
 import { called } from './own-command.ts';
 
 /** What the host's own firewall does to the overlay, for people: a line for each thing worth knowing. */
 export function hostFirewallLines(host: HostFirewallStatus, directory: string): readonly string[] {
   const { blocked, notJudged, opened, openTrouble } = host;
-  const opens = called(`sudo mesh up --open-firewall${directoryOption(directory)} opens it`);
+  const opens = called(HINTS.openFirewall({ directory }));
   return [
-    ...(opened ? [called(`accepts the overlay by ${opened} until mesh down`)] : []),
+    ...(opened ? [`accepts the overlay by ${opened} until ${called(HINTS.down({ directory }))}`] : []),
     ...(openTrouble ? [openTrouble] : []),
-    ...blocked.map(({ text }) => (openTrouble ? text : `${text}: ${opens}`)),
+    ...blocked.map(({ text }) => (openTrouble ? text : `${text}. To open it: ${opens}`)),
     ...notJudged.map(({ what, why }) => `not judged for ${what.join(', ')}: ${why}`),
   ];
 }
@@ -36,9 +36,7 @@ export async function openOnRunning(directory: string): Promise<Answer | undefin
     return {
       value: { state: 'up', hostFirewall: host },
       text: `This node is up already.\n${openedText(host, directory)}`,
-      hints: [
-        `As a service, from each start on: sudo mesh service install${directoryOption(directory)} -- --open-firewall`,
-      ],
+      hints: [`As a service, from each start on: ${HINTS.openFromStart({ directory })}`],
       exitCode: exitCodeOfOpened(host),
     };
   } catch (error) {

@@ -9,8 +9,8 @@ export async function leftBehind(directory: string): Promise<string | undefined>
   const name = interfaceOf(directory);
   if (name === undefined) return undefined;
   const states = {
-    running: `Its agent was killed and left ${name}, which closes a minute after that.`,
-    ended: `Its agent was killed more than a minute ago: ${name} is closed, nothing passes it.`,
+    running: `Its agent was killed and left ${name}, which closes within a minute of that.`,
+    ended: `Its agent was killed and left ${name}, which is closed by now: nothing passes it.`,
     gone: `Its agent was killed and left ${name}, whose firewall something else removed.`,
   };
   return states[await leaseOf(name)];

@@ -3,8 +3,10 @@ import { type NodeStatus, nodeStatusSchema } from '../client/agent/node-status.t
 import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { CliError, EXIT } from './exit.ts';
 import { leftBehind } from './left-behind.ts';
-import { directoryOption, noConfiguration, nodeDirectory } from './node-directory.ts';
+import { noConfiguration } from './no-configuration.ts';
+import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
+import { HINTS } from './node-hints.ts';
 
 /** Asks the agent of a configuration directory. @throws CliError that says how to start it when none runs */
 export async function askNode(configDir: string | undefined, request: LocalRequest): Promise<unknown> {
@@ -15,7 +17,7 @@ export async function askNode(configDir: string | undefined, request: LocalReque
     if (!(error instanceof NoAgent)) throw new CliError((error as Error).message, EXIT.unavailable);
     if (!hasConfiguration(directory)) throw noConfiguration(directory);
     const left = await leftBehind(directory);
-    const start = `Start it: sudo mesh up --daemon${directoryOption(directory)}`;
+    const start = `Start it: ${HINTS.up({ directory })}`;
     throw new CliError(['This node is not up.', ...(left ? [left] : []), start].join(' '), EXIT.unavailable);
   }
 }

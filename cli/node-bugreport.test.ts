@@ -74,7 +74,8 @@ function plantedNode() {
     `cloud ${secrets.foreign}, session ${secrets.session}, ${secrets.unknownField}`,
     `tokens ${secrets.deviceToken} ${secrets.agentToken} nats://x:${secrets.busPassword}@bus`,
   ];
-  writeFileSync(path.join(logs, 'mtest0.log'), `${lines.join('\n')}\n`);
+  const logged = lines.map((line) => `2026-01-01T00:00:00.000Z info  ${line}\n`);
+  writeFileSync(path.join(logs, 'mtest0.log'), [...logged, 'sudo: ada: /bin/login swordfish\n'].join(''));
   vi.stubEnv('MESH_PASSWORD', secrets.password);
   vi.stubEnv('MESH_TOKEN', secrets.apiToken);
   vi.stubEnv('CLOUD_SECRET_ACCESS_KEY', secrets.foreign);
@@ -96,6 +97,7 @@ test('a report has none of the secrets of its node, in whatever form, and what h
   const { peer, options } = plantedNode();
   const report = await collected(options, '0.2.0');
   expectNone(report);
+  expect(report).not.toContain('swordfish');
   for (const text of [
     'version 0.2.0',
     'https://mesh.example.net',

@@ -1,16 +1,18 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
-import { release } from 'node:os';
+import { hostname, networkInterfaces, release } from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { askAgent, localSocketPath } from '../client/agent/local-socket.ts';
+import { type NodeStatus, nodeStatusSchema } from '../client/agent/node-status.ts';
 import { GraphFile } from '../client/control/graph-file.ts';
-import { type NodeConfig, readNodeConfig } from '../client/enrol/node-config.ts';
+import { type NodeConfig, nodeConfigFile, readNodeConfig } from '../client/enrol/node-config.ts';
 import { tableOf } from '../client/firewall/render.ts';
 import { runProgram } from '../client/run-program.ts';
 import { defaultInterface } from '../client/tunnel/platform.ts';
 import type { FullGraph } from '../core/model/graph.ts';
 import { type Answer, answering } from './answer.ts';
-import { redactor } from './bugreport/redact.ts';
+import { ownLines } from './bugreport/own-lines.ts';
+import { redactedJson, redactor } from './bugreport/redact.ts';
 import { secretsHere } from './bugreport/secrets.ts';
 import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -53,36 +55,47 @@ export function defineBugreport(report: Command, { version }: Pick<CommandContex
       return {
         value: { file, bytes: Buffer.byteLength(text) },
         text: `Written: ${file}`,
-        hints: ['It has no tokens and no private keys. It does have names and addresses: read it before you send it.'],
+        hints: [
+          'Secrets are taken out as docs/node.md says; names and addresses are in it: read it before you send it.',
+        ],
       };
     },
   );
 }
 
-/** The whole report. */
+/** The whole report: what has known fields by those alone, and text by what is seen to be harmless in it. */
 export async function collected(options: ReportOptions, version: string): Promise<string> {
   const directory = nodeDirectory(options.configDir);
   const config = configOf(directory);
   const graph = typeof config === 'string' ? undefined : new GraphFile(directory, config.id).read();
-  const status = await askAgent(localSocketPath(directory), { ask: 'status' }).catch(
-    (error: unknown) => `no answer: ${(error as Error).message}`,
-  );
+  const status = await statusOf(directory);
+  const safe = redactor(secretsHere(directory, process.env), publiclyKnown(directory, config, graph, status));
+  const fields = (value: unknown) => redactedJson(safe, value);
   const sections: [string, string][] = [
     [
       'mesh',
       `version ${version}, Node ${process.version}, ${process.platform} ${release()} ${process.arch}, ${new Date().toISOString()}`,
     ],
-    ['configuration', configText(config)],
-    ['files', filesText(directory)],
-    ['status', typeof status === 'string' ? status : JSON.stringify(status, null, 1)],
-    ['graph on disk', graphText(graph)],
-    ['settings in the environment, without values', settingsText()],
-    ['service', await said(async () => JSON.stringify(await managerHere().status(options.interface), null, 1))],
-    ...(await programs(options.interface)),
-    ['log', await said(() => logText(options))],
+    ['configuration', typeof config === 'string' ? safe(config) : fields(configFields(config))],
+    ['files', safe(filesText(directory))],
+    ['status', typeof status === 'string' ? safe(status) : fields(status)],
+    ['graph on disk', graph ? fields(graphFields(graph)) : 'none'],
+    ['settings in the environment, without values', safe(settingsText())],
+    ['service', await said(async () => fields(await managerHere().status(options.interface)), safe)],
+    ...(await programs(options.interface)).map(([title, text]): [string, string] => [title, safe(text)]),
+    ['log', await said(async () => safe(ownLines(await logLines(options))), safe)],
   ];
-  const safe = redactor(secretsHere(directory, process.env), publicKeys(config, graph, status));
-  return sections.map(([title, text]) => `## ${title}\n${safe(text).slice(-MOST_OF_A_SECTION).trim()}\n`).join('\n');
+  return sections.map(([title, text]) => `## ${title}\n${text.slice(-MOST_OF_A_SECTION).trim()}\n`).join('\n');
+}
+
+/** What the agent says; in words where it does not answer, or as an agent of another version does. */
+async function statusOf(directory: string): Promise<NodeStatus | string> {
+  try {
+    const answer = nodeStatusSchema.safeParse(await askAgent(localSocketPath(directory), { ask: 'status' }));
+    return answer.success ? answer.data : 'the agent answers with other fields than this version of mesh knows';
+  } catch (error) {
+    return `no answer: ${(error as Error).message}`;
+  }
 }
 
 function configOf(directory: string): NodeConfig | string {
@@ -93,19 +106,15 @@ function configOf(directory: string): NodeConfig | string {
   }
 }
 
-function configText(config: NodeConfig | string): string {
-  if (typeof config === 'string') return config;
-  const { server, id, name, workspaceId, controlKey, signalingUrl, expiresAt } = config;
-  return JSON.stringify({ server, id, name, workspaceId, controlKey, signalingUrl, expiresAt }, null, 1);
+function configFields({ server, id, name, workspaceId, controlKey, signalingUrl, expiresAt }: NodeConfig) {
+  return { server, id, name, workspaceId, controlKey, signalingUrl, expiresAt };
 }
 
 /** Who there is and how many rules, and not what they are: the table of the firewall has them. */
-function graphText(graph: FullGraph | undefined): string {
-  if (!graph) return 'none';
-  const { epoch, version, reason, self, peers, firewall, relay, stun } = graph;
+function graphFields({ epoch, version, reason, self, peers, firewall, relay, stun }: FullGraph) {
   const rules = { in: firewall.full.in.length, out: firewall.full.out.length };
   const place = relay && { url: relay.url, expiresAt: relay.expiresAt };
-  return JSON.stringify({ epoch, version, reason, self, peers: peers.length, rules, relay: place, stun }, null, 1);
+  return { epoch, version, reason, self, peers: peers.length, rules, relay: place, stun };
 }
 
 function filesText(directory: string): string {
@@ -148,26 +157,37 @@ async function programs(interfaceName: string): Promise<[string, string][]> {
   );
 }
 
-async function logText({ interface: name, logDir }: ReportOptions): Promise<string> {
+async function logLines({ interface: name, logDir }: ReportOptions): Promise<string[]> {
   const { journal, file } = await sourceOf(name, logDir);
-  return (journal === undefined ? fileLines(file, LOG_LINES) : await journalLines(journal, LOG_LINES)).join('\n');
+  return journal === undefined ? fileLines(file, LOG_LINES) : await journalLines(journal, LOG_LINES);
 }
 
-async function said(ask: () => Promise<string>): Promise<string> {
+async function said(ask: () => Promise<string>, safe: (text: string) => string): Promise<string> {
   try {
     return await ask();
   } catch (error) {
-    return (error as Error).message;
+    return safe((error as Error).message);
   }
 }
 
-/** Keys that everybody may know, which the report is of little use without. */
-function publicKeys(config: NodeConfig | string, graph: FullGraph | undefined, status: unknown): Set<string> {
-  const { node } = (status ?? {}) as { node?: { publicKey?: string } };
-  const all = [
-    ...(typeof config === 'string' ? [] : [config.controlKey]),
-    ...(graph?.peers.map(({ publicKey }) => publicKey) ?? []),
-    node?.publicKey ?? '',
-  ];
-  return new Set(all.filter((key) => key !== ''));
+/** What the network tells everybody in it, and this host each of its programs; a report is of little use without. */
+function publiclyKnown(
+  directory: string,
+  config: NodeConfig | string,
+  graph: FullGraph | undefined,
+  status: NodeStatus | string,
+): Set<string> {
+  const all = new Set([hostname(), ...Object.keys(networkInterfaces())]);
+  for (const file of [directory, nodeConfigFile(directory), localSocketPath(directory)]) all.add(file);
+  const add = (...texts: readonly (string | null | undefined)[]) => {
+    for (const text of texts) if (text) all.add(text);
+  };
+  if (typeof config !== 'string') add(config.controlKey, config.id, config.name, config.workspaceId);
+  if (graph) add(graph.self.name, graph.epoch);
+  for (const { id, name, publicKey } of graph?.peers ?? []) add(id, name, publicKey);
+  if (typeof status === 'string') return all;
+  const { node, log, control } = status;
+  add(node.publicKey, log.root, log.key, log.origin, control.graph?.epoch);
+  for (const { id, name } of status.peers) add(id, name);
+  return all;
 }

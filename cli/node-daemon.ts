@@ -6,6 +6,7 @@ import type { Greeting } from '../client/agent/launch.ts';
 import type { Answer } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { exitCodeOfOpened, openedText } from './host-firewall.ts';
+import { HINTS, type HintFacts } from './node-hints.ts';
 import { called } from './own-command.ts';
 
 /** What the child tells before its parent goes. */
@@ -70,6 +71,13 @@ export function greetingText({ line, hostFirewall, directory }: Greeting): strin
 
 function exitCodeOf({ hostFirewall }: Greeting): number {
   return hostFirewall ? exitCodeOfOpened(hostFirewall) : EXIT.ok;
+}
+
+/** Of a node that does not go on by itself: it is no success to have started it. */
+export function notGoingOn({ name, state }: Greeting, facts: HintFacts): CliError | undefined {
+  if (state !== 'removed') return undefined;
+  const again = `With a new join token in a file: ${HINTS.init(facts)}`;
+  return new CliError(`${name} is not registered any more. ${again}`, EXIT.notFound);
 }
 
 /** From the child: it is up, or why it is not. Nothing happens without a parent. */

@@ -1,22 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { nodeConfigFile } from '../client/enrol/node-config.ts';
 import { ifIs, json, object, text } from '../core/base/shape.ts';
-import { CliError, EXIT } from './exit.ts';
 
 /** Where the node of this machine keeps its configuration: `init` and `up` must use the same directory. */
 export function nodeDirectory(given: string | undefined): string {
   return path.resolve(given ?? process.env['MESH_CONFIG_DIR'] ?? path.join(homedir(), '.mesh'));
-}
-
-/** @throws CliError that says where a configuration lies instead, when one does */
-export function noConfiguration(directory: string): CliError {
-  const elsewhere = otherHomes().find((other) => other !== directory && existsSync(nodeConfigFile(other)));
-  const hint = elsewhere
-    ? `There is one in ${elsewhere}: init and up must use the same directory. Give --config-dir ${elsewhere}`
-    : 'Run mesh init first, with the same --config-dir.';
-  return new CliError(`${nodeConfigFile(directory)} does not exist. ${hint}`, EXIT.notFound);
 }
 
 /** The control plane of the node of this machine, or of the last login of who is behind sudo. */
@@ -41,13 +31,8 @@ function serverIn(file: string): string | undefined {
 }
 
 /** Home of the user behind sudo, and root's own: what is often mixed up. */
-function otherHomes(): string[] {
+export function otherHomes(): string[] {
   const user = process.env['SUDO_USER'];
   const homes = [homedir(), '/root', ...(user && /^[\w.-]+$/.test(user) ? [`/home/${user}`] : [])];
   return homes.map((home) => path.join(home, '.mesh'));
-}
-
-/** ` --config-dir D` unless the directory is the default one. */
-export function directoryOption(directory: string): string {
-  return directory === path.join(homedir(), '.mesh') ? '' : ` --config-dir ${directory}`;
 }

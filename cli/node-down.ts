@@ -5,8 +5,9 @@ import { openedRecord } from '../client/firewall/host/opened.ts';
 import { type Answer, answering } from './answer.ts';
 import type { CommandContext } from './command-context.ts';
 import { endAgent } from './end-agent.ts';
+import { noConfiguration } from './no-configuration.ts';
 import { askNode } from './node-agent.ts';
-import { noConfiguration, nodeDirectory } from './node-directory.ts';
+import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 import { requireRoot } from './root.ts';
 

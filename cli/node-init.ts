@@ -8,8 +8,9 @@ import { normalizeName } from '../core/model/resources.ts';
 import { type Answer, answering } from './answer.ts';
 import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
-import { directoryOption, nodeDirectory } from './node-directory.ts';
+import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
+import { HINTS } from './node-hints.ts';
 import { labelsOf } from './operation-options.ts';
 import { readToken, warnPlainHttp } from './session.ts';
 
@@ -64,9 +65,9 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
 const AUTO = 'auto';
 
 function answerOf({ config, phase, address }: Enrolled, directory: string): Answer {
-  const { id, name } = config;
+  const { id, name, server } = config;
   const file = nodeConfigFile(directory);
-  const next = `Next: sudo mesh up --daemon${directoryOption(directory)}`;
+  const next = `Next: ${HINTS.up({ directory })}`;
   const value = { id, name, phase, address, configuration: file };
   if (phase === 'ready') {
     return { value, text: `Registered ${name} as ${address}.\nConfiguration: ${file}`, hints: [next] };
@@ -75,8 +76,9 @@ function answerOf({ config, phase, address }: Enrolled, directory: string): Answ
     value,
     text: `Registered ${name}.\nConfiguration: ${file}`,
     hints: [
-      `It is pending: an administrator has to approve it, on the dashboard or with mesh approve ${id}`,
-      `${next} (it connects as soon as it is approved)`,
+      `It is pending: an administrator has to approve it, on the dashboard or by: ${HINTS.approve({ id, server })}`,
+      'It connects as soon as it is approved.',
+      next,
     ],
   };
 }

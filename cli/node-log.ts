@@ -5,7 +5,8 @@ import type { SeenLog } from '../core/audit/findings.ts';
 import { logOrigin } from '../core/audit/log-keys.ts';
 import { MeshError } from '../core/base/errors.ts';
 import { CliError, EXIT } from './exit.ts';
-import { noConfiguration, nodeDirectory } from './node-directory.ts';
+import { noConfiguration } from './no-configuration.ts';
+import { nodeDirectory } from './node-directory.ts';
 import { readToken, serverOf, sessionAt, type Target } from './session.ts';
 
 /** The node of this machine as a verifier: where its control plane is, and what it kept of the log. */

@@ -26,7 +26,7 @@ export function defineLogs(logs: Command): void {
   answering(
     logs
       .option('-f, --follow', 'go on with what it logs from now on, until Ctrl-C')
-      .option('-n, --lines <count>', 'how many lines of the past', linesOf, 100)
+      .option('-n, --lines <count>', 'how many lines of the past; 0 with -f: only what is new', linesOf, 100)
       .option('--interface <name>', 'interface of the node', interfaceOf, defaultInterface(process.platform))
       .option('--log-dir <dir>', 'where mesh up --daemon logs', '/var/log/mesh'),
     async (options: LogsOptions): Promise<Answer | undefined> => {
@@ -71,6 +71,7 @@ export async function journalLines(unit: string, lines: number): Promise<string[
 
 /** The last lines of a log, and of the one before where it has too few. */
 export function fileLines(file: string, lines: number): string[] {
+  if (lines === 0) return [];
   const newest = split(readFileSync(file, 'utf8'));
   if (newest.length >= lines || !existsSync(`${file}.1`)) return newest.slice(-lines);
   return [...split(readFileSync(`${file}.1`, 'utf8')), ...newest].slice(-lines);
@@ -125,7 +126,7 @@ function split(text: string): string[] {
 }
 
 function linesOf(text: string): number {
-  const lines = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (lines < 1 || lines > MOST_LINES) throw new InvalidArgumentError(`It is a number from 1 to ${MOST_LINES}.`);
+  const lines = /^\d{1,6}$/.test(text) ? Number(text) : -1;
+  if (lines < 0 || lines > MOST_LINES) throw new InvalidArgumentError(`It is a number from 0 to ${MOST_LINES}.`);
   return lines;
 }

@@ -24,7 +24,8 @@ import { parseRelayAddress, type RelayAddress } from '../net/relay/address.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { hostFirewallLines } from './host-firewall.ts';
-import { noConfiguration, nodeDirectory } from './node-directory.ts';
+import { noConfiguration } from './no-configuration.ts';
+import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 
 const STUN_PORT = 3_478;

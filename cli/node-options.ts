@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../core/base/duration.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
 
@@ -15,8 +15,14 @@ export function relayOf(text: string): string {
   throw new InvalidArgumentError('It has the form host:port, without a credential.');
 }
 
+/** The same wherever a node is started. */
+export function busWaitOption(): Option {
+  const text = 'how long a connect to the bus may take: 500ms, 10s, or a number of seconds';
+  return new Option('--bus-wait <duration>', text).argParser(durationOf).default(2_000, '2s');
+}
+
 /** Seconds, or a duration with a unit; in milliseconds. */
-export function durationOf(text: string): number {
+function durationOf(text: string): number {
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : parseDuration(text);
   if (!ms || ms > 600_000) throw new InvalidArgumentError('It is a duration such as 2s or 500ms, at most 10m.');
   return ms;

@@ -5,7 +5,12 @@ import { type Answer, answering, formatIn } from './answer.ts';
 import { echo, type LargePackets, largePackets, lossText } from './echo.ts';
 import { CliError, EXIT } from './exit.ts';
 import { askNode, nodeStatus } from './node-agent.ts';
+import { nodeDirectory } from './node-directory.ts';
+import { HINTS } from './node-hints.ts';
+import { shutOutText } from './node-standing.ts';
 import { reasonOf } from './node-status.ts';
+import { ownNode } from './own-node.ts';
+import { allowedText, ownVerdict } from './own-verdict.ts';
 import { requireRoot } from './root.ts';
 
 interface PingOptions {
@@ -45,7 +50,11 @@ export function definePing(command: Command): void {
     const isAnswered = replies.some(({ ms }) => ms !== null);
     const large: LargePackets | null = isAnswered ? await largePackets(last.address) : null;
     const isGood = options.untilDirect ? last.path === 'direct' : isAnswered;
-    const text = [last.path === 'direct' ? '' : reasonOf(last), large ? lossText(last.name, large) : ''];
+    const text = [
+      last.path === 'direct' ? '' : reasonOf(last),
+      isAnswered ? '' : await policyText(options.configDir, last),
+      large ? lossText(last.name, large) : '',
+    ];
     return {
       value: { peer: last.name, path: last.path, reason: last.reason, replies, large },
       text: text.filter((line) => line !== '').join('\n'),
@@ -75,18 +84,30 @@ async function ping(
   }
 }
 
+/** Why no echo can come back, where the graph of this node says so. */
+async function policyText(configDir: string | undefined, { id, name }: PeerStatus): Promise<string> {
+  const { graph } = await ownNode(configDir);
+  const verdict = graph && ownVerdict(graph, { from: graph.self.id, to: id, protocol: 'ICMP', now: Date.now() });
+  if (!verdict?.denied) return '';
+  const allowed = verdict.allowed === 'ALL' || verdict.allowed.length === 0 ? 'nothing' : allowedText(verdict.allowed);
+  return `Policy lets this node open to ${name}: ${allowed}. An echo is ICMP, and cannot pass.`;
+}
+
 function textOf({ peer, address, ms, path, endpoint }: Reply): string {
   const reached = path === null ? 'no path is open' : `${path} via ${endpoint}`;
   return ms === null ? `no answer from ${peer} (${address}); ${reached}` : `${peer} (${address}) ${ms} ms ${reached}`;
 }
 
 async function findPeer(configDir: string | undefined, wanted: string): Promise<PeerStatus> {
-  const { peers } = await nodeStatus(configDir);
+  const status = await nodeStatus(configDir);
+  const { control, node, peers } = status;
   const name = wanted.replaceAll(' ', '-').toLowerCase();
   const found = peers.find((peer) => peer.id === wanted || peer.address === wanted || peer.name.toLowerCase() === name);
   if (found) return found;
+  const why = HINTS.why({ from: node.name, to: wanted, server: control.server });
   throw new CliError(
-    `This node has no peer ${wanted}: mesh why <this node> ${wanted} tells the reason.`,
+    shutOutText(status, nodeDirectory(configDir)) ??
+      `This node has no peer ${wanted}: no policy lets the two talk, or there is none of that name. Which of both: ${why}`,
     EXIT.notFound,
   );
 }

@@ -10,7 +10,8 @@ import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
 import { serverHere } from './node-directory.ts';
 import { asCliError, exitCodeOfEnd } from './node-errors.ts';
-import { durationOf, relayOf } from './node-options.ts';
+import { HINTS } from './node-hints.ts';
+import { busWaitOption, relayOf } from './node-options.ts';
 import { called } from './own-command.ts';
 import { requireRoot } from './root.ts';
 import { readToken, serverOf, warnPlainHttp } from './session.ts';
@@ -35,7 +36,7 @@ export function defineSandbox(sandbox: Command, { loadLauncher }: CommandContext
     .option('--server <url>', 'address of the control plane (MESH_SERVER; that of the node or login of this machine)')
     .option('--name <name>', 'name of the peer instead of that of the sub-agent')
     .option('--relay-url <host:port>', 'relay in place of the advertised one', relayOf)
-    .option('--bus-wait <duration>', 'how long a connect to the bus may take', durationOf, 2_000)
+    .addOption(busWaitOption())
     .option(
       '--bus-in-clear',
       'sign in to a bus elsewhere without TLS too: who listens on the way learns the credential',
@@ -87,6 +88,7 @@ function invitationOf(options: StartOptions): Invitation {
   throw new CliError(`Give ${missing.join(', and ')}.`, EXIT.input);
 }
 
-function tellEnrolled({ config: { id, name }, phase }: Enrolled): void {
-  if (phase === 'pending') notice(`${name} waits for approval: mesh approve ${id}. It goes on by itself then.`);
+function tellEnrolled({ config: { id, name, server }, phase }: Enrolled): void {
+  if (phase === 'pending')
+    notice(`${name} waits for approval, and goes on by itself then: ${HINTS.approve({ id, server })}`);
 }

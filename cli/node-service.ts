@@ -6,13 +6,16 @@ import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { defaultInterface } from '../client/tunnel/platform.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
-import { directoryOption, noConfiguration, nodeDirectory } from './node-directory.ts';
+import { noConfiguration } from './no-configuration.ts';
+import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
+import { HINTS } from './node-hints.ts';
 import { interfaceOf } from './node-options.ts';
 import { installedLauncher, ownLauncher } from './own-command.ts';
 import { requireRoot } from './root.ts';
 import { managerHere } from './service/here.ts';
 import type { NodeService, ServiceManager, ServiceStatus } from './service/service.ts';
+import { UNFIT_FOR_PLACES } from './service/systemd-unit.ts';
 
 /** A node that has not ended within this goes on by itself. */
 const SETTLE_MS = 10_000;
@@ -66,7 +69,7 @@ async function install(options: readonly string[], given: ServiceOptions): Promi
     value: status,
     text: `${status.name} is installed (${status.file}) and ${status.state}.`,
     hints: [
-      `See it: mesh status${directoryOption(service.directory)}`,
+      `See it: ${HINTS.status({ directory: service.directory })}`,
       `Its log: ${manager.logHint(service.interfaceName)}`,
     ],
   };
@@ -80,7 +83,8 @@ async function uninstall({ interface: name }: ServiceOptions): Promise<Answer> {
   if (!wasThere) throw new CliError(`There is no service ${unit} on this machine.`, EXIT.notFound);
   return {
     value: { name: unit, state: 'not installed' },
-    text: `${unit} is gone. The node stays registered: mesh leave removes it.`,
+    text: `${unit} is gone. The node stays registered.`,
+    hints: [`To remove it from the network too: ${HINTS.leave({ interfaceName: name })}`],
   };
 }
 
@@ -89,8 +93,12 @@ function serviceOf(options: readonly string[], { configDir, interface: interface
   const installation = realpathSync(path.resolve(path.dirname(ownLauncher()), '..'));
   if ([directory, installation, ...options].some((word) => /\p{Cc}/u.test(word)))
     throw new CliError('A service takes no line breaks or control characters in paths and options.', EXIT.input);
+  const launcher = installedLauncher();
+  const unfit = [directory, installation, launcher].find((place) => UNFIT_FOR_PLACES.test(place));
+  if (unfit !== undefined && process.platform !== 'darwin')
+    throw new CliError(`systemd takes no colon, quote or backslash in ${unfit}: use another directory.`, EXIT.input);
   return {
-    launcher: installedLauncher(),
+    launcher,
     installation,
     directory,
     isDirectoryRoots: !existsSync(directory) || statSync(directory).uid === 0,
@@ -122,7 +130,7 @@ async function requireNode({ directory, interfaceName }: NodeService, manager: S
   const isUp = await askAgent(localSocketPath(directory), { ask: 'status' }).catch(() => undefined);
   if (isUp === undefined) return;
   throw new CliError(
-    `The node of ${directory} is up already, not as a service. End it first: sudo mesh down${directoryOption(directory)}`,
+    `The node of ${directory} is up already, not as a service. End it first: ${HINTS.down({ directory })}`,
     EXIT.conflict,
   );
 }
@@ -131,7 +139,7 @@ async function requireNode({ directory, interfaceName }: NodeService, manager: S
 function requireManager(): void {
   if (process.platform === 'darwin' || existsSync('/run/systemd/system')) return;
   throw new CliError(
-    'This machine is not run by systemd. Have its service manager start what mesh service install --print says.',
+    `This machine is not run by systemd. Have its service manager start what this says: ${HINTS.printService({})}`,
     EXIT.unavailable,
   );
 }
@@ -144,7 +152,7 @@ function statusAnswer(status: ServiceStatus, interfaceName: string): Answer {
   const { name, state, atBoot, pid, detail } = status;
   if (state === 'not installed')
     throw new CliError(
-      `There is no service ${name} on this machine. Install it: sudo mesh service install`,
+      `There is no service ${name} on this machine. Install it: ${HINTS.installService({ interfaceName })}`,
       EXIT.notFound,
     );
   const lines = [

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { NodeStatus, PeerStatus } from '../client/agent/node-status.ts';
+import { KEY_SHARED } from '../client/control/standing.ts';
 import { verifies } from '../test/verifies.ts';
 import { statusText } from './node-status.ts';
 import { called } from './own-command.ts';
@@ -117,8 +118,11 @@ test('people see this node, a row for each peer, and why a peer is not reached d
   ]);
 });
 
-test('a node without peers says why there are none', () => {
-  expect(statusText(status([]), NOW)).toContain('No peers: no policy lets this node and another one talk.');
+test('a node without peers says what may be the reason, and who knows which it is', () => {
+  const text =
+    'No peers: this node is the only one in its network, or no policy lets it and another one talk. Which of both: ' +
+    'mesh admin list-peers --server https://mesh.example.net';
+  expect(statusText(status([]), NOW)).toContain(called(text));
 });
 
 test('a checkpoint of the audit log that the node refused stands in its status', () => {
@@ -132,9 +136,18 @@ test('a checkpoint of the audit log that the node refused stands in its status',
 });
 
 test.each([
-  ['pending', 'This node waits for approval: an administrator runs mesh approve p_a. It connects then by itself.'],
-  ['revoked', 'This node was revoked: its tunnels are down until an administrator runs mesh approve p_a.'],
-  ['removed', 'This node is not registered any more: mesh init --force with a new token.'],
+  [
+    'pending',
+    'This node waits for approval, and connects by itself then. An administrator runs: mesh approve p_a --server https://mesh.example.net',
+  ],
+  [
+    'revoked',
+    'This node was revoked: its tunnels are down until it is let in again. An administrator runs: mesh approve p_a --server https://mesh.example.net',
+  ],
+  [
+    'removed',
+    'This node is not registered any more. With a new join token in a file: mesh init --force --server https://mesh.example.net --token @join-token',
+  ],
 ] as const)('a node that is %s says so, and what lets it in', (standing, text) => {
   const { control, ...rest } = status([]);
   expect(statusText({ ...rest, control: { ...control, standing } }, NOW)).toContain(called(text));
@@ -153,10 +166,12 @@ test('a rule of the host that drops what the network permits stands in the statu
       .split('\n')
       .filter((row) => row.startsWith('Host firewall  '))
       .map((row) => row.slice(15));
-  const opens = called('sudo mesh up --open-firewall --config-dir /srv/node opens it');
+  const opens = called('mesh up --open-firewall --config-dir /srv/node');
   expect(rows({})).toEqual([]);
-  expect(rows({ blocked: [blocked] })).toEqual([`inet filter input drops all: ${opens}`]);
-  expect(rows({ opened: 'ufw' })).toEqual([called('accepts the overlay by ufw until mesh down')]);
+  expect(rows({ blocked: [blocked] })).toEqual([`inet filter input drops all. To open it: ${opens}`]);
+  expect(rows({ opened: 'ufw' })).toEqual([
+    called('accepts the overlay by ufw until mesh down --config-dir /srv/node'),
+  ]);
   expect(rows({ blocked: [blocked], openTrouble: 'not opened: ufw failed' })).toEqual([
     'not opened: ufw failed',
     'inet filter input drops all',
@@ -164,6 +179,19 @@ test('a rule of the host that drops what the network permits stands in the statu
   expect(rows({ notJudged: [{ what: ['TCP 22', 'ICMP'], why: 'nft failed' }] })).toEqual([
     'not judged for TCP 22, ICMP: nft failed',
   ]);
+});
+
+test('a node whose overlay is down says nothing of names, which there are none of', () => {
+  const { node, ...rest } = status([]);
+  const names = { domain: null, server: null, resolver: null, trouble: '' };
+  const text = statusText({ ...rest, node: { ...node, address: null }, names }, NOW);
+  expect(text).not.toMatch(/^Names|null/m);
+});
+
+test('a key that two machines use stands in the status with what gives one of them its own', () => {
+  expect(statusText({ ...status([]), trouble: KEY_SHARED }, NOW)).toMatch(
+    /^Trouble {8}another machine uses the key .*: bin\/mesh init --force --server https:\/\/mesh\.example\.net --token @join-token$/m,
+  );
 });
 
 test('where there are several relays, it says how far each is, what for, and by which each peer is relayed', () => {

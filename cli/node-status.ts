@@ -1,12 +1,15 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import type { NodeStatus, PeerStatus } from '../client/agent/node-status.ts';
+import { KEY_SHARED } from '../client/control/standing.ts';
 import { formatDuration } from '../core/base/duration.ts';
 import { parseInstant } from '../core/base/time.ts';
 import { type Answer, answering } from './answer.ts';
 import { hostFirewallLines } from './host-firewall.ts';
 import { nodeStatus } from './node-agent.ts';
 import { nodeDirectory } from './node-directory.ts';
+import { HINTS } from './node-hints.ts';
+import { shutOutText } from './node-standing.ts';
 import { called } from './own-command.ts';
 import { requireRoot } from './root.ts';
 
@@ -27,7 +30,7 @@ const COLUMNS = ['Peer', 'Address', 'Transport', 'Path', 'Handshake', 'State', '
 /** For people: this node, what it is connected to, a row for each peer, and why some are not reached directly. */
 export function statusText(status: NodeStatus, now: number, directory = nodeDirectory(undefined)): string {
   const { peers } = status;
-  if (peers.length === 0) return [...head(status, now, directory), '', withoutPeers(status)].join('\n');
+  if (peers.length === 0) return [...head(status, now, directory), '', withoutPeers(status, directory)].join('\n');
   const rows = peers.map((peer) => [
     peer.name,
     peer.address,
@@ -54,23 +57,17 @@ export function statusText(status: NodeStatus, now: number, directory = nodeDire
 }
 
 /** Why there are none, and who can change that. */
-function withoutPeers({ node, control }: NodeStatus): string {
-  switch (control.standing) {
-    case 'pending':
-      return called(
-        `This node waits for approval: an administrator runs mesh approve ${node.id}. It connects then by itself.`,
-      );
-    case 'revoked':
-      return called(`This node was revoked: its tunnels are down until an administrator runs mesh approve ${node.id}.`);
-    case 'removed':
-      return called('This node is not registered any more: mesh init --force with a new token.');
-    default:
-      return 'No peers: no policy lets this node and another one talk.';
-  }
+function withoutPeers(status: NodeStatus, directory?: string): string {
+  const shutOut = shutOutText(status, directory);
+  if (shutOut !== undefined) return shutOut;
+  // A node is not told of peers that policy hides from it.
+  return called(
+    `No peers: this node is the only one in its network, or no policy lets it and another one talk. Which of both: ${HINTS.listPeers({ server: status.control.server })}`,
+  );
 }
 
 function head(status: NodeStatus, now: number, directory: string): string[] {
-  const { node, control, log, names, relay, icePort, firewall, trouble } = status;
+  const { node, control, log, names, relay, icePort, firewall } = status;
   const address = node.address === null ? 'down' : `${node.address} in ${node.cidr}`;
   const dropped = Object.entries(relay.dropped).filter(([, count]) => count > 0);
   const drops = dropped.length > 0 ? `, dropped ${dropped.map(([why, count]) => `${count} ${why}`).join(', ')}` : '';
@@ -88,12 +85,18 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
     ],
     ['Firewall', `${firewall.in} rules in, ${firewall.out} out; graph version ${control.graph?.version ?? '-'}`],
   ];
-  if (names) rows.push(['Names', namesText(names)]);
+  // Of an overlay that is down there are none.
+  if (names && node.address !== null) rows.push(['Names', namesText(names)]);
   for (const line of hostFirewallLines(firewall, directory)) rows.push(['Host firewall', line]);
   rows.push(['Audit log', logText(log, now)]);
   if (node.expiresAt !== null) rows.push(['Ends', node.expiresAt]);
-  for (const text of [control.trouble, trouble]) if (text) rows.push(['Trouble', text]);
+  for (const text of [control.trouble, troubleText(status, directory)]) if (text) rows.push(['Trouble', called(text)]);
   return rows.map(([name, text]) => `${name.padEnd(15)}${text}`);
+}
+
+function troubleText({ control: { server }, trouble }: NodeStatus, directory?: string): string {
+  if (trouble !== KEY_SHARED) return trouble;
+  return `${KEY_SHARED}. On one of them, with a new join token in a file: ${HINTS.init({ directory, server })}`;
 }
 
 /** One of several: where it is, how far, and what for. */
@@ -116,7 +119,8 @@ function relayRow({
 
 function namesText({ domain, server, resolver, trouble }: NonNullable<NodeStatus['names']>): string {
   const where = server === null ? 'not served' : `${domain} at ${server}`;
-  return trouble ? `${where}; ${trouble}` : `${where}, by ${resolver}`;
+  if (trouble) return `${where}; ${called(trouble)}`;
+  return resolver === null ? where : `${where}, by ${resolver}`;
 }
 
 function logText({ size, verifiedAt, finding, trouble }: NodeStatus['log'], now: number): string {

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type NodeOptions, NodeRefusal } from '../client/agent/launch.ts';
 import { NODE_LOG_LEVELS, type NodeLogLevel } from '../client/agent/node-log.ts';
+import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { defaultInterface } from '../client/tunnel/platform.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
 import { type Answer, answering, type Format, formatIn, print } from './answer.ts';
@@ -8,10 +9,11 @@ import { outliveOutput } from './closed-output.ts';
 import type { CommandContext } from './command-context.ts';
 import { EXIT } from './exit.ts';
 import { openOnRunning } from './host-firewall.ts';
-import { greetingText, runInBackground, tellParent } from './node-daemon.ts';
-import { noConfiguration, nodeDirectory } from './node-directory.ts';
+import { noConfiguration } from './no-configuration.ts';
+import { greetingText, notGoingOn, runInBackground, tellParent } from './node-daemon.ts';
+import { nodeDirectory } from './node-directory.ts';
 import { asCliError, exitCodeOfEnd } from './node-errors.ts';
-import { ageOf, durationOf, interfaceOf, portOf, relayOf } from './node-options.ts';
+import { ageOf, busWaitOption, interfaceOf, portOf, relayOf } from './node-options.ts';
 
 interface UpOptions {
   readonly daemon?: boolean;
@@ -46,7 +48,7 @@ export function defineUp(command: Command, { loadLauncher }: CommandContext): vo
     .option('--rotate-key-after <duration>', 'change the key of this node whenever it is so old, such as 90d', ageOf)
     .option('--no-dns', 'leave names of peers unresolved: no DNS server, and nothing told to the resolver of this host')
     .option('--relay-url <host:port>', 'relay in place of the advertised one', relayOf)
-    .option('--bus-wait <duration>', 'how long a connect to the bus may take', durationOf, 2_000)
+    .addOption(busWaitOption())
     .option(
       '--bus-in-clear',
       'sign in to a bus elsewhere without TLS too: who listens on the way learns the credential',
@@ -54,7 +56,7 @@ export function defineUp(command: Command, { loadLauncher }: CommandContext): vo
     .option('--interface <name>', 'name of the tunnel interface', interfaceOf, defaultInterface(process.platform))
     .option(
       '--open-firewall',
-      "have this host's own firewall accept the overlay until mesh down, where it does not; of a node that is up too",
+      "have this host's own firewall accept the overlay while the node is up, where it does not; of one that is up too",
     )
     .option('--log-dir <dir>', 'where --daemon logs', '/var/log/mesh')
     .addOption(new Option('--daemon-child').hideHelp());
@@ -85,8 +87,10 @@ function isWithoutConfiguration(error: unknown): boolean {
 
 function nodeOptions(options: UpOptions, format: Format): NodeOptions {
   const relay = options.relayUrl === undefined ? undefined : parseRelayAddress(options.relayUrl);
+  const directory = nodeDirectory(options.configDir);
+  const facts = () => ({ directory, server: readNodeConfig(directory)?.server });
   return {
-    directory: nodeDirectory(options.configDir),
+    directory,
     interfaceName: options.interface,
     listenPort: options.wgPort,
     busWaitMs: options.busWait,
@@ -100,9 +104,11 @@ function nodeOptions(options: UpOptions, format: Format): NodeOptions {
     opensHost: options.openFirewall === true,
     onStuck: () => process.exit(EXIT.unavailable),
     ...(options.daemonChild
-      ? { logDirectory: options.logDir, onStarted: tellParent }
+      ? { logDirectory: options.logDir, onStarted: (greeting) => tellParent(notGoingOn(greeting, facts()) ?? greeting) }
       : {
           onStarted: (greeting) => {
+            const ended = notGoingOn(greeting, facts());
+            if (ended) throw ended;
             const { line: _, ...value } = greeting;
             return print({ value, text: `${greetingText(greeting)} End it with Ctrl-C.` }, format);
           },

@@ -1,14 +1,14 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { askAgent, localSocketPath } from '../client/agent/local-socket.ts';
-import { type NodeStatus, nodeStatusSchema } from '../client/agent/node-status.ts';
-import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { type Answer, answering } from './answer.ts';
 import { echo, type LargePackets, largePackets, lossText } from './echo.ts';
 import { CliError, EXIT } from './exit.ts';
 import { hostFirewallLines } from './host-firewall.ts';
-import { nodeDirectory } from './node-directory.ts';
+import { HINTS } from './node-hints.ts';
+import { shutOutText } from './node-standing.ts';
 import { called } from './own-command.ts';
+import { isOwn, type OwnNode, ownNode } from './own-node.ts';
+import { isNamed, ownVerdict } from './own-verdict.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 import { callInWorkspace } from './workspace.ts';
@@ -16,10 +16,18 @@ import { callInWorkspace } from './workspace.ts';
 interface WhyOptions extends TargetOptions {
   readonly configDir?: string;
   readonly protocol?: string;
-  readonly port?: string;
+  readonly port?: number;
 }
 
+interface Pair {
+  readonly from: string;
+  readonly to: string;
+}
+
+const PROTOCOLS = ['TCP', 'UDP', 'SCTP', 'ICMP'] as const;
+
 const explanationSchema = z.object({ denied: z.boolean(), explanation: z.string(), allowed: z.unknown() });
+type Verdict = z.infer<typeof explanationSchema>;
 const pathSchema = z.object({
   name: z.string(),
   transport: z.string(),
@@ -35,105 +43,165 @@ export function defineWhy(command: Command): void {
     withTarget(command)
       .argument('<from>', 'peer that opens the connection: name or id')
       .argument('<to>', 'peer it is opened to: name or id')
-      .option('--protocol <protocol>', 'TCP, UDP, SCTP or ICMP')
-      .option('--port <port>', 'port of the connection')
+      .addOption(new Option('--protocol <protocol>', PROTOCOLS.join(', ')).argParser(protocolOf))
+      .option('--port <port>', 'port of the connection', portOf)
       .option('--config-dir <dir>', 'of the node of this machine (~/.mesh)'),
-    why,
+    async (from: string, to: string, options: WhyOptions) => why({ from, to }, options),
   );
 }
 
-async function why(from: string, to: string, options: WhyOptions): Promise<Answer> {
-  const local = await ownStatus(options.configDir);
-  const target = { ...options, ...serverOfNode(options) };
-  const isOwn = isSelf(local, from) || isSelf(local, to);
-  // On a node without a session its own knowledge is still worth something.
-  const ifSignedIn = <T>(asked: Promise<T>): Promise<T | undefined> =>
-    asked.catch((error: unknown) => {
-      if (error instanceof CliError && error.exitCode === EXIT.auth && isOwn) return undefined;
-      throw error;
-    });
-  const policy = await ifSignedIn(policyOf(from, to, target));
-  const path = (await ifSignedIn(pathOf(from, to, target, local))) ?? null;
-  const back = (await ifSignedIn(pathOf(to, from, target, local))) ?? null;
-  const host = isSelf(local, to) ? local?.firewall : undefined;
+async function why(pair: Pair, options: WhyOptions): Promise<Answer> {
+  const own = await ownNode(options.configDir);
+  const target = { ...options, ...serverOfNode(options, own) };
+  try {
+    const [policy, path, back] = [
+      await policyOf(pair, target),
+      (await pathOf(pair, target, own)) ?? null,
+      (await pathOf(turned(pair), target, own)) ?? null,
+    ];
+    return await answerOf(pair, own, { policy, path, back, unknown: [] });
+  } catch (error) {
+    if (!(error instanceof CliError) || !isWithoutPlane(error) || !isOfItsPlane(target, own)) throw error;
+    if (!isOwn(own, pair.from) && !isOwn(own, pair.to)) throw beyondOwn(pair, own, error);
+    return answerOf(pair, own, withoutPlane(pair, options, own, error));
+  }
+}
+
+/** Nobody is signed in, or the control plane does not answer: a node knows what it was told of itself. */
+function isWithoutPlane({ exitCode }: CliError): boolean {
+  return exitCode === EXIT.auth || exitCode === EXIT.unavailable;
+}
+
+/** Another one that is named has another network. */
+function isOfItsPlane(target: TargetOptions, { config }: OwnNode): boolean {
+  return config !== undefined && URL.parse(targetOf(target).server)?.origin === URL.parse(config.server)?.origin;
+}
+
+interface Known {
+  readonly policy: Verdict | null;
+  readonly path: ReportedPath | null;
+  readonly back: ReportedPath | null;
+  /** What only the control plane could tell, for people. */
+  readonly unknown: readonly string[];
+}
+
+/** @throws CliError where the graph of this node has no such peer */
+function withoutPlane(pair: Pair, { protocol, port }: WhyOptions, own: OwnNode, error: CliError): Known {
+  const isFromSelf = isOwn(own, pair.from);
+  const other = isFromSelf ? pair.to : pair.from;
+  const rest = `How ${other} reaches this node, the control plane knows`;
+  const unknown = [`${rest}. ${remedyOf(own, error)}`];
+  const isShutOut = own.status !== undefined && shutOutText(own.status) !== undefined;
+  if (isShutOut) return { policy: null, path: null, back: null, unknown: [] };
+  if (!own.graph) throw new CliError(`This node was told of no network yet. ${remedyOf(own, error)}`, error.exitCode);
+  const policy = ownVerdict(own.graph, { ...pair, protocol, port, now: Date.now() });
+  if (!policy) {
+    throw new CliError(
+      `The graph of this node, version ${own.graph.version}, has no peer ${other}: no policy lets the two talk, or there is none ` +
+        `of that name, which a node is not told. ${remedyOf(own, error)}`,
+      EXIT.notFound,
+    );
+  }
+  const path = ownPath(own, other) ?? null;
+  return { policy, path: isFromSelf ? path : null, back: isFromSelf ? null : path, unknown };
+}
+
+function beyondOwn({ from, to }: Pair, own: OwnNode, error: CliError): CliError {
+  return new CliError(
+    `${own.config?.name} knows of pairs that it is one of, and of none between ${from} and ${to}. ${remedyOf(own, error)}`,
+    error.exitCode,
+  );
+}
+
+function remedyOf({ config }: OwnNode, { exitCode, message }: CliError): string {
+  if (exitCode === EXIT.unavailable) return message;
+  return `Sign in to it: ${HINTS.login({ server: config?.server })}`;
+}
+
+async function answerOf(pair: Pair, own: OwnNode, { policy, path, back, unknown }: Known): Promise<Answer> {
+  const { from, to } = pair;
+  const { status } = own;
+  const shutOut = status && (isOwn(own, from) || isOwn(own, to)) ? shutOutText(status, own.directory) : undefined;
+  const host = isOwn(own, to) ? status?.firewall : undefined;
+  const hostLines = host ? hostFirewallLines(host, own.directory) : [];
   const blocked = host?.blocked ?? [];
-  const large = await largeFrom(from, to, local);
+  const large = await largeFrom(pair, own);
+  const isAsked = unknown.length === 0 && shutOut === undefined;
   const text = [
-    policy?.explanation ?? called('Policy: unknown without a session: mesh login'),
-    pathText(from, to, path),
-    pathText(to, from, back),
-    ...(host ? hostFirewallLines(host, nodeDirectory(options.configDir)) : []).map(
-      (line) => `The firewall of ${to}'s own host: ${line}`,
-    ),
+    ...(shutOut === undefined ? [] : [shutOut]),
+    ...(policy ? [policy.explanation] : []),
+    ...(path || isAsked ? [pathText(pair, path, own)] : []),
+    ...(back || isAsked ? [pathText(turned(pair), back, own)] : []),
+    ...hostLines.map((line) => `The firewall of ${to}'s own host: ${line}`),
     ...(large?.isLost ? [lossText(to, large)] : []),
+    ...unknown.map(called),
   ];
+  const isNegative = shutOut !== undefined || policy?.denied || blocked.length > 0 || large?.isLost;
   return {
-    value: { from, to, policy: policy ?? null, path, back, blocked, large: large ?? null },
+    value: { from, to, policy, path, back, blocked, large: large ?? null },
     text: text.join('\n'),
-    ...((policy?.denied || blocked.length > 0 || large?.isLost) && { exitCode: EXIT.negative }),
+    ...(isNegative && { exitCode: EXIT.negative }),
   };
 }
 
 /** A node belongs to one control plane: that is asked unless another is named. */
-function serverOfNode({ server, configDir }: WhyOptions): { readonly server?: string } {
-  if (server !== undefined || process.env['MESH_SERVER'] !== undefined) return {};
-  try {
-    const own = readNodeConfig(nodeDirectory(configDir))?.server;
-    return own === undefined ? {} : { server: own };
-  } catch {
-    // Not this user's to read.
-    return {};
-  }
+function serverOfNode({ server }: WhyOptions, { config }: OwnNode): { readonly server?: string } {
+  if (server !== undefined || process.env['MESH_SERVER'] !== undefined || !config) return {};
+  return { server: config.server };
 }
 
 /** Whether large packets arrive, where this node is the one that sends. */
-async function largeFrom(from: string, to: string, local: NodeStatus | undefined): Promise<LargePackets | undefined> {
-  const peer = isSelf(local, from) ? peerOf(local, to) : undefined;
+async function largeFrom({ from, to }: Pair, own: OwnNode): Promise<LargePackets | undefined> {
+  const peer = isOwn(own, from) ? peerOf(own, to) : undefined;
   if (!peer?.path || (await echo(peer.address)) === null) return undefined;
   return largePackets(peer.address);
 }
 
-async function policyOf(from: string, to: string, options: WhyOptions) {
+async function policyOf({ from, to }: Pair, options: WhyOptions): Promise<Verdict> {
   const query = new URLSearchParams({ src: from, dst: to });
-  if (options.protocol) query.set('protocol', options.protocol.toUpperCase());
-  if (options.port) query.set('port', options.port);
+  if (options.protocol) query.set('protocol', options.protocol);
+  if (options.port) query.set('port', `${options.port}`);
   const path = `/api/v1/connectivity/explain?${query}`;
   return explanationSchema.parse(await callInWorkspace(targetOf(options), { method: 'get', path }));
 }
 
 /** By this node itself when it is the one that opens, else as that node reported it to the control plane. */
-async function pathOf(from: string, to: string, options: WhyOptions, local: NodeStatus | undefined) {
-  if (isSelf(local, from)) {
-    const peer = peerOf(local, to);
-    return peer && pathSchema.parse({ ...peer, reason: `${peer.reason.detail} (${peer.reason.code})` });
-  }
+async function pathOf({ from, to }: Pair, options: WhyOptions, own: OwnNode): Promise<ReportedPath | undefined> {
+  if (own.status && isOwn(own, from)) return ownPath(own, to);
   const path = `/api/v1/peers/${encodeURIComponent(from)}/paths`;
   const answer = await callInWorkspace(targetOf(options), { method: 'get', path });
   const { items } = z.object({ items: z.array(pathSchema.extend({ peer: z.string() })) }).parse(answer);
-  return items.find(({ peer, name }) => peer === to || name.toLowerCase() === normal(to));
+  return items.find(({ peer: id, name }) => isNamed({ id, name }, to));
 }
 
-/** What the agent of this machine says; nothing when none runs or it may not be asked. */
-async function ownStatus(configDir: string | undefined): Promise<NodeStatus | undefined> {
-  try {
-    return nodeStatusSchema.parse(await askAgent(localSocketPath(nodeDirectory(configDir)), { ask: 'status' }));
-  } catch {
-    return undefined;
-  }
+function ownPath(own: OwnNode, to: string): ReportedPath | undefined {
+  const peer = peerOf(own, to);
+  return peer && pathSchema.parse({ ...peer, reason: `${peer.reason.detail} (${peer.reason.code})` });
 }
 
-function isSelf(local: NodeStatus | undefined, peer: string): boolean {
-  return local !== undefined && (local.node.id === peer || local.node.name.toLowerCase() === normal(peer));
+function peerOf({ status }: OwnNode, wanted: string) {
+  return status?.peers.find((peer) => isNamed(peer, wanted));
 }
 
-const normal = (name: string) => name.replaceAll(' ', '-').toLowerCase();
-
-function peerOf(local: NodeStatus | undefined, wanted: string) {
-  return local?.peers.find(({ id, name }) => id === wanted || name.toLowerCase() === normal(wanted));
+function turned({ from, to }: Pair): Pair {
+  return { from: to, to: from };
 }
 
-function pathText(from: string, to: string, reported: ReportedPath | null): string {
+function pathText({ from, to }: Pair, reported: ReportedPath | null, own: OwnNode): string {
+  if (!reported && own.status && isOwn(own, from)) return `${from} has no path to ${to}, which is not in its graph.`;
   if (!reported) return `${from} has not reported how it reaches ${to}.`;
   const { name, transport, path, reason, since } = reported;
   return `Path from ${from} to ${name}: ${path ?? 'none yet'} (${transport}) since ${since ?? '-'}: ${reason}`;
+}
+
+function protocolOf(text: string): string {
+  const protocol = PROTOCOLS.find((each) => each === text.toUpperCase());
+  if (protocol === undefined) throw new InvalidArgumentError(`It is one of ${PROTOCOLS.join(', ')}.`);
+  return protocol;
+}
+
+function portOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+  if (port < 1 || port > 65_535) throw new InvalidArgumentError('It is a port from 1 to 65535.');
+  return port;
 }

@@ -122,6 +122,6 @@ function real(name: string): string | undefined {
 }
 
 /** As one word of a shell. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return /^[\w./:@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

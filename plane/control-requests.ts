@@ -33,7 +33,8 @@ import type { GraphPush } from './graph-push.ts';
  * at another one, or null, it asks for its graph. While it holds that version its heartbeats repeat the `mark` of the answer,
  * by which another control plane that leads by then knows what it has.
  * A request of a process not met before may be a recording. It is answered by {"challenge"} and repeated by the node
- * with {"echo": <that challenge>}. Answers go to the reply subject, sealed with kind `reply`. `wire` is which versions of the
+ * with {"echo": <that challenge>}; `superseded` beside it says that this process was met before, and another one of the same
+ * key since: two machines use it. Answers go to the reply subject, sealed with kind `reply`. `wire` is which versions of the
  * wire each speaks; a node that has none in common is told so by the API.
  *
  * Of several control planes each hears all of it, and the one that leads the workspace answers.
@@ -140,7 +141,8 @@ export class ControlRequests {
       const { echo } = content;
       if (echo === undefined || !this.#challenges.answer(opened.from, echo, clock.now())) {
         const challenge = this.#challenges.ask(opened.from, clock.now());
-        answer({ challenge: Buffer.from(challenge).toString('base64url') });
+        const superseded = opened.isSuperseded && { superseded: true };
+        answer({ challenge: Buffer.from(challenge).toString('base64url'), ...superseded });
         return this.#ignore('unproven');
       }
       this.#opener.prove(opened);

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { parseDuration } from '../../core/base/duration.ts';
 import { Secret } from '../../core/base/secret.ts';
+import { unreadable } from '../../core/base/unreadable.ts';
 import { PASSWORD_LENGTH } from '../../core/identity/passwords.ts';
 import { MAIN_RELAY } from '../../core/model/graph.ts';
 import { SIGN_IN_DEFAULTS, type SignInRules } from '../../core/model/sign-in-rules.ts';
@@ -347,13 +348,13 @@ function readConfigFile(name: string, problems: string[]): ConfigFile | undefine
   try {
     text = readFileSync(name, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') problems.push(`${name}: ${(error as Error).message}`);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') problems.push(unreadable(name, error));
   }
   let content: unknown;
   try {
     content = parseYaml(text)[0] ?? {};
   } catch (error) {
-    problems.push(`${name}: ${(error as Error).message}`);
+    problems.push(`${name} is no YAML: ${(error as Error).message}. Correct it there.`);
     return undefined;
   }
   const parsed = file.safeParse(content);

@@ -122,7 +122,7 @@ function greetingOf(started: Started, { name }: NodeConfig, { interfaceName, dir
     up: () => `${name} is up as ${address} on ${interfaceName}.`,
     pending: () => `${name} is registered and waits for an administrator to approve it; it connects then by itself.`,
     revoked: () => `${name} was revoked: an administrator has to let it in again.`,
-    removed: () => `${name} is not registered any more: run mesh init --force with a new token.`,
+    removed: () => `${name} is not registered any more.`,
     away: () => `${name} has no graph yet (${'detail' in started ? started.detail : ''}); it goes on trying.`,
   };
   const hostFirewall = 'hostFirewall' in started ? started.hostFirewall : undefined;

@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { launchdPlist } from './launchd.ts';
 import type { NodeService } from './service.ts';
 import { systemdUnit } from './systemd-unit.ts';
@@ -53,6 +56,30 @@ describe('the unit of a node', () => {
     const [line] = lineOf(systemdUnit({ ...USUAL, options: ['--name', 'a "b" %h $HOME'] }), 'ExecStart');
     expect(line).toMatch(/ --name "a \\"b\\" %%h \$\$HOME"$/);
   });
+});
+
+test.runIf(existsSync('/usr/bin/systemd-analyze'))(
+  'systemd finds no fault in a unit with odd paths and options',
+  () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'mesh unit $HOME %h '));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const launcher = path.join(directory, 'mesh');
+    writeFileSync(launcher, '#!/bin/sh\n', { mode: 0o755 });
+    const file = path.join(directory, 'mesh.service');
+    const options = ['--name', `a "b" 'c' %h $HOME \\ ; :`];
+    for (const place of [directory, '/srv/a b%h$x'])
+      for (const installation of [directory, '/opt/mesh']) {
+        writeFileSync(file, systemdUnit({ ...USUAL, launcher, directory: place, installation, options }));
+        const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
+        expect([status, stderr.split('\n').filter((line) => line.includes('mesh.service'))]).toEqual([0, []]);
+      }
+  },
+);
+
+test('a path stands in a unit as it is, but for its specifiers, and in an argument variables stand for themselves', () => {
+  const unit = systemdUnit({ ...USUAL, launcher: '/opt/$a%h/mesh', directory: '/srv/$b%h' });
+  expect(lineOf(unit, 'ExecStart')[0]).toMatch(/^ExecStart=\/opt\/\$a%%h\/mesh up --config-dir \/srv\/\$\$b%%h /);
+  expect(unit).toContain('\nReadWritePaths=/srv/$b%%h\n');
 });
 
 test('the property list of launchd has each word of the command as text', () => {

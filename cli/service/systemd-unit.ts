@@ -22,7 +22,7 @@ StartLimitIntervalSec=0
 
 [Service]
 Type=exec
-ExecStart=${[launcher, ...up].map(quoted).join(' ')}
+ExecStart=${[placeQuoted(launcher), ...up.map(quoted)].join(' ')}
 TimeoutStopSec=15
 Restart=on-failure
 RestartSec=1
@@ -90,13 +90,23 @@ ReadWritePaths=-/etc/ufw -/etc/firewalld ${LOCKS.map((lock) => `-${lock}`).join(
 /** Homes are empty, but for the directory of the node and this software where they lie there. */
 function placeOf({ directory, installation }: NodeService): string {
   const isHidden = (place: string) => HIDDEN.some((hidden) => `${place}/`.startsWith(`${hidden}/`));
-  const software = isHidden(installation) ? `BindReadOnlyPaths=${quoted(installation)}\n` : '';
-  const state = isHidden(directory) ? `BindPaths=${quoted(directory)}\n` : `ReadWritePaths=${quoted(directory)}\n`;
+  const software = isHidden(installation) ? `BindReadOnlyPaths=${placeQuoted(installation)}\n` : '';
+  const state = isHidden(directory)
+    ? `BindPaths=${placeQuoted(directory)}\n`
+    : `ReadWritePaths=${placeQuoted(directory)}\n`;
   return `ProtectHome=tmpfs\n${state}${software}`;
 }
 
-/** As one word of a unit: specifiers and variables stand for themselves. */
+/** What systemd reads twice, or as the end of one of two paths, where a path is wanted: no quoting is right for all of them. */
+export const UNFIT_FOR_PLACES = /[:"'\\]/;
+
+/** An argument of the program: variables stand for themselves. */
 function quoted(word: string): string {
-  const plain = word.replaceAll('%', '%%').replaceAll('$', '$$$$');
+  return placeQuoted(word.replaceAll('$', '$$$$'));
+}
+
+/** As one word of a unit, where no variables are read: of the program itself, and of paths. Specifiers stand for themselves. */
+function placeQuoted(word: string): string {
+  const plain = word.replaceAll('%', '%%');
   return /^[\w./:@+=,%$-]+$/.test(plain) ? plain : `"${plain.replaceAll(/["\\]/g, '\\$&')}"`;
 }

@@ -6,7 +6,7 @@ import { type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import { ControlLink } from '../control/control-link.ts';
 import { GraphFile } from '../control/graph-file.ts';
 import { LogFile } from '../control/log-file.ts';
-import type { Standing } from '../control/standing.ts';
+import { KEY_SHARED, type Standing } from '../control/standing.ts';
 import { type NodeConfig, writeNodeConfig } from '../enrol/node-config.ts';
 import type { NameService } from '../names/name-service.ts';
 import type { PathStatus } from '../paths/status.ts';
@@ -55,10 +55,6 @@ export interface AgentEnd {
 export type Started =
   | { readonly state: 'up'; readonly address: string; readonly hostFirewall?: HostFirewallStatus }
   | { readonly state: 'pending' | 'revoked' | 'removed' | 'away'; readonly detail: string };
-
-const KEY_SHARED =
-  'another machine uses the key of this node, as after copying its configuration directory: packets reach now one, now the ' +
-  'other. Run mesh init --force with a new token on one of them';
 
 /** One node, running: control, tunnel, firewall and paths put together. */
 export class Agent {
@@ -298,7 +294,7 @@ export class Agent {
     }
     this.#overlay.want(undefined);
     if (standing === 'pending') log.info({}, 'waiting for an administrator to approve this node in the dashboard');
-    else log.warn({}, `${detail} Its tunnels are down.`);
+    else log.warn({}, `${sentence(detail)} Its tunnels are down.`);
     if (standing === 'removed') this.#end({ why: 'removed', detail });
   }
 
@@ -315,4 +311,8 @@ export class Agent {
     const where = endpoint && transport === 'ice-ready' ? ` at ${endpoint.address} port ${endpoint.port}` : '';
     this.#options.log.info({ reason: reason.code }, `${name}: ${transport}${where}: ${reason.detail}`);
   }
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -100,7 +100,8 @@ export async function askAgent(
     return answer;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ECONNREFUSED') throw new NoAgent(`No agent runs here (${name}).`);
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ECONNREFUSED')
+      throw new NoAgent(`No agent runs here (${name}).`);
     throw error;
   } finally {
     until.removeEventListener('abort', giveUp);

@@ -12,7 +12,14 @@ import { type HeartbeatAnswer, Heartbeats, joined, versionReport } from './heart
 import { type LogStatus, LogWitness } from './log-witness.ts';
 import { ANSWER_MS, PlaneBus } from './plane-bus.ts';
 import { Pulse } from './pulse.ts';
-import { beatIntervalMs, type ControlStatus, isShutOut, STANDING_BY_REFUSAL, type Standing } from './standing.ts';
+import {
+  beatIntervalMs,
+  type ControlStatus,
+  isShutOut,
+  KEY_SHARED,
+  STANDING_BY_REFUSAL,
+  type Standing,
+} from './standing.ts';
 
 /** Keeps the graph of this node current: by the bus, and by HTTP where the bus does not answer. */
 export class ControlLink {
@@ -339,8 +346,10 @@ export class ControlLink {
     if (this.#options.clock.now() >= this.#renewRelayAt)
       await this.#fetches.now('the credential of the relay is half used up');
     try {
+      const wasShared = this.#heartbeats.isKeyShared;
       const answer = await this.#heartbeats.beat(this.#mark);
       this.#heard();
+      if (this.#heartbeats.isKeyShared && !wasShared) this.#options.log.warn({}, KEY_SHARED);
       await this.#answered(answer);
     } catch (error) {
       await this.#failed(error);

@@ -30,3 +30,21 @@ test('a control plane that was restarted says nothing of the key, and what is ov
   expect((await beatsOf([true, false, false, true, false, false])).isKeyShared).toBe(false);
   expect((await beatsOf([true, true, true, false, false, false, false, false])).isKeyShared).toBe(false);
 });
+
+test('a control plane that names another process of the key is believed at once, and until that one is gone', async () => {
+  const answers = [{ challenge: 'c', superseded: true }, ...Array.from({ length: 7 }, () => ({}))];
+  const beats = new Heartbeats(
+    {
+      isUp: true,
+      beat: async (content: object) => ('echo' in content ? { version: 1 } : { version: 1, ...answers.shift() }),
+    },
+    NEVER,
+    undefined,
+  );
+  const shared: boolean[] = [];
+  for (let count = 0; count < 8; count += 1) {
+    await beats.beat();
+    shared.push(beats.isKeyShared);
+  }
+  expect(shared).toEqual([true, true, true, true, true, true, false, false]);
+});

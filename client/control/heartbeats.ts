@@ -29,8 +29,8 @@ export class Heartbeats {
   readonly #api: Pick<PlaneApi, 'heartbeat'>;
   readonly #reportOf: ((all: boolean) => HeartbeatReport) | undefined;
   #count = 0;
-  /** Whether each of the last was taken for one of an unknown process. */
-  #strange: readonly boolean[] = [];
+  /** What each of the last was taken for: of an unknown process, or of one that another has taken the place of. */
+  #taken: readonly ('known' | 'strange' | 'superseded')[] = [];
   /** Revision that HTTP heartbeats named last. */
   #httpVersion: number | undefined;
 
@@ -45,9 +45,13 @@ export class Heartbeats {
     this.#reportOf = reportOf;
   }
 
-  /** Two machines have the key of this node: each makes the control plane forget the other. One that was restarted does so once. */
+  /**
+   * Two machines have the key of this node: each takes the place of the other at the control plane, which says so; one of an
+   * earlier version makes both strangers again and again. A process that was restarted is a stranger once.
+   */
   get isKeyShared(): boolean {
-    return this.#strange.filter((isStrange) => isStrange).length >= MANY_STRANGE;
+    if (this.#taken.includes('superseded')) return true;
+    return this.#taken.filter((taken) => taken === 'strange').length >= MANY_STRANGE;
   }
 
   /** @param mark of the graph that is held @throws PlaneRefusal or PlaneAway */
@@ -60,7 +64,11 @@ export class Heartbeats {
     const held = mark !== undefined && { mark };
     let report = this.#report(false);
     let answer = await this.#bus.beat({ ...report.content, ...held });
-    if (answer) this.#strange = [...this.#strange, answer.challenge !== undefined].slice(-LOOKED_AT);
+    if (answer) {
+      const strange = answer.superseded ? ('superseded' as const) : ('strange' as const);
+      const taken = answer.challenge === undefined ? ('known' as const) : strange;
+      this.#taken = [...this.#taken, taken].slice(-LOOKED_AT);
+    }
     if (answer?.challenge !== undefined) {
       // It does not know this process yet, or is a new one itself: it is told everything.
       report = this.#report(true);

@@ -1,5 +1,5 @@
 import type { Log } from '../../core/base/ports.ts';
-import { ifIs, integer, nullable, type Of, object, text } from '../../core/base/shape.ts';
+import { ifIs, integer, nullable, type Of, object, shapeOf, text } from '../../core/base/shape.ts';
 import { busSecretOf } from '../../core/identity/device-token.ts';
 import type { GraphMessage } from '../../core/model/graph.ts';
 import { commonWire, MAX_WIRE_TEXT, WIRE_TEXT } from '../../core/model/wire.ts';
@@ -40,10 +40,12 @@ const LEAVE_MS = 500;
 /** Between two attempts to renew what this node signs in with, at least. */
 const RENEW_PAUSE_MS = 60_000;
 
+const truth = shapeOf({ kind: 'any' }, (value) => value === true);
 const replyShape = object(
   {},
   {
     challenge: text(64),
+    superseded: truth,
     version: nullable(integer()),
     checkpoint: text(4_096),
     mark: text(64),

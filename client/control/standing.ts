@@ -10,6 +10,9 @@ export type Standing =
   /** Deleted or expired: it has to register again. */
   | 'removed';
 
+export const KEY_SHARED =
+  'another machine uses the key of this node, as after copying its configuration directory: packets reach now one, now the other';
+
 export interface ControlStatus {
   readonly standing: Standing;
   readonly server: string;

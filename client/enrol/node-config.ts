@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '../../core/base/errors.ts';
 import { instant, json, Mismatch, type Of, object, text } from '../../core/base/shape.ts';
+import { unreadable } from '../../core/base/unreadable.ts';
 import { isPublicKey } from '../../core/model/public-key.ts';
 import { replacePrivateFile } from './private-file.ts';
 
@@ -76,9 +77,9 @@ function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new MeshError('invalid_input', `${file} cannot be read: ${message}`);
+    throw new MeshError('invalid_input', unreadable(file, error));
   }
 }
 

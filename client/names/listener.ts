@@ -4,8 +4,8 @@ import { respond } from './respond.ts';
 import type { Zone } from './zone.ts';
 
 const MAX_CONNECTIONS = 16;
-/** A query over TCP, and a pause between two of them. */
-const IDLE_MS = 5_000;
+/** From its beginning, or from an answer, to the end of the next query: what trickles in does not extend it. */
+const QUERY_MS = 5_000;
 /** A question is at most 271 bytes long; resolvers add little to it. */
 const MAX_QUERY_BYTES = 1_232;
 
@@ -41,11 +41,19 @@ export async function listenForQueries({ address, port, zone }: ListenerOptions)
   const connections = new Set<Socket>();
   const tcp = createServer((socket) => {
     if (socket.remoteAddress !== address) return socket.destroy();
+    // All are of this host: whoever holds many keeps nobody out, for who was answered longest ago makes room.
+    if (connections.size >= MAX_CONNECTIONS) {
+      const [oldest] = connections;
+      oldest?.destroy();
+      if (oldest) connections.delete(oldest);
+    }
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
-    serve(socket, zone);
+    serve(socket, zone, () => {
+      connections.delete(socket);
+      connections.add(socket);
+    });
   });
-  tcp.maxConnections = MAX_CONNECTIONS;
   try {
     await new Promise<void>((resolve, reject) => {
       tcp.once('error', reject);
@@ -69,10 +77,11 @@ export async function listenForQueries({ address, port, zone }: ListenerOptions)
 }
 
 /** Each message has its length before it (RFC 1035, 4.2.2). One that is too long ends the connection. */
-function serve(socket: Socket, zone: () => Zone): void {
+function serve(socket: Socket, zone: () => Zone, answered: () => void): void {
   let held: Uint8Array = Buffer.alloc(0);
   socket.on('error', () => {});
-  socket.setTimeout(IDLE_MS, () => socket.destroy());
+  const late = setTimeout(() => socket.destroy(), QUERY_MS);
+  socket.once('close', () => clearTimeout(late));
   socket.on('data', (chunk: Buffer) => {
     held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
     while (held.length >= 2) {
@@ -84,6 +93,8 @@ function serve(socket: Socket, zone: () => Zone): void {
       // Nobody who does not read is written to.
       if (!answer || socket.writableLength > MAX_QUERY_BYTES) return socket.destroy();
       socket.write(Buffer.concat([Buffer.from([answer.length >> 8, answer.length & 0xff]), answer]));
+      late.refresh();
+      answered();
     }
   });
 }

@@ -125,3 +125,29 @@ test('who has another address than this node is not answered', async () => {
   await once(await overUdp(`127.0.0.1:${listener.port}`), 'message');
   expect([heard, tcp.bytesRead]).toEqual([0, 0]);
 });
+
+test('who holds all connections keeps nobody out: the one that was answered longest ago makes room', async () => {
+  const zone = zoneOf(graph(['db']));
+  if (!zone) throw new Error('no zone');
+  const listener = await listenForQueries({ address: '127.0.0.1', port: 0, zone: () => zone });
+  onTestFinished(() => listener.close());
+  const opened = async () => {
+    const tcp = connect(listener.port, '127.0.0.1');
+    tcp.on('error', () => {});
+    await once(tcp, 'connect');
+    return tcp;
+  };
+  const answered = async (tcp: Awaited<ReturnType<typeof opened>>) => {
+    tcp.write(streamEncode(QUERY));
+    await once(tcp, 'data');
+  };
+  const busy = await opened();
+  const idle = [];
+  for (let count = 0; count < 15; count += 1) idle.push(await opened());
+  await answered(busy);
+  const first = idle[0] && once(idle[0], 'close');
+  await answered(await opened());
+  await first;
+  await answered(busy);
+  expect(idle.map(({ destroyed }) => destroyed).filter((isGone) => isGone)).toHaveLength(1);
+});

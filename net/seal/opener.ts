@@ -31,6 +31,8 @@ export interface Opened {
    */
   readonly epoch: 'proven' | 'unproven';
   readonly epochId: string;
+  /** It was the sender's present process before another one proved itself: two run. */
+  readonly isSuperseded: boolean;
   readonly plaintext: Uint8Array;
 }
 
@@ -40,6 +42,7 @@ interface Epoch {
   readonly id: string;
   readonly key: KeyObject;
   readonly window: ReplayWindow;
+  wasProven: boolean;
 }
 
 /** What is known of a sender's messages of one kind. */
@@ -82,6 +85,7 @@ export class Opener {
       id,
       key: deriveKey(secret, header.epoch, kind, from, this.publicKey),
       window: new ReplayWindow(),
+      wasProven: false,
     };
     const plaintext = decrypt(epoch.key, sealed, subject);
     if (plaintext === undefined) return { ok: false, reason: 'not-authentic' };
@@ -89,14 +93,17 @@ export class Opener {
     this.#keep(name, secret, kind, epoch);
     if (!epoch.window.use(header.seq)) return { ok: false, reason: 'replayed' };
     const isProven = epochs?.proven === epoch;
-    return { ok: true, from, kind, epoch: isProven ? 'proven' : 'unproven', epochId: id, plaintext };
+    const isSuperseded = !isProven && epoch.wasProven;
+    return { ok: true, from, kind, epoch: isProven ? 'proven' : 'unproven', epochId: id, isSuperseded, plaintext };
   }
 
   /** Makes the epoch of this message the sender's present one; messages of any other count as unproven from now on. */
   prove({ from, kind, epochId }: Pick<Opened, 'from' | 'kind' | 'epochId'>): void {
     const epochs = this.#senders.get(nameOf(from))?.kinds.get(kind);
     const epoch = epochs?.known.get(epochId);
-    if (epochs !== undefined && epoch !== undefined) epochs.proven = epoch;
+    if (epochs === undefined || epoch === undefined) return;
+    epochs.proven = epoch;
+    epoch.wasProven = true;
   }
 
   /** Drops what is kept about a sender, for instance when it left the graph. */

@@ -1,8 +1,9 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { GrowingTree } from '../../core/audit/tree.ts';
 import { StoreError } from '../../core/base/ports.ts';
+import { narrow } from '../file-mode.ts';
 import { unavailable } from '../unavailable.ts';
 import { takeFile } from './take-file.ts';
 
@@ -156,7 +157,7 @@ function rollBack(path: string): void {
 function protect(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   createPrivate(path);
-  chmodSync(path, 0o600);
+  narrow(path);
 }
 
 /** An empty file that its owner alone can read, unless there is one. SQLite fills it. */

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { backup } from 'node:sqlite';
 import { unavailable } from '../unavailable.ts';
 import type { Database } from './database.ts';
@@ -132,7 +132,9 @@ function schemaOf(database: Database): number {
 
 async function copyOf(database: Database, schema: number): Promise<string> {
   const path = `${database.path}.schema-${schema}.bak`;
+  // A new file: what stands there may be a link to another one.
+  rmSync(path, { force: true });
+  closeSync(openSync(path, 'wx', 0o600));
   await backup(database.connection, path);
-  chmodSync(path, 0o600);
   return path;
 }

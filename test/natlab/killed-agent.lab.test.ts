@@ -52,7 +52,7 @@ describePrivileged('a node whose agent was killed', () => {
     const { code, stderr } = await one.mesh(['status']);
     expect([code, stderr]).toEqual([
       7,
-      expect.stringMatching(/killed more than a minute ago: \S+ is closed, .* Start it/),
+      expect.stringMatching(/killed and left \S+, which is closed by now: .* Start it/),
     ]);
 
     await one.up();

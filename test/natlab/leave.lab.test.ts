@@ -16,6 +16,9 @@ describePrivileged('a node that is left', () => {
     const [a, b] = [new LabNode(lab.host('a')), new LabNode(lab.host('b'))];
     for (const node of [a, b]) await node.join(token);
     await plane.api('DELETE', '/api/v1/peers/a');
+    const logs = ['--log-dir', path.join(a.directory, 'log')];
+    const up = await a.mesh(['up', '--daemon', '--interface', a.interfaceName, ...logs]);
+    expect([up.code, up.stdout, up.stderr]).toEqual([4, '', expect.stringContaining('a is not registered any more. ')]);
     const left = JSON.parse(await a.must(['leave', '--interface', a.interfaceName, '--json']));
     expect(left).toMatchObject({ name: 'a', removed: true, service: false });
     await plane.stop();

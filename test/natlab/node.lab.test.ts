@@ -161,7 +161,8 @@ describePrivileged('mesh up', () => {
     expect([inContainer.code, inContainer.stderr]).toEqual([8, expect.stringContaining('CAP_NET_ADMIN')]);
     const asUser = without('--reuid=65534', '--regid=65534', '--clear-groups');
     const status = await asUser(['status']);
-    expect([status.code, status.stderr]).toEqual([8, 'mesh status needs superuser rights: sudo mesh status\n']);
+    const again = `sudo mesh status --config-dir ${a.directory}`;
+    expect([status.code, status.stderr]).toEqual([8, `mesh status needs superuser rights: ${again}\n`]);
     expect((await asUser(['up'])).code).toBe(8);
   });
 
@@ -254,7 +255,9 @@ describePrivileged('mesh sandbox start', () => {
     const { code, stderr } = await running;
     expect([code, stderr]).toEqual([
       0,
-      expect.stringContaining(`code-reviewer waits for approval: mesh approve ${id}.`),
+      expect.stringContaining(
+        `code-reviewer waits for approval, and goes on by itself then: mesh approve ${id} --server `,
+      ),
     ]);
   });
 });

@@ -38,7 +38,7 @@ describe('mesh init', () => {
     const { code, stdout, stderr } = await withToken();
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toBe(
-      `Registered ${own} as 10.96.0.1.\nConfiguration: ${configFile()}\nNext: sudo mesh up --daemon --config-dir ${path.join(home, 'node')}\n`,
+      `Registered ${own} as 10.96.0.1.\nConfiguration: ${configFile()}\nNext: mesh up --daemon --config-dir ${path.join(home, 'node')}\n`,
     );
     expect(await peerNames(harness, place)).toEqual([own]);
     expect((statSync(configFile()).mode & 0o777).toString(8)).toBe('600');

@@ -2,7 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { GraphFile } from '../../client/control/graph-file.ts';
 import { parseJoinLink } from '../../client/enrol/join-link.ts';
+import { readNodeConfig } from '../../client/enrol/node-config.ts';
+import { PlaneApi } from '../../client/enrol/plane-api.ts';
 import { ADMIN_PASSWORD } from '../kits/http/harness.ts';
 import { joinTokenFor } from '../kits/http/joining.ts';
 import { startWiredPlane } from '../kits/http/wired-plane.ts';
@@ -52,6 +55,67 @@ test('mesh why tells what policy says and which path the node itself reported, a
     1,
     { policy: { denied: true }, path: { path: 'relayed' } },
   ]);
+});
+
+/** A node of this machine that was told of its network, where nobody is signed in. */
+async function nodeWithGraph(plane: Awaited<ReturnType<typeof startWiredPlane>>) {
+  const directory = path.join(home, 'node');
+  const token = await joinTokenFor(plane.harness, plane.admin);
+  const init = ['init', '--server', plane.harness.url, '--name', 'here', '--config-dir', directory];
+  expect((await run(init, { MESH_TOKEN: token })).code).toBe(0);
+  const config = readNodeConfig(directory);
+  if (!config) throw new Error('no configuration was written');
+  const told = async () => {
+    const graph = await new PlaneApi(config.server, config.deviceToken).graph();
+    new GraphFile(directory, config.id).write(graph);
+  };
+  await told();
+  const why = (...args: readonly string[]) => run(['why', ...args, '--config-dir', directory]);
+  return { told, why, login: `mesh login --server ${plane.harness.url}` };
+}
+
+test('mesh why on a node where nobody is signed in judges what concerns the node by its own graph', async () => {
+  await using plane = await startWiredPlane();
+  await plane.join('b');
+  const { told, why, login } = await nodeWithGraph(plane);
+  const open = await why('here', 'b', '--json');
+  expect([open.code, JSON.parse(open.stdout)]).toMatchObject([0, { policy: { denied: false, allowed: 'ALL' } }]);
+  expect((await why('b', 'here')).stdout).toMatch(/^Policy: b may open to here: everything \(the graph of this node/);
+
+  const spec = {
+    action: 'ALLOW',
+    peerSelector: { matchLabels: { name: 'b' } },
+    ingress: [{ from: [{ peerSelector: {} }], ports: [{ protocol: 'TCP', port: 5_432 }] }],
+  };
+  const body = { name: 'db', spec };
+  expect(await plane.harness.api('POST', '/api/v1/policies', { ...plane.admin, body })).toMatchObject({ status: 201 });
+  await told();
+  const denied = await why('here', 'b', '--protocol', 'tcp', '--port', '22');
+  expect([denied.code, denied.stdout]).toEqual([
+    1,
+    expect.stringMatching(/^Policy: here may not open connections to b by TCP 22, only: TCP 5432 \(/),
+  ]);
+  expect(denied.stdout).toContain(`How b reaches this node, the control plane knows. Sign in to it: ${login}\n`);
+});
+
+test('mesh why on a node says plainly what only its control plane knows, and how to ask it', async () => {
+  await using plane = await startWiredPlane();
+  const { why, login } = await nodeWithGraph(plane);
+  const nobody = await why('here', 'nobody');
+  expect([nobody.code, nobody.stdout, nobody.stderr]).toEqual([
+    4,
+    '',
+    expect.stringMatching(new RegExp(`has no peer nobody: no policy lets .* is not told. Sign in to it: ${login}\n$`)),
+  ]);
+  const others = await why('a', 'b');
+  expect([others.code, others.stdout, others.stderr]).toEqual([
+    3,
+    '',
+    `here knows of pairs that it is one of, and of none between a and b. Sign in to it: ${login}\n`,
+  ]);
+  const [, , ...words] = login.split(' ');
+  expect(await run(['login', ...words], { MESH_PASSWORD: ADMIN_PASSWORD })).toMatchObject({ code: 0 });
+  expect(await why('here', 'nobody')).toMatchObject({ code: 4 });
 });
 
 test('mesh invite makes a token and shows it as a QR code; the link is in words only when it is asked for', async () => {

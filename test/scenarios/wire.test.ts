@@ -253,3 +253,18 @@ test('with credentials asked for, a node hears its own subjects only, and nothin
   await a.nats.closed();
   await expect(connectBus({ port: busPort, reconnect: false, token: busSecretOf(idA.deviceToken) })).rejects.toThrow();
 });
+
+test('of two processes with one key each is told that the other took its place, and one that was restarted is not', async () => {
+  await using plane = await startWiredPlane();
+  const identity = await plane.join('a');
+  await using first = await busNode(plane.busPort, identity);
+  expect(await first.beat()).toMatchObject({ challenge: expect.any(String) });
+  await first.heartbeat();
+  await using second = await busNode(plane.busPort, identity);
+  const met = await second.beat();
+  expect([typeof met.challenge, met.superseded]).toEqual(['string', undefined]);
+  await second.heartbeat();
+  expect(await first.beat()).toMatchObject({ challenge: expect.any(String), superseded: true });
+  await first.heartbeat();
+  expect(await second.beat()).toMatchObject({ superseded: true });
+});

@@ -56,7 +56,7 @@ export async function busNode(
     new Uint8Array();
   const ask = async (content: object) => {
     const { subject, data } = await nats.request(subjectOf('heartbeat'), seal('heartbeat', content));
-    return open('reply', subject, data) as { challenge?: string; version?: number | null };
+    return open('reply', subject, data) as { challenge?: string; superseded?: boolean; version?: number | null };
   };
   await nats.flush();
   return {
@@ -76,6 +76,8 @@ export async function busNode(
     goBackTo(older: FullGraph) {
       graph = older;
     },
+    /** What the control plane answers a heartbeat that proves nothing. */
+    beat: () => ask({}),
     /** Proves on the first time that it runs now. */
     async heartbeat() {
       const { challenge, ...answer } = await ask({});

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import type { Greeting } from '../client/agent/launch.ts';
+import { EXIT } from './exit.ts';
+import { notGoingOn } from './node-daemon.ts';
+
+const facts = { directory: '/srv/mesh', server: 'https://mesh.example.net' };
+const greeting = (state: Greeting['state']) => ({
+  name: 'db-1',
+  state,
+  address: null,
+  interface: 'mesh0',
+  directory: '/srv/mesh',
+  line: '',
+});
+
+test('a node that is registered no more is not started, for the reason and with what to do', () => {
+  expect(notGoingOn(greeting('removed'), facts)).toMatchObject({
+    exitCode: EXIT.notFound,
+    message:
+      'db-1 is not registered any more. With a new join token in a file: ' +
+      'mesh init --config-dir /srv/mesh --force --server https://mesh.example.net --token @join-token',
+  });
+});
+
+test.each(['up', 'pending', 'revoked', 'away'] as const)('a node that is %s goes on by itself', (state) => {
+  expect(notGoingOn(greeting(state), facts)).toBeUndefined();
+});

@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Command } from 'commander';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { addCommands } from './commands.ts';
+import { commandOf } from './failure.ts';
+import { HINTS, type HintFacts } from './node-hints.ts';
+import { VERBS } from './own-command.ts';
+import { requireRoot } from './root.ts';
+
+const FACTS: HintFacts = {
+  directory: "/srv/a mesh's",
+  server: 'https://mesh.example.net:8443',
+  interfaceName: 'mesh1',
+  id: 'p_abcdefghijklmnopqrstuvwxyz',
+  from: 'web.eu',
+  to: "o'dd name",
+};
+const EVERY_FACT = [FACTS, { directory: '/srv/mesh', from: 'a', to: 'b', id: 'p_a', server: 'http://h:1' }];
+
+/** Words of a line as a shell makes them, with single quotes alone. */
+function wordsOf(line: string): string[] {
+  const words = line.match(/(?:'[^']*'|\\'|[^\s'])+/g) ?? [];
+  return words.map((word) => word.replaceAll("\\'", '\0').replaceAll("'", '').replaceAll('\0', "'"));
+}
+
+/** What the parser of mesh makes of a line; nothing is run. */
+async function parsed(line: string): Promise<Command> {
+  const [mesh, ...words] = wordsOf(line);
+  expect(mesh).toBe('mesh');
+  const program = new Command('mesh').enablePositionalOptions().exitOverride();
+  const nothing = () => Promise.reject(new Error('no command runs here'));
+  const context = { version: '0.1.0', loadLauncher: nothing, loadAuditStore: nothing };
+  await addCommands(program, { words, ...context });
+  const { command, rest } = commandOf(program, words);
+  expect([line, command.commands.length]).toEqual([line, 0]);
+  if (rest.join() === '--help') return command;
+  let ran: readonly unknown[] | undefined;
+  command.exitOverride().action((...args: unknown[]) => {
+    ran = args;
+  });
+  await program.parseAsync(words, { from: 'user' });
+  expect([line, ran !== undefined]).toEqual([line, true]);
+  return command;
+}
+
+function asUser(id: number): void {
+  vi.spyOn(process, 'getuid').mockReturnValue(id);
+  onTestFinished(() => void vi.restoreAllMocks());
+}
+
+test.each(Object.entries(HINTS))('the hint %s is a command line that mesh takes as it stands', async (_name, hint) => {
+  for (const facts of EVERY_FACT) {
+    for (const user of [0, 1_000]) {
+      asUser(user);
+      for (const line of hint(facts).split(' && ')) {
+        expect(line).not.toMatch(/[<>…]/);
+        expect(line.startsWith('sudo ') && user === 0).toBe(false);
+        const command = await parsed(line.replace(/^sudo /, ''));
+        if ('configDir' in command.opts()) expect(command.opts()['configDir']).toBe(facts.directory);
+        if ('server' in command.opts()) expect(command.opts()['server']).toBe(facts.server);
+      }
+    }
+  }
+});
+
+test('who is behind sudo is told the directory, and who has all rights is not told of sudo', () => {
+  vi.stubEnv('MESH_CONFIG_DIR', '/home/ada/.mesh');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  asUser(1_000);
+  expect(HINTS.up({})).toBe('sudo mesh up --daemon --config-dir /home/ada/.mesh');
+  asUser(0);
+  expect([HINTS.up({}), HINTS.up({ directory: '/srv' })]).toEqual([
+    'mesh up --daemon',
+    'mesh up --daemon --config-dir /srv',
+  ]);
+});
+
+test('who lacks rights is shown the line that was given, with them, and no token', () => {
+  asUser(1_000);
+  expect(() => requireRoot('mesh ping', ['ping', 'my db', '-c', '2'])).toThrow(
+    "mesh ping needs superuser rights: sudo mesh ping 'my db' -c 2",
+  );
+  expect(() => requireRoot('mesh sandbox start', ['sandbox', 'start', '--token', 'mesh-dlg-x'])).toThrow(
+    'mesh sandbox start needs superuser rights: run the same command with sudo',
+  );
+});
+
+test('commands of the node show no command line but these', () => {
+  const files = readdirSync(path.resolve('cli'), { encoding: 'utf8' }).filter((name) =>
+    /^(?:node-|host-firewall|own-node|no-conf|left-behind|end-agent)(?!.*\.test)/.test(name),
+  );
+  const verb = new RegExp(`\\bmesh (?:${VERBS.join('|')})\\b`);
+  const found = files.flatMap((name) =>
+    readFileSync(path.join('cli', name), 'utf8')
+      .split('\n')
+      .filter((line) => verb.test(line) && !/^\s*(?:\/\*\*|\*|\/\/)/.test(line))
+      .filter((line) => !/requireRoot\(|option\(|argument\(|description\(/.test(line))
+      .map((line) => `${name}: ${line.trim()}`),
+  );
+  expect(found.filter((line) => !line.startsWith('node-hints.ts'))).toEqual([]);
+});

@@ -1,0 +1,58 @@
+import { nodeDirectory } from './node-directory.ts';
+import { quoted } from './own-command.ts';
+
+/** What a command that is shown to a person is for. */
+export interface HintFacts {
+  /** Of the configuration; that of this user when left out. */
+  readonly directory?: string | undefined;
+  readonly server?: string | undefined;
+  readonly interfaceName?: string | undefined;
+  readonly id?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/**
+ * Each command line that a command of the node shows, as it can be run: the directory of the node is named where another user
+ * would look elsewhere, and rights are asked for where there are none. A test runs each through the parser of `mesh`, and finds
+ * one that stands elsewhere. A join token is a secret that nobody prints: it is read from a file.
+ */
+export const HINTS = {
+  init: ({ directory, server }) =>
+    server === undefined
+      ? 'mesh init --help'
+      : `${sudo()}mesh init${at(directory)} --force --server ${quoted(server)} --token @join-token`,
+  up: ({ directory }) => `${sudo()}mesh up --daemon${at(directory)}`,
+  down: ({ directory }) => `${sudo()}mesh down${at(directory)}`,
+  status: ({ directory }) => `${sudo()}mesh status${at(directory)}`,
+  openFirewall: ({ directory }) => `${sudo()}mesh up --open-firewall${at(directory)}`,
+  openFromStart: ({ directory }) => `${sudo()}mesh service install${at(directory)} -- --open-firewall`,
+  leave: ({ directory, interfaceName }) => `${sudo()}mesh leave${on(interfaceName)}${at(directory)}`,
+  installService: ({ interfaceName }) => `${sudo()}mesh service install${on(interfaceName)}`,
+  printService: ({ interfaceName }) => `mesh service install --print${on(interfaceName)}`,
+  logs: ({ interfaceName }) => `${sudo()}mesh logs${on(interfaceName)}`,
+  login: ({ server }) => `mesh login${of(server)}`,
+  approve: ({ id = '', server }) => `mesh approve ${quoted(id)}${of(server)}`,
+  listPeers: ({ server }) => `mesh admin list-peers${of(server)}`,
+  why: ({ from = '', to = '', server }) => `mesh why ${quoted(from)} ${quoted(to)}${of(server)}`,
+} satisfies Record<string, (facts: HintFacts) => string>;
+
+/** Empty for who has all rights already: a machine may have no sudo. */
+function sudo(): string {
+  return process.getuid?.() === 0 ? '' : 'sudo ';
+}
+
+/** Behind sudo the home directory is another one. */
+function at(directory: string | undefined): string {
+  const named = directory ?? nodeDirectory(undefined);
+  const isFound = process.getuid?.() === 0 && named === nodeDirectory(undefined);
+  return isFound ? '' : ` --config-dir ${quoted(named)}`;
+}
+
+function on(interfaceName: string | undefined): string {
+  return interfaceName === undefined ? '' : ` --interface ${quoted(interfaceName)}`;
+}
+
+function of(server: string | undefined): string {
+  return server === undefined ? '' : ` --server ${quoted(server)}`;
+}

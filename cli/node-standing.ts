@@ -1,0 +1,23 @@
+import type { NodeStatus } from '../client/agent/node-status.ts';
+import { HINTS } from './node-hints.ts';
+import { called } from './own-command.ts';
+
+/** Of a node that its control plane keeps out: why, and who changes that how. Undefined of one that is let in or not heard of. */
+export function shutOutText({ node, control }: NodeStatus, directory?: string): string | undefined {
+  const { server } = control;
+  const approve = HINTS.approve({ id: node.id, server });
+  switch (control.standing) {
+    case 'pending':
+      return called(`This node waits for approval, and connects by itself then. An administrator runs: ${approve}`);
+    case 'revoked':
+      return called(
+        `This node was revoked: its tunnels are down until it is let in again. An administrator runs: ${approve}`,
+      );
+    case 'removed':
+      return called(
+        `This node is not registered any more. With a new join token in a file: ${HINTS.init({ directory, server })}`,
+      );
+    default:
+      return undefined;
+  }
+}

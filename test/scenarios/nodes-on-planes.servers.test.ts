@@ -28,7 +28,7 @@ const isLong = process.env['MESH_LONG'] === '1';
 type Node = ReturnType<typeof linkOf> & Pick<NodeConfig, 'id' | 'name'>;
 type Bus = Awaited<ReturnType<typeof startTokenCluster>>;
 
-describe.skipIf(!hasMongod || !hasNatsServer)('nodes on three control planes and a bus of three servers', () => {
+describe.skipIf(!hasMongod || !hasNatsServer)('nodes on three control planes and a bus of three servers', { timeout: 120_000 }, () => {
   let servers: ReplicaSet;
   let bus: Bus;
   let cluster: Cluster;

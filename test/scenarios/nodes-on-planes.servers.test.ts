@@ -211,7 +211,7 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
 
     test.runIf(isLong)(
       'are sent nothing when another one leads while nothing changes',
-      { timeout: 180_000 },
+      { timeout: 300_000 },
       async () => {
         const place = await freshWorkspace(cluster.api, 'quiet');
         const { all } = await network(

@@ -16,7 +16,7 @@ import type { FullGraph } from '../model/graph.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import type { WitnessReport } from '../model/witnesses.ts';
 import { slugOf } from '../model/workspaces.ts';
-import { heardOf } from '../peers/presence.ts';
+import { heardOf, leftBy } from '../peers/presence.ts';
 import { dueCheckpoint, newestCheckpoint, takeWitness } from '../peers/witnessed.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -85,6 +85,7 @@ export async function busAccess(context: OwnDeviceCall): Promise<{ signalingUrl:
 export interface DeviceReport {
   readonly witnessed?: WitnessReport | undefined;
   readonly version?: string | undefined;
+  readonly leaving?: true | undefined;
 }
 
 /**
@@ -93,12 +94,13 @@ export interface DeviceReport {
  */
 export async function heartbeat(
   context: OwnDeviceCall,
-  { witnessed, version: software }: DeviceReport = {},
+  { witnessed, version: software, leaving }: DeviceReport = {},
 ): Promise<{ peer: PeerRecord; version: number; at: number; checkpoint: string | null }> {
   const { services, workspace } = context;
   const { peer } = await ownPeer(context);
   const { reason: _, ...commit } = commitContext(context, '');
-  await heardOf(services, workspace, peer.uid, commit, software);
+  if (leaving) await leftBy(services, workspace, peer.uid, commit);
+  else await heardOf(services, workspace, peer.uid, commit, software);
   if (witnessed) await takeWitness(services, workspace, peer, witnessed);
   const { revision } = await services.states.current(workspace);
   const checkpoint = await dueCheckpoint(services, workspace, peer.uid);

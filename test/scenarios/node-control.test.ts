@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
+import { KEY_SHARED } from '../../client/control/standing.ts';
 import { provenKey } from '../../client/enrol/key-proof.ts';
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
@@ -93,6 +94,24 @@ test.each([
   await expect.poll(both).toEqual([true, true]);
   await nodes[0]?.link.stop();
   expect(await both()).toEqual([false, true]);
+});
+
+test('a key that two machines use is a warning in the log of the one that the other took the place of, once', async () => {
+  const { harness, place, busUrl } = await planeWithBus();
+  await using _ = harness;
+  const config = await joined(harness, place, 'a', busUrl);
+  const first = linkOf(config);
+  const wasHeard = ({ link }: typeof first) => link.status.bus.isUp && link.status.heardAt !== null;
+  await first.link.start();
+  await first.until(() => wasHeard(first) && first.lines.some((line) => line.includes('"kind":"full"')));
+  const second = linkOf(config);
+  await second.link.start();
+  await second.until(() => wasHeard(second) && second.lines.some((line) => line.includes('"kind":"full"')));
+  const warnings = () => first.lines.filter((line) => line.startsWith('warn '));
+  expect(warnings()).toEqual([]);
+  first.link.networkChanged();
+  await first.until(() => warnings().length > 0);
+  expect([warnings(), first.link.status.isKeyShared]).toEqual([[`warn ${KEY_SHARED} {}`], true]);
 });
 
 test('a node ends although its control plane takes what it says and never answers', async () => {

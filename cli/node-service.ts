@@ -68,7 +68,7 @@ async function install(options: readonly string[], given: ServiceOptions): Promi
   requireManager();
   await requireNode(service, manager);
   const putBack = await ran(() => manager.install(service));
-  const status = await settled(service);
+  const { status, isUp } = await settled(service);
   if (status.state !== 'running') {
     const what = putBack ? 'is as it was before' : 'is installed';
     await ran(async () => putBack?.());
@@ -79,7 +79,7 @@ async function install(options: readonly string[], given: ServiceOptions): Promi
   }
   return {
     value: status,
-    text: `${status.name} is installed (${status.file}) and ${status.state}.`,
+    text: `${status.name} is installed (${status.file}) and ${status.state}${isUp ? '' : '; its node does not answer yet, and goes on trying'}.`,
     hints: [
       `See it: ${HINTS.status({ directory: service.directory })}`,
       `Its log: ${manager.logHint(service.interfaceName)}`,
@@ -128,12 +128,13 @@ function serviceOf(options: readonly string[], { configDir, interface: interface
 }
 
 /** Until the node answers, has failed, or takes so long that it is left to itself. */
-async function settled({ directory, interfaceName }: NodeService): Promise<ServiceStatus> {
+async function settled({ directory, interfaceName }: NodeService): Promise<{ status: ServiceStatus; isUp: boolean }> {
   const deadline = performance.now() + SETTLE_MS;
   for (;;) {
-    const isUp = await askAgent(localSocketPath(directory), { ask: 'status' }).catch(() => undefined);
+    const answer = await askAgent(localSocketPath(directory), { ask: 'status' }).catch(() => undefined);
+    const isUp = answer !== undefined;
     const status = await statusOf(interfaceName);
-    if (isUp !== undefined || status.state !== 'running' || performance.now() > deadline) return status;
+    if (isUp || status.state !== 'running' || performance.now() > deadline) return { status, isUp };
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }

@@ -30,6 +30,8 @@ servers) # Compared with, put in front, spoken to by, typed into.
   need nats-server nats-server
   need turnutils_stunclient coturn
   need nginx nginx-light
+  need haproxy haproxy
+  need caddy caddy
   need curl curl
   need script bsdutils
   need zsh zsh

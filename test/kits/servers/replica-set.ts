@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MongoClient } from 'mongodb';
+import { freePort } from './free-port.ts';
 
 /** Brought by test/mongod.sh. */
 const MONGOD = path.resolve(import.meta.dirname, '../../../node_modules/.cache/mongod');
@@ -145,15 +145,4 @@ async function initiate(members: readonly Member[]): Promise<void> {
 
 function direct(port: number): string {
   return `mongodb://127.0.0.1:${port}/?directConnection=true`;
-}
-
-/** mongod takes no port 0, so that one is asked of the system and given back. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }

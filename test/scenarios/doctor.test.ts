@@ -84,7 +84,13 @@ describe('what keeps a control plane from its work ends with 1 and is named:', (
     const { code, of } = await doctor(directory);
     expect([code, of('database')]).toMatchObject([
       1,
-      [{ detail: expect.stringMatching(/^MeshPolicy shut of workspace w_\w+, as of revision \d+ cannot be read/) }],
+      [
+        {
+          detail: expect.stringMatching(
+            /is damaged \(MeshPolicy shut of workspace w_\w+, as of revision \d+ cannot be read\)/,
+          ),
+        },
+      ],
     ]);
   });
 

@@ -1,9 +1,12 @@
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
 /** What the node itself writes to its log (client/agent/node-log.ts). */
 const OWN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (?:debug|info |warn |error) /;
 /** Where Node says that a process crashed, and the frames below it. */
 const CRASH = /^[A-Z][A-Za-z]{0,40}Error(?: \[\w{1,64}\])?: /;
 const FRAME = /^\s{1,8}at \S/;
-const SOFTWARE = new URL('../../', import.meta.url).href;
+const SOFTWARE = pathToFileURL(path.join(import.meta.dirname, '..', '..', path.sep)).href;
 
 /**
  * The lines of a log that are the node's own: who else writes to the same journal says nothing here. A crash is the node's where

@@ -31,6 +31,8 @@ export interface SharedDatabase extends SharedState {
   claimedWith(): Promise<string | undefined>;
   /** Begins another life of it, as after some of it was lost. */
   renew(): Promise<Claim>;
+  /** What the clock of its servers shows, ms. */
+  now(): Promise<number>;
 }
 
 export interface Claim {

@@ -22,6 +22,9 @@ import {
   type Standing,
 } from './standing.ts';
 
+/** What telling that this node goes may take in all. */
+const LEAVE_MS = 2_000;
+
 /** Keeps the graph of this node current: by the bus, and by HTTP where the bus does not answer. */
 export class ControlLink {
   readonly #options: ControlOptions;
@@ -37,6 +40,8 @@ export class ControlLink {
   #standing: Standing = 'unknown';
   #trouble = '';
   #heardAt: number | null = null;
+  /** What the control plane said of the graph that is held. */
+  #mark: string | undefined;
   /** Runs while the bus was asked for a graph. */
   #askTimer: NodeJS.Timeout | undefined;
   readonly #relayRenewal = new RelayRenewal();
@@ -198,12 +203,26 @@ export class ControlLink {
     return pair;
   }
 
-  /** Idempotent. */
+  /** Tells that this node goes, and ends. Idempotent. */
   async stop(): Promise<void> {
-    await this.#bus.leave();
-    this.#ending.abort();
     this.#stopAsking();
-    await Promise.all([this.#bus.close(), this.#pulse.stop(), this.#fetches.stop(), this.#witness.stop()]);
+    // A later heartbeat would bring this node back; one under way may wait for longer than leaving may take.
+    const beatsEnded = this.#pulse.stop();
+    await this.#leave();
+    this.#ending.abort();
+    await Promise.all([this.#bus.close(), beatsEnded, this.#fetches.stop(), this.#witness.stop()]);
+  }
+
+  /** By the bus, and by the API where the bus does not answer. A control plane that is away keeps nobody from going. */
+  async #leave(): Promise<void> {
+    if (this.#ending.signal.aborted) return;
+    const { server, deviceToken } = this.#config;
+    const enough = AbortSignal.timeout(LEAVE_MS);
+    try {
+      if (!(await this.#bus.leave())) await new PlaneApi(server, deviceToken, enough).heartbeat({ leaving: true });
+    } catch (error) {
+      this.#options.log.debug({ error: String(error) }, 'the control plane was not told that this node goes');
+    }
   }
 
   #save(config: NodeConfig): void {
@@ -257,6 +276,7 @@ export class ControlLink {
   #use(graph: FullGraph): void {
     const { clock, file, log } = this.#options;
     this.#stopAsking();
+    this.#mark = undefined;
     try {
       file.write(graph);
     } catch (error) {
@@ -343,7 +363,7 @@ export class ControlLink {
     if (this.#relayRenewal.isDue) await this.#fetches.now('the credential of the relay is half used up');
     try {
       const wasShared = this.#heartbeats.isKeyShared;
-      const answer = await this.#heartbeats.beat();
+      const answer = await this.#heartbeats.beat(this.#mark);
       this.#heard();
       if (this.#heartbeats.isKeyShared && !wasShared) this.#options.log.warn({}, KEY_SHARED);
       await this.#answered(answer);
@@ -360,7 +380,9 @@ export class ControlLink {
       return;
     }
     // On the bus it answers who is let in, nobody else.
-    if (answer.version === held?.version) this.#stand('ready', '');
+    const isCurrent = answer.version === held?.version;
+    this.#mark = isCurrent ? answer.mark : undefined;
+    if (isCurrent) this.#stand('ready', '');
     else this.#ask('the control plane sent another version last');
   }
 }

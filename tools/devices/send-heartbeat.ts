@@ -11,10 +11,12 @@ import { defineOperation } from '../define.ts';
 export const sendHeartbeat = defineOperation({
   name: 'send_heartbeat',
   title: 'Send a heartbeat',
-  description: 'Says that this device is there. It counts as online for 90 seconds.',
+  description:
+    'Says that this device is there. It counts as online for 90 seconds. With `leaving` it is offline at once.',
   input: z.strictObject({
     paths: pathReportsSchema.optional().describe('Ways to other peers that changed'),
     version: versionSchema.optional(),
+    leaving: z.literal(true).optional().describe('This one is the last: the device goes'),
     witnessed: witnessedSchema.optional().describe('Of the audit log, where it changed'),
   }),
   output: z.strictObject({
@@ -30,9 +32,8 @@ export const sendHeartbeat = defineOperation({
   whenFull: 'works',
   problems: ['not_found'],
   http: { method: 'post', path: '/api/v1/devices/self/heartbeat' },
-  async run({ paths, ...said }, context) {
+  async run(said, context) {
     const { peer, version, at, checkpoint } = await heartbeat(context, said);
-    context.services.paths.report(context.workspace, peer.uid, paths ?? []);
     return { phase: peer.status.phase, version, at: formatInstant(at), checkpoint };
   },
 });

@@ -40,6 +40,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'plane/compute/pool.ts: limits.runMs': 'limits.ts beside it',
   'plane/compute/pool.ts: limits.idleMs': 'limits.ts beside it',
   'plane/leadership.ts: ms': 'ROUND_MS and END_MS',
+  'plane/shared-hearings.ts: ms': 'TELL_MS and AGAIN_MS',
   'plane/snapshots.ts: Math.max(0, deadline - clock.now())':
     'CAP_MS of the debouncer, by a clock that does not go back',
   'plane/webhooks/post.ts: bounds.totalMs': 'the bounds of the file',

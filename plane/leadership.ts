@@ -168,7 +168,9 @@ export function startLeadership({
     held.expire(now());
     clearTimeout(endTimer);
     const { endsAt } = held;
-    if (endsAt !== undefined) endTimer = setTimeout(() => void tell(), Math.max(0, endsAt - now())).unref();
+    if (endsAt !== undefined) {
+      endTimer = setTimeout(() => void tell(), Math.max(0, Math.min(endsAt - now(), LEASE_MS))).unref();
+    }
     const led = held.led(now()).join();
     if (led === told) return;
     told = led;

@@ -1,14 +1,29 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { takeLock } from './directory-lock.ts';
+
+const race = vi.hoisted(() => ({ beforeOpen: () => {} }));
+vi.mock('node:sqlite', async (original) => {
+  const { DatabaseSync } = await original<typeof import('node:sqlite')>();
+  class Raced extends DatabaseSync {
+    constructor(...given: ConstructorParameters<typeof DatabaseSync>) {
+      race.beforeOpen();
+      super(...given);
+    }
+  }
+  return { DatabaseSync: Raced };
+});
 
 let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(path.join(tmpdir(), 'mesh-lock-'));
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(() => {
+  race.beforeOpen = () => {};
+  rmSync(directory, { recursive: true, force: true });
+});
 const inside = (name: string) => path.join(directory, name);
 
 test('the process id takes the place of a link, and what that leads to stays as it was', () => {
@@ -27,4 +42,21 @@ test('a lock that is a link is refused, and nothing is made behind it', () => {
   symlinkSync(inside('other'), inside('lock'));
   expect(() => takeLock(directory)).toThrow(`${inside('lock')} is a link: remove it.`);
   expect(existsSync(inside('other'))).toBe(false);
+});
+
+test('a link that takes the place of the lock at the last moment makes nothing behind itself', () => {
+  race.beforeOpen = () => {
+    rmSync(inside('lock'));
+    symlinkSync(inside('other'), inside('lock'));
+  };
+  expect(() => takeLock(directory)).toThrow('unable to open');
+  expect(existsSync(inside('other'))).toBe(false);
+});
+
+test('who finds the directory locked hears by whom', () => {
+  const lock = takeLock(directory);
+  lock.sign();
+  expect(() => takeLock(directory)).toThrow(`in use by another meshd (pid ${process.pid})`);
+  lock.release();
+  takeLock(directory).release();
 });

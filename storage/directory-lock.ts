@@ -1,6 +1,7 @@
-import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, lstatSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 
 /** Who locks a directory, and what is said to whoever finds it locked. */
 export interface LockHolder {
@@ -45,7 +46,9 @@ export function takeLock(directory: string, holder: LockHolder = MESHD): Lock {
   }
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(lockFile);
+    makeFile(lockFile);
+    // A link that takes its place now makes nothing elsewhere: at the most it locks a database that is there.
+    database = new DatabaseSync(Object.assign(pathToFileURL(lockFile), { search: '?mode=rw' }));
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
     database?.close();
@@ -61,6 +64,12 @@ export function takeLock(directory: string, holder: LockHolder = MESHD): Lock {
     },
     release: () => held.close(),
   };
+}
+
+/** Makes the file where it is not there, and none behind a link. */
+function makeFile(file: string): void {
+  const { O_RDWR, O_CREAT, O_NOFOLLOW = 0 } = constants;
+  closeSync(openSync(file, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600));
 }
 
 /** The control plane that took a directory last, which may have ended. */

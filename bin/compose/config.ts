@@ -155,7 +155,7 @@ export const environment = z.object({
     .enum(['auto', ...LLM_MODES], { error: `must be auto, ${LLM_MODES.join(', ')}` })
     .default('auto')
     .describe('How the model is made to answer in a form: json_schema, tool, json_object, or auto to find out'),
-  MESH_LLM_TIMEOUT: duration.prefault('30s').describe('Longest time for one request to the model'),
+  MESH_LLM_TIMEOUT: durationBetween('1ms', '1d').prefault('30s').describe('Longest time for one request to the model'),
   MESH_LLM_NARRATION: z
     .enum(['on', 'off'])
     .default('on')

@@ -196,7 +196,7 @@ function endOnSignals(agent: Agent, log: Log): { hasFailed(): boolean; release()
   };
 }
 
-function reasonOf({ why }: AgentEnd, { expiresAt }: NodeConfig): AgentEnd['why'] {
+function reasonOf({ why }: AgentEnd, { expiresAt }: NodeConfig): AgentEnd['why'] | 'expired' {
   if (why === 'asked') return why;
   // The control plane may say it a moment before the clock of this machine does.
   const isOver = expiresAt !== undefined && parseInstant(expiresAt) - Date.now() < CLOCK_SLACK_MS;

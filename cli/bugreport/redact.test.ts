@@ -79,6 +79,16 @@ const NAMED: Readonly<Record<string, (secret: string) => string>> = {
   'a block of YAML': (secret) => `secret: |\n  ${secret}`,
   'a query': (secret) => `GET /callback?code=${secret}&state=1`,
   'a query in a query': (secret) => `next=%2Fx%3Ftoken%3D${secret}`,
+  'a wide colon': (secret) => `password：${secret}`,
+  'an arrow': (secret) => `password -> ${secret}`,
+  'a row of a table': (secret) => `user,password,${secret}`,
+  'a call': (secret) => `setSecret(${secret})`,
+  'a colour before the colon': (secret) => `\u001b[31mpassword\u001b[0m: ${secret}`,
+  'a colour in a string': (secret) => JSON.stringify(`\u001b[1;31mpassword\u001b[0m=${secret}`),
+  'a sentence that says it': (secret) => `the password is ${secret}`,
+  'a header without a colon': (secret) => `> X-Auth ${secret}`,
+  'a login of curl': (secret) => `curl -u ada:${secret} https://x`,
+  'a short option': (secret) => `mysql -h db -p ${secret}`,
   'a sentence': (secret) => `logged in with password ${secret}`,
 };
 
@@ -98,6 +108,54 @@ const CODED: Readonly<Record<string, (secret: Buffer) => string>> = {
   'base64 in percent codes': (secret) => encodeURIComponent(secret.toString('base64')),
   'three parts with points': (secret) => [0, 1, 2].map(() => secret.toString('base64url')).join('.'),
 };
+/** Ways in which programs print the bytes of a key that is known here. */
+const SCATTERED: Readonly<Record<string, (key: Buffer) => string>> = {
+  'a row of numbers': (key) => JSON.stringify([...key]),
+  'JSON of a Buffer': (key) => JSON.stringify(key),
+  'JSON of a Buffer in JSON, indented': (key) => JSON.stringify({ body: JSON.stringify({ it: key }, null, 2) }),
+  'numbers with spaces': (key) => [...key].join(' '),
+  'numbers with points': (key) => [...key].join('.'),
+  'a number a line': (key) => [...key].join('\n'),
+  'marked bytes': (key) => [...key].map((byte) => `0x${byte.toString(16)}`).join(' '),
+  'a string of C': (key) => key.toString('hex').replaceAll(/../g, '\\x$&'),
+  'hex in groups of 4': (key) => key.toString('hex').replaceAll(/.{4}/g, '$& '),
+  'hex in groups of 8': (key) => key.toString('hex').toUpperCase().replaceAll(/.{8}/g, '$&-'),
+  'a byte a line': (key) => key.toString('hex').replaceAll(/../g, '$&\n'),
+  'a byte a line in a string': (key) => JSON.stringify(key.toString('hex').replaceAll(/../g, '$&\n')),
+  'base64 with spaces': (key) => key.toString('base64').replaceAll(/.{4}/g, '$& '),
+  'base64 over lines': (key) => key.toString('base64').replaceAll(/.{11}/g, '$&\n'),
+  'base64 over lines in a string': (key) => JSON.stringify(key.toString('base64url').replaceAll(/.{5}/g, '$&\r\n')),
+};
+
+describe('a key that is known never appears, written as', () => {
+  test.each(Object.entries(SCATTERED))('%s', (_what, write) => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
+        const key = Buffer.from(bytes);
+        const text = write(key);
+        const safe = redactor([key.toString('base64')], new Set())(`it was ${text} there`);
+        expect(safe).toMatch(/^it was /);
+        expect(safe).toMatch(/ there$/);
+        // Nothing but what stands around the bytes is left, with the names of their fields.
+        const left = safe
+          .slice(7, -6)
+          .replaceAll(REMOVED, '')
+          .replaceAll(/type|Buffer|data|body|it|\\+[nrx]/g, '');
+        expect(left.replaceAll(/[^A-Za-z0-9+/]/g, '')).toBe('');
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+test('of a line that is too long to be read the beginning stays, and what is cut off is said', () => {
+  for (const word of ['a', 'key=', ' x', '1,', '0x1e ', '\\', '@:']) {
+    const safe = unknown(`begins ${word.repeat(100_000 / word.length)}`);
+    expect(safe.length).toBeLessThan(20_000);
+  }
+  expect(unknown(`begins ${'word '.repeat(10_000)}`)).toMatch(/^begins word .* \(\d+ characters are left out\)$/);
+});
+
 const PLACES: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => `it said ${text}.`,
@@ -196,10 +254,21 @@ test('of a log the lines of the node alone stay, with what Node says of a crash'
   const own = [
     '2026-01-01T00:00:00.000Z warn  it failed',
     'TypeError: x is not a function',
-    '    at run (file:///x.ts:1:2)',
+    '    at task (node:internal/process/task_queues:95:5)',
+    '    at run (file:///opt/mesh/client/x.ts:1:2)',
   ];
-  const others = ['Started mesh.service - Mesh node (mesh0).', 'sudo: ada : COMMAND=/bin/login hunter2', ''];
-  expect(ownLines([...others, ...own])).toBe([...own, '(3 lines that the node did not log are left out)'].join('\n'));
+  const others = [
+    'Started mesh.service - Mesh node (mesh0).',
+    'sudo: ada : COMMAND=/bin/login hunter2',
+    '',
+    'LoginError: ada said hunter2',
+    'LoginError: ada said hunter2',
+    '    at login (file:///opt/other/x.ts:1:2)',
+    ' at the door: hunter2',
+  ];
+  expect(ownLines([...others, ...own], 'file:///opt/mesh/')).toBe(
+    [...own, '(7 lines that the node did not log are left out)'].join('\n'),
+  );
 });
 
 test('each field that the node logs is known as plain', () => {

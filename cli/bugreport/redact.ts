@@ -1,5 +1,7 @@
 import { isHarmless } from './harmless.ts';
+import { bounded, withoutColours } from './plain-text.ts';
 import { REMOVED } from './removed.ts';
+import { scatteredRemover, withoutByteRows } from './scattered.ts';
 import { announcesSecret, withoutNamed } from './secret-names.ts';
 
 /** Shorter ones would be found in words that say nothing. */
@@ -19,6 +21,7 @@ export function redactor(secrets: readonly string[], known: ReadonlySet<string>)
   const forms = [...new Set(secrets.filter(({ length }) => length >= SHORTEST_SECRET).flatMap(formsOf))]
     // A secret that holds another goes whole.
     .sort((a, b) => b.length - a.length);
+  const withoutScattered = scatteredRemover(secrets);
   const safeWord = (word: string, at: number, line: string) => {
     if (word === REMOVED || known.has(word)) return word;
     return isPadded(word, line[at - 1], line[at + word.length]) || !isHarmless(word, known) ? REMOVED : word;
@@ -26,13 +29,11 @@ export function redactor(secrets: readonly string[], known: ReadonlySet<string>)
   const safeLine = (line: string) =>
     withoutHexDump(withoutNamed(withoutUserinfo(line), known)).replace(WORDS, safeWord);
   return (text) => {
-    const unknown = forms
-      .reduce((left, form) => left.replaceAll(form, REMOVED), text)
-      .split(PEM_BEGIN)
-      .map(afterPem)
-      .join('');
+    const whole = forms.reduce((left, form) => left.replaceAll(form, REMOVED), withoutColours(text));
+    const apart = withoutByteRows(withoutScattered(whole)).split(PEM_BEGIN).map(afterPem).join('');
     let isAnnounced = false;
-    const lines = unknown.split('\n').map((line) => {
+    const lines = apart.split('\n').map((long) => {
+      const line = bounded(long);
       const safe = isAnnounced && line.trim() !== '' ? REMOVED : safeLine(line);
       isAnnounced = announcesSecret(line) || (isAnnounced && line.trim() === '');
       return safe;

@@ -108,6 +108,8 @@ export function announcesSecret(line: string): boolean {
   return name !== undefined && isSecretName(name);
 }
 
+/** A header of HTTP. */
+const HEADER = /^(?:[Xx]-|[A-Z]\w*-[A-Z])/;
 /** Between a name and its separator: quotes of JSON, also of JSON within strings of JSON. */
 const MOST_LOOKED_AT = 64;
 
@@ -117,18 +119,29 @@ function gapBehind(
   rest: string,
   before: string | undefined,
 ): { readonly length: number; readonly takesLine: boolean } | undefined {
-  const separated = /^["'\\]*\s*(?:[:=]>?|%3[AD])\s*/i.exec(rest)?.[0];
+  const separated = /^["'\\]*\s*(?:[:=：＝﹕]>?|->|→|%3[AD])\s*/i.exec(rest)?.[0];
   const isSecret = isSecretName(name);
   if (separated !== undefined && isSecret) return { length: separated.length, takesLine: true };
+  // A list of values, or a call.
+  if (isSecret && /^[,(][^\s,)]/.test(rest)) return { length: 1, takesLine: false };
   const spaces = /^\s+/.exec(rest)?.[0].length;
-  if (spaces !== undefined && before === '-' && isSecret) return { length: spaces, takesLine: true };
+  if (spaces !== undefined && isSecret && (before === '-' || HEADER.test(name)))
+    return { length: spaces, takesLine: true };
+  if (spaces !== undefined && before === '-' && isOptionOfASecret(name, rest))
+    return { length: spaces, takesLine: false };
   if (spaces !== undefined && IN_PROSE.has(name.toLowerCase())) {
-    const next = /^\s+(\S*)/.exec(rest)?.[1]?.replace(/[.,;:!?)]{1,4}$/, '') ?? '';
-    return FUNCTION_WORDS.has(next.toLowerCase()) ? undefined : { length: spaces, takesLine: false };
+    const said = /^\s+(?:(?:is|was|are|were)\s+)?/.exec(rest)?.[0].length ?? spaces;
+    const next = /^\S*/.exec(rest.slice(said))?.[0].replace(/[.,;:!?)]{1,4}$/, '') ?? '';
+    return FUNCTION_WORDS.has(next.toLowerCase()) ? undefined : { length: said, takesLine: false };
   }
   const isOfAQuery = before === '?' || before === '&';
   if (!/^=[^=\s]/.test(rest) || (PLAIN_NAMES.has(name) && !isOfAQuery)) return undefined;
   return { length: 1, takesLine: /^=["'\\]/.test(rest) };
+}
+
+/** `-p password` of many programs, `-u name:password` of some. */
+function isOptionOfASecret(name: string, rest: string): boolean {
+  return name === 'p' || (/^(?:u|U|user|proxy-user)$/.test(name) && /^\s+[^\s:]*:\S/.test(rest));
 }
 
 function isSecretName(name: string): boolean {

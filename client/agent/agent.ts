@@ -1,5 +1,5 @@
 import type { Clock, Log } from '../../core/base/ports.ts';
-import { formatInstant, parseInstant } from '../../core/base/time.ts';
+import { formatInstant } from '../../core/base/time.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import { type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
@@ -12,11 +12,15 @@ import type { NameService } from '../names/name-service.ts';
 import type { PathStatus } from '../paths/status.ts';
 import type { NetworkWatch } from '../tunnel/network-watch.ts';
 import { HandshakeWatch } from './handshake-watch.ts';
+import { ageOfKey } from './key-age.ts';
 import { KnownPeers } from './known-peers.ts';
 import type { HostFirewallStatus, NodeStatus } from './node-status.ts';
 import { Overlay, type OverlayParts } from './overlay.ts';
 import { PathReports } from './path-reports.ts';
 import { logReport, NO_OVERLAY, overlayReport } from './report.ts';
+
+const OVER =
+  'by the clock of this host the time of this node is over: its tunnels are down until the control plane says so too';
 
 /** How often the age of the key is looked at. */
 const KEY_LOOK_MS = 3_600_000;
@@ -47,7 +51,7 @@ export interface AgentOptions {
 
 export interface AgentEnd {
   /** `asked`: by a person or a signal. `removed`: the control plane knows this node no more. */
-  readonly why: 'asked' | 'removed' | 'expired';
+  readonly why: 'asked' | 'removed';
   readonly detail: string;
 }
 
@@ -138,7 +142,8 @@ export class Agent {
           log.info({}, `${tunnel.interfaceName} is up on UDP port ${tunnel.listenPort} (${tunnel.kind})`);
         },
         onTrouble: (error) => this.#overlayTrouble(error),
-        onExpired: () => this.#end({ why: 'expired', detail: 'The time of this node is over.' }),
+        onExpired: () => this.#expired(),
+        onCredentialExpired: () => this.#control.check('a relay takes the credential of this node for used up'),
         onPath: (status) => this.#tellPath(status),
         onInForce: (graph) => options.names?.use(graph),
       },
@@ -273,10 +278,15 @@ export class Agent {
   /** Changes a key that is too old, or of which no age is known. What does not work now is tried again at the next look. */
   async #renewKey(): Promise<void> {
     const { keyAgeMs = Number.POSITIVE_INFINITY, clock, log } = this.#options;
-    const { keySince } = this.#config;
-    const age = keySince === undefined ? Number.POSITIVE_INFINITY : clock.now() - parseInstant(keySince);
+    const age = ageOfKey(this.#config.keySince, clock.now());
     if (age < keyAgeMs || this.#control.status.standing !== 'ready') return;
     await this.rotateKey().catch((error: unknown) => log.warn({ error: String(error) }, 'the key was not changed'));
+  }
+
+  #expired(): void {
+    if (this.#trouble !== OVER) this.#options.log.warn({}, OVER);
+    this.#trouble = OVER;
+    this.#control.check(OVER);
   }
 
   #useGraph(graph: FullGraph): void {

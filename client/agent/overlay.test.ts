@@ -29,6 +29,7 @@ beforeEach(() => {
       onExpired: () => {
         expired += 1;
       },
+      onCredentialExpired: silent,
       onPath: silent,
     },
     generateKeyPair(),
@@ -110,6 +111,35 @@ test('a node whose own time is over takes its overlay down by itself', async () 
   expect([calls().filter((call) => call.includes('closed')), expired]).toEqual([[], 0]);
   await vi.advanceTimersByTimeAsync(1_000);
   expect([calls(), expired]).toEqual([['paths closed', 'tunnel closed', 'firewall closed'], 1]);
+});
+
+test('a clock that is ahead takes the overlay down, has it asked ever more rarely whether that is so, and ends nothing', async () => {
+  const graph = graphOf(['a'], { self: { ...graphOf([]).self, expiresAt: at(120) } });
+  await want(graph);
+  vi.setSystemTime(86_400_000);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([overlay.up, expired]).toEqual([undefined, 1]);
+  // The control plane knows better, and sends the graph as it is.
+  await want(graph);
+  expect(expired).toBe(1);
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(expired).toBe(13);
+  vi.setSystemTime(1_000);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(overlay.up?.graph).toEqual(graph);
+  await vi.advanceTimersByTimeAsync(59_000);
+  expect([overlay.up, expired]).toEqual([undefined, 14]);
+});
+
+test('what was over by a clock that was ahead is in force again once the clock is right', async () => {
+  const [a, b] = graphOf(['a', 'b']).peers;
+  await want(graphOf([], { peers: [{ ...(a as typeof b & {}), expiresAt: at(120) }, b as typeof b & {}] }));
+  vi.setSystemTime(86_400_000);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(overlay.up?.graph.peers.map(({ name }) => name)).toEqual(['b']);
+  vi.setSystemTime(0);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(overlay.up?.graph.peers.map(({ name }) => name)).toEqual(['a', 'b']);
 });
 
 test('a step that failed is tried again, and the peers are not let in before the firewall is in force', async () => {

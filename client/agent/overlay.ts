@@ -40,8 +40,10 @@ export interface OverlayOptions {
   onUp(tunnel: Tunnel): void;
   /** It is tried again; the error is for people. */
   onTrouble(error: Error): void;
-  /** The time of this node is over. */
+  /** The time of this node is over, by the clock of this host. Said again, ever more rarely, as long as that is so. */
   onExpired(): void;
+  /** A relay says that the credential of the graph is used up. */
+  onCredentialExpired(): void;
   onPath(status: PathStatus): void;
   /** The graph that is in force from now on; undefined once none is. */
   onInForce?(graph: FullGraph | undefined): void;
@@ -60,6 +62,8 @@ const FIRST_RETRY_MS = 1_000;
 /** After the interface was lost: it is made anew, and should that fail too, the waits are the usual ones. */
 const LOST_RETRY_MS = 100;
 const LAST_RETRY_MS = 30_000;
+/** A node whose time is over asks whether it is: at once, after so long, and then after twice as long each time. */
+const OVER_ASK_MS = 5_000;
 /** Ends are looked at again after so long at most, in case the clock was set. */
 const LONGEST_TIMER_MS = 60_000;
 
@@ -97,6 +101,9 @@ export class Overlay {
   #working: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
+  /** Runs while the time of this node is over. */
+  #overTimer: NodeJS.Timeout | undefined;
+  #overMs = OVER_ASK_MS;
 
   constructor(options: OverlayOptions, keyPair: KeyPair) {
     this.#options = options;
@@ -152,6 +159,7 @@ export class Overlay {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#working;
+    this.#notOver();
     await this.#takeDown();
   }
 
@@ -185,19 +193,36 @@ export class Overlay {
 
   async #bringTo(wanted: FullGraph | undefined): Promise<void> {
     if (wanted === undefined || this.#open?.isLost) await this.#takeDown();
-    if (wanted === undefined) return;
+    if (wanted === undefined) return this.#notOver();
     const now = this.#options.clock.now();
     const { graph, until } = inForce(wanted, now);
     if (graph === undefined) {
       await this.#takeDown();
-      this.#options.onExpired();
-      return;
+      return this.#over();
     }
-    if (until !== Number.POSITIVE_INFINITY) this.#again(Math.min(until - now, LONGEST_TIMER_MS));
+    this.#notOver();
+    if (until !== undefined) this.#again(Math.min(until - now, LONGEST_TIMER_MS));
     if (this.#isRekeyed && this.#open) await this.#useKey(this.#open, graph);
     this.#isRekeyed = false;
     if (this.#open) await this.#change(this.#open, graph, now);
     else await this.#bringUp(graph, now);
+  }
+
+  /** A clock may be wrong: what this one says denies, and ends nothing for good. */
+  #over(): void {
+    if (this.#overTimer !== undefined || this.#isClosed) return;
+    this.#overTimer = setTimeout(() => {
+      this.#overTimer = undefined;
+      this.#work();
+    }, this.#overMs);
+    this.#overMs = Math.min(this.#overMs * 2, LONGEST_TIMER_MS);
+    this.#options.onExpired();
+  }
+
+  #notOver(): void {
+    clearTimeout(this.#overTimer);
+    this.#overTimer = undefined;
+    this.#overMs = OVER_ASK_MS;
   }
 
   async #bringUp(graph: FullGraph, now: number): Promise<void> {
@@ -259,7 +284,7 @@ export class Overlay {
     graph: FullGraph,
     held: ReadonlyMap<string, Endpoint> = new Map(),
   ): Promise<Connectivity> {
-    const { parts, workspaceId, relayOverride, known, log, publish, onPath } = this.#options;
+    const { parts, workspaceId, relayOverride, known, log, publish, onPath, onCredentialExpired } = this.#options;
     const paths = await parts.startConnectivity({
       keyPair: this.#keyPair,
       workspaceId,
@@ -269,6 +294,7 @@ export class Overlay {
       publish,
       known: known.all,
       remember: (publicKey, endpoints) => known.remember(publicKey, endpoints),
+      onCredentialExpired,
       log,
       held,
     });

@@ -12,6 +12,7 @@ import { type HeartbeatAnswer, Heartbeats, joined, versionReport } from './heart
 import { type LogStatus, LogWitness } from './log-witness.ts';
 import { ANSWER_MS, PlaneBus } from './plane-bus.ts';
 import { Pulse } from './pulse.ts';
+import { RelayRenewal } from './relay-renewal.ts';
 import {
   beatIntervalMs,
   type ControlStatus,
@@ -43,7 +44,7 @@ export class ControlLink {
   #mark: string | undefined;
   /** Runs while the bus was asked for a graph. */
   #askTimer: NodeJS.Timeout | undefined;
-  #renewRelayAt = Number.POSITIVE_INFINITY;
+  readonly #relayRenewal = new RelayRenewal();
 
   constructor(options: ControlOptions) {
     const { config, clock, log } = options;
@@ -281,9 +282,8 @@ export class ControlLink {
     } catch (error) {
       log.warn({ error: String(error) }, 'the graph was not kept on disk');
     }
-    const now = clock.now();
-    const life = graph.relay === null ? Number.POSITIVE_INFINITY : parseInstant(graph.relay.expiresAt) - now;
-    this.#renewRelayAt = now + Math.max(life / 2, 60_000);
+    const { relay } = graph;
+    this.#relayRenewal.took(relay === null ? undefined : parseInstant(relay.expiresAt) - clock.now());
     this.#stand('ready', '');
     this.#options.onGraph(graph);
     this.#witness.saw(graph.checkpoint);
@@ -360,8 +360,7 @@ export class ControlLink {
     // A node that waits to be let in hears nothing on the bus but the approval itself.
     if (isShutOut(this.#standing)) return this.#fetches.now('waiting to be let in');
     void this.#bus.renew(this.#options.clock.now());
-    if (this.#options.clock.now() >= this.#renewRelayAt)
-      await this.#fetches.now('the credential of the relay is half used up');
+    if (this.#relayRenewal.isDue) await this.#fetches.now('the credential of the relay is half used up');
     try {
       const wasShared = this.#heartbeats.isKeyShared;
       const answer = await this.#heartbeats.beat(this.#mark);

@@ -21,6 +21,8 @@ interface CarrierOptions {
   readonly now: () => number;
   readonly log: Log;
   readonly onRelay: (state: RelayState) => void;
+  /** A relay says that the credential of the graph is used up. */
+  readonly onExpired: () => void;
   /** What peers are to be told of the relays that this node can use. */
   readonly onCosts: (costs: RelayCosts) => void;
   /** Whether any relay has the peer, as they answered a probe. */
@@ -49,7 +51,7 @@ export class Carrier {
   #notNegotiated = 0;
 
   private constructor(options: CarrierOptions, loopback: Loopback) {
-    const { keyPair, now, log, onRelay, onCosts, onProbed } = options;
+    const { keyPair, now, log, onRelay, onExpired, onCosts, onProbed } = options;
     this.#options = options;
     this.#loopback = loopback;
     this.#relays = new Relays({
@@ -62,6 +64,7 @@ export class Carrier {
       onState: () => onRelay(this.relayState),
       onPackets: (from, packets, segment) => this.#fromRelay(from, packets, segment),
       onProbed,
+      onExpired,
       onCosts,
     });
   }

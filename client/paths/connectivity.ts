@@ -26,6 +26,8 @@ export interface ConnectivityOptions {
   readonly known: ReadonlyMap<string, readonly Endpoint[]>;
   /** To be known to the next process of this node. */
   readonly remember: (publicKey: string, endpoints: readonly Endpoint[]) => void;
+  /** A relay says that the credential of the graph is used up. */
+  readonly onCredentialExpired: () => void;
   readonly log: Log;
 }
 

@@ -49,6 +49,7 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
     now,
     log,
     onCosts: (costs) => perform(paths.relayCostsChanged(costs, now())),
+    onExpired: () => options.onCredentialExpired(),
     onRelay: (state) => perform(paths.relayChanged(state, now())),
     onProbed: (publicKey, isPresent) => perform(paths.relayProbed(publicKey, isPresent, now())),
     onMessage: (publicKey, bytes) => perform(paths.relayedReceived(publicKey, bytes, now())),

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
 import { RelayListener } from '../../net/relay/listener.ts';
+import { encodeMessage } from '../../net/relay/message.ts';
 import { generateKeyPair, type KeyPair } from '../../net/seal/x25519.ts';
 import { RelayLink } from './link.ts';
 
@@ -113,13 +114,72 @@ describe('the link to the relay', () => {
       socket.on('error', () => {});
       socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    cleanUps.push(() => server.close());
     const one = node();
-    one.use((server.address() as AddressInfo).port);
+    one.use(await listening(server));
     await expect.poll(() => one.link.reason).toBe('protocol');
     expect(one.link.state).toBe('away');
+  });
+
+  it.each([0, 600, 0x7fffffff, 0xffffffff])('a relay that says to return after %i ms is held to bounds', async (ms) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.end(encodeMessage({ type: 'bye', reason: 'limit', retryAfterMs: ms }));
+    });
+    const one = node();
+    one.use(await listening(server));
+    await expect.poll(() => one.waits).toEqual([Math.min(Math.max(ms, 250), 60_000)]);
+    expect(one.link.reason).toBe('limit');
+  });
+
+  it('waits longer each time for a relay that lets it in and ends the session at once', async () => {
+    const { port } = await startRelay();
+    const sockets: Socket[] = [];
+    const proxy = createServer((socket) => {
+      const onward = connect({ host: '127.0.0.1', port });
+      for (const end of [socket, onward]) end.on('error', () => {});
+      sockets.push(socket);
+      socket.pipe(onward).pipe(socket);
+    });
+    const one = node({ onReady: () => sockets.at(-1)?.destroy() });
+    one.use(await listening(proxy));
+    await expect.poll(() => one.waits, { timeout: 5_000 }).toEqual([250, 500, 500]);
+  });
+
+  it('tells that a relay takes its credential for used up', async () => {
+    const { port } = await startRelay();
+    const one = node();
+    one.use(port, Date.now() - 1);
+    await expect.poll(() => one.expired).toBe(1);
+    expect([one.link.reason, one.waits]).toEqual(['credential-expired', [60_000]]);
+    one.use(port, Date.now() - 2);
+    await expect.poll(() => one.waits).toEqual([60_000, 60_000]);
+    expect(one.expired).toBe(1);
+  });
+
+  it('gives a session up that brings packets of peers and no echo: nothing of this node arrives', async () => {
+    const { port } = await startRelay();
+    const [one, two] = [node(), node()];
+    let isBlocked = false;
+    const proxy = createServer((socket) => {
+      const onward = connect({ host: '127.0.0.1', port });
+      for (const end of [socket, onward]) end.on('error', () => {});
+      socket.on('data', (chunk) => isBlocked || onward.write(chunk));
+      onward.pipe(socket);
+      socket.on('close', () => onward.destroy());
+    });
+    one.use(await listening(proxy));
+    two.use(port);
+    await expect.poll(() => [one.link.state, two.link.state]).toEqual(['ready', 'ready']);
+    isBlocked = true;
+    const state = () => {
+      one.link.forward(two.id, Uint8Array.of(1), 0);
+      two.link.forward(one.id, Uint8Array.of(2), 0);
+      one.skipMs += 500;
+      return one.link.reason;
+    };
+    await expect.poll(state, { timeout: 10_000 }).toBe('silent');
+    expect(one.packets.length).toBeGreaterThan(10);
+    expect(two.packets).toEqual([]);
   });
 
   it('never tells its credential', async () => {
@@ -128,6 +188,13 @@ describe('the link to the relay', () => {
     expect(one.link.address).toBe('lrp://127.0.0.1:1');
   });
 });
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanUps.push(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
 
 async function startRelay(port = 0) {
   const relay = new RelayListener({ host: '127.0.0.1', port, token: TOKEN, clock, drainMs: 50 });
@@ -140,7 +207,7 @@ function credentialOf({ publicKey }: KeyPair, token: string, expiresAt = Date.no
   return mintCredential(relayKeysOf(token), { workspace: workspaceTagOf('w'), publicKey, expiresAt });
 }
 
-function node() {
+function node({ onReady = () => {} } = {}) {
   const pair = generateKeyPair();
   const self = {
     pair,
@@ -148,16 +215,25 @@ function node() {
     packets: [] as string[],
     probed: [] as string[],
     readies: 0,
+    expired: 0,
+    /** What its clock is ahead. */
+    skipMs: 0,
+    /** Before it tries again. */
+    waits: [] as number[],
     use: (port: number, expiresAt?: number) =>
       link.use({ host: '127.0.0.1', port, secure: false, credential: credentialOf(pair, TOKEN, expiresAt) }),
   };
   const link = new RelayLink({
     keyPair: pair,
-    now: () => performance.now(),
-    random: Math.random,
-    log: silentLog,
+    now: () => performance.now() + self.skipMs,
+    random: () => 0,
+    log: { ...silentLog, debug: (fields) => self.waits.push(Number(fields['wait'])) },
     onReady: () => {
       self.readies += 1;
+      onReady();
+    },
+    onExpired: () => {
+      self.expired += 1;
     },
     onAway: () => {},
     onPackets: (from, packets, segment) =>

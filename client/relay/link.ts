@@ -16,12 +16,16 @@ const TICK_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A relay that refuses us as we are is asked again after this long, or at once with another credential. */
 const REFUSED_RETRY_MS = 60_000;
-/** Silence after which a session in use is asked for an echo, and after which it counts as dead. */
+/** A relay may ask a node to stay away for so long at most. */
+const LONGEST_RETRY_MS = 60_000;
+/** A session that lasted for so long was a success: the wait after it is a first one. */
+const SETTLED_MS = 10_000;
+/** After so long in use a session is asked for an echo; without one it is dead, whatever else it brings: that is the way here alone. */
 const ECHO_AFTER_MS = 4_000;
 const ECHO_DEAD_MS = 10_000;
-/** The same once something speaks against it. */
+/** After a change of the network a session has to say something within this. */
 const SUSPECT_DEAD_MS = 700;
-/** The same where another relay takes over: a session in use that says nothing is passed by until it does. */
+/** Where another relay takes over: a session in use that says nothing for so long is asked, and then passed by until it answers. */
 const QUICK_ECHO_AFTER_MS = 350;
 const STALLED_MS = 650;
 /** How long a session with a relay that restarts goes on taking packets, where another relay takes over. */
@@ -41,6 +45,8 @@ export interface RelayLinkOptions {
   readonly log: Log;
   /** Another relay can take over: left out, this is the only one. */
   readonly isBacked?: () => boolean;
+  /** It says that the credential is used up, by its clock. Told once a minute at most. */
+  readonly onExpired?: () => void;
   /** The first packet since the relay was heard of: `look` is to be called again and again, until it is heard of. */
   readonly onUse?: () => void;
   readonly onReady: () => void;
@@ -57,11 +63,13 @@ interface Session {
   /** Peers that take coalesced packets: heard of by this session. */
   readonly takers: Set<bigint>;
   startedAt: number;
+  readyAt: number | undefined;
   heardAt: number;
-  /** Since it was last heard of: when something was first sent to it, and when an echo was asked for. */
+  /** Since an echo came back: when something was first sent, and when an echo was asked for. */
   sentAt: number | undefined;
   echoAt: number | undefined;
-  /** The same while another relay can take over. */
+  /** The same since anything was heard of it, which looks are for. */
+  quickSentAt: number | undefined;
   quickEchoAt: number | undefined;
   /** It does not answer, and packets take another relay. */
   isStalled: boolean;
@@ -79,6 +87,7 @@ export class RelayLink {
   readonly #backoff: Backoff;
   #address: RelayAddress | undefined;
   #session: Session | undefined;
+  #expiredAt = Number.NEGATIVE_INFINITY;
   #reason: string | undefined;
   #retry: NodeJS.Timeout | undefined;
   #ticker: NodeJS.Timeout | undefined;
@@ -140,8 +149,9 @@ export class RelayLink {
     }
     if (packets.length > MAX_PAYLOAD_BYTES) return this.#drop('too-large', count);
     if (!session.outbox.forward(peer, packets, segment)) return this.#drop('queue-full', count);
-    if (session.sentAt === undefined) {
-      session.sentAt = this.#options.now();
+    if (session.quickSentAt === undefined) {
+      session.quickSentAt = this.#options.now();
+      session.sentAt ??= session.quickSentAt;
       this.#options.onUse?.();
     }
     this.sent.packets += count;
@@ -156,13 +166,13 @@ export class RelayLink {
    */
   look(): boolean {
     const session = this.#session;
-    if (session?.client.state !== 'ready' || session.sentAt === undefined || session.isStalled) return false;
+    if (session?.client.state !== 'ready' || session.quickSentAt === undefined || session.isStalled) return false;
     if (!this.#options.isBacked?.()) return true;
     const now = this.#options.now();
     if (session.quickEchoAt === undefined) {
-      if (now - session.sentAt < QUICK_ECHO_AFTER_MS) return true;
+      if (now - session.quickSentAt < QUICK_ECHO_AFTER_MS) return true;
       session.quickEchoAt = now;
-      session.outbox.send(session.client.probe(this.#ownId, NO_BYTES));
+      this.#askEcho(session);
     } else if (now - session.quickEchoAt >= STALLED_MS) {
       session.isStalled = true;
       this.#reason = 'silent';
@@ -185,15 +195,13 @@ export class RelayLink {
     session.sentAt ??= this.#options.now();
   }
 
-  /** Something speaks against the session: it is dead unless it answers within this. */
-  suspect(deadMs = ECHO_DEAD_MS - ECHO_AFTER_MS): void {
+  /** Something speaks against the session: it is dead unless an echo comes back in time. */
+  suspect(): void {
     const session = this.#session;
     if (session?.client.state !== 'ready') return;
-    const at = this.#options.now();
-    session.sentAt = at;
-    session.echoAt = at + deadMs - (ECHO_DEAD_MS - ECHO_AFTER_MS);
-    session.outbox.send(session.client.probe(this.#ownId, NO_BYTES));
-    setTimeout(() => this.#tick(), deadMs + 1).unref();
+    session.sentAt ??= this.#options.now();
+    session.echoAt ??= this.#options.now();
+    this.#askEcho(session);
   }
 
   /**
@@ -203,7 +211,12 @@ export class RelayLink {
   networkChanged(addresses: ReadonlySet<string>): void {
     const session = this.#session;
     if (session?.client.state === 'ready' && addresses.has(canonical(session.socket.localAddress))) {
-      this.suspect(SUSPECT_DEAD_MS);
+      this.suspect();
+      const at = this.#options.now();
+      const look = () => {
+        if (session.heardAt < at) this.#lost(session, 'silent', undefined);
+      };
+      setTimeout(look, SUSPECT_DEAD_MS).unref();
       return;
     }
     if (this.#address === undefined) return;
@@ -220,6 +233,10 @@ export class RelayLink {
   #drop(reason: LinkDrop, count: number): LinkDrop {
     this.dropped[reason] += count;
     return reason;
+  }
+
+  #askEcho({ outbox, client }: Session): void {
+    outbox.send(client.probe(this.#ownId, NO_BYTES));
   }
 
   #connect(): void {
@@ -250,9 +267,11 @@ export class RelayLink {
       outbox: new Outbox(socket),
       takers: new Set(),
       startedAt: at,
+      readyAt: undefined,
       heardAt: at,
       sentAt: undefined,
       echoAt: undefined,
+      quickSentAt: undefined,
       quickEchoAt: undefined,
       isStalled: false,
       isLeaving: false,
@@ -275,14 +294,24 @@ export class RelayLink {
     if (this.#session !== session) return;
     const now = this.#options.now();
     session.heardAt = now;
-    session.sentAt = undefined;
-    session.echoAt = undefined;
+    session.quickSentAt = undefined;
     session.quickEchoAt = undefined;
-    if (session.isStalled) this.#recovered(session);
     for (const event of session.client.receive(chunk, now)) this.#handle(session, event);
   }
 
-  #recovered(session: Session): void {
+  /** With each new credential a relay whose clock is ahead says it again at once. */
+  #expired(): void {
+    const now = this.#options.now();
+    if (now - this.#expiredAt < REFUSED_RETRY_MS) return;
+    this.#expiredAt = now;
+    this.#options.onExpired?.();
+  }
+
+  /** What was asked came back: both ways are open. What peers send shows that of one alone. */
+  #echoed(session: Session): void {
+    session.sentAt = undefined;
+    session.echoAt = undefined;
+    if (!session.isStalled) return;
     session.isStalled = false;
     if (session.client.state !== 'ready' || session.isLeaving) return;
     this.#reason = undefined;
@@ -301,18 +330,20 @@ export class RelayLink {
         session.outbox.send(event.bytes);
         return;
       case 'ready':
-        this.#backoff.reset();
+        session.readyAt ??= this.#options.now();
         this.#reason = undefined;
         onReady();
         return;
       case 'probe-reply':
-        if (event.peer !== this.#ownId) onProbed(event.peer, event.isPresent);
+        if (event.peer === this.#ownId) this.#echoed(session);
+        else onProbed(event.peer, event.isPresent);
         return;
       case 'move':
         this.#leave(session, event.retryAfterMs);
         return;
       case 'closed':
         this.#lost(session, event.reason, event.mayReturn ? event.retryAfterMs : REFUSED_RETRY_MS);
+        if (event.reason === 'credential-expired') this.#expired();
         return;
       default:
         event satisfies never;
@@ -335,7 +366,7 @@ export class RelayLink {
     if (session.echoAt === undefined) {
       if (now - session.sentAt < ECHO_AFTER_MS) return;
       session.echoAt = now;
-      session.outbox.send(session.client.probe(this.#ownId, NO_BYTES));
+      this.#askEcho(session);
     } else if (now - session.echoAt >= ECHO_DEAD_MS - ECHO_AFTER_MS) this.#lost(session, 'silent', undefined);
   }
 
@@ -353,13 +384,17 @@ export class RelayLink {
     setTimeout(() => this.#lost(session, reason, retryAfterMs), LEAVE_MS).unref();
   }
 
-  /** The session is over; another follows after `retryAfterMs`, or after the back-off if that is longer. */
+  /**
+   * The session is over; another follows after `retryAfterMs`, or after the back-off if that is longer. A relay says it before it
+   * has proven anything, so it is held to bounds, and a session that it ends at once is a failure like any other.
+   */
   #lost(session: Session, reason: string, retryAfterMs: number | undefined): void {
     if (this.#session !== session) return;
     this.#session = undefined;
     this.#reason = reason;
     session.socket.destroy();
-    const wait = Math.max(this.#backoff.next(), retryAfterMs ?? 0);
+    if (session.readyAt !== undefined && this.#options.now() - session.readyAt >= SETTLED_MS) this.#backoff.reset();
+    const wait = Math.max(this.#backoff.next(), Math.min(retryAfterMs ?? 0, LONGEST_RETRY_MS));
     this.#options.log.debug({ reason, wait }, 'The relay session ended.');
     this.#options.onAway(reason);
     if (this.#address !== undefined) this.#retry = setTimeout(() => this.#connect(), wait);

@@ -24,7 +24,7 @@ describe('the route of a peer', () => {
     const own = routes({ main: 90, eu: 10 });
     for (const name of ['main', 'eu']) own.setReady(name, true);
     own.answered(PEER, 'main', true);
-    own.peerCosts(PEER, costs({ main: 90, eu: 10 }));
+    own.peerCosts(PEER, costs({ main: 90, eu: 10 }), 0);
     expect([own.routeOf(PEER), own.questions(0)]).toEqual(['main', [{ publicKey: PEER, name: 'eu' }]]);
     own.asked(PEER, 'eu', 0);
     expect([own.questions(999), own.questions(1_000).length]).toEqual([[], 1]);
@@ -38,7 +38,7 @@ describe('the route of a peer', () => {
       own.setReady(name, true);
       own.answered(PEER, name, true);
     }
-    own.peerCosts(PEER, costs({ main: 90, eu: 10 }));
+    own.peerCosts(PEER, costs({ main: 90, eu: 10 }), 0);
     expect(own.routeOf(PEER)).toBe('eu');
     own.setReady('eu', false);
     expect(own.routeOf(PEER)).toBe('main');
@@ -47,7 +47,7 @@ describe('the route of a peer', () => {
   test('a peer that is heard by another relay makes this end ask whether the first still has it', () => {
     const own = routes({ main: 90, eu: 10 });
     for (const name of ['main', 'eu']) own.setReady(name, true);
-    own.peerCosts(PEER, costs({ main: 90, eu: 10 }));
+    own.peerCosts(PEER, costs({ main: 90, eu: 10 }), 0);
     own.answered(PEER, 'eu', true);
     expect(own.heard(PEER, 'main', 0)).toBe('eu');
     own.asked(PEER, 'eu', 0);
@@ -63,6 +63,43 @@ describe('the route of a peer', () => {
     expect(own.answered(PEER, 'main', false)).toBeUndefined();
     expect(own.answered(PEER, 'eu', false)).toBe(false);
     expect(own.answered(PEER, 'eu', true)).toBe(true);
+  });
+
+  test('of a peer that says something else again and again the last word counts, once a second', () => {
+    const own = routes({ main: 50, eu: 50, us: 50 });
+    const said = (name: string) => costs({ [name]: 1 });
+    expect(['main', 'eu', 'us', 'eu'].map((name, at) => own.peerCosts(PEER, said(name), at))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    own.tick(999);
+    expect([...own.wanted()]).toEqual(['main', 'eu']);
+    for (const name of ['main', 'eu', 'us']) own.setReady(name, true);
+    expect(own.routeOf(PEER)).toBe('main');
+    own.tick(1_000);
+    expect(own.routeOf(PEER)).toBe('eu');
+    own.tick(1_001);
+    expect(own.peerCosts(PEER, said('us'), 2_000)).toBe(true);
+    expect(own.routeOf(PEER)).toBe('us');
+  });
+
+  test('a relay is wanted as long as a pair is left whose first ones it is of', () => {
+    const own = routes({ main: 50, eu: 50, us: 50 });
+    const wanted = () => [...own.wanted()].sort();
+    own.keep(new Set(['a', 'b', 'c']));
+    own.peerCosts('a', costs({ eu: 1 }), 0);
+    own.peerCosts('b', costs({ us: 1, eu: 60 }), 0);
+    expect(wanted()).toEqual(['eu', 'main', 'us']);
+    own.peerCosts('a', costs({ eu: 1, us: 60 }), 1_000);
+    expect(wanted()).toEqual(['eu', 'us']);
+    own.useCosts(costs({ eu: 50 }));
+    expect(wanted()).toEqual(['eu', 'main']);
+    own.keep(new Set(['a', 'c']));
+    expect(wanted()).toEqual(['eu', 'main']);
+    own.keep(new Set(['c']));
+    expect(wanted()).toEqual([]);
   });
 
   test('peers that left the graph are forgotten, and what each relay carries is counted', () => {
@@ -88,7 +125,7 @@ test('once news and answers have arrived, both ends use one relay, and it is one
         ['two', 'one'],
       ] as const) {
         made[own].useCosts(saidBy(ends[own]));
-        made[own].peerCosts(other, saidBy(ends[other]));
+        made[own].peerCosts(other, saidBy(ends[other]), 0);
         for (const name of ends[own].up) {
           made[own].setReady(name, true);
           made[own].answered(other, name, ends[other].up.includes(name));

@@ -3,12 +3,18 @@ import { nearest, pairOf, relaysOfPair } from './choice.ts';
 
 /** Relays of a pair that are kept ready for it: the one in use, and the one that follows should it fail. */
 const KEPT_FOR_PAIR = 2;
+/** A peer that says something else of its relays more often than this is taken at its last word, this long after the one before. */
+const NEWS_MS = 1_000;
 /** Between two questions to one relay whether it has one peer, while that is needed and not known. */
 const ASK_AGAIN_MS = 1_000;
 
 interface Peer {
   readonly pair: string;
   theirs: RelayCosts | undefined;
+  /** When that was taken. */
+  theirsAt: number;
+  /** What it said since, and is not taken yet. */
+  news: RelayCosts | undefined;
   /** What each relay said of it last, or showed by a packet of the peer; nothing while that is not known. */
   readonly presence: Map<string, boolean>;
   /** When each was asked last. */
@@ -27,6 +33,10 @@ export class PeerRoutes {
   /** By name; the first is that of nodes that know no other. */
   #capacities: ReadonlyMap<string, number> = new Map();
   readonly #peers = new Map<string, Peer>();
+  /** Peers with news that wait. */
+  readonly #late = new Set<string>();
+  /** Of how many pairs each relay is one that they use, or would use next. */
+  readonly #wanted = new Map<string, number>();
   #costs: RelayCosts = new Map();
   readonly #ready = new Set<string>();
 
@@ -51,7 +61,12 @@ export class PeerRoutes {
 
   /** Forgets all peers but these, and gets to know those that are new. */
   keep(publicKeys: ReadonlySet<string>): void {
-    for (const publicKey of this.#peers.keys()) if (!publicKeys.has(publicKey)) this.#peers.delete(publicKey);
+    for (const [publicKey, peer] of this.#peers) {
+      if (publicKeys.has(publicKey)) continue;
+      this.#count(peer, -1);
+      this.#peers.delete(publicKey);
+      this.#late.delete(publicKey);
+    }
     for (const publicKey of publicKeys) this.#peer(publicKey);
   }
 
@@ -60,10 +75,34 @@ export class PeerRoutes {
     for (const peer of this.#peers.values()) this.#reorder(peer);
   }
 
-  /** What a peer says of itself. */
-  peerCosts(publicKey: string, theirs: RelayCosts): void {
+  /** What a peer says of itself: taken now, or by `tick`. @returns whether now */
+  peerCosts(publicKey: string, theirs: RelayCosts, now: number): boolean {
     const peer = this.#peer(publicKey);
+    if (now - peer.theirsAt < NEWS_MS) {
+      peer.news = theirs;
+      this.#late.add(publicKey);
+      return false;
+    }
+    this.#take(peer, theirs, now);
+    return true;
+  }
+
+  /** Takes the news that waited for long enough. */
+  tick(now: number): void {
+    for (const publicKey of this.#late) {
+      const peer = this.#peers.get(publicKey);
+      if (peer && now - peer.theirsAt < NEWS_MS) continue;
+      this.#late.delete(publicKey);
+      if (peer?.news) this.#take(peer, peer.news, now);
+    }
+  }
+
+  #take(peer: Peer, theirs: RelayCosts, now: number): void {
+    this.#count(peer, -1);
     peer.theirs = theirs;
+    peer.theirsAt = now;
+    peer.news = undefined;
+    this.#count(peer, 1);
     // Where it left it may have been a moment ago, and where it is new it was not.
     for (const name of peer.presence.keys())
       if (!theirs.has(name) || !peer.presence.get(name)) peer.presence.delete(name);
@@ -113,10 +152,8 @@ export class PeerRoutes {
   }
 
   /** Relays that pairs use, or would use next. */
-  wanted(): Set<string> {
-    return new Set(
-      [...this.#peers.values()].flatMap(({ theirs, order }) => (theirs ? order.slice(0, KEPT_FOR_PAIR) : [])),
-    );
+  wanted(): Iterable<string> {
+    return this.#wanted.keys();
   }
 
   /** Whom to ask for whom: pairs that use another relay than they agreed on, or have none to go to, because one is not known to have the peer. */
@@ -145,6 +182,8 @@ export class PeerRoutes {
     const peer: Peer = {
       pair: pairOf(this.#ownKey, publicKey),
       theirs: undefined,
+      theirsAt: Number.NEGATIVE_INFINITY,
+      news: undefined,
       presence: new Map(),
       askedAt: new Map(),
       order: [],
@@ -161,8 +200,20 @@ export class PeerRoutes {
 
   #reorder(peer: Peer): void {
     const agreed = peer.theirs ? relaysOfPair(peer.pair, this.#capacities, this.#costs, peer.theirs) : [];
+    this.#count(peer, -1);
     peer.order = [...new Set([...agreed, ...this.#capacities.keys(), ...nearest(this.#costs)])];
+    this.#count(peer, 1);
     this.#reroute(peer);
+  }
+
+  /** A peer that says what it can use counts for the first relays of its order. */
+  #count({ theirs, order }: Peer, one: 1 | -1): void {
+    if (theirs === undefined) return;
+    for (const name of order.slice(0, KEPT_FOR_PAIR)) {
+      const count = (this.#wanted.get(name) ?? 0) + one;
+      if (count > 0) this.#wanted.set(name, count);
+      else this.#wanted.delete(name);
+    }
   }
 
   #reroute(peer: Peer): void {

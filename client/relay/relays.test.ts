@@ -187,6 +187,7 @@ function node(distances: Distances): Node {
     onState: () => {},
     onPackets: (_from, packets) => heard.push(Buffer.from(packets).toString()),
     onProbed: () => {},
+    onExpired: () => {},
     onCosts(costs) {
       told.push(costs);
       peer?.relays.peerCosts(publicKey, costs);

@@ -61,6 +61,8 @@ export interface RelaysOptions {
   readonly onPackets: (from: bigint, packets: Uint8Array, segment: number) => void;
   /** Whether any relay has the peer. */
   readonly onProbed: (publicKey: string, isPresent: boolean) => void;
+  /** A relay says that the credential of the graph is used up. */
+  readonly onExpired: () => void;
   /** What peers are to be told of the relays that this node can use. Never where there is one relay alone. */
   readonly onCosts: (costs: RelayCosts) => void;
 }
@@ -80,6 +82,7 @@ export class Relays {
   /** There are several relays, or were: peers hear of them. */
   #isTelling = false;
   #measureAt = 0;
+  #isUpdateDue = false;
   #ticker: NodeJS.Timeout | undefined;
   #looker: NodeJS.Timeout | undefined;
 
@@ -163,8 +166,13 @@ export class Relays {
 
   /** What a peer says of the relays that it can use. */
   peerCosts(publicKey: string, costs: RelayCosts): void {
-    this.#routes.peerCosts(publicKey, costs);
-    this.#update();
+    if (!this.#routes.peerCosts(publicKey, costs, this.#options.now()) || this.#isUpdateDue) return;
+    // Of all that came in one turn of the event loop the consequences are drawn once.
+    this.#isUpdateDue = true;
+    setImmediate(() => {
+      this.#isUpdateDue = false;
+      if (this.#places.size > 0) this.#update();
+    });
   }
 
   /** The relay that carries packets for a peer. */
@@ -253,7 +261,7 @@ export class Relays {
   #link(name: string): void {
     const place = this.#places.get(name);
     if (this.#links.has(name) || place === undefined) return;
-    const { keyPair, now, random, log, onPackets } = this.#options;
+    const { keyPair, now, random, log, onExpired, onPackets } = this.#options;
     const link: RelayLink = new RelayLink({
       keyPair,
       now,
@@ -265,6 +273,7 @@ export class Relays {
       },
       onReady: () => this.#linkChanged(name, link),
       onAway: () => this.#linkChanged(name, link),
+      onExpired,
       onPackets: (from, packets, segment) => {
         if (this.areSeveral) this.#heard(name, from);
         onPackets(from, packets, segment);
@@ -333,7 +342,9 @@ export class Relays {
   }
 
   #tick(): void {
-    for (const { publicKey, name } of this.#routes.questions(this.#options.now())) {
+    const now = this.#options.now();
+    this.#routes.tick(now);
+    for (const { publicKey, name } of this.#routes.questions(now)) {
       const link = this.#links.get(name);
       if (link) this.#ask(publicKey, name, link);
     }

@@ -82,6 +82,7 @@ const methods = {
       publish: (subject, sealed) => tell({ type: 'signal', subject, sealed: Buffer.from(sealed).toString('base64') }),
       known: new Map(),
       remember: () => {},
+      onCredentialExpired: () => {},
       log: silentLog,
     });
     paths = connectivity;

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { AGENT, INTERFACE } from '../client/agent/node-locks.ts';
 import { leaseOf } from '../client/firewall/nftables.ts';
+import { readRegular } from '../client/if-readable.ts';
 import { RUN_DIRECTORY } from '../client/run-directory.ts';
 
 /** What an agent that was killed has left of its node, for people; undefined where it left no tunnel. Linux only. */
@@ -19,7 +20,7 @@ export async function leftBehind(directory: string): Promise<string | undefined>
 /** Where the process that last held the directory was also the last to hold an interface that is still there. */
 function interfaceOf(directory: string): string | undefined {
   try {
-    const pid = readFileSync(path.join(directory, AGENT.pidFile), 'utf8');
+    const pid = readRegular(path.join(directory, AGENT.pidFile));
     const wasHeld = (name: string) => {
       const pidFile = path.join(RUN_DIRECTORY, name, INTERFACE.pidFile);
       return existsSync(pidFile) && readFileSync(pidFile, 'utf8') === pid;

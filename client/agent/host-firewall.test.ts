@@ -21,7 +21,11 @@ function host(isToOpen: boolean, opened?: Opened, failure?: string) {
   const rules: HostRules = {
     judge: async () => ({ blockages: state.opened ? [] : [BLOCKED], notJudged: [] }),
     ruleText: async () => 'tcp dport 22 drop',
-    open: () => change('opened', OPENED),
+    open: async () => {
+      const isChange = !state.opened;
+      await change('opened', OPENED);
+      return isChange;
+    },
     opened: () => state.opened,
     close: () => change('closed', undefined),
   };

@@ -40,7 +40,7 @@ describePrivileged('the rules of a host, as a real nft lists them', () => {
     lab = await natlab({ hosts: { a: {} } });
   });
   afterAll(() => lab[Symbol.asyncDispose]());
-  const read = () => readRuleset(runIn(lab.host('a').namespace));
+  const read = () => readRuleset('mesh0', runIn(lab.host('a').namespace));
   /** Each thing that is found, without the numbers of handles. */
   const judged = async (rules: readonly FirewallEntry[], own = OWN) => {
     const { blockages, notJudged } = await judgementOf(await read(), 'mesh0', own, { in: [...rules], out: [] });
@@ -279,16 +279,18 @@ describePrivileged('the rules of a host, as a real nft lists them', () => {
       const result = await run(file, args, options);
       return args.includes('table') ? { ...result, stdout: result.stdout.slice(0, -20) } : result;
     };
-    expect((await readRuleset(cut)).unread).toEqual(['nft --terse list table inet filter printed no whole listing']);
+    expect((await readRuleset('mesh0', cut)).unread).toEqual([
+      'nft --terse list table inet filter printed no whole listing',
+    ]);
     const failing: typeof run = async () => ({
       code: 1,
       stdout: '',
       stderr: 'netlink: Error: cache initialization failed\n',
     });
-    expect((await readRuleset(failing)).unread).toEqual([
+    expect((await readRuleset('mesh0', failing)).unread).toEqual([
       'nft -j list chains failed: netlink: Error: cache initialization failed',
     ]);
-    const { notJudged } = await judgementOf(await readRuleset(failing), 'mesh0', OWN, { in: SSH, out: [] });
+    const { notJudged } = await judgementOf(await readRuleset('mesh0', failing), 'mesh0', OWN, { in: SSH, out: [] });
     expect(notJudged).toEqual([{ what: ['TCP 22'], why: expect.stringContaining('failed') }]);
   });
 });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Newcomer } from './facts.ts';
 import { conditionsOf, savedRules } from './iptables.ts';
-import type { Newcomer } from './matches.ts';
+
 import { chainsOf, parseListing, type Ruleset } from './ruleset.ts';
 import { fateOf } from './verdict.ts';
 

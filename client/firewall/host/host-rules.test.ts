@@ -14,13 +14,18 @@ const listing = (...rules: readonly object[]) =>
     nftables: [{ chain: { family: 'inet', table: 'filter', name: 'input', hook: 'input' } }, ...rules],
   });
 
-/** A listing has no rules that were deleted before. */
+/** What is listed has no rules that were deleted before. */
 function withoutRules(answer: string | Error | undefined, did: readonly string[]) {
-  if (typeof answer !== 'string' || !answer.includes('"nftables"')) return answer;
+  if (typeof answer !== 'string') return answer;
+  const isLeft = (handle: unknown) => !did.some((line) => line.endsWith(`handle ${handle}`));
+  if (!answer.includes('"nftables"')) {
+    const lines = answer.split('\n');
+    return lines.filter((line) => isLeft(/# (\d+)$/.exec(line)?.[1])).join('\n');
+  }
   const { nftables } = JSON.parse(answer);
-  const isLeft = ({ rule: one }: { rule?: { handle: number } }) =>
-    !did.some((line) => line.endsWith(`handle ${one?.handle}`));
-  return JSON.stringify({ nftables: nftables.filter(isLeft) });
+  return JSON.stringify({
+    nftables: nftables.filter(({ rule: one }: { rule?: { handle: number } }) => isLeft(one?.handle)),
+  });
 }
 
 /** A host whose programs print what `answers` has of a command, or fail with it as an Error; without one there is no such program. */
@@ -189,7 +194,7 @@ test('a rule that iptables-restore loaded again is known by what iptables-save h
   });
   await rules.close();
   expect([changes(), noted()]).toEqual([
-    ['iptables-nft-save -t filter', 'nft delete rule ip filter INPUT handle 4'],
+    ['iptables-nft-save -t filter', 'nft delete rule ip filter INPUT handle 4', 'iptables-nft-save -t filter'],
     undefined,
   ]);
 });

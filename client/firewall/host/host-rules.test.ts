@@ -179,9 +179,8 @@ test('a rule that iptables-restore loaded again is known by what iptables-save h
   const [family, table, chain] = ['ip', 'filter', 'INPUT'];
   const of = (handle: number) => ({ rule: { family, table, chain, handle, expr: [MATCH, xt, { accept: null }] } });
   const listed = JSON.stringify({ nftables: [{ chain: { family, table, name: chain, hook: 'input' } }, of(4), of(5)] });
-  const saved = ['"mesh mesh0"', 'Ada']
-    .map((one) => `-A INPUT -i mesh0 -m comment --comment ${one} -j ACCEPT`)
-    .join('\n');
+  const line = (handle: number, by: string) => `-A INPUT -i mesh0 -m comment --comment ${by} -j ACCEPT # ${handle}`;
+  const saved = [line(4, '"mesh mesh0"'), line(5, 'Ada')].join('\n');
   const answers = {
     nft: '',
     'nft -j --terse list chain ip filter INPUT': listed,

@@ -14,6 +14,8 @@ export interface ClusterOptions {
   readonly planes?: number;
   /** For all of them. */
   readonly env?: Readonly<Record<string, string>>;
+  /** For one of them, by its number from 0. */
+  readonly envOf?: (nth: number) => Readonly<Record<string, string>>;
   /** Contents of config.yaml; an initial admin unless given. */
   readonly config?: unknown;
 }
@@ -30,8 +32,8 @@ export interface ClusterPlane {
   kill(): Promise<void>;
   /** Has it begin with a new directory, as in a container, at its next start. */
   forget(): void;
-  /** Starts it again, behind the balancer too. */
-  start(): Promise<void>;
+  /** Starts it again, behind the balancer too; with another config.yaml where it is given. */
+  start(contents?: unknown): Promise<void>;
 }
 
 export interface Cluster {
@@ -47,7 +49,7 @@ export interface Cluster {
 let made = 0;
 
 /** Control planes that start at once on a new database of a replica set. */
-export async function startCluster({ servers, planes: count = 3, env, config }: ClusterOptions) {
+export async function startCluster({ servers, planes: count = 3, env, envOf, config }: ClusterOptions) {
   made += 1;
   const database = `cluster_${process.pid}_${made}`;
   const folder = mkdtempSync(path.join(tmpdir(), 'mesh-cluster-'));
@@ -62,13 +64,14 @@ export async function startCluster({ servers, planes: count = 3, env, config }: 
 
   function planeOf(nth: number): ClusterPlane & { begin(): void } {
     let directory = mkdtempSync(path.join(folder, `${nth}-`));
+    let contents = config;
     let meshd: Meshd;
     let url = '';
     // Whatever happens to the process of the tests, none is left.
     process.once('exit', () => meshd?.signal('SIGKILL'));
     const begin = () => {
-      configure(directory, config);
-      meshd = startMeshd({ directory, env: { ...off, ...shared, ...env }, command: [launcher('meshd')] });
+      configure(directory, contents);
+      meshd = startMeshd({ directory, env: { ...off, ...shared, ...env, ...envOf?.(nth) }, command: [launcher('meshd')] });
     };
     const ready = async () => {
       url = await meshd.ready();
@@ -98,7 +101,8 @@ export async function startCluster({ servers, planes: count = 3, env, config }: 
       },
       stop: () => end('SIGTERM'),
       kill: async () => void (await end('SIGKILL')),
-      async start() {
+      async start(others = contents) {
+        contents = others;
         if (!meshd || meshd.child.exitCode !== null || meshd.child.signalCode !== null) begin();
         await ready();
       },

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { writeBusConfig } from '../../../bin/compose/bus-config.ts';
 import { isInstalled } from '../process/needs.ts';
+import { freePorts } from './free-port.ts';
 
 const SERVER = 'nats-server';
 export const hasNatsServer = isInstalled(SERVER);
@@ -41,6 +43,18 @@ interface ClusterOptions {
   readonly size?: number;
   /** Lines of the configuration of each, `folder` being its own. */
   readonly lines?: (folder: string) => string;
+}
+
+/** A bus whose servers let in registered nodes alone, in a folder with what `meshd bus-config` writes. */
+export async function startTokenCluster(
+  directory: string,
+  more = '',
+): Promise<NatsCluster & { readonly keysFile: string }> {
+  writeBusConfig({ directory, servers: ['127.0.0.1'], now: Date.now() });
+  const accounts = readFileSync(path.join(directory, 'accounts.conf'), 'utf8');
+  const resolver = (folder: string) => `resolver: { type: full, dir: "${folder}/accounts", interval: "1m" }`;
+  const cluster = await startNatsCluster({ lines: (folder) => [more, resolver(folder), accounts].join('\n') });
+  return { ...cluster, keysFile: path.join(directory, 'mesh-bus.json') };
 }
 
 /** Real servers with routes to each other on loopback, each with a folder of its own. */
@@ -129,23 +143,4 @@ async function infoOf(port: number): Promise<{ readonly connect_urls?: readonly 
 
 function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 20));
-}
-
-/** nats-server is told its ports before it starts, so they are asked of the system and given back. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(
-    servers.map(async (server) => {
-      server.close();
-      await once(server, 'close');
-    }),
-  );
-  return ports;
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { nodeConfigFile } from '../client/enrol/node-config.ts';
+import { readRegular } from '../client/if-readable.ts';
 import { ifIs, json, object, text } from '../core/base/shape.ts';
 
 /** Where the node of this machine keeps its configuration: `init` and `up` must use the same directory. */
@@ -24,7 +24,7 @@ const serverShape = json(object({ server: text(2_048) }));
 
 function serverIn(file: string): string | undefined {
   try {
-    return ifIs(serverShape, readFileSync(file, 'utf8'))?.server;
+    return ifIs(serverShape, readRegular(file))?.server;
   } catch {
     return undefined;
   }

@@ -10,6 +10,9 @@ export interface LockHolder {
   refusal(directory: string, pid: string): string;
 }
 
+/** A named pipe in the place of a file would hold up whoever opens it. */
+const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
+
 const MESHD: LockHolder = {
   pidFile: 'meshd.pid',
   lockFile: 'lock',
@@ -79,7 +82,7 @@ export function signedPid(directory: string): string {
 
 function readPid(file: string): string {
   try {
-    return readFileSync(file, 'utf8').trim();
+    return readFileSync(file, { encoding: 'utf8', flag: READ_AT_ONCE as unknown as string }).trim();
   } catch {
     return 'unknown';
   }

@@ -52,6 +52,8 @@ UMask=0077
 # It writes its own state, what other commands of mesh look at, and how the resolver of the host is told of names.
 ProtectSystem=strict
 CacheDirectory=mesh
+StateDirectory=mesh-node
+StateDirectoryMode=0700
 RuntimeDirectory=mesh wireguard
 RuntimeDirectoryPreserve=yes
 ReadWritePaths=-/etc/NetworkManager/dnsmasq.d -/run/resolvconf

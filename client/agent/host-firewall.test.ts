@@ -21,7 +21,11 @@ function host(isToOpen: boolean, opened?: Opened, failure?: string) {
   const rules: HostRules = {
     judge: async () => ({ blockages: state.opened ? [] : [BLOCKED], notJudged: [] }),
     ruleText: async () => 'tcp dport 22 drop',
-    open: () => change('opened', OPENED),
+    open: async () => {
+      const isChange = !state.opened;
+      await change('opened', OPENED);
+      return isChange;
+    },
     opened: () => state.opened,
     close: () => change('closed', undefined),
   };
@@ -87,5 +91,58 @@ test('a look that is asked for during another one sees what is there then', asyn
   state.opened = undefined;
   await Promise.all([first, firewall.open()]);
   expect(state.opened).toEqual(OPENED);
+  await firewall.close();
+});
+
+/** A host with a tool whose opening lets in only what `helps`, and a table that drops the rest. */
+function stubborn(helps: readonly string[]) {
+  const did: string[] = [];
+  let opened: Opened | undefined;
+  const rules: HostRules = {
+    judge: async () => {
+      const what = ['TCP 22', 'UDP 53'].filter((one) => !opened || !helps.includes(one));
+      const blocked = { ...BLOCKED, chain: opened ? 'behind' : 'input', what };
+      return { blockages: what.length > 0 ? [blocked] : [], notJudged: [] };
+    },
+    ruleText: async () => '',
+    open: async () => {
+      const isChange = !opened;
+      if (isChange) did.push('opened');
+      opened = OPENED;
+      return isChange;
+    },
+    opened: () => opened,
+    close: async () => {
+      if (opened) did.push('closed');
+      opened = undefined;
+    },
+  };
+  const firewall = new HostFirewall({ rules, interfaceName: 'mesh0', isToOpen: true, log: silentLog });
+  firewall.use(graphOf([]));
+  return { firewall, did };
+}
+
+test('an opening that lets nothing in is taken back, said, and tried again only when it is asked for', async () => {
+  const { firewall, did } = stubborn([]);
+  const { opened, openTrouble } = await firewall.status();
+  expect([opened, openTrouble]).toEqual([
+    null,
+    'not opened: ufw does not help and was taken back: inet filter behind (rule handle 7) drops TCP 22, UDP 53. Change that rule itself',
+  ]);
+  await firewall.look();
+  expect([did.splice(0), (await firewall.status()).openTrouble]).toEqual([['opened', 'closed'], openTrouble]);
+  await firewall.open();
+  expect(did).toEqual(['opened', 'closed']);
+  await firewall.close();
+});
+
+test('an opening that lets in a part of it stays, and the rest is trouble', async () => {
+  const { firewall, did } = stubborn(['TCP 22']);
+  expect(await firewall.status()).toMatchObject({
+    opened: 'ufw',
+    openTrouble: 'not all opened: inet filter behind (rule handle 7) drops UDP 53. Change that rule itself',
+  });
+  await firewall.look();
+  expect(did).toEqual(['opened']);
   await firewall.close();
 });

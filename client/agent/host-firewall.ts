@@ -1,6 +1,6 @@
 import type { Log } from '../../core/base/ports.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
-import { type Blockage, notJudgedText, textOf } from '../firewall/host/blockages.ts';
+import { type Blockage, type Judgement, notJudgedText, textOf } from '../firewall/host/blockages.ts';
 import type { HostRules } from '../firewall/host/host-rules.ts';
 import type { HostFirewallStatus } from './node-status.ts';
 
@@ -10,6 +10,8 @@ const MAX_AGE_MS = 5_000;
 const LOOK_MS = 60_000;
 /** After a change of what is permitted: a network that changes often is not looked at as often. */
 const SOON_MS = 1_000;
+/** Behind a chain that is opened another may drop. */
+const MOST_ROUNDS = 8;
 
 export interface HostFirewallOptions {
   readonly rules: HostRules;
@@ -27,6 +29,8 @@ export class HostFirewall {
   #isToOpen: boolean;
   #found: Pick<HostFirewallStatus, 'blocked' | 'notJudged'> = { blocked: [], notJudged: [] };
   #trouble = '';
+  /** What dropped something when to open the host did not help. */
+  #inVain = '';
   #said = '';
   #graph: FullGraph | undefined;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -61,6 +65,7 @@ export class HostFirewall {
   /** Has the host accept the overlay from now on. @returns how it is then */
   async open(): Promise<HostFirewallStatus> {
     this.#isToOpen = true;
+    this.#inVain = '';
     await this.look();
     return this.status();
   }
@@ -96,16 +101,48 @@ export class HostFirewall {
     if (!this.#graph) return;
     const { self, firewall } = this.#graph;
     if (!this.#isToOpen) await this.#change('closed', () => rules.close());
-    let judgement = await rules.judge(self, firewall.full);
-    if (judgement.blockages.length > 0 && this.#isToOpen) {
-      await this.#change('opened', () => rules.open(judgement.blockages));
-      judgement = await rules.judge(self, firewall.full);
-    } else if (this.#isToOpen) this.#trouble = '';
+    const found = await rules.judge(self, firewall.full);
+    const isOpening = this.#isToOpen && found.blockages.length > 0;
+    if (this.#isToOpen && !isOpening) this.#trouble = '';
+    const judgement = isOpening ? await this.#opened(found, () => rules.judge(self, firewall.full)) : found;
     const blocked = [];
     for (const blockage of judgement.blockages) blocked.push(described(blockage, await rules.ruleText(blockage)));
     this.#found = { blocked, notJudged: judgement.notJudged.map(({ what, why }) => ({ what: [...what], why })) };
     this.#lookedAt = performance.now();
     this.#tell([...blocked.map(({ text }) => text), ...judgement.notJudged.map(notJudgedText)]);
+  }
+
+  /** Opens what drops something, and what drops it behind that; takes it back where that lets in no more than before. */
+  async #opened(before: Judgement, judge: () => Promise<Judgement>): Promise<Judgement> {
+    const { rules } = this.#options;
+    if (keyOf(before) === this.#inVain) return before;
+    this.#inVain = '';
+    const wasOpened = rules.opened() !== undefined;
+    let now = before;
+    for (let round = 0; now.blockages.length > 0 && round < MOST_ROUNDS; round += 1) {
+      let isChanged = false;
+      await this.#change('opened', async () => {
+        isChanged = await rules.open(now.blockages);
+      });
+      if (this.#trouble !== '') return judge();
+      if (!isChanged) break;
+      now = await judge();
+    }
+    if (now.blockages.length === 0) return now;
+    const left = now.blockages.map((one) => textOf(one, '')).join('; ');
+    const tool = rules.opened()?.tool;
+    const isLess = before.blockages.some(({ what }) => what.some((one) => !isBlocked(now, one)));
+    const isUseless = tool !== undefined && !wasOpened && !isLess;
+    if (isUseless) {
+      await this.#change('closed', () => rules.close());
+      now = await judge();
+      if (this.#trouble !== '') return now;
+    }
+    const by = isUseless ? `${tool} does not help and was taken back: ` : '';
+    this.#trouble = `not ${isLess ? 'all ' : ''}opened: ${by}${left}. Change that rule itself`;
+    this.#options.log.error({}, `the firewall of this host was ${this.#trouble}`);
+    this.#inVain = keyOf(now);
+    return now;
   }
 
   /** Opens it where it drops something, or closes what an earlier agent opened that was asked to. */
@@ -130,10 +167,20 @@ export class HostFirewall {
   #tell(found: readonly string[]): void {
     const said = found.join('; ');
     if (said !== '' && said !== this.#said) {
-      this.#options.log.warn({}, `the firewall of this host: ${said}. The option --open-firewall opens it`);
+      const advice = this.#isToOpen ? '' : '. The option --open-firewall opens it';
+      this.#options.log.warn({}, `the firewall of this host: ${said}${advice}`);
     }
     this.#said = said;
   }
+}
+
+/** What drops what, whatever the numbers of rules. */
+function keyOf({ blockages }: Judgement): string {
+  return blockages.map(({ table, chain, what }) => `${table} ${chain} ${what.join()}`).join('; ');
+}
+
+function isBlocked({ blockages }: Judgement, what: string): boolean {
+  return blockages.some((one) => one.what.includes(what));
 }
 
 function described(blockage: Blockage, text: string): HostFirewallStatus['blocked'][number] {

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Log } from '../../core/base/ports.ts';
 import { formatHostPort } from '../../net/host-port.ts';
 import { replacePrivateFile } from '../enrol/private-file.ts';
+import { readRegular } from '../if-readable.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { parseEndpoint } from '../tunnel/uapi.ts';
 
@@ -60,7 +60,7 @@ export class KnownPeers {
   /** Empty when there is none, or it is damaged: peers then meet by the bus. */
   #read(): Map<string, readonly Endpoint[]> {
     try {
-      const peers: Record<string, readonly string[]> = JSON.parse(readFileSync(this.#name, 'utf8'));
+      const peers: Record<string, readonly string[]> = JSON.parse(readRegular(this.#name));
       return new Map(
         Object.entries(peers).map(([key, endpoints]) => [
           key,

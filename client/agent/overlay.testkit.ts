@@ -90,6 +90,7 @@ export function recordedParts(): Recorded {
       },
       openFirewall: async () => ({
         apply: async ({ address }, rules) => told('firewall', `of ${address}: in ${rules.in.length}`),
+        isGuarded: () => false,
         maintain: async () => {
           if (failing.delete('maintain')) throw new Error('maintain failed');
           return recorded.isFirewallFlushed;

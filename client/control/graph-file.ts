@@ -1,8 +1,9 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { replacePrivateFile } from '../enrol/private-file.ts';
 import { parseFullGraph } from '../graph-shape.ts';
+import { readRegular } from '../if-readable.ts';
 
 /** The last good graph on disk, so that a node comes up without the control plane. */
 export class GraphFile {
@@ -18,7 +19,7 @@ export class GraphFile {
   /** Undefined when there is none, or it is damaged or of another node. */
   read(): FullGraph | undefined {
     try {
-      const graph = parseFullGraph(readFileSync(this.#name, 'utf8'));
+      const graph = parseFullGraph(readRegular(this.#name));
       return graph?.self.id === this.#self ? graph : undefined;
     } catch {
       return undefined;

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { KeptNote } from '../../core/audit/witness.ts';
 import { ifIs, integer, json, object, text } from '../../core/base/shape.ts';
 import { replacePrivateFile } from '../enrol/private-file.ts';
+import { readRegular } from '../if-readable.ts';
 
 /** Why a checkpoint was refused. */
 export interface Refused {
@@ -48,7 +48,7 @@ export class LogFile {
   read(): KeptLogFile | undefined {
     let held: string;
     try {
-      held = readFileSync(this.name, 'utf8');
+      held = readRegular(this.name);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;

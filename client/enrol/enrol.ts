@@ -1,10 +1,11 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '../../core/base/errors.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { normalizeName } from '../../core/model/resources.ts';
 import { controlKeyFingerprint, parseToken } from '../../core/model/token.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
+import { readRegular } from '../if-readable.ts';
 import type { Invitation } from './join-link.ts';
 import { provenKey } from './key-proof.ts';
 import { type NodeConfig, nodeConfigFile, readNodeConfig, writeNodeConfig } from './node-config.ts';
@@ -144,7 +145,7 @@ function draftFile(directory: string): string {
 function draftKey(directory: string, fresh: boolean): KeyPair {
   if (!fresh) {
     try {
-      return keyPairOf(Buffer.from(readFileSync(draftFile(directory), 'utf8'), 'base64'));
+      return keyPairOf(Buffer.from(readRegular(draftFile(directory)), 'base64'));
     } catch {
       // None was left by an attempt before.
     }

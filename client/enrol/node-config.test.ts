@@ -44,7 +44,7 @@ describe('the configuration of a node', () => {
   test('that is damaged is named with its wrong fields and what to do', () => {
     const { privateKey: _, ...rest } = config();
     writeNodeConfig(directory, rest as NodeConfig);
-    expect(() => readNodeConfig(directory)).toThrow(/node\.json is damaged \(privateKey\)\. .*mesh init/);
+    expect(() => readNodeConfig(directory)).toThrow(/node\.json is damaged \(privateKey\)\. .*join anew/);
     writeFileSync(nodeConfigFile(directory), '{"server":');
     expect(() => readNodeConfig(directory)).toThrow(/node\.json is damaged \(JSON\)/);
   });

@@ -1,9 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '../../core/base/errors.ts';
 import { instant, json, Mismatch, type Of, object, text } from '../../core/base/shape.ts';
 import { unreadable } from '../../core/base/unreadable.ts';
 import { isPublicKey } from '../../core/model/public-key.ts';
+import { readRegular } from '../if-readable.ts';
 import { replacePrivateFile } from './private-file.ts';
 
 /** Characters of what a node signs in to the bus with. */
@@ -75,7 +76,7 @@ export function readNodeConfig(directory: string): NodeConfig | undefined {
 
 function readIfThere(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readRegular(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

@@ -13,6 +13,8 @@ export interface Firewall {
    * @returns whether it had to put them back
    */
   maintain(look?: 'closely'): Promise<boolean>;
+  /** Whether nothing comes in while something has removed the rules. */
+  isGuarded(): boolean;
   /** Tells of what others remove from the rules, as it happens; of nothing where the kernel does not tell. */
   watch(onRemoved: () => void): Watch;
   /** Takes the rules away. Idempotent. */

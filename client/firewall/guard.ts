@@ -141,6 +141,6 @@ function linesOf(table: string, interfaceName: string): readonly string[] {
 }
 
 /** Apart from the rules, whose table each other program may take away. */
-function guardTableOf(interfaceName: string): string {
+export function guardTableOf(interfaceName: string): string {
   return tableOf(interfaceName).replace('mesh_', 'mesh_guard_');
 }

@@ -4,7 +4,7 @@ import { runProgram, type StartProgram, startProgram } from '../run-program.ts';
 import type { Firewall } from './firewall.ts';
 import type { Guard } from './guard.ts';
 import type { OwnAddress } from './own-address.ts';
-import { ownTransaction } from './own-transaction.ts';
+import { OwnTransactions } from './own-transaction.ts';
 import { removal, renderRules, renewal, tableOf } from './render.ts';
 import { OWN_ADDRESS } from './render-address.ts';
 import { serialiser } from './serialise.ts';
@@ -67,6 +67,7 @@ export function nftablesFirewall(
   }: NftablesOptions = {},
 ): Firewall {
   const table = tableOf(interfaceName);
+  const transactions = new OwnTransactions(table);
   let inForce: InForce | undefined;
   let loads = 0;
   /** The load after which someone else removed something, as far as is told. */
@@ -95,7 +96,7 @@ export function nftablesFirewall(
     // One that fails may have been put in force all the same, and has its number.
     loads += 1;
     const number = loads;
-    await load(ownTransaction(table, number, wanted.textOf(isGuarded)));
+    await load(transactions.marked(number, wanted.textOf(isGuarded)));
     const loaded: InForce = { ...wanted, load: number, leasedAt };
     inForce = loaded;
     // The rules are in force: whoever waits for that does not wait for the looks at them.
@@ -125,7 +126,7 @@ export function nftablesFirewall(
   async function renew(lease: InForce): Promise<boolean> {
     const leasedAt = elapsed();
     if (leasedAt - lease.leasedAt < leaseMs / RENEWALS_IN_A_LEASE) return true;
-    const text = ownTransaction(table, lease.load, renewal(interfaceName, lease.own, leaseMs));
+    const text = transactions.marked(lease.load, renewal(interfaceName, lease.own, leaseMs));
     const { code } = await run('nft', ['-f', '-'], { stdin: text });
     if (code !== 0) return false;
     lease.leasedAt = leasedAt;
@@ -156,8 +157,9 @@ export function nftablesFirewall(
         await put(inForce);
         return true;
       }),
+    isGuarded: () => isGuarded,
     watch: (onRemoved) =>
-      watchRemovals(start, table, (removal) => {
+      watchRemovals(start, table, transactions, (removal) => {
         if (removal !== 'lost') removedAfter = Math.max(removedAfter, removal.afterLoad ?? inForce?.load ?? 0);
         onRemoved();
       }),

@@ -1,27 +1,65 @@
-/**
- * Marks a transaction as this node's own for those who watch nftables: a table that it makes and removes, before everything
- * else and after it. The kernel tells of each removal of a transaction without a gap, in this order, of these two too:
- *
- *     delete table inet mesh_mesh0/begin/7
- *     delete table inet mesh_mesh0
- *     delete table inet mesh_mesh0/end/7
- *
- * A process id would not do: the kernel tells that of its first namespace, which a container does not know.
- *
- * @param load the number of the load that is in force once it is over
- */
-export function ownTransaction(table: string, load: number, text: string): string {
-  // No interface has a slash in its name, so no node has a table of this one.
-  const mark = (at: 'begin' | 'end') => {
-    const name = `${table}/${at}/${load}`;
-    return `add table inet ${name}\ndelete table inet ${name}\n`;
-  };
-  return `${mark('begin')}${text}${mark('end')}`;
+import { randomBytes } from 'node:crypto';
+
+/** Transactions that were asked for and not told of: more are of a time in which nobody watched. */
+const MOST_AWAITED = 64;
+const MARK = /^delete table inet ([^/ ]+)\/(begin|end)\/([0-9a-f]+)\/(\d+)(?: |$)/;
+
+export interface Mark {
+  readonly isBegin: boolean;
+  /** The number of the load that is in force once the transaction is over. */
+  readonly load: number;
 }
 
-const MARK = /^delete table inet ([^/ ]+)\/(begin|end)\/(\d+)(?: |$)/;
+/**
+ * Marks transactions as this node's own for those who watch nftables: a table that each makes and removes, before everything
+ * else and after it. The kernel tells of each removal of a transaction without a gap, in this order, of these two too:
+ *
+ *     delete table inet mesh_mesh0/begin/6f0c81d2b7a94e53/7
+ *     delete table inet mesh_mesh0
+ *     delete table inet mesh_mesh0/end/6f0c81d2b7a94e53/7
+ *
+ * Everybody sees the word once its transaction is over, and by then it has been told: a mark counts once, so that nobody can
+ * hide what they remove behind it. A process id would not do: the kernel tells that of its first namespace, which a container
+ * does not know.
+ */
+export class OwnTransactions {
+  readonly #table: string;
+  /** Those that were not told of yet, by their words. */
+  readonly #awaited = new Map<string, { readonly load: number; isBegun: boolean }>();
+  constructor(table: string) {
+    this.#table = table;
+  }
 
-export function markOf(table: string, line: string): { readonly isBegin: boolean; readonly load: number } | undefined {
-  const [, of, at, load] = MARK.exec(line) ?? [];
-  return of === table ? { isBegin: at === 'begin', load: Number(load) } : undefined;
+  /** @param load the number of the load that is in force once it is over */
+  marked(load: number, text: string): string {
+    const word = randomBytes(8).toString('hex');
+    this.#awaited.set(word, { load, isBegun: false });
+    for (const oldest of this.#awaited.keys()) {
+      if (this.#awaited.size <= MOST_AWAITED) break;
+      this.#awaited.delete(oldest);
+    }
+    // No interface has a slash in its name, so no other node's table does.
+    const mark = (at: 'begin' | 'end') => {
+      const name = `${this.#table}/${at}/${word}/${load}`;
+      return `add table inet ${name}\ndelete table inet ${name}\n`;
+    };
+    return `${mark('begin')}${text}${mark('end')}`;
+  }
+
+  /** A line of what nft tells. @returns undefined for what is no mark, was told already or is not of this process */
+  told(line: string): Mark | undefined {
+    const [, of, at, word = '', number] = MARK.exec(line) ?? [];
+    const awaited = this.#awaited.get(word);
+    if (of !== this.#table || !awaited || awaited.load !== Number(number)) return undefined;
+    const isBegin = at === 'begin';
+    if (isBegin && awaited.isBegun) return undefined;
+    if (isBegin) awaited.isBegun = true;
+    else this.#awaited.delete(word);
+    return { isBegin, load: awaited.load };
+  }
+
+  /** What was not told until now is told no more. */
+  missed(): void {
+    this.#awaited.clear();
+  }
 }

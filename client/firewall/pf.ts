@@ -59,6 +59,7 @@ export function pfFirewall(interfaceName: string, run: typeof runProgram = runPr
         else for (const cidr of losers(before, rules, now)) await endConnections(cidr);
       }),
     watch: () => ({ close: async () => {} }),
+    isGuarded: () => false,
     maintain: () =>
       serialise(async () => {
         if (!inForce) return false;

@@ -45,7 +45,7 @@ async function kept() {
     parts,
     /** The number of the last load that was seen. */
     loads: () =>
-      Math.max(0, ...said.map((line) => Number(/^delete table inet mesh_eth0\/end\/(\d+)/.exec(line)?.[1] ?? 0))),
+      Math.max(0, ...said.map((line) => Number(/^delete table inet mesh_eth0\/end\/\w+\/(\d+)/.exec(line)?.[1] ?? 0))),
     isWhole: async () =>
       /type filter hook input .*\n.*accept\n/.test((await host.run('nft', ['list', 'table', 'inet', TABLE])).stdout),
     [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose](),

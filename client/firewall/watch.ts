@@ -1,5 +1,5 @@
 import type { StartProgram } from '../run-program.ts';
-import { markOf } from './own-transaction.ts';
+import type { OwnTransactions } from './own-transaction.ts';
 
 /** What others do to packet rules of nodes is told of as it happens. */
 export interface Watch {
@@ -20,23 +20,30 @@ const LOST = '# ERROR: We lost some netlink events!';
  * Watches what others remove from a table of nftables. What this process removes itself stands between the two marks of its
  * transactions, and what comes after the marks of a load happened after it: the kernel tells in the order of commits.
  */
-export function watchRemovals(start: StartProgram, table: string, onRemoved: (removal: Removal) => void): Watch {
+export function watchRemovals(
+  start: StartProgram,
+  table: string,
+  own: OwnTransactions,
+  onRemoved: (removal: Removal) => void,
+): Watch {
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
   const open = () => {
     let isOwn = false;
     let lastLoad: number | undefined;
     const program = start('nft', ['monitor', 'destroy'], (line) => {
-      const mark = markOf(table, line);
+      const mark = own.told(line);
       if (mark) {
         isOwn = mark.isBegin;
         lastLoad = mark.load;
       } else if (line === LOST) {
         isOwn = false;
+        own.missed();
         onRemoved('lost');
       } else if (!isOwn && REMOVED.exec(line)?.[1] === table) onRemoved({ afterLoad: lastLoad });
     });
     void program.ended.then(() => {
+      own.missed();
       if (!isClosed) timer = setTimeout(() => (watching = open()), AGAIN_MS);
     });
     return program;

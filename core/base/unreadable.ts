@@ -7,6 +7,8 @@ export function unreadable(file: string, error: unknown): string {
       return `${file} cannot be read by this user: run this as its owner, or give it to this user (chown).`;
     case 'EISDIR':
       return `${file} is a directory and has to be a file: move it away.`;
+    case 'UNFIT':
+      return `${file} is no regular file, or is too large: move it away.`;
     case 'ENOTDIR':
       return `${file} cannot be there: a part of its path is a file and no directory. Name another directory.`;
     case 'ELOOP':

@@ -1,9 +1,9 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import type { FirewallEntry, FirewallRules } from '../../../core/model/graph.ts';
 import type { OwnAddress } from '../own-address.ts';
-import type { Newcomer } from './matches.ts';
+import type { Newcomer } from './facts.ts';
 import type { Ruleset } from './ruleset.ts';
-import { type Dropper, fateOf } from './verdict.ts';
+import { type Dropper, type Fate, fateOf } from './verdict.ts';
 
 /** A rule of the host's own that drops what the network permits. */
 export interface Blockage extends Dropper {
@@ -24,41 +24,97 @@ export interface Judgement {
 
 /** Kinds of connections that are looked at: more would tell no more. */
 const MOST_KINDS = 32;
+/** First packets that are looked at, of all kinds and peers: the most that a busy host takes some seconds for. */
+const MOST_LOOKS = 256;
 /** Of a connection that may be any: no service is usually found there. */
 const ANY_PORT = 49_321;
 /** What a permission of everything is looked at as. */
 const EACH = ['TCP', 'UDP', 'ICMP'] as const;
 
-/** What of the permitted is dropped by chains other than those of nodes, by whom. Others have their turn between two kinds of it. */
+/** What of the permitted is dropped by chains other than those of nodes, by whom. Others have their turn between two packets of it. */
 export async function judgementOf(
   ruleset: Ruleset,
   interfaceName: string,
   own: OwnAddress,
   { in: permitted }: FirewallRules,
 ): Promise<Judgement> {
-  const kinds = new Map(permitted.flatMap(kindsOf));
-  const blockages = new Map<string, Blockage>();
-  const notJudged = new Map<string, NotJudged>();
-  const all = permitted.some(({ protocol }) => protocol === 'ALL');
-  for (const [what, kind] of [...kinds].slice(0, MOST_KINDS)) {
-    const fate = fateOf(ruleset, newcomerOf(kind, interfaceName, own));
-    if (fate.is === 'dropped') {
-      const { is: _, ...by } = fate;
-      const key = `${by.table} ${by.chain} ${by.handle}`;
-      blockages.set(key, { ...by, what: [...(blockages.get(key)?.what ?? []), what] });
-    } else if (fate.is === 'unknown') {
-      const { why } = fate;
-      notJudged.set(why, { why, what: [...(notJudged.get(why)?.what ?? []), what] });
+  const kinds = kindsOf(permitted);
+  const found = new Findings();
+  let looks = 0;
+  for (const [what, { entry, peers }] of [...kinds].slice(0, MOST_KINDS)) {
+    const fates = new Map<string, Fate>();
+    for (const peer of peers) {
+      // Each kind is looked at once, whatever was spent on those before.
+      if (fates.size > 0 && looks >= MOST_LOOKS) break;
+      const { packet, isLookedAt } = watched(newcomerOf(entry, interfaceName, own), peer);
+      fates.set(peer, fateOf(ruleset, packet));
+      looks += 1;
+      await pause();
+      // Nothing went by who sends it: it is the same for all.
+      if (!isLookedAt()) {
+        for (const other of peers) fates.set(other, fates.get(peer) as Fate);
+        break;
+      }
     }
-    await pause();
+    found.add(what, fates);
+    const more = peers.size - fates.size;
+    if (more > 0) found.unknown(`${MOST_LOOKS} peers are looked at`, `${what} from ${more} more`);
   }
-  if (kinds.size > MOST_KINDS) {
-    const why = `${MOST_KINDS} kinds of connections are looked at`;
-    notJudged.set(why, { why, what: [`${kinds.size - MOST_KINDS} more`] });
+  if (kinds.size > MOST_KINDS)
+    found.unknown(`${MOST_KINDS} kinds of connections are looked at`, `${kinds.size - MOST_KINDS} more`);
+  return found.judgement(permitted.some(({ protocol }) => protocol === 'ALL'));
+}
+
+/** By what drops, or why that is not known. */
+class Findings {
+  readonly #blockages = new Map<string, Blockage>();
+  readonly #notJudged = new Map<string, NotJudged>();
+
+  /** What becomes of one kind, from each peer. */
+  add(what: string, fates: ReadonlyMap<string, Fate>): void {
+    const isOne = new Set([...fates.values()].map(keyOf)).size === 1;
+    for (const [peer, fate] of isOne ? [...fates].slice(0, 1) : fates) {
+      const name = isOne ? what : `${what} from ${peer.replace(/\/(?:32|128)$/, '')}`;
+      if (fate.is === 'unknown') this.unknown(fate.why, name);
+      if (fate.is !== 'dropped') continue;
+      const { is: _, ...by } = fate;
+      const key = keyOf(fate);
+      this.#blockages.set(key, { ...by, what: [...(this.#blockages.get(key)?.what ?? []), name] });
+    }
   }
-  const named = <T extends { readonly what: readonly string[] }>(one: T): T =>
-    all ? { ...one, what: together(one.what) } : one;
-  return { blockages: [...blockages.values()].map(named), notJudged: [...notJudged.values()].map(named) };
+
+  unknown(why: string, what: string): void {
+    this.#notJudged.set(why, { why, what: [...(this.#notJudged.get(why)?.what ?? []), what] });
+  }
+
+  judgement(hasAll: boolean): Judgement {
+    const named = <T extends { readonly what: readonly string[] }>(one: T): T =>
+      hasAll ? { ...one, what: together(one.what) } : one;
+    return {
+      blockages: [...this.#blockages.values()].map(named),
+      notJudged: [...this.#notJudged.values()].map(named),
+    };
+  }
+}
+
+function keyOf(fate: Fate): string {
+  if (fate.is === 'let in') return fate.is;
+  return fate.is === 'unknown' ? fate.why : `${fate.table} ${fate.chain} ${fate.handle}`;
+}
+
+/** A packet of a peer, and whether a rule looked at who that is. */
+function watched(packet: Omit<Newcomer, 'from'>, peer: string) {
+  let isLookedAt = false;
+  return {
+    packet: {
+      ...packet,
+      get from() {
+        isLookedAt = true;
+        return peer;
+      },
+    },
+    isLookedAt: () => isLookedAt,
+  };
 }
 
 /** "inet filter input (policy drop) drops TCP 5432". @param text of the rule, as nft lists it */
@@ -72,12 +128,20 @@ export function notJudgedText({ what, why }: NotJudged): string {
   return `not judged for ${what.join(', ')}: ${why}`;
 }
 
-function kindsOf(entry: FirewallEntry): [string, FirewallEntry][] {
-  const { protocol, from, to } = entry;
-  if (protocol === 'ALL') return EACH.map((one) => [one, { ...entry, protocol: one }]);
-  return [
-    [from === undefined ? protocol : `${protocol} ${from}${to === undefined || to === from ? '' : `-${to}`}`, entry],
-  ];
+/** By what they are called, with all who are permitted that. */
+function kindsOf(permitted: readonly FirewallEntry[]) {
+  const kinds = new Map<string, { readonly entry: FirewallEntry; readonly peers: Set<string> }>();
+  for (const entry of permitted) {
+    for (const protocol of entry.protocol === 'ALL' ? EACH : [entry.protocol]) {
+      const { from, to, cidr } = entry;
+      const isAny = entry.protocol === 'ALL' || from === undefined;
+      const what = isAny ? protocol : `${protocol} ${from}${to === undefined || to === from ? '' : `-${to}`}`;
+      const kind = kinds.get(what) ?? { entry: { ...entry, protocol }, peers: new Set<string>() };
+      kinds.set(what, kind);
+      kind.peers.add(cidr);
+    }
+  }
+  return kinds;
 }
 
 /** "all" in place of each of its parts. */
@@ -86,7 +150,7 @@ function together(what: readonly string[]): readonly string[] {
   return ['all', ...what.filter((one) => !EACH.some((part) => part === one))];
 }
 
-function newcomerOf({ cidr, protocol, from }: FirewallEntry, interfaceName: string, own: OwnAddress): Newcomer {
+function newcomerOf({ protocol, from }: FirewallEntry, interfaceName: string, own: OwnAddress): Omit<Newcomer, 'from'> {
   const port = protocol === 'ICMP' ? 0 : (from ?? ANY_PORT);
-  return { interfaceName, from: cidr, to: own.address, protocol: protocol === 'ALL' ? 'TCP' : protocol, port };
+  return { interfaceName, to: own.address, protocol: protocol === 'ALL' ? 'TCP' : protocol, port };
 }

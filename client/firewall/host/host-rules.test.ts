@@ -14,6 +14,20 @@ const listing = (...rules: readonly object[]) =>
     nftables: [{ chain: { family: 'inet', table: 'filter', name: 'input', hook: 'input' } }, ...rules],
   });
 
+/** What is listed has no rules that were deleted before. */
+function withoutRules(answer: string | Error | undefined, did: readonly string[]) {
+  if (typeof answer !== 'string') return answer;
+  const isLeft = (handle: unknown) => !did.some((line) => line.endsWith(`handle ${handle}`));
+  if (!answer.includes('"nftables"')) {
+    const lines = answer.split('\n');
+    return lines.filter((line) => isLeft(/# (\d+)$/.exec(line)?.[1])).join('\n');
+  }
+  const { nftables } = JSON.parse(answer);
+  return JSON.stringify({
+    nftables: nftables.filter(({ rule: one }: { rule?: { handle: number } }) => isLeft(one?.handle)),
+  });
+}
+
 /** A host whose programs print what `answers` has of a command, or fail with it as an Error; without one there is no such program. */
 function host(answers: Readonly<Record<string, string | Error>>, noted?: Opened) {
   const did: string[] = [];
@@ -25,7 +39,7 @@ function host(answers: Readonly<Record<string, string | Error>>, noted?: Opened)
   };
   const rules = linuxHostRules('mesh0', record, async (file, args, { stdin = '' } = {}) => {
     const line = [file, ...args, ...(stdin === '' ? [] : [stdin.trim()])].join(' ');
-    const answer = answers[line] ?? answers[file];
+    const answer = withoutRules(answers[line] ?? answers[file], did);
     did.push(line);
     if (answer === undefined) return { code: null, stdout: '', stderr: `spawn ${file} ENOENT`, isMissing: true };
     return typeof answer === 'string'
@@ -130,7 +144,7 @@ test('without a tool the rule is put where packets meet the table that drops, on
   expect([changes(), noted()]).toEqual([[`nft -f - ${accept}`], opened]);
   const others = [
     rule(12, 'mesh mesh1'),
-    rule(13, ''),
+    rule(13, 'by Ada'),
     rule(14, 'mesh mesh0', [MATCH, { limit: {} }, { accept: null }]),
     rule(15, 'mesh mesh0', [MATCH, { drop: null }]),
   ];
@@ -158,4 +172,37 @@ test('what an agent of another interface or tool opened is closed before', async
   await rules.open([BLOCKED]);
   expect(changes()).toEqual(['ufw --force delete allow in on mesh7', 'ufw allow in on mesh0 comment mesh mesh0']);
   expect(now()).toEqual({ interfaceName: 'mesh0', tool: 'ufw', changes: ['rule'] });
+});
+
+test('a rule that iptables-restore loaded again is known by what iptables-save has of its comment', async () => {
+  const xt = { xt: { type: 'match', name: 'comment' } };
+  const [family, table, chain] = ['ip', 'filter', 'INPUT'];
+  const of = (handle: number) => ({ rule: { family, table, chain, handle, expr: [MATCH, xt, { accept: null }] } });
+  const listed = JSON.stringify({ nftables: [{ chain: { family, table, name: chain, hook: 'input' } }, of(4), of(5)] });
+  const line = (handle: number, by: string) => `-A INPUT -i mesh0 -m comment --comment ${by} -j ACCEPT # ${handle}`;
+  const saved = [line(4, '"mesh mesh0"'), line(5, 'Ada')].join('\n');
+  const answers = {
+    nft: '',
+    'nft -j --terse list chain ip filter INPUT': listed,
+    'iptables-nft-save -t filter': saved,
+  };
+  const { rules, changes, noted } = host(answers, {
+    interfaceName: 'mesh0',
+    tool: 'nft',
+    changes: ['ip filter INPUT'],
+  });
+  await rules.close();
+  expect([changes(), noted()]).toEqual([
+    ['iptables-nft-save -t filter', 'nft delete rule ip filter INPUT handle 4', 'iptables-nft-save -t filter'],
+    undefined,
+  ]);
+});
+
+test('a chain that still accepts the interface by a rule of nobody keeps the note, and is named', async () => {
+  const noted: Opened = { interfaceName: 'mesh0', tool: 'nft', changes: ['inet filter input'] };
+  const left = host({ nft: '', [CHAIN]: listing(rule(11, 'mesh mesh0'), rule(12, '')) }, noted);
+  await expect(left.rules.close()).rejects.toThrow(
+    'a rule without a comment still accepts mesh0: remove it (nft delete rule inet filter input handle 12)',
+  );
+  expect([left.changes(), left.noted()]).toEqual([['nft delete rule inet filter input handle 11'], noted]);
 });

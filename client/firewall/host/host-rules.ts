@@ -2,6 +2,7 @@ import type { FirewallRules } from '../../../core/model/graph.ts';
 import type { runProgram } from '../../run-program.ts';
 import type { OwnAddress } from '../own-address.ts';
 import { type Blockage, type Judgement, judgementOf } from './blockages.ts';
+import { isNftName, nftName } from './nft-name.ts';
 import type { Opened, OpenedRecord } from './opened.ts';
 import { firewalld } from './programs/firewalld.ts';
 import { nft } from './programs/nft.ts';
@@ -18,9 +19,10 @@ export interface HostRules {
   /**
    * Accepts the overlay interface where the host's tool keeps such rules, and notes what it changes for that. Again: no change.
    *
+   * @returns whether it changed something
    * @throws MeshError with the command that failed, and what it said
    */
-  open(blockages: readonly Blockage[]): Promise<void>;
+  open(blockages: readonly Blockage[]): Promise<boolean>;
   /** What this node or one before it changed, and has not taken away. */
   opened(): Opened | undefined;
   /** Takes that away again, and nothing else. Idempotent. @throws MeshError as `open` */
@@ -49,10 +51,10 @@ export function linuxHostRules(interfaceName: string, record: OpenedRecord, run:
   }
 
   return {
-    judge: async (own, rules) => judgementOf(await readRuleset(run), interfaceName, own, rules),
+    judge: async (own, rules) => judgementOf(await readRuleset(interfaceName, run), interfaceName, own, rules),
     async ruleText({ table, chain, handle }) {
-      if (handle === null) return '';
-      const { stdout } = await run('nft', ['--handle', '--terse', 'list', 'chain', ...table.split(' '), chain]);
+      if (handle === null || !isNftName(`${table} ${chain}`)) return '';
+      const { stdout } = await run('nft', ['--handle', '--terse', 'list', 'chain', ...nftName(`${table} ${chain}`)]);
       const line = stdout.split('\n').find((one) => one.endsWith(` # handle ${handle}`));
       return (line ?? '').replace(/ # handle \d+$/, '').trim();
     },
@@ -62,7 +64,7 @@ export function linuxHostRules(interfaceName: string, record: OpenedRecord, run:
       if (before && (before.tool !== name || before.interfaceName !== interfaceName)) await close();
       const tool = TOOLS[name](interfaceName, run);
       const changes = await tool.missing(blockages);
-      if (changes.length === 0) return;
+      if (changes.length === 0) return false;
       // First on disk: whatever ends this process, the next one knows what to take away.
       record.write({
         interfaceName,
@@ -76,6 +78,7 @@ export function linuxHostRules(interfaceName: string, record: OpenedRecord, run:
         if (!before) await close().catch(() => {});
         throw error;
       }
+      return true;
     },
     opened: () => record.read(),
     close,
@@ -86,7 +89,7 @@ export function linuxHostRules(interfaceName: string, record: OpenedRecord, run:
 export const NO_HOST_RULES: HostRules = {
   judge: async () => ({ blockages: [], notJudged: [] }),
   ruleText: async () => '',
-  open: async () => {},
+  open: async () => false,
   opened: () => undefined,
   close: async () => {},
 };

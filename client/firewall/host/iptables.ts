@@ -1,4 +1,4 @@
-import type { Statement } from './ruleset.ts';
+import { isRecord, type Statement } from './ruleset.ts';
 
 /** What iptables-save prints, as the conditions that nft would have for it. */
 
@@ -15,7 +15,7 @@ export function savedRules(text: string): ReadonlyMap<string, readonly string[]>
   return chains;
 }
 
-/** Options that say nothing of which packets a rule is about. */
+/** Options that say nothing of which packets a rule is about, each with a value. */
 const ASIDE = new Set([
   '-m',
   '-j',
@@ -27,7 +27,7 @@ const ASIDE = new Set([
   '--nflog-prefix',
   '--nflog-group',
 ]);
-const LIMITS = /^--(?:limit|hashlimit|connlimit)/;
+const LIMITS = /^--(?:limit|limit-burst|hashlimit-[\w-]+|connlimit-(?:upto|above|mask|saddr|daddr)|quota)$/;
 
 /** The conditions of a rule; what is not known stands as an expression that nobody knows. Pure. */
 export function conditionsOf(line: string, family: 'ip' | 'ip6'): readonly Statement[] {
@@ -43,15 +43,25 @@ export function conditionsOf(line: string, family: 'ip' | 'ip6'): readonly State
       continue;
     }
     if (!option.startsWith('-')) continue;
+    // Its value may look like an option, as a comment does.
+    if (ASIDE.has(option)) {
+      at += 1;
+      continue;
+    }
     const value = words[at + 1] ?? '';
     const match = matchOf(option, value, words[at + 2] ?? '', family);
-    if (match) conditions.push({ match: { op: isNot ? '!=' : '==', ...match } });
+    if (match) conditions.push({ match: { op: opOf(match, isNot), ...match } });
     else if (LIMITS.test(option)) conditions.push({ limit: {} });
-    else if (!ASIDE.has(option))
-      conditions.push({ match: { op: '==', left: { [`iptables ${option}`]: null }, right: value } });
+    else conditions.push({ match: { op: '==', left: { [`iptables ${option}`]: null }, right: value } });
     isNot = false;
   }
   return conditions;
+}
+
+/** Of states one is asked for, of all else the value. */
+function opOf({ left }: Statement, isNot: boolean): string {
+  if (isRecord(left) && 'ct' in left) return isNot ? '!' : 'in';
+  return isNot ? '!=' : '==';
 }
 
 function matchOf(option: string, value: string, next: string, family: 'ip' | 'ip6'): Statement | undefined {
@@ -87,7 +97,7 @@ function matchOf(option: string, value: string, next: string, family: 'ip' | 'ip
     case '--icmpv6-type':
       return payload('icmpv6', 'type', typeOf(value));
     case '--dst-type':
-      return { left: { fib: { result: 'type', flags: ['daddr'] } }, right: value.toLowerCase() };
+      return { left: { fib: { result: 'type', flags: ['daddr'] } }, right: { set: value.toLowerCase().split(',') } };
     case '--pkt-type':
       return meta('pkttype', value);
     case '--tcp-flags': {

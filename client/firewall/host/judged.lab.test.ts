@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FirewallEntry } from '../../../core/model/graph.ts';
@@ -5,7 +7,9 @@ import { type Natlab, natlab } from '../../../test/kits/lab/natlab.ts';
 import { describePrivileged } from '../../../test/kits/lab/privileged.ts';
 import { isInstalled } from '../../../test/kits/process/needs.ts';
 import { runIn } from '../../run-program.ts';
-import { judgementOf, notJudgedText, textOf } from './blockages.ts';
+import { type Blockage, judgementOf, notJudgedText, textOf } from './blockages.ts';
+import { linuxHostRules } from './host-rules.ts';
+import { openedRecord } from './opened.ts';
 import { readRuleset } from './read-ruleset.ts';
 
 const RULESETS = path.resolve(import.meta.dirname, '../../../test/kits/lab/rulesets');
@@ -40,7 +44,7 @@ describePrivileged('the rules of a host, as a real nft lists them', () => {
     lab = await natlab({ hosts: { a: {} } });
   });
   afterAll(() => lab[Symbol.asyncDispose]());
-  const read = () => readRuleset(runIn(lab.host('a').namespace));
+  const read = () => readRuleset('mesh0', runIn(lab.host('a').namespace));
   /** Each thing that is found, without the numbers of handles. */
   const judged = async (rules: readonly FirewallEntry[], own = OWN) => {
     const { blockages, notJudged } = await judgementOf(await read(), 'mesh0', own, { in: [...rules], out: [] });
@@ -76,6 +80,23 @@ describePrivileged('the rules of a host, as a real nft lists them', () => {
       DROPS,
     ],
     ['ports from one on', 'accept', ['tcp dport < 1024 drop'], DROPS],
+    ['all but what is known, by its bits', 'accept', ['tcp dport 22 ct state ! established,related drop'], DROPS],
+    ['all but what is known, as a value', 'accept', ['tcp dport 22 ct state != established,related drop'], DROPS],
+    ['a bit that is not set', 'accept', ['tcp dport 22 tcp flags ! ack drop'], DROPS],
+    ['bits that are not these', 'accept', ['tcp dport 22 tcp flags & (syn|ack) != ack drop'], DROPS],
+    ['a bit that is none', 'accept', ['tcp dport 22 tcp flags & ack == 0 drop'], DROPS],
+    ['where it goes, which is nowhere', 'accept', ['tcp dport 22 oifname != "eth0" drop'], DROPS],
+    ['where it goes, by its number', 'accept', ['tcp dport 22 oif != "lo" drop'], DROPS],
+    ['a mark that nobody wrote', 'accept', ['tcp dport 22 meta mark != 1 drop'], DROPS],
+    ['a part of a mark', 'accept', ['tcp dport 22 meta mark & 0xff != 1 drop'], DROPS],
+    ['a usual length', 'accept', ['tcp dport 22 meta length 0-1500 drop'], DROPS],
+    ['the port that a peer sends from', 'accept', ['tcp dport 22 tcp sport 1024-65535 drop'], DROPS],
+    [
+      'a policy behind what accepts others',
+      'drop',
+      ['tcp sport 53 accept', 'meta mark 1 accept', 'tcp dport != 22 accept', 'icmp type echo-request accept'],
+      `${POLICY} TCP 22, UDP 53`,
+    ],
   ])('name what drops by %s', async (_, policy, rules, expected) => {
     await load(input(policy, rules));
     expect(await judged(ALL_IN)).toEqual([expected]);
@@ -148,6 +169,9 @@ describePrivileged('the rules of a host, as a real nft lists them', () => {
     ['the kind of an interface', 'meta iifkind "wireguard" accept', 'meta iifkind'],
     ['a set that packets fill', 'ip saddr @seen accept', 'the set seen, which packets fill'],
     ['a map by what is not known', 'meta cgroup vmap { 1 : accept }', 'meta cgroup'],
+    ['the time of the day', 'meta hour "08:00"-"12:00" accept', 'meta hour'],
+    ['lengths that some packets have', 'meta length 0-41 accept', 'meta length'],
+    ['a mark that a rule wrote', 'meta mark set 7 meta mark 7 accept', 'meta mark'],
     ['a bit of an address', 'ip saddr & 0.0.0.255 == 0.0.0.2 accept', 'ip saddr'],
   ])('are not judged where they go by %s, and say so', async (_, rule, why) => {
     await load(
@@ -272,6 +296,30 @@ describePrivileged('the rules of a host, as a real nft lists them', () => {
     ]);
   });
 
+  it.skipIf(!isInstalled('iptables-nft'))('are closed again after iptables-restore loaded them anew', async () => {
+    await load('');
+    const { namespace } = lab.host('a');
+    const must = (file: string, args: readonly string[]) => lab.host('a').must(file, args);
+    await must('iptables-nft', ['-P', 'INPUT', 'DROP']);
+    const place = mkdtempSync(path.join(tmpdir(), 'mesh-opened-'));
+    const rules = linuxHostRules('mesh0', openedRecord('/of/a/node', { place }), runIn(namespace));
+    const { blockages } = await rules.judge(OWN, { in: SSH, out: [] });
+    const nft = { ...(blockages[0] as Blockage) };
+    expect(await rules.open([nft])).toBe(true);
+    expect(await judged(SSH)).toEqual([]);
+    await must('sh', ['-c', 'iptables-nft-save | iptables-nft-restore']);
+    await rules.close();
+    expect([rules.opened(), await must('iptables-nft', ['-S', 'INPUT'])]).toEqual([undefined, '-P INPUT DROP\n']);
+
+    // Whatever takes the comment away leaves a rule that is perhaps the node's own.
+    await rules.open([nft]);
+    await must('iptables-nft', ['-F', 'INPUT']);
+    await must('iptables-nft', ['-A', 'INPUT', '-i', 'mesh0', '-j', 'ACCEPT']);
+    await expect(rules.close()).rejects.toThrow('a rule without a comment still accepts mesh0');
+    expect(rules.opened()?.changes).toEqual(['ip filter INPUT']);
+    rmSync(place, { recursive: true });
+  });
+
   it('that cannot be listed are not judged', async () => {
     await load(input('drop', []));
     const run = runIn(lab.host('a').namespace);
@@ -279,16 +327,30 @@ describePrivileged('the rules of a host, as a real nft lists them', () => {
       const result = await run(file, args, options);
       return args.includes('table') ? { ...result, stdout: result.stdout.slice(0, -20) } : result;
     };
-    expect((await readRuleset(cut)).unread).toEqual(['nft --terse list table inet filter printed no whole listing']);
+    expect((await readRuleset('mesh0', cut)).unread).toEqual([
+      'nft --terse list table inet filter printed no whole listing',
+    ]);
     const failing: typeof run = async () => ({
       code: 1,
       stdout: '',
       stderr: 'netlink: Error: cache initialization failed\n',
     });
-    expect((await readRuleset(failing)).unread).toEqual([
+    expect((await readRuleset('mesh0', failing)).unread).toEqual([
       'nft -j list chains failed: netlink: Error: cache initialization failed',
     ]);
-    const { notJudged } = await judgementOf(await readRuleset(failing), 'mesh0', OWN, { in: SSH, out: [] });
+    const { notJudged } = await judgementOf(await readRuleset('mesh0', failing), 'mesh0', OWN, { in: SSH, out: [] });
     expect(notJudged).toEqual([{ what: ['TCP 22'], why: expect.stringContaining('failed') }]);
+  });
+
+  it.skipIf(!isInstalled('iptables-legacy'))('of iptables-legacy are not judged', async () => {
+    await load('');
+    // The table stays in this namespace.
+    const run = (...args: string[]) => lab.host('a').must('iptables-legacy', args);
+    await run('-A', 'INPUT', '-j', 'DROP');
+    const [said, ...others] = await judged(SSH);
+    expect([said, others]).toEqual([
+      'not judged for TCP 22: iptables-legacy has a table filter, whose rules are not read',
+      [],
+    ]);
   });
 });

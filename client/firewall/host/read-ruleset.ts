@@ -1,6 +1,10 @@
+import { tableNameOf } from '../../ice-port/rules.ts';
 import type { runProgram } from '../../run-program.ts';
+import { guardTableOf } from '../guard.ts';
+import { tableOf } from '../render.ts';
 import { failureOf } from './failure.ts';
 import { conditionsOf, savedRules } from './iptables.ts';
+import { isNftName, nftName } from './nft-name.ts';
 import {
   type Chain,
   chainsOf,
@@ -16,13 +20,13 @@ const MOST_BYTES = 4 * 1_048_576;
 /** Of the elements of one set: some 20,000. */
 const MOST_SET_BYTES = 1_048_576;
 const MOST_SETS = 32;
-/** Others come after a node's own rules, which are judged by the network. */
-const OWN_TABLE = /^\w+ mesh_/;
+/** What iptables-legacy has rules in, of this network namespace. */
+const LEGACY = { iptables: '/proc/net/ip_tables_names', ip6tables: '/proc/net/ip6_tables_names' } as const;
 const HOOKS = new Set(['ingress', 'prerouting', 'input']);
 
 /** The rules of the host that packets meet on their way in, as far as they can be read: what cannot is named. Never throws. */
-export async function readRuleset(run: typeof runProgram): Promise<Ruleset> {
-  const unread: string[] = [];
+export async function readRuleset(interfaceName: string, run: typeof runProgram): Promise<Ruleset> {
+  const unread = await legacyTables(run);
   const list = async (args: readonly string[], maxBytes: number): Promise<readonly Statement[] | string> => {
     const result = await run('nft', ['-j', ...args], { maxBytes });
     if (result.code === 0) return parseListing(result.stdout) ?? `nft ${args.join(' ')} printed no whole listing`;
@@ -30,11 +34,17 @@ export async function readRuleset(run: typeof runProgram): Promise<Ruleset> {
     return failureOf('nft', ['-j', ...args], result);
   };
   const heads = await list(['list', 'chains'], MOST_BYTES);
-  if (typeof heads === 'string') return { chains: [], sets: new Map(), unread: [heads] };
-  const met = chainsOf(heads).filter(({ table, base }) => HOOKS.has(base?.hook ?? '') && !OWN_TABLE.test(table));
+  if (typeof heads === 'string') return { chains: [], sets: new Map(), unread: [...unread, heads] };
+  const met = chainsOf(heads).filter(
+    ({ table, base }) => HOOKS.has(base?.hook ?? '') && !isOwnTable(table, interfaceName),
+  );
   const chains: Chain[] = [];
   for (const table of new Set(met.map((chain) => chain.table))) {
-    const listed = await list(['--terse', 'list', 'table', ...table.split(' ')], MOST_BYTES);
+    if (!isNftName(table)) {
+      unread.push(`the table ${JSON.stringify(table)} has a name that is not given to nft`);
+      continue;
+    }
+    const listed = await list(['--terse', 'list', 'table', ...nftName(table)], MOST_BYTES);
     if (typeof listed === 'string') unread.push(listed);
     else if (!(hasFlags(listed) && (await isAsleep(table, run))))
       chains.push(...(await translated(table, chainsOf(listed), run)));
@@ -46,11 +56,30 @@ export async function readRuleset(run: typeof runProgram): Promise<Ruleset> {
       sets.set(name, `the set ${name.split(' ')[2]}, which packets fill`);
       continue;
     }
-    const listed = await list(['list', 'set', ...name.split(' ')], MOST_SET_BYTES);
-    const map = typeof listed === 'string' ? await list(['list', 'map', ...name.split(' ')], MOST_SET_BYTES) : listed;
+    const listed = isNftName(name) ? await list(['list', 'set', ...nftName(name)], MOST_SET_BYTES) : name;
+    const map =
+      typeof listed === 'string' && isNftName(name)
+        ? await list(['list', 'map', ...nftName(name)], MOST_SET_BYTES)
+        : listed;
     sets.set(name, typeof map === 'string' ? `the set ${name} is not read` : elementsOf(map));
   }
   return { chains, sets, unread };
+}
+
+/** Tables of this node alone: its own rules come by the network, and the others drop nothing of a new connection. */
+function isOwnTable(table: string, interfaceName: string): boolean {
+  const own = [tableOf(interfaceName), guardTableOf(interfaceName), tableNameOf(interfaceName)];
+  return own.some((name) => table === `inet ${name}`) || /^inet mesh_relay_\d+$/.test(table);
+}
+
+/** nft has none of these rules. */
+async function legacyTables(run: typeof runProgram): Promise<string[]> {
+  const found = [];
+  for (const [program, file] of Object.entries(LEGACY)) {
+    const names = (await run('cat', [file])).stdout.trim().split('\n').filter(Boolean);
+    if (names.length > 0) found.push(`${program}-legacy has a table ${names.join(', ')}, whose rules are not read`);
+  }
+  return found;
 }
 
 function hasFlags(listing: readonly Statement[]): boolean {
@@ -59,7 +88,7 @@ function hasFlags(listing: readonly Statement[]): boolean {
 
 /** Chains of a table that is dormant see no packets. What nft 1.0.6 says of flags in JSON is no flag, so its text is asked. */
 async function isAsleep(table: string, run: typeof runProgram): Promise<boolean> {
-  const { stdout } = await run('nft', ['--terse', 'list', 'table', ...table.split(' ')], { maxBytes: MOST_BYTES });
+  const { stdout } = await run('nft', ['--terse', 'list', 'table', ...nftName(table)], { maxBytes: MOST_BYTES });
   const [first = ''] = stdout
     .slice(stdout.indexOf('{') + 1)
     .trimStart()

@@ -1,4 +1,5 @@
-import { CONDITIONAL, type Matches, mapped, meets, type Newcomer, type SetOf } from './matches.ts';
+import { type Newcomer, nameOf } from './facts.ts';
+import { CONDITIONAL, type Matches, mapped, meets, type SetOf } from './matches.ts';
 import { type Chain, isRecord, type Rule, type Ruleset, type Statement } from './ruleset.ts';
 
 /** What of the host's own rules drops a packet. */
@@ -44,15 +45,15 @@ export function fateOf({ chains, sets, unread }: Ruleset, packet: Newcomer): Fat
     const { drop, accepts, why } = closed(chain, outcomeOf(chain, walk, 0));
     if (drop && !accepts) return { is: 'dropped', ...drop, base: chain.name };
     if (drop) doubt ??= why;
-    // What is translated there is another packet from here on.
-    if (chain.base?.type === 'nat' && why !== undefined) break;
+    // What may be translated there is another packet from here on.
+    if (chain.base?.type === 'nat' && drop && why !== undefined) break;
   }
   return doubt === undefined ? { is: 'let in' } : { is: 'unknown', why: doubt };
 }
 
 /** One packet on its way. */
 interface Walk {
-  readonly packet: Newcomer;
+  packet: Newcomer;
   chainOf(table: string, name: string): Chain | undefined;
   setOf(table: string, name: string): ReturnType<SetOf>;
   rules: number;
@@ -151,11 +152,17 @@ function judged(
       return { matches, by: by ?? isAny('a map') };
     } else if (kind === 'at times') matches = both(matches, 'at times');
     else if (typeof kind === 'object') matches = both(matches, kind);
+    else if (kind === 'marks') walk.packet = markedOf(walk.packet);
     else if (kind === 'drops') return { matches, by: { ...NOTHING, drop: here } };
     else if (kind !== 'aside') return { matches, by: isAny(Object.keys(statement).join()) };
     if (matches === 'no') return { matches, by: NOTHING };
   }
   return { matches, by: { ...NOTHING, goesOn: true } };
+}
+
+/** Nothing of it is looked at by this. */
+function markedOf(packet: Newcomer): Newcomer {
+  return Object.create(packet, { isMarked: { value: true } });
 }
 
 /** "inet filter input, rule handle 7: meta mark". */
@@ -186,21 +193,39 @@ const ASIDE: ReadonlySet<string> = new Set([
   'secmark',
 ]);
 /** Of the old iptables, by their names. */
-const ASIDE_TARGETS: ReadonlySet<string> = new Set(['LOG', 'NFLOG', 'MARK', 'CONNMARK', 'TRACE', 'CLASSIFY', 'TCPMSS']);
+const ASIDE_TARGETS: ReadonlySet<string> = new Set(['LOG', 'NFLOG', 'TRACE', 'CLASSIFY', 'TCPMSS']);
+const MARK_TARGETS: ReadonlySet<string> = new Set(['MARK', 'CONNMARK']);
+/** What a rule may write on a packet that no rule is judged by. */
+const ASIDE_WRITES: ReadonlySet<string> = new Set([
+  'meta priority',
+  'meta nftrace',
+  'ct event',
+  'ct label',
+  'ct zone',
+  'ct helper',
+]);
 
-function kindOf(statement: Statement): 'aside' | 'at times' | 'drops' | 'anything' | { readonly unknown: string } {
+type Kind = 'aside' | 'marks' | 'at times' | 'drops' | 'anything' | { readonly unknown: string };
+
+function kindOf(statement: Statement): Kind {
   const [kind = ''] = Object.keys(statement);
   const given = statement[kind];
   if (ASIDE.has(kind)) return 'aside';
   if (CONDITIONAL.has(kind)) return 'at times';
-  const [mangled = ''] =
-    kind === 'mangle' && isRecord(given) && isRecord(given['key']) ? Object.keys(given['key']) : [];
-  // Marks are what a rule may go by, and those are not followed.
-  if (mangled === 'meta' || mangled === 'ct') return 'aside';
-  if ((kind === 'set' || kind === 'map') && isRecord(given)) return given['stmt'] === undefined ? 'aside' : 'at times';
-  if (kind !== 'xt' || !isRecord(given)) return 'anything';
+  if (!isRecord(given)) return 'anything';
+  if (kind === 'mangle') {
+    const written = nameOf(given['key']);
+    if (written === 'meta mark' || written === 'ct mark') return 'marks';
+    return ASIDE_WRITES.has(written) ? 'aside' : 'anything';
+  }
+  if (kind === 'set' || kind === 'map') {
+    const limits = [given['stmt']].flat().filter(isRecord);
+    return limits.some((one) => Object.keys(one).some((name) => CONDITIONAL.has(name))) ? 'at times' : 'aside';
+  }
+  if (kind !== 'xt') return 'anything';
   const { type, name } = given;
   if (type === 'match') return name === 'comment' ? 'aside' : { unknown: `xt ${name}` };
   if (name === 'REJECT') return 'drops';
+  if (MARK_TARGETS.has(String(name))) return 'marks';
   return ASIDE_TARGETS.has(String(name)) ? 'aside' : 'anything';
 }

@@ -166,7 +166,7 @@ function text(report: NetworkReport, node: NodeStatus | undefined, directory: st
 
 function relayRow(relay: RelayReach, node: NodeStatus | undefined): [string, string] {
   const used = node?.relay.all.find(({ name }) => name === relay.name);
-  const use = used ? `; ${used.state}, ${used.peers} peers` : '';
+  const use = used ? `; ${used.state}, carries ${used.peers} ${used.peers === 1 ? 'peer' : 'peers'} now` : '';
   const found = relay.isReached ? `reached in ${relay.roundTripMs} ms` : `not reached (${relay.trouble})`;
   return [`  ${relay.name}`, `${relay.region ? `${relay.region}, ` : ''}${relay.address}  ${found}${use}`];
 }

@@ -228,7 +228,7 @@ test('where there are several relays, it says how far each is, what for, and by 
   const one = status([relayed]);
   const text = stripVTControlCharacters(statusText({ ...one, relay: { ...one.relay, all: [...all] } }, NOW));
   for (const line of [
-    '  main         lrp://mesh.example.net:6266  90 ms, ready, for 0 peers without a direct path',
+    '  main         lrp://mesh.example.net:6266  90 ms, kept ready',
     '  eu           eu-west, lrp://eu.example.net:6266  12 ms, ready, for 1 peer without a direct path',
     '  us           lrps://us.example.net:443  not measured, away (limit)',
     'b: relayed by eu because the peer answers (direct)',

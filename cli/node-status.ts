@@ -87,7 +87,7 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
   ];
   // Of an overlay that is down there are none.
   if (names && node.address !== null) rows.push(['Names', namesText(names)]);
-  for (const line of hostFirewallLines(firewall, directory)) rows.push(['Host firewall', line]);
+  for (const line of hostFirewallLines(firewall, directory, now)) rows.push(['Host firewall', line]);
   rows.push(['Audit log', logText(log, now)]);
   if (node.expiresAt !== null) rows.push(['Ends', node.expiresAt]);
   for (const text of [control.trouble, troubleText(status, directory)]) if (text) rows.push(['Trouble', called(text)]);
@@ -110,11 +110,10 @@ function relayRow({
   peers,
 }: NodeStatus['relay']['all'][number]): [string, string] {
   const far = roundTripMs === null ? 'not measured' : `${roundTripMs} ms`;
-  const use = state === 'ready' ? `, for ${peers} ${peers === 1 ? 'peer' : 'peers'} without a direct path` : '';
-  return [
-    `  ${name}`,
-    `${region ? `${region}, ` : ''}${address}  ${far}, ${state}${reason ? ` (${reason})` : ''}${use}`,
-  ];
+  const used = `ready, for ${peers} ${peers === 1 ? 'peer' : 'peers'} without a direct path`;
+  const ready = peers === 0 ? 'kept ready' : used;
+  const how = state === 'ready' ? ready : state;
+  return [`  ${name}`, `${region ? `${region}, ` : ''}${address}  ${far}, ${how}${reason ? ` (${reason})` : ''}`];
 }
 
 function namesText({ domain, server, resolver, trouble }: NonNullable<NodeStatus['names']>): string {

@@ -74,7 +74,7 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
   const rows: [string, string][] = [
     ['Node', `${node.name}  ${address}  ${node.interface} (${node.tunnel ?? 'no tunnel'}), UDP ${node.listenPort}`],
     ['Control plane', `${control.server}  ${control.standing}, heard ${ago(control.heardAt, now)}`],
-    ['Bus', `${control.bus.url}  ${control.bus.isUp ? 'up' : control.bus.trouble}`],
+    ['Bus', `${control.bus.url}  ${busText(control.bus)}`],
     ['Relay', `${relay.address ?? 'none'}  ${relay.state}${relay.reason ? ` (${relay.reason})` : ''}${drops}`],
     ...(relay.all.length > 1 ? relay.all.map(relayRow) : []),
     [
@@ -92,6 +92,11 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
   if (node.expiresAt !== null) rows.push(['Ends', node.expiresAt]);
   for (const text of [control.trouble, troubleText(status, directory)]) if (text) rows.push(['Trouble', called(text)]);
   return rows.map(([name, text]) => `${name.padEnd(15)}${text}`);
+}
+
+/** What is wrong with it names its address too. */
+function busText({ url, isUp, trouble }: NodeStatus['control']['bus']): string {
+  return isUp ? 'up' : trouble.replace(`the bus at ${url} `, '');
 }
 
 function troubleText({ control: { server }, trouble }: NodeStatus, directory?: string): string {

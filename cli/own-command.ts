@@ -97,8 +97,18 @@ export function called(text: string): string {
 function ownCommand(name: 'mesh' | 'meshd'): string {
   const launcher = ownLauncher(name);
   if (onPath(launcher) !== undefined) return name;
-  const below = path.relative(process.cwd(), launcher);
+  const here = workingDirectory();
+  const below = here === undefined ? launcher : path.relative(here, launcher);
   return quoted(below.startsWith('..') ? launcher : below);
+}
+
+/** Undefined where it was deleted. */
+function workingDirectory(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
 }
 
 /** This command by the name that stays over upgrades: where PATH leads to it, else its launcher. */

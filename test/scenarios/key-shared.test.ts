@@ -1,4 +1,5 @@
-import type { Worker } from 'node:worker_threads';
+import { once } from 'node:events';
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { KEY_SHARED } from '../../client/control/standing.ts';
 import { joined, linkOf } from '../kits/http/control-node.ts';
@@ -22,6 +23,32 @@ function placesOf({ plane }: Harness) {
   return { MESH_LISTEN: new URL(plane.url).host, MESH_BUS_LISTEN: `${LOOPBACK}:${bus?.port}` };
 }
 
+/** To the bus, until what passes there is cut. */
+async function wayTo({ plane }: Harness) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const beyond = createConnection(plane.listeners.bus?.port ?? 0, LOOPBACK);
+    for (const [from, to] of [
+      [socket, beyond],
+      [beyond, socket],
+    ] as const) {
+      sockets.add(from);
+      from.pipe(to);
+      from.on('error', () => to.destroy()).on('close', () => to.destroy());
+    }
+  }).listen(0, LOOPBACK);
+  await once(server, 'listening');
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  onTestFinished(() => {
+    server.close();
+    cut();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `nats://${LOOPBACK}:${port}`, cut };
+}
+
 /** Graphs that a node was sent because a heartbeat on the bus told it of another version. */
 const asked = ({ graphs }: Node) => graphs.filter(({ reason }) => reason === 'requested').length;
 const saysShared = ({ link, lines }: Node) =>
@@ -43,21 +70,23 @@ test('a control plane that is restarted again and again under a node says nothin
   expect(saysShared(node)).toBe(false);
 });
 
-test('of two machines with one key the one whose place was taken says so at its next heartbeat', async () => {
-  const broker = new Promise<Worker>((resolve) => process.once('worker', resolve));
+test('of two machines with one key each says so at its next heartbeat', async () => {
   const harness = await startHarness({ env: { MESH_BUS_LISTEN: `${LOOPBACK}:0` } });
   onTestFinished(() => harness[Symbol.asyncDispose]());
   const heartbeats = async () =>
     /^mesh_node_heartbeats_total (\d+)$/m.exec((await harness.api('GET', '/metrics')).text)?.[1];
   const place = await harness.workspace();
-  const config = await joined(harness, place, 'a', `nats://${placesOf(harness).MESH_BUS_LISTEN}`);
+  const [way, otherWay] = [await wayTo(harness), await wayTo(harness)];
+  const config = await joined(harness, place, 'a', way.url);
   const one = await started(config);
   await expect.poll(heartbeats, SOON).toBe('1');
-  const other = await started(config);
+  const other = await started({ ...config, signalingUrl: otherWay.url });
   await expect.poll(heartbeats, SOON).toBe('2');
   expect([saysShared(one), saysShared(other)]).toEqual([false, false]);
-  // Both come back to a bus that was restarted, with a heartbeat each.
-  await (await broker).terminate();
+  // Who comes back to the bus sends a heartbeat.
+  way.cut();
   await one.until(() => saysShared(one));
-  expect(one.link.status.isKeyShared).toBe(true);
+  otherWay.cut();
+  await other.until(() => saysShared(other));
+  expect([one.link.status.isKeyShared, other.link.status.isKeyShared]).toEqual([true, true]);
 });

@@ -27,7 +27,7 @@ const peer = (name: string, more: Partial<PeerStatus>): PeerStatus => ({
   ...more,
 });
 
-const OPEN = { blocked: [], notJudged: [], opened: null, openTrouble: '' };
+const OPEN = { blocked: [], notJudged: [], opened: null, openTrouble: '', lookedAt: null };
 
 const status = (peers: readonly PeerStatus[]): NodeStatus => ({
   node: {
@@ -171,6 +171,9 @@ test('a rule of the host that drops what the network permits stands in the statu
   expect(rows({ blocked: [blocked] })).toEqual([`inet filter input drops all. To open it: ${opens}`]);
   expect(rows({ opened: 'ufw' })).toEqual([
     called('accepts the overlay by ufw until mesh down --config-dir /srv/node'),
+  ]);
+  expect(rows({ opened: 'nft', lookedAt: '2026-01-01T11:59:57.000Z' })).toEqual([
+    called('accepts the overlay by nft until mesh down --config-dir /srv/node (as of 3s ago)'),
   ]);
   expect(rows({ blocked: [blocked], openTrouble: 'not opened: ufw failed' })).toEqual([
     'not opened: ufw failed',

@@ -24,10 +24,10 @@ function placesOf({ plane }: Harness) {
 }
 
 /** To the bus, until what passes there is cut. */
-async function wayTo({ plane }: Harness) {
+async function wayTo(busPort: () => number | undefined) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    const beyond = createConnection(plane.listeners.bus?.port ?? 0, LOOPBACK);
+    const beyond = createConnection(busPort() ?? 0, LOOPBACK);
     for (const [from, to] of [
       [socket, beyond],
       [beyond, socket],
@@ -71,12 +71,14 @@ test('a control plane that is restarted again and again under a node says nothin
 });
 
 test('of two machines with one key each says so at its next heartbeat', async () => {
-  const harness = await startHarness({ env: { MESH_BUS_LISTEN: `${LOOPBACK}:0` } });
+  const busPort = (): number | undefined => harness.plane.listeners.bus?.port;
+  const [way, otherWay] = [await wayTo(busPort), await wayTo(busPort)];
+  const env = { MESH_BUS_LISTEN: `${LOOPBACK}:0`, MESH_SIGNALING_URL: way.url };
+  const harness = await startHarness({ env });
   onTestFinished(() => harness[Symbol.asyncDispose]());
   const heartbeats = async () =>
     /^mesh_node_heartbeats_total (\d+)$/m.exec((await harness.api('GET', '/metrics')).text)?.[1];
   const place = await harness.workspace();
-  const [way, otherWay] = [await wayTo(harness), await wayTo(harness)];
   const config = await joined(harness, place, 'a', way.url);
   const one = await started(config);
   await expect.poll(heartbeats, SOON).toBe('1');

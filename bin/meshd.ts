@@ -10,6 +10,7 @@ await runMeshd({
   defaultConfigDir: DEFAULT_CONFIG_DIR,
   start: startMeshd,
   loadDoctor: async () => (await import('./compose/doctor/doctor.ts')).examine,
+  loadStoreCopies: async () => (await import('./compose/copy-store.ts')).storeCopies,
   loadMakeKeysFile: async () => (await import('../storage/credentials.ts')).makeKeysFile,
   loadBusConfig: async () => (await import('./compose/bus-config.ts')).writeBusConfig,
   loadStoreFiles: async () => (await import('./compose/store-files.ts')).storeFiles,

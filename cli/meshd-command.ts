@@ -18,6 +18,8 @@ interface Meshd {
   ): Promise<Running>;
   /** Loads what works on the file of the store. */
   loadStoreFiles(): Promise<StoreFiles>;
+  /** Loads what moves a store elsewhere. */
+  loadStoreCopies(): Promise<StoreCopies>;
   /** Loads what makes a file of keys. @throws Error where it is there */
   loadMakeKeysFile(): Promise<(file: string) => void>;
   /** Loads what prepares a bus of NATS servers; it answers what to do next, for people. */
@@ -46,6 +48,12 @@ export interface StoreFiles {
   }): Promise<string>;
   restore(options: { readonly configDir: string; readonly file: string }): Promise<string>;
   compact(options: { readonly configDir: string }): Promise<string>;
+}
+
+/** The same. */
+export interface StoreCopies {
+  copy(options: { readonly configDir: string; readonly to: string; say(line: string): void }): Promise<string>;
+  cancel(options: { readonly configDir: string }): Promise<string>;
 }
 
 interface Running {
@@ -86,6 +94,7 @@ export async function runMeshd(meshd: Meshd): Promise<void> {
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: ({ parent }) => (parent ? [configDir] : []) })
     .action((part: string | undefined, options: MeshdOptions) => run(meshd, part, options));
   addFileCommands(program, meshd);
+  addCopy(program, meshd);
   addKeys(program, meshd);
   addDoctor(program, meshd);
   addBusConfig(program, meshd);
@@ -94,11 +103,7 @@ export async function runMeshd(meshd: Meshd): Promise<void> {
 
 function addFileCommands(program: Command, { loadStoreFiles }: Meshd): void {
   const doing = (work: (files: StoreFiles, configDir: string) => Promise<string>) =>
-    failing(async () => {
-      const text = await work(await loadStoreFiles(), program.opts<MeshdOptions>().configDir);
-      const { print } = await import('./answer.ts');
-      await print({ value: text, text: called(text) }, 'table');
-    });
+    telling(async () => work(await loadStoreFiles(), program.opts<MeshdOptions>().configDir));
   program
     .command('backup')
     .description('write all of the database to one file and read it back; meshd may run')
@@ -118,17 +123,41 @@ function addFileCommands(program: Command, { loadStoreFiles }: Meshd): void {
     .action(() => doing((files, configDir) => files.compact({ configDir })));
 }
 
+function addCopy(program: Command, { loadStoreCopies }: Meshd): void {
+  const to = new Option('--to <url>', 'an empty store: mongodb://…, sqlite:<file>, or @<file> that has the URL');
+  program
+    .command('copy')
+    .description('move the store elsewhere, all of it, read back and compared; no meshd must run on it')
+    .addOption(to.conflicts('cancel'))
+    .option('--cancel', 'give a move up, also one that is over: meshd starts here again')
+    .action(({ to, cancel = false }: { to?: string; cancel?: boolean }, command: Command) => {
+      if (to === undefined && !cancel) command.error('error: name where to: --to <url>');
+      const { configDir } = program.opts<MeshdOptions>();
+      const say = (line: string) => process.stderr.write(`${line}\n`);
+      return telling(async () => {
+        const copies = await loadStoreCopies();
+        return to === undefined ? copies.cancel({ configDir }) : copies.copy({ configDir, to, say });
+      });
+    });
+}
+
+function telling(work: () => Promise<string>): Promise<void> {
+  return failing(async () => {
+    const text = await work();
+    const { print } = await import('./answer.ts');
+    await print({ value: text, text: called(text) }, 'table');
+  });
+}
+
 function addKeys(program: Command, { loadMakeKeysFile }: Meshd): void {
   program
     .command('keys')
     .description('make a file of new keys, for control planes that share a store (MESH_KEYS_FILE)')
     .argument('<file>', 'not there yet: keys are never replaced')
     .action((file: string) =>
-      failing(async () => {
+      telling(async () => {
         (await loadMakeKeysFile())(file);
-        const { print } = await import('./answer.ts');
-        const text = `${file} holds the keys of a new installation: give it to each control plane by MESH_KEYS_FILE, and keep a copy.\nWhoever has it can be this installation.`;
-        await print({ value: text, text: called(text) }, 'table');
+        return `${file} holds the keys of a new installation: give it to each control plane by MESH_KEYS_FILE, and keep a copy.\nWhoever has it can be this installation.`;
       }),
     );
 }
@@ -156,12 +185,9 @@ function addBusConfig(program: Command, { loadBusConfig }: Meshd): void {
     .argument('<directory>', 'where to; it must hold none yet')
     .requiredOption('--servers <hosts>', 'host or host:port of each server, with commas between')
     .action((directory: string, { servers }: { servers: string }) =>
-      failing(async () => {
-        const write = await loadBusConfig();
+      telling(async () => {
         const hosts = servers.split(',').map((host) => host.trim());
-        const text = write({ directory, servers: hosts, now: Date.now() });
-        const { print } = await import('./answer.ts');
-        await print({ value: text, text: called(text) }, 'table');
+        return (await loadBusConfig())({ directory, servers: hosts, now: Date.now() });
       }),
     );
 }

@@ -130,7 +130,9 @@ export function startLeadership({
         const gaining = known.filter((workspace) => gained.includes(shareOf(workspace)));
         await inTime(store.caughtUp([...new Set([...gaining, SYSTEM_WORKSPACE])]));
       } catch (error) {
-        await resign(error);
+        problem = `it cannot read what others write: ${(error as Error).message}`;
+        // Where nobody else lives, nobody could do better: it goes on trying.
+        if (planes > 1) await resign(error);
         return;
       }
       for (const share of gained) held.lead(share);
@@ -141,7 +143,6 @@ export function startLeadership({
 
   /** So that somebody leads who can. */
   async function resign(error: unknown): Promise<void> {
-    problem = `it cannot read what others write: ${(error as Error).message}`;
     log.warn({ error: String(error) }, 'this control plane leads no workspace now: it cannot read what others write');
     resumeAt = now() + RESIGNED_MS;
     await giveAway(held.all());

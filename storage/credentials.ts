@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { modeOpenToOthers } from './file-mode.ts';
 import { newLogKey, rotated, type StoredLogKey, storedLogKey } from './log-keys.ts';
 import { makeDurable, replaceOwned } from './owned-file.ts';
 
@@ -19,8 +20,6 @@ type StoredCredentials = z.infer<typeof credentialsSchema>;
 export type Credentials = Omit<StoredCredentials, 'logKeys'> & { readonly logKeys: readonly StoredLogKey[] };
 
 const NAME = 'credentials.json';
-const GROUP_AND_OTHERS = 0o077;
-const GROUP_READS = 0o040;
 
 /**
  * Reads `<configDir>/credentials.json`, or makes it with mode 0600.
@@ -74,13 +73,10 @@ export function makeKeysFile(name: string): void {
   makeDurable(path.dirname(path.resolve(name)));
 }
 
-/** A file of another user's is handed to this one by its group, as a secret of a container is: that may read it. */
 function requirePrivate(name: string): void {
-  const { mode, uid } = statSync(name);
-  const isOwn = uid === process.geteuid?.();
-  if ((mode & (isOwn ? GROUP_AND_OTHERS : GROUP_AND_OTHERS & ~GROUP_READS)) === 0) return;
-  const shown = (mode & 0o777).toString(8);
-  throw new Error(`${name} has mode ${shown}: others can read the secrets in it. Run: chmod 600 ${name}`);
+  const mode = modeOpenToOthers(name);
+  if (mode === undefined) return;
+  throw new Error(`${name} has mode ${mode}: others can read the secrets in it. Run: chmod 600 ${name}`);
 }
 
 function readStored(name: string): StoredCredentials {

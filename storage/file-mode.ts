@@ -2,6 +2,17 @@ import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync, realp
 
 const OTHERS = 0o077;
 const OWNER_ONLY = 0o600;
+const GROUP_READS = 0o040;
+
+/**
+ * Which mode of a file lets others than this process read the secrets in it; undefined where none does. A file of another
+ * user's is handed to this one by its group, as a secret of a container or a credential of a service is: that may read it.
+ */
+export function modeOpenToOthers(file: string): string | undefined {
+  const { mode, uid } = statSync(file);
+  const closed = uid === process.geteuid?.() ? OTHERS : OTHERS & ~GROUP_READS;
+  return (mode & closed) === 0 ? undefined : (mode & 0o777).toString(8);
+}
 
 /**
  * Takes a file that holds a secret from everyone but its owner, where that is this process.

@@ -1,5 +1,6 @@
 import type { Clock, Log, Store } from '../core/base/ports.ts';
 import type { SharedState } from '../core/base/shared.ts';
+import type { CopySource, CopyTarget } from './copy/place.ts';
 import { mongodb, mongodbSrv } from './mongo/mongo.ts';
 import type { ReaderOptions, StoreReader } from './reader.ts';
 import { sqlite } from './sqlite/sqlite.ts';
@@ -26,8 +27,12 @@ export interface OpenStore extends Store {
 export interface SharedDatabase extends SharedState {
   /** Says whose it is, unless that is said already. @param keys names the keys that it is written with */
   claim(keys: string): Promise<Claim>;
+  /** Names the keys that it is written with, where that is said. */
+  claimedWith(): Promise<string | undefined>;
   /** Begins another life of it, as after some of it was lost. */
   renew(): Promise<Claim>;
+  /** What the clock of its servers shows, ms. */
+  now(): Promise<number>;
 }
 
 export interface Claim {
@@ -42,6 +47,8 @@ interface StoreKind {
   readonly form: string;
   open(place: string, options: StoreOptions): Promise<OpenStore>;
   openReader(place: string, options: ReaderOptions): StoreReader | Promise<StoreReader>;
+  openSource(place: string): Promise<CopySource>;
+  openTarget(place: string, now: number): Promise<CopyTarget>;
   /** Whether servers of its own keep it. */
   readonly isServer: boolean;
   /** The file that it is in, which other threads of the process can open too; undefined for one in memory, or on servers. */
@@ -76,6 +83,18 @@ export function openStore(url: string, options: StoreOptions): Promise<OpenStore
 export async function openStoreReader(url: string, options: ReaderOptions): Promise<StoreReader> {
   const { kind, place } = storeAt(url);
   return kind.openReader(place, options);
+}
+
+/** To be copied elsewhere. @throws Error for a scheme that is no store's; StoreError `unavailable` */
+export async function openCopySource(url: string): Promise<CopySource> {
+  const { kind, place } = storeAt(url);
+  return kind.openSource(place);
+}
+
+/** To be copied to. @throws Error for a scheme that is no store's; StoreError `unavailable` */
+export async function openCopyTarget(url: string, now: number): Promise<CopyTarget> {
+  const { kind, place } = storeAt(url);
+  return kind.openTarget(place, now);
 }
 
 /** Whether other processes, and other threads of this one, can open the store too. */

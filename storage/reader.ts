@@ -11,6 +11,8 @@ export interface ReaderOptions {
 export interface StoreReader extends Store {
   /** Tells the listeners of `onCommit` of what was committed to a workspace since the last time. */
   refresh(workspace: string): Promise<void>;
+  /** Of a store that servers keep: names the keys that it is written with, where that is said. */
+  claimedWith?(): Promise<string | undefined>;
 }
 
 /** What is read of a store. */

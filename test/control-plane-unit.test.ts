@@ -2,24 +2,44 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
-const UNIT = readFileSync('deploy/meshd.service', 'utf8');
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-test.skipIf(!hasSystemd)('systemd finds nothing wrong with the unit of the control plane', () => {
-  const directory = mkdtempSync(path.join(tmpdir(), 'mesh-unit-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  const file = path.join(directory, 'meshd.service');
-  // It looks for the program, too.
-  writeFileSync(file, UNIT.replace('/usr/local/bin/meshd', path.resolve('bin/meshd')));
-  const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
-  expect([status, stdout, stderr]).toEqual([0, '', '']);
+describe.each(['meshd.service', 'meshd-cluster.service'])('%s', (name) => {
+  const unit = readFileSync(path.join('deploy', name), 'utf8');
+
+  test.skipIf(!hasSystemd)('has nothing that systemd finds wrong', () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'mesh-unit-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const file = path.join(directory, name);
+    // It looks for the program, too.
+    writeFileSync(file, unit.replace('/usr/local/bin/meshd', path.resolve('bin/meshd')));
+    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
+    expect([status, stdout, stderr]).toEqual([0, '', '']);
+  });
+
+  test('keeps the data where it tells the control plane to, and gives it files enough', () => {
+    const directory = /^StateDirectory=(\w+)$/m.exec(unit)?.[1];
+    expect(unit).toContain(`--config-dir /var/lib/${directory}\n`);
+    expect(unit).toMatch(/^LimitNOFILE=65536$/m);
+    expect(unit).toMatch(/^StandardError=journal$/m);
+  });
 });
 
-test('the unit keeps the data where it tells the control plane to, and gives it files enough', () => {
-  const directory = /^StateDirectory=(\w+)$/m.exec(UNIT)?.[1];
-  expect(UNIT).toContain(`--config-dir /var/lib/${directory}\n`);
-  expect(UNIT).toMatch(/^LimitNOFILE=65536$/m);
-  expect(UNIT).toMatch(/^StandardError=journal$/m);
+test('the two units differ in where the store and the keys are, and in nothing else', () => {
+  const lines = (name: string) => new Set(readFileSync(path.join('deploy', name), 'utf8').split('\n'));
+  const [alone, member] = [lines('meshd.service'), lines('meshd-cluster.service')];
+  const others = [...alone.symmetricDifference(member)].filter((line) => !line.startsWith('#'));
+  expect(others.map((line) => line.split(/[ =]/, 2).join('=')).sort()).toEqual([
+    'Description=Mesh',
+    'Description=Mesh',
+    'Environment=MESH_BUS_KEYS_FILE',
+    'Environment=MESH_KEYS_FILE',
+    'EnvironmentFile=/etc/mesh/meshd.env',
+    'ExecStart=/usr/local/bin/meshd',
+    'ExecStart=/usr/local/bin/meshd',
+    'LoadCredential=mesh-bus.json:/etc/mesh/mesh-bus.json',
+    'LoadCredential=mesh-keys.json:/etc/mesh/mesh-keys.json',
+  ]);
 });

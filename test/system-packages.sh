@@ -30,6 +30,8 @@ servers) # Compared with, put in front, spoken to by, typed into.
   need nats-server nats-server
   need turnutils_stunclient coturn
   need nginx nginx-light
+  need haproxy haproxy
+  need caddy caddy
   need curl curl
   need script bsdutils
   need zsh zsh
@@ -38,6 +40,8 @@ servers) # Compared with, put in front, spoken to by, typed into.
   need oathtool oathtool
   need faketime faketime
   need promtool prometheus
+  need nft nftables
+  need ip iproute2
   # Debian's python3 is without what makes an environment.
   python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
   ;;

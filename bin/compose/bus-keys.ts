@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { accountClaims, operatorClaims, userClaims } from '../../net/bus/claims.ts';
 import { encodeJwt } from '../../net/bus/jwt.ts';
 import { type Role, type SigningKey, seedText, signingKey, signingKeyOf } from '../../net/bus/nkey.ts';
+import { modeOpenToOthers } from '../../storage/file-mode.ts';
 import { ConfigError } from './config.ts';
 
 /** What the control plane lets nodes in with, at servers that know its operator. Secret as a whole. */
@@ -44,7 +45,7 @@ const keysFile = z.strictObject({
 /** @throws ConfigError that repeats nothing of the file */
 export function readBusKeys(file: string): BusKeys {
   const refuse = (why: string) => new ConfigError([`MESH_BUS_KEYS_FILE: ${file} ${why}`]);
-  if ((statSync(file).mode & 0o077) !== 0) throw refuse(`holds secrets and others can read it: run chmod 600 ${file}`);
+  if (modeOpenToOthers(file) !== undefined) throw refuse(`holds secrets and others can read it: run chmod 600 ${file}`);
   let content: unknown;
   try {
     content = JSON.parse(readFileSync(file, 'utf8'));

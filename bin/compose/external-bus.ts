@@ -43,7 +43,7 @@ export function startExternalBus(
   const bus = new ExternalBus({
     place,
     mode: env.MESH_SIGNALING_AUTH === 'token' ? 'token' : 'open',
-    signIn: busKeys ? () => signInAs(busKeys.plane) : signInOf(place, env),
+    signIn: busSignIn(place, env, busKeys),
     onTrouble(error) {
       const reason = error instanceof Error ? error.message : 'the server closed the connection';
       // An outage is said once, not at every attempt.
@@ -84,10 +84,13 @@ async function probe(bus: Pick<ExternalBus, 'isUp' | 'roundTrip' | 'server'>, tr
   }
 }
 
-function signInOf(
+/** What the control plane signs in with there. */
+export function busSignIn(
   { login }: BusPlace,
   { MESH_BUS_CREDS: creds }: ExternalBusEnvironment,
+  busKeys: BusKeys | undefined,
 ): ExternalBusOptions['signIn'] {
+  if (busKeys) return () => signInAs(busKeys.plane);
   if (creds !== undefined) return () => ({ authenticator: credsAuthenticator(readFileSync(creds)) });
   if (login === undefined) return () => ({});
   const authenticator =

@@ -1,10 +1,13 @@
 import { type ClockStep, GuardedClock } from '../../core/base/guarded-clock.ts';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Log, Store } from '../../core/base/ports.ts';
+import { RemoteClock } from '../../core/base/remote-clock.ts';
 import type { ClockMark } from '../../storage/clock-mark.ts';
 
 /** How soon a step is noticed, and what ended by it ends, ms. */
 const LOOK_MS = 1_000;
+/** By what the clock of the host differs from that of the database before it is told of. */
+const OFF_MS = 1_000;
 /** What is shown again at most after a crash. */
 const MARK_EACH_LOOKS = 10;
 
@@ -17,16 +20,19 @@ interface Guarding {
   readonly mark: ClockMark;
   readonly store: Pick<Store, 'workspaces' | 'audit'>;
   readonly log: Log;
+  /** What the servers of the database show: where it is told, that is the clock of all control planes on it. */
+  readonly serverNow?: (() => Promise<number>) | undefined;
 }
 
 /**
  * Has a clock go on from what this plane has shown before: by its mark, and by the newest entry of each audit log. From
  * then on it is looked at each second, and what it shows is kept.
  */
-export async function guardClock({ clock, mark, store, log }: Guarding) {
+export async function guardClock({ clock, mark, store, log, serverNow }: Guarding) {
+  const hear = serverNow && (await goByServers(clock, serverNow, log));
   let told: (step: ClockStep) => void = () => undefined;
   clock.onStep = (step) => {
-    logStep(step, mark, log);
+    logStep(step, { mark, log, whose: serverNow ? 'the database' : 'this host' });
     told(step);
   };
   clock.startFrom(Math.max(mark.read() ?? 0, await newestEntry(store)));
@@ -44,6 +50,7 @@ export async function guardClock({ clock, mark, store, log }: Guarding) {
   keep();
   let looks = 0;
   const timer = setInterval(() => {
+    void hear?.();
     clock.now();
     looks += 1;
     if (looks % MARK_EACH_LOOKS === 0) keep();
@@ -61,6 +68,36 @@ export async function guardClock({ clock, mark, store, log }: Guarding) {
   };
 }
 
+/** @returns what asks the servers again, and by that notices where their clock was set or another one leads */
+async function goByServers(
+  clock: GuardedClock,
+  serverNow: () => Promise<number>,
+  log: Log,
+): Promise<() => Promise<void>> {
+  const servers = new RemoteClock(() => performance.now());
+  await servers.hear(serverNow);
+  clock.goBy(() => servers.now());
+  let asking: Promise<void> | undefined;
+  let isOff = false;
+  const tell = () => {
+    const wasOff = isOff;
+    isOff = Math.abs(clock.hostAheadMs) >= OFF_MS;
+    const seconds = Math.round(clock.hostAheadMs / 1_000);
+    if (isOff && !wasOff) log.warn({ seconds }, 'the clock of this host differs from that of the database: that holds');
+  };
+  tell();
+  return async () => {
+    // While they do not answer, time passes as it does here.
+    asking ??= servers
+      .hear(serverNow)
+      .then(tell, () => undefined)
+      .finally(() => {
+        asking = undefined;
+      });
+    await asking;
+  };
+}
+
 async function newestEntry(store: Guarding['store']): Promise<number> {
   let newest = 0;
   for (const workspace of new Set([SYSTEM_WORKSPACE, ...(await store.workspaces())])) {
@@ -70,14 +107,17 @@ async function newestEntry(store: Guarding['store']): Promise<number> {
   return newest;
 }
 
-function logStep({ direction, ms, aheadMs }: ClockStep, { file }: ClockMark, log: Log): void {
+function logStep(
+  { direction, ms, aheadMs }: ClockStep,
+  { mark: { file }, log, whose }: Pick<Guarding, 'mark' | 'log'> & { readonly whose: string },
+): void {
   const fields = { seconds: Math.round(ms / 1_000), aheadSeconds: Math.round(aheadMs / 1_000) };
   if (direction === 'forward') {
-    log.warn(fields, 'the clock of this host went forward, or the host slept: what ended meanwhile has ended');
+    log.warn(fields, `the clock of ${whose} went forward, or this host slept: what ended meanwhile has ended`);
   } else {
     log.warn(
       { ...fields, file },
-      'the clock of this host went back: this control plane goes on from what it showed, at half speed, until the host ' +
+      `the clock of ${whose} went back: this control plane goes on from what it showed, at half speed, until that ` +
         'has caught up. Where the clock was wrong before, and by much: stop, remove the file, start',
     );
   }

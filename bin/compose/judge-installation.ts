@@ -10,17 +10,27 @@ import { headsIn } from '../../storage/log-heads.ts';
 import { DamageError, isDamage } from '../../storage/sqlite/database.ts';
 import { damaged } from '../../storage/sqlite/integrity.ts';
 import { hasEntries, readLogs } from '../../storage/sqlite/losses.ts';
+import { whyNotInUse } from '../../storage/sqlite/moved.ts';
 import { entriesLost, lossLine } from './loss-words.ts';
 import { damageRefusal, keyRefusal, lossRefusal, type Missing, type Place } from './refusals.ts';
 
 /**
- * Holds an installation against what is known of it apart from its database (docs/reliability.md). Nothing is written.
+ * Whether a control plane can be started on an installation (docs/reliability.md). Nothing is written.
  *
  * @param file of the database; undefined for one in memory
  * @returns why a start needs --accept-loss, and what else can be done; undefined where nothing is missing
  * @throws Error where a start is refused with --accept-loss too
  */
 export async function judgeInstallation(configDir: string, file: string | undefined): Promise<string | undefined> {
+  if (file !== undefined) {
+    const moved = await explaining({ configDir, file }, async () => whyNotInUse(file));
+    if (moved !== undefined) throw new Error(moved);
+  }
+  return judgeLosses(configDir, file);
+}
+
+/** Holds an installation against what is known of it apart from its database. @throws Error as `judgeInstallation` */
+export async function judgeLosses(configDir: string, file: string | undefined): Promise<string | undefined> {
   const credentials = readCredentials(configDir);
   const logs = credentials && buildKeyring(credentials).logs;
   if (file === undefined) return undefined;

@@ -132,8 +132,8 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const keys = buildKeyring(credentials, relayToken, opened.heads);
     const store = reservedStore(measured(opened.store, metrics), disk.isFull);
     diskMetrics(metrics, disk);
-    const guard =
-      clock instanceof GuardedClock ? await guardClock({ clock, mark: clockMarkIn(configDir), store, log }) : undefined;
+    const guarded = { mark: clockMarkIn(configDir), store, log, serverNow: opened.store.shared?.now };
+    const guard = clock instanceof GuardedClock ? await guardClock({ clock, ...guarded }) : undefined;
     undo.push(() => guard?.stop());
     if (clock instanceof GuardedClock) clockMetrics(metrics, clock);
 

@@ -97,6 +97,12 @@ function checkClock(clock: GuardedClock): ReadyCheck {
   const seconds = Math.round(clock.aheadMs / 1_000);
   const { forward, back } = clock.steps;
   const steps = `steps since the start: ${forward} forward, ${back} back`;
+  const off = Math.round(clock.hostAheadMs / 1_000);
+  if (off !== 0) {
+    const where = `${Math.abs(off)} s ${off > 0 ? 'ahead of' : 'behind'} that of the database`;
+    const detail = `The clock of this host is ${where}, which all control planes go by: set it right (${steps}).`;
+    return { name, state: 'degraded', detail };
+  }
   if (seconds === 0) return { name, state: 'ok', detail: `is that of the host; ${steps}` };
   const detail = `The clock of this host went back and is ${seconds} s behind what was recorded; times run at half speed until it has caught up (${steps}).`;
   return { name, state: 'degraded', detail };

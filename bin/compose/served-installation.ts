@@ -1,12 +1,14 @@
 import type { LastingHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
 import { checkpointsIn, missingIn } from '../../core/audit/losses.ts';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
-import type { Store } from '../../core/base/ports.ts';
-import { credentialsFile, loadCredentials, readCredentials, readKeysFile } from '../../storage/credentials.ts';
+import { type Store, StoreError } from '../../core/base/ports.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
+import { type Credentials, credentialsFile, loadCredentials } from '../../storage/credentials.ts';
 import { buildKeyring, nameOfKeys } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { type OpenStore, openStore, type SharedDatabase } from '../../storage/open.ts';
+import { type OpenStore, openStore, openStoreReader, type SharedDatabase } from '../../storage/open.ts';
 import { ACCEPTED } from '../../storage/sqlite/accept.ts';
+import { type KeyPlace, knownCredentials } from './known-credentials.ts';
 import { lossLine, NOTHING_MISSING } from './loss-words.ts';
 import type { Installation, InstallationOptions } from './open-installation.ts';
 
@@ -19,17 +21,18 @@ import type { Installation, InstallationOptions } from './open-installation.ts';
 export async function openServed(options: InstallationOptions): Promise<Installation> {
   const { configDir, keysFile, storeUrl, clock, log, acceptLoss = false } = options;
   const heads = headsIn(configDir);
-  const known = keysFile === undefined ? readCredentials(configDir) : readKeysFile(keysFile);
+  const known = knownCredentials(options);
   const store = await openStore(storeUrl, { clock, log });
   try {
     const shared = sharedDatabase(store);
-    if (!known) await requireNew(store, configDir, heads);
-    await requireHeld(store, { heads, acceptLoss, logs: known && buildKeyring(known).logs });
+    const losses = await judged(store, await shared.claimedWith(), { ...options, heads, known });
+    if (losses.length === 0 && acceptLoss && heads.all().length > 0) throw new Error(NOTHING_MISSING);
+    if (losses.length > 0 && !acceptLoss) throw new Error(lossRefusal(losses));
+    await giveUp(store, heads, losses);
     const credentials = keysFile !== undefined && known ? known : loadCredentials(configDir);
-    const own = nameOfKeys(credentials);
     if (acceptLoss) await shared.renew();
-    const { keys, epoch } = await shared.claim(own);
-    if (keys !== own) throw new Error(otherKeys(keysFile ?? credentialsFile(configDir), own, keys));
+    const { keys, epoch } = await shared.claim(nameOfKeys(credentials));
+    requireOwn(keys, credentials, options);
     if (!heads.wereKept()) heads.begin(await checkpointsIn(store));
     return { store, credentials, heads, epoch };
   } catch (error) {
@@ -38,20 +41,63 @@ export async function openServed(options: InstallationOptions): Promise<Installa
   }
 }
 
+/** Why no control plane starts on a database that servers keep, and what to do. Nothing is written. */
+export async function whyNoStartServed(place: KeyPlace, url: string): Promise<string | undefined> {
+  const reader = await openStoreReader(url, { log: silentLog, writes: { commit: refuse, record: refuse } });
+  try {
+    const known = knownCredentials(place);
+    const losses = await judged(reader, await reader.claimedWith?.(), {
+      ...place,
+      heads: headsIn(place.configDir),
+      known,
+    });
+    return losses.length > 0 ? lossRefusal(losses) : undefined;
+  } catch (error) {
+    return error instanceof StoreError ? error.subject : (error as Error).message;
+  } finally {
+    await reader.close();
+  }
+}
+
+const refuse = () => Promise.reject(new TypeError('What is judged is only read.'));
+
 function sharedDatabase({ shared }: OpenStore): SharedDatabase {
   if (!shared) throw new TypeError('A store that servers keep says nothing of its installation.');
   return shared;
 }
 
-function otherKeys(file: string, own: string, keys: string): string {
-  return [
-    `${file} has other keys (${own}) than those that the database which MESH_STORE_URL names was written with (${keys}), so nothing was started.`,
-    'Give every control plane of the database the same file, by MESH_KEYS_FILE, or name another database.',
-  ].join('\n');
+/** @throws Error where the database was written with other keys */
+function requireOwn(keys: string, credentials: Credentials, { configDir, keysFile }: KeyPlace): void {
+  const own = nameOfKeys(credentials);
+  if (keys === own) return;
+  throw new Error(
+    [
+      `${keysFile ?? credentialsFile(configDir)} has other keys (${own}) than those that the database which MESH_STORE_URL names was written with (${keys}), so nothing was started.`,
+      'Give every control plane of the database the same file, by MESH_KEYS_FILE, or name another database.',
+    ].join('\n'),
+  );
 }
 
-/** @throws Error where keys would be made anew for a database that has been written */
-async function requireNew(store: Store, configDir: string, heads: LastingHeads): Promise<void> {
+type Logs = Pick<Store, 'auditTree' | 'workspaces'>;
+type Losses = Awaited<ReturnType<typeof missingIn>>;
+
+interface Known extends KeyPlace {
+  readonly heads: LastingHeads;
+  /** Undefined where there are no keys yet. */
+  readonly known: Credentials | undefined;
+}
+
+/**
+ * @param claimed names the keys that the database says it is written with
+ * @returns what it lacks
+ * @throws Error where it was written with other keys, or they would be made anew
+ */
+async function judged(store: Logs, claimed: string | undefined, place: Known): Promise<Losses> {
+  const { configDir, heads, known } = place;
+  if (known) {
+    if (claimed !== undefined) requireOwn(claimed, known, place);
+    return lossesOf(store, heads, buildKeyring(known).logs);
+  }
   if (heads.all().length > 0) {
     throw new Error(
       `${credentialsFile(configDir)} is not there, and log-heads beside it shows that it was, so nothing was started or changed. Put it back, or name another --config-dir.`,
@@ -62,36 +108,28 @@ async function requireNew(store: Store, configDir: string, heads: LastingHeads):
       `${credentialsFile(configDir)} is not there, and the database that MESH_STORE_URL names was written with the keys in it, so nothing was started or changed. Put it there, or name another database.`,
     );
   }
-}
-
-interface Known {
-  readonly heads: LastingHeads;
-  /** Undefined where there are no keys yet. */
-  readonly logs: PublicLogKeys | undefined;
-  readonly acceptLoss: boolean;
+  return [];
 }
 
 /**
  * Holds a database against what this control plane has signed of it: it can have been set back, as by a restore of the
- * servers. Of what others have signed it knows nothing, and a directory that is new says nothing. What is given up, the log
- * says.
- *
- * @throws Error that says what is missing
+ * servers. Of what others have signed it knows nothing, and a directory that is new says nothing.
  */
-async function requireHeld(store: Store, { heads, logs, acceptLoss }: Known): Promise<void> {
+function lossesOf(store: Logs, heads: LastingHeads, logs: PublicLogKeys): Promise<Losses> {
   // Others begin logs too: one without a head here lacks none.
-  const own = { all: heads.all, wereKept: () => false };
-  const losses = logs ? await missingIn(store, own, logs) : [];
-  if (losses.length === 0 && acceptLoss && heads.all().length > 0) throw new Error(NOTHING_MISSING);
-  if (losses.length > 0 && !acceptLoss) {
-    throw new Error(
-      [
-        'the database that MESH_STORE_URL names has less than this installation had, so nothing was started or changed:',
-        ...losses.map((loss) => `  - ${lossLine(loss)}`),
-        'Name the right database, restore what is missing there, or give it up: meshd --accept-loss',
-      ].join('\n'),
-    );
-  }
+  return missingIn(store, { all: heads.all, wereKept: () => false }, logs);
+}
+
+function lossRefusal(losses: Losses): string {
+  return [
+    'the database that MESH_STORE_URL names has less than this installation had, so nothing was started or changed:',
+    ...losses.map((loss) => `  - ${lossLine(loss)}`),
+    'Name the right database, restore what is missing there, or give it up: meshd --accept-loss',
+  ].join('\n');
+}
+
+/** What is given up, the log says. */
+async function giveUp(store: Store, heads: LastingHeads, losses: Losses): Promise<void> {
   for (const loss of losses) {
     const { workspace } = loss;
     const tree = store.auditTree(workspace);

@@ -114,7 +114,7 @@ function requireSame(configDir: string, installations: readonly string[], file: 
 }
 
 /** What the control key names, as in the origins of the logs. */
-export function installationOf(configDir: string): string {
+function installationOf(configDir: string): string {
   return buildKeyring(loadCredentials(configDir)).logs.originOf('');
 }
 

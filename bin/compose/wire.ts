@@ -91,9 +91,14 @@ export async function startWire(
     });
   try {
     const place = busPlaceOf(env);
+    const elsewhere: Omit<Running, 'address'>[] = [];
+    const begun = <T extends Omit<Running, 'address'>>(part: T) => {
+      elsewhere.push(part);
+      running.push(part);
+    };
     if (place) {
-      running.push(await serveNodes(startExternalBus(place, env, busKeys, log), services, leadership, () => undefined));
-      if (busKeys) running.push(await startAccountUpdates(place, busKeys, services, leadership));
+      begun(await serveNodes(startExternalBus(place, env, busKeys, log), services, leadership, () => undefined));
+      if (busKeys) begun(await startAccountUpdates(place, busKeys, services, leadership));
     }
     const bus = place ? undefined : await startEmbeddedBus();
     const relay = await start('MESH_RELAY_LISTEN', async (address) => {
@@ -108,7 +113,7 @@ export async function startWire(
     );
     const remote = await startRemoteRelays({ env, app }, relay?.address, services);
     running.push(remote);
-    const own = [bus, relay, stun].filter((part) => part !== undefined);
+    const own = [...elsewhere, ...[bus, relay, stun].filter((part) => part !== undefined)];
     return {
       listeners: { bus: bus?.address, relay: relay?.address, stun: stun?.address },
       checks: () => [...own, ...remote.parts],

@@ -8,6 +8,8 @@ export interface TimeSources {
   monotonic(): number;
 }
 
+type Wall = TimeSources['wall'];
+
 /** The wall clock went another way than the time that passed. */
 export interface ClockStep {
   readonly direction: 'forward' | 'back';
@@ -31,15 +33,26 @@ export class GuardedClock implements Clock {
   /** Told of each step, once. */
   onStep: (step: ClockStep) => void = () => undefined;
   readonly #steps = { forward: 0, back: 0 };
+  /** Of the host, unless it is told to go by another one. */
+  #wallNow: Wall;
   #shown: number;
   #wall: number;
   #monotonic: number;
 
   constructor(sources: TimeSources) {
     this.#sources = sources;
+    this.#wallNow = sources.wall;
     this.#wall = sources.wall();
     this.#monotonic = sources.monotonic();
     this.#shown = this.#wall;
+  }
+
+  /** Shows another wall clock than that of the host: from the beginning, so that what they differ by is no step. */
+  goBy(wall: Wall): void {
+    this.#wallNow = wall;
+    this.#wall = wall();
+    this.#shown = this.#wall;
+    this.#monotonic = this.#sources.monotonic();
   }
 
   /** Goes on from an instant that was shown before this start; one that is past already changes nothing. */
@@ -51,7 +64,7 @@ export class GuardedClock implements Clock {
   }
 
   now(): number {
-    const [wall, monotonic] = [this.#sources.wall(), this.#sources.monotonic()];
+    const [wall, monotonic] = [this.#wallNow(), this.#sources.monotonic()];
     const passed = Math.max(0, monotonic - this.#monotonic);
     const step = wall - this.#wall - passed;
     this.#shown = Math.max(wall, this.#shown + passed * SLOWED);
@@ -64,6 +77,11 @@ export class GuardedClock implements Clock {
   /** How far it is ahead of the wall clock, ms; 0 while it shows that. */
   get aheadMs(): number {
     return Math.max(0, this.now() - this.#wall);
+  }
+
+  /** How far the clock of the host is from the wall clock that it goes by, ms; 0 where that is the one of the host. */
+  get hostAheadMs(): number {
+    return this.#wallNow === this.#sources.wall ? 0 : this.#sources.wall() - this.#wallNow();
   }
 
   /** Steps of the wall clock since the start. */

@@ -1,7 +1,7 @@
 import type { MongoClient } from 'mongodb';
 
 /** A transaction takes some tens of milliseconds: one open for so long with nothing asked of it has no process that runs. */
-const ABANDONED_MS = 3_000;
+const ABANDONED_MS = 1_500;
 const PAUSE_MS = 500;
 
 /**

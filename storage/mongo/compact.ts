@@ -5,7 +5,7 @@ import { COMPACTED, isNamed } from '../compaction.ts';
 import type { Connection } from './connect.ts';
 import { type RecordDoc, type VersionDoc, versionId } from './documents.ts';
 import { loadHeads, writeHeads } from './heads.ts';
-import { findWorkspace, isKept } from './workspaces.ts';
+import { findWorkspace, isKept, requireHere } from './workspaces.ts';
 
 /** Versions dropped in one transaction. */
 const PAGE = 500;
@@ -41,6 +41,7 @@ function mark(connection: Connection, ws: string, upTo: number, keep: readonly n
   return connection.transaction(async (session) => {
     const workspace = await findWorkspace(connection, ws, session);
     if (!workspace) return undefined;
+    requireHere(workspace);
     const compacted = Math.max(workspace.compacted, Math.min(upTo, workspace.revision));
     // What an earlier call gave up cannot be kept any more.
     const kept = [...new Set(keep)]

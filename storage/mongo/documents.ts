@@ -1,6 +1,7 @@
 import { type Binary, type Filter, MaxKey, type ObjectId } from 'mongodb';
 import type { Kind, RecordKey } from '../../core/base/record.ts';
 import { foldName } from '../../core/base/record.ts';
+import type { CopyMark, Moved } from '../copy/moved.ts';
 
 /** Where a workspace stands: moved on by each write to it, in the transaction of that write. */
 export interface WorkspaceDoc {
@@ -16,6 +17,8 @@ export interface WorkspaceDoc {
   /** Which past revisions can still be read: those from here on, and those of `keep`. */
   readonly compacted: number;
   readonly keep: readonly number[];
+  /** The database is being moved elsewhere, or was: whoever has it open still writes nothing more. */
+  readonly moved?: true;
 }
 
 /** A name that was ever used and is known to history. Names are folded. */
@@ -113,10 +116,15 @@ export interface CallDoc extends Ending {
   readonly text: string;
 }
 
-/** The one document that says what the collections are. */
+/** What the collections are; and of a database that no control plane starts on, why. Each in a document of its own. */
 export interface SchemaDoc {
-  readonly _id: 'schema';
-  readonly version: number;
+  readonly _id: 'schema' | 'moved' | 'copy';
+  readonly version?: number;
+  /** Counts the workspaces that were made, and the moves: each two of them meet here. */
+  readonly begun?: number;
+  readonly moved?: Moved;
+  /** `run` is that of the process that writes it. */
+  readonly copy?: CopyMark & { readonly run: string };
 }
 
 /** The one document that says whose the database is. */
@@ -144,6 +152,16 @@ export function recordId(ws: string, { kind, name }: RecordKey): RecordDoc['_id'
 /** The names of a kind, in order. */
 export function namesAfter(ws: string, kind: Kind, name = ''): Filter<RecordDoc> {
   return { _id: { $gt: recordId(ws, { kind, name }), $lt: { ws, kind, name: BEYOND } } };
+}
+
+/** All records of a workspace, or all that they were. */
+export function everythingOf<Id extends RecordDoc['_id']>(ws: string): { readonly $gt: Id; readonly $lt: Id } {
+  return { $gt: { ws } as Id, $lt: { ws, kind: BEYOND as Kind } as Id };
+}
+
+/** All of a log. */
+export function entriesOf(ws: string): { readonly $gte: EntryDoc['_id']; readonly $lt: EntryDoc['_id'] } {
+  return { $gte: entryId(ws, 0), $lt: entryId(ws, Number.POSITIVE_INFINITY) };
 }
 
 /** Comes after every text. */

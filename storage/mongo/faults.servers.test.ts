@@ -91,6 +91,27 @@ describe.skipIf(!hasMongod)('while the servers of a database fail', () => {
     expect(seen).toEqual(seen.map((_, n) => n + 1));
     await requireWholeTree(one, ws);
   });
+
+  test('who waits for what others wrote is held up by a change of primary, and not refused', async () => {
+    const [one, other] = stores as [Store, Store];
+    const ws = `${WS}_heard`;
+    await one.commit(ws, [{ op: 'create', record: draft('seen') }], WHY);
+    let [isOver, heard] = [false, 0];
+    const asking = Array.from({ length: WRITERS }, async (_, nth) => {
+      while (!isOver) {
+        await (nth % 2 ? one : other).caughtUp([ws]);
+        heard += 1;
+      }
+    });
+    const asked = Promise.all(asking);
+    asked.catch(() => undefined);
+    await expect.poll(() => heard).toBeGreaterThan(WRITERS);
+    await servers.stepDown();
+    const before = heard;
+    await Promise.race([asked, expect.poll(() => heard, { timeout: 40_000 }).toBeGreaterThan(before + 2 * WRITERS)]);
+    isOver = true;
+    await asked;
+  });
 });
 
 async function watchAll(store: Store, ws: string, signal: AbortSignal): Promise<number[]> {

@@ -6,6 +6,8 @@ import type { Entry } from '../apply-batch.ts';
 import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
 import { bytesOf, type EntryDoc, entryId, type WorkspaceDoc } from './documents.ts';
+import { requireBegun } from './moved.ts';
+import { requireHere } from './workspaces.ts';
 
 /** A document of the server is at most 16 MiB; an entry is the largest of them. */
 const MAX_ENTRY_BYTES = 12 * 1024 * 1024;
@@ -62,15 +64,18 @@ export class Head {
 
 /** The workspaces of the names, in the order of their names: two transactions meet at the first that they share. */
 export async function loadHeads(
-  { workspaces }: Connection,
+  connection: Connection,
   names: readonly string[],
   session: ClientSession,
 ): Promise<Map<string, Head>> {
-  const found = await workspaces
+  const found = await connection.workspaces
     .find({ _id: { $in: [...names] } }, { session, projection: { keep: 0, compacted: 0 } })
     .toArray();
+  for (const each of found) requireHere(each);
   const byName = new Map(found.map((each) => [each._id, each as WorkspaceDoc]));
-  return new Map([...new Set(names)].sort().map((name) => [name, new Head(name, byName.get(name))]));
+  const all = new Set(names);
+  if (byName.size < all.size) await requireBegun(connection, session);
+  return new Map([...all].sort().map((name) => [name, new Head(name, byName.get(name))]));
 }
 
 export async function writeHeads(connection: Connection, heads: Iterable<Head>, session: ClientSession): Promise<void> {

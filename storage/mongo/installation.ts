@@ -5,11 +5,23 @@ import type { Connection } from './connect.ts';
 import { isDuplicate } from './errors.ts';
 
 /** What the database says of the installation, in one document that any number of control planes may make at once. */
-export function installationIn(connection: Connection): Pick<SharedDatabase, 'claim' | 'renew'> {
+export function installationIn(
+  connection: Connection,
+): Pick<SharedDatabase, 'claim' | 'claimedWith' | 'renew' | 'now'> {
   return {
     claim: (keys) => settle(connection, { keys: { $ifNull: ['$keys', { $literal: keys }] } }),
+    claimedWith: () => claimedWith(connection),
     renew: () => settle(connection, { of: null }),
+    async now() {
+      const { localTime } = await connection.client.db('admin').command({ hello: 1 });
+      return localTime.getTime();
+    },
   };
+}
+
+/** Names the keys that the database is written with, where that is said. */
+export function claimedWith({ run, installation }: Connection): Promise<string | undefined> {
+  return run(async (session) => (await installation.findOne({ _id: 'installation' }, { session }))?.keys);
 }
 
 /** @param set first; then the epoch is made anew unless it is of the collection that is there */

@@ -10,6 +10,8 @@ function served(scheme: string, form: string) {
       (await import('./store.ts')).openMongoStore({ url: `${scheme}:${place}`, ...options }),
     openReader: async (place: string, options: ReaderOptions) =>
       (await import('./reader.ts')).openMongoReader({ url: `${scheme}:${place}`, ...options }),
+    openSource: async (place: string) => (await import('./copy-source.ts')).openMongoSource(`${scheme}:${place}`),
+    openTarget: async (place: string) => (await import('./copy-target.ts')).openMongoTarget(`${scheme}:${place}`),
     file: () => undefined,
   };
 }

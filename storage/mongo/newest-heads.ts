@@ -1,24 +1,33 @@
-import { ReadConcern } from 'mongodb';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { gathered } from '../gathered.ts';
 import type { Connection } from './connect.ts';
 
 /** A primary that finds no majority within this time is asked no longer, ms: there may be another one. */
 const CONFIRM_MS = 2_000;
-const LINEARIZABLE = new ReadConcern('linearizable');
 
 /**
  * The revisions of workspaces, with all that was acknowledged before the question: a primary that has been deposed, and does
  * not know it yet, cannot confirm itself to a majority. What is read after that is at least as new.
  */
-export function newestHeads({ run, workspaces }: Connection) {
+export function newestHeads({ client, run, workspaces }: Connection) {
+  const { dbName, collectionName } = workspaces;
+  const question = {
+    find: collectionName,
+    filter: { _id: SYSTEM_WORKSPACE },
+    projection: { revision: 1 },
+    limit: 1,
+    singleBatch: true,
+    readConcern: { level: 'linearizable' },
+    maxTimeMS: CONFIRM_MS,
+  };
+  // A find of the driver, asked again by itself, would wait for the instant of the refusal, which a server takes for a mistake
+  // in such a question. A command is asked again from the beginning.
   const confirmed = () =>
     run(
-      (session) =>
-        workspaces.findOne(
-          { _id: SYSTEM_WORKSPACE },
-          { session, projection: { revision: 1 }, readConcern: LINEARIZABLE, maxTimeMS: CONFIRM_MS },
-        ),
+      async (session) => {
+        const { cursor } = await client.db(dbName).command(question, { session });
+        return (cursor.firstBatch as { revision: number }[])[0];
+      },
       { isFirst: true },
     );
   return gathered(async (names) => {

@@ -1,6 +1,7 @@
 import { type ReaderOptions, type Reads, readerOn, type StoreReader } from '../reader.ts';
 import { queryAudit } from './audit.ts';
 import { type Connection, connectionTo } from './connect.ts';
+import { claimedWith } from './installation.ts';
 import { readCommits, versionBytesBetween } from './log.ts';
 import { newestHeads } from './newest-heads.ts';
 import { getRecord, getRecordById, listRecords, lookupRecord } from './read.ts';
@@ -13,7 +14,8 @@ export function openMongoReader({ url, ...options }: ReaderOptions & { readonly 
   const connection = connectionTo(url);
   const newest = newestHeads(connection);
   const newestOf = async (workspace: string) => (await newest([workspace])).get(workspace) ?? 0;
-  return readerOn(readsOn(connection), options, connection.close, newestOf);
+  const reader = readerOn(readsOn(connection), options, connection.close, newestOf);
+  return { ...reader, claimedWith: () => claimedWith(connection) };
 }
 
 export function readsOn(connection: Connection): Reads {

@@ -8,6 +8,7 @@ import { follow } from './follow.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { installationIn } from './installation.ts';
 import { acquireLease, type LeaseClock, leaseStates, releaseLease } from './lease.ts';
+import { requireInUse } from './moved.ts';
 import { newestHeads } from './newest-heads.ts';
 import { readsOn } from './reader.ts';
 import { migrate } from './schema.ts';
@@ -25,6 +26,7 @@ export interface MongoStoreOptions {
 export async function openMongoStore({ url, ...options }: MongoStoreOptions): Promise<OpenStore> {
   const connection = await connect(url);
   try {
+    await requireInUse(connection);
     await migrate(connection);
     return await storeOn(connection, options);
   } catch (error) {

@@ -3,7 +3,7 @@ import { StoreError } from '../../core/base/ports.ts';
 import type { Connection } from './connect.ts';
 import { bytesOf, entryId } from './documents.ts';
 import { isDuplicate } from './errors.ts';
-import { findWorkspace } from './workspaces.ts';
+import { findWorkspace, requireHere } from './workspaces.ts';
 
 const HASH_BYTES = 32;
 const DAY_MS = 86_400_000;
@@ -63,7 +63,9 @@ function hashIn(hashes: Uint8Array | undefined, { level, index }: HashId): Uint8
 /** Of the checkpoints of a day the largest stays. */
 function keepCheckpoint(connection: Connection, ws: string, { at, size, note }: KeptCheckpoint): Promise<void> {
   return connection.run(async (session) => {
-    if (!(await findWorkspace(connection, ws, session))) throw new StoreError('not_found', `a log of ${ws}`);
+    const workspace = await findWorkspace(connection, ws, session);
+    if (!workspace) throw new StoreError('not_found', `a log of ${ws}`);
+    requireHere(workspace);
     try {
       await connection.checkpoints.updateOne(
         { _id: { ws, day: Math.floor(at / DAY_MS) }, size: { $lte: size } },

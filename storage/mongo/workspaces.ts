@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongodb';
 import type { AsOf } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
+import { unavailable } from '../unavailable.ts';
 import type { Collections, Connection } from './connect.ts';
 import type { WorkspaceDoc } from './documents.ts';
 
@@ -12,6 +13,11 @@ export async function findWorkspace(
   session: ClientSession,
 ): Promise<WorkspaceDoc | undefined> {
   return (await workspaces.findOne({ _id: name }, { session })) ?? undefined;
+}
+
+/** Read in the transaction of a write, so that none comes after a move has begun. @throws StoreError `unavailable` */
+export function requireHere({ moved }: Pick<WorkspaceDoc, 'moved'>): void {
+  if (moved) throw unavailable('the database is being moved, or was: end this meshd, and start it on the new one');
 }
 
 /** @throws StoreError `compacted` */

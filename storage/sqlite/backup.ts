@@ -9,6 +9,7 @@ import { unavailable } from '../unavailable.ts';
 import { asStoreError, createPrivate, openForReading } from './database.ts';
 import { faultIn } from './integrity.ts';
 import { logsOf } from './losses.ts';
+import { clearMoved } from './moved.ts';
 import { sizeOf } from './tree.ts';
 
 export interface BackupOptions {
@@ -116,6 +117,8 @@ export function takeLabel(file: string): string | undefined {
     const credentials = rowOf(database, CREDENTIALS);
     // What is dropped is overwritten too: the keys are not to stay in free pages.
     database.exec(`PRAGMA secure_delete = ON; DROP TABLE IF EXISTS ${TABLE}`);
+    // What is restored is to be started on, also where it is the file that was moved elsewhere.
+    clearMoved({ connection: database });
     return credentials;
   } finally {
     database.close();

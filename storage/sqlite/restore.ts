@@ -1,13 +1,13 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { StoreError } from '../../core/base/ports.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { keepCredentials } from '../credentials.ts';
 import { giveToOwner, makeDurable } from '../owned-file.ts';
 import { unavailable } from '../unavailable.ts';
 import { copyDatabase, takeLabel } from './backup.ts';
-import { openDatabase, openForReading } from './database.ts';
+import { openForReading } from './database.ts';
 import { faultIn } from './integrity.ts';
+import { moveAside } from './move-aside.ts';
 import { APPLICATION_ID } from './schema.ts';
 import { openSqliteStore } from './store.ts';
 
@@ -44,7 +44,7 @@ export async function putInPlace(options: {
     copyDatabase(file, draft);
     credentials = takeLabel(draft);
     makeDurable(draft);
-    aside = moveAside(to, now);
+    aside = moveAside(to, 'restore', now);
     renameSync(draft, to);
   } catch (error) {
     rmSync(draft, { force: true });
@@ -56,23 +56,4 @@ export async function putInPlace(options: {
   await store.close();
   const kept = credentials !== undefined && keepCredentials(configDir, credentials);
   return { aside, credentials: kept };
-}
-
-/** The database and what SQLite keeps beside it, together: a damaged one may be of use still. */
-function moveAside(file: string, now: number): string | undefined {
-  if (existsSync(file)) fold(file);
-  const aside = `${file}.before-restore-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
-  // The log of a database that is gone too: it may be the newest there is, and would be taken for that of the next one.
-  const ends = ['', '-wal', '-shm'].filter((end) => existsSync(`${file}${end}`));
-  for (const end of ends) renameSync(`${file}${end}`, `${aside}${end}`);
-  return ends[0] === undefined ? undefined : `${aside}${ends[0]}`;
-}
-
-/** Closing the only connection moves the log into the file. @throws StoreError where another process has it open */
-function fold(file: string): void {
-  try {
-    openDatabase(file).close();
-  } catch (error) {
-    if (!(error instanceof StoreError) || error.subject.includes('is in use')) throw error;
-  }
 }

@@ -11,6 +11,7 @@ import { nothingToWatch, watchFiles } from './file-watch.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { damaged } from './integrity.ts';
 import { acquireLease, leaseStates, releaseLease } from './lease.ts';
+import { requireInUse } from './moved.ts';
 import { getRecordById } from './read.ts';
 import { answer, readsOn } from './reader.ts';
 import { RecordCache } from './record-cache.ts';
@@ -33,6 +34,7 @@ export interface SqliteStoreOptions {
 export async function openSqliteStore({ path, clock, log, reserve }: SqliteStoreOptions): Promise<OpenStore> {
   const database = openDatabase(path, reserve);
   try {
+    requireInUse(database);
     const copy = await migrate(database);
     if (copy !== undefined) log.info({ path, copy }, 'store migrated to a newer schema; a copy of the old one is kept');
     return storeOn(database, clock, log);

@@ -10,8 +10,9 @@ export interface ClientsOptions {
   readonly send: Send;
   readonly random: Random;
   readonly clients: number;
-  /** Of each client. */
-  readonly operations: number;
+  /** Of each client; as many as there are until it is over, unless given. */
+  readonly operations?: number;
+  readonly isOver?: () => boolean;
   /** Told of each operation as it ends. */
   readonly onEnd?: (count: number) => void;
 }
@@ -22,13 +23,20 @@ const KEYS = ['k-0', 'k-1', 'k-2', 'k-3', 'k-4'] as const;
  * Clients that make, replace, delete and list policies of one workspace all at once. The value of a policy is its port, and
  * each is written once.
  */
-export async function runClients({ send, random, clients, operations, onEnd }: ClientsOptions): Promise<Operation[]> {
+export async function runClients({
+  send,
+  random,
+  clients,
+  operations = Number.POSITIVE_INFINITY,
+  isOver = () => false,
+  onEnd,
+}: ClientsOptions): Promise<Operation[]> {
   const history: Operation[] = [];
   let value = 0;
   const client = async (name: string, own: Random) => {
     /** What it has read last. */
     let known: readonly Version[] | undefined;
-    for (let count = 0; count < operations; count += 1) {
+    for (let count = 0; count < operations && !isOver(); count += 1) {
       const by = `${name}, its ${count}.`;
       if (known === undefined || own.chance(0.5)) {
         const began = performance.now();

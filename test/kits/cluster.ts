@@ -14,6 +14,8 @@ export interface ClusterOptions {
   readonly planes?: number;
   /** For all of them. */
   readonly env?: Readonly<Record<string, string>>;
+  /** For one of them, by its number from 0. */
+  readonly envOf?: (nth: number) => Readonly<Record<string, string>>;
   /** Contents of config.yaml; an initial admin unless given. */
   readonly config?: unknown;
 }
@@ -47,7 +49,7 @@ export interface Cluster {
 let made = 0;
 
 /** Control planes that start at once on a new database of a replica set. */
-export async function startCluster({ servers, planes: count = 3, env, config }: ClusterOptions) {
+export async function startCluster({ servers, planes: count = 3, env, envOf, config }: ClusterOptions) {
   made += 1;
   const database = `cluster_${process.pid}_${made}`;
   const folder = mkdtempSync(path.join(tmpdir(), 'mesh-cluster-'));
@@ -68,7 +70,7 @@ export async function startCluster({ servers, planes: count = 3, env, config }: 
     process.once('exit', () => meshd?.signal('SIGKILL'));
     const begin = () => {
       configure(directory, config);
-      meshd = startMeshd({ directory, env: { ...off, ...shared, ...env }, command: [launcher('meshd')] });
+      meshd = startMeshd({ directory, env: { ...off, ...shared, ...env, ...envOf?.(nth) }, command: [launcher('meshd')] });
     };
     const ready = async () => {
       url = await meshd.ready();

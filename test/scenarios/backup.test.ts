@@ -11,7 +11,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -25,6 +24,7 @@ import { apiOf, configure, freshWorkspace, type Harness, startHarness } from '..
 import { joinTokenFor, type Place, register } from '../kits/http/joining.ts';
 import { startMeshd } from '../kits/process/meshd.ts';
 import { launcher, mesh, run } from '../kits/process/run-command.ts';
+import { freePort } from '../kits/servers/free-port.ts';
 
 const WRITERS = 8;
 /** Several control planes start one after the other. */
@@ -97,14 +97,6 @@ test('a backup that is taken under writes holds all that was acknowledged before
   // The session is good there too: it is the same installation.
   expect((await there('GET', `/api/v1/policies/${before[0]}`, place)).status).toBe(200);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
-}
 
 /** The control part of a node that has joined, and the graphs that it was given. */
 async function nodeOf(harness: Harness, place: Place, name: string, signalingUrl: string) {

@@ -56,6 +56,14 @@ test('a secret that others can read is narrowed, and said to be', async () => {
 });
 
 describe('what keeps a control plane from its work ends with 1 and is named:', () => {
+  test('a bus elsewhere of which no server answers, without its password', async () => {
+    const { code, of } = await doctor(release(), { MESH_BUS_URL: 'nats://plane:of-a-test@127.0.0.1:1' });
+    const detail = expect.stringMatching(
+      /^127\.0\.0\.1:1, of MESH_BUS_URL, does not let this control plane in \((?!.*of-a-test)/,
+    );
+    expect([code, of('bus')]).toMatchObject([1, [{ state: 'failed', detail }]]);
+  });
+
   test('a damaged database', async () => {
     const directory = release();
     const database = openSync(path.join(directory, 'mesh.db'), 'r+');
@@ -76,7 +84,13 @@ describe('what keeps a control plane from its work ends with 1 and is named:', (
     const { code, of } = await doctor(directory);
     expect([code, of('database')]).toMatchObject([
       1,
-      [{ detail: expect.stringMatching(/^MeshPolicy shut of workspace w_\w+, as of revision \d+ cannot be read/) }],
+      [
+        {
+          detail: expect.stringMatching(
+            /is damaged \(MeshPolicy shut of workspace w_\w+, as of revision \d+ cannot be read\)/,
+          ),
+        },
+      ],
     ]);
   });
 

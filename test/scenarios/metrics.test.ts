@@ -6,6 +6,7 @@ import { startWiredPlane } from '../kits/http/wired-plane.ts';
 
 /** Whatever labels may be called; each has a set of values that no request can add to. */
 const LABELS = new Set([
+  'relay',
   ...[
     'operation',
     'status',

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../bin/compose/config.ts';
+import { checkBus } from '../../bin/compose/doctor/bus.ts';
 import { joined, linkOf } from '../kits/http/control-node.ts';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
 import { hasNatsServer, type NatsCluster, OPEN_RULES, startNatsCluster } from '../kits/servers/nats-cluster.ts';
@@ -44,6 +46,9 @@ describe.skipIf(!hasNatsServer)('a bus of three servers', () => {
     await reaches(a, b, 'hello');
 
     await cluster.members[0]?.kill();
+    const subject = { config: loadConfig({ MESH_BUS_URL: urlOf(cluster) }, harness.directory), file: undefined };
+    const found = await checkBus({ ...subject, isRunning: true, now: 0 });
+    expect(found.map(({ state }) => state)).toEqual(['warning', 'ok', 'ok']);
     // What is changed while it is gone comes to both.
     const body = { name: 'shut', spec: { action: 'DENY', peerSelector: {} } };
     expect((await harness.api('POST', '/api/v1/policies', { ...place, body })).status).toBe(201);

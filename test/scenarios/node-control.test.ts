@@ -7,6 +7,7 @@ import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { linkOf as controlNode, joined } from '../kits/http/control-node.ts';
 import { type HarnessOptions, startHarness } from '../kits/http/harness.ts';
 import { CROWD, seedCrowd } from '../kits/records/seed-peers.ts';
+import { freePort } from '../kits/servers/free-port.ts';
 import { verifies } from '../verifies.ts';
 
 const running: { stop(): Promise<void> }[] = [];
@@ -21,14 +22,6 @@ async function planeWithBus({ signalingUrl, env, directory }: HarnessOptions & {
   const given = { MESH_BUS_LISTEN: address, MESH_SIGNALING_URL: signalingUrl ?? busUrl };
   const harness = await startHarness({ env: { ...given, ...env }, ...(directory !== undefined && { directory }) });
   return { harness, place: await harness.workspace(directory === undefined ? 'prod' : 'other'), busUrl };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
 
 /** One that ends with the test. */

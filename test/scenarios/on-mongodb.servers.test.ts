@@ -14,7 +14,7 @@ const SCENARIOS = {
 if (!hasMongod) {
   test.skip('scenarios on a control plane whose records are in MongoDB');
 } else {
-  const servers = await startReplicaSet();
+  const servers = await startReplicaSet({ electionMs: 10_000 });
   afterAll(() => servers.stop());
   keepRecordsAt((directory) => servers.url(path.basename(directory)));
   for (const [name, read] of Object.entries(SCENARIOS)) {

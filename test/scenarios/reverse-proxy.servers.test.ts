@@ -15,30 +15,24 @@ import { isInstalled } from '../kits/process/needs.ts';
 const PAGE = readFileSync(path.resolve(import.meta.dirname, '../../docs/reverse-proxy.md'), 'utf8');
 const block = (language: string) => new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'm').exec(PAGE)?.[1] ?? '';
 
-/** The documented server block on a socket of its own: ports, certificate and address of the plane differ, nothing else. */
-async function startNginx(directory: string, planeUrl: string) {
-  const socket = path.join(directory, 'https.sock');
-  writeFileSync(path.join(directory, 'mesh.crt'), testCertificate.cert);
-  writeFileSync(path.join(directory, 'mesh.key'), testCertificate.key);
-  const server = block('nginx')
-    .replace('listen 443 ssl', `listen unix:${socket} ssl`)
-    .replaceAll('/etc/ssl/', `${directory}/`)
-    .replace('http://127.0.0.1:18090', planeUrl);
-  const file = path.join(directory, 'nginx.conf');
-  writeFileSync(
-    file,
-    `daemon off; worker_processes 1; pid ${directory}/pid; error_log stderr notice; user root;
-     events {} http { access_log off; client_body_temp_path ${directory}/b; proxy_temp_path ${directory}/p;
-     fastcgi_temp_path ${directory}/f; uwsgi_temp_path ${directory}/u; scgi_temp_path ${directory}/s; ${server} }`,
-  );
-  const child = spawn('nginx', ['-p', directory, '-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+interface Proxy {
+  /** Where it speaks TLS. */
+  readonly socket: string;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Starts a proxy and waits for what it says once it serves. */
+async function startProxy(socket: string, [file, ...args]: [string, ...string[]], serves: string): Promise<Proxy> {
+  const env = { PATH: process.env['PATH'], HOME: path.dirname(socket) };
+  const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
   const ended = once(child, 'exit');
   let log = '';
   for await (const chunk of child.stderr.setEncoding('utf8')) {
     log += chunk;
-    if (log.includes('start worker process ')) break;
+    if (log.includes(serves)) break;
   }
-  if (!log.includes('start worker process ')) throw new Error(`nginx did not start: ${log}`);
+  if (!log.includes(serves)) throw new Error(`${file} did not start: ${log}`);
+  child.stderr.resume();
   return {
     socket,
     async [Symbol.asyncDispose]() {
@@ -47,6 +41,51 @@ async function startNginx(directory: string, planeUrl: string) {
     },
   };
 }
+
+/** The documented blocks on a socket each: ports, certificate and address of the plane differ, nothing else. */
+const PROXIES: Readonly<Record<string, (directory: string, planeUrl: string) => Promise<Proxy>>> = {
+  nginx(directory, planeUrl) {
+    const socket = path.join(directory, 'https.sock');
+    const server = block('nginx')
+      .replace('listen 443 ssl', `listen unix:${socket} ssl`)
+      .replaceAll('/etc/ssl/', `${directory}/`)
+      .replace('http://127.0.0.1:18090', planeUrl);
+    const file = path.join(directory, 'nginx.conf');
+    writeFileSync(
+      file,
+      `daemon off; worker_processes 1; pid ${directory}/pid; error_log stderr notice; user root;
+       events {} http { access_log off; client_body_temp_path ${directory}/b; proxy_temp_path ${directory}/p;
+       fastcgi_temp_path ${directory}/f; uwsgi_temp_path ${directory}/u; scgi_temp_path ${directory}/s; ${server} }`,
+    );
+    return startProxy(socket, ['nginx', '-p', directory, '-c', file], 'start worker process ');
+  },
+  caddy(directory, planeUrl) {
+    const socket = path.join(directory, 'https.sock');
+    const own = `bind unix/${socket}\n  tls ${directory}/mesh.crt ${directory}/mesh.key`;
+    const site = block('caddy')
+      .replace('mesh.example.com {', `mesh.example.com, localhost {\n  ${own}`)
+      .replace('127.0.0.1:18090', new URL(planeUrl).host);
+    const file = path.join(directory, 'Caddyfile');
+    writeFileSync(file, `{\n  admin off\n  auto_https disable_redirects\n}\n${site}`);
+    return startProxy(
+      socket,
+      ['caddy', 'run', '--config', file, '--adapter', 'caddyfile'],
+      'serving initial configuration',
+    );
+  },
+  haproxy(directory, planeUrl) {
+    const socket = path.join(directory, 'https.sock');
+    const file = path.join(directory, 'haproxy.cfg');
+    writeFileSync(
+      file,
+      block('haproxy')
+        .replace('bind :443', `bind unix@${socket}`)
+        .replace('/etc/ssl/', `${directory}/`)
+        .replace('127.0.0.1:18090', new URL(planeUrl).host),
+    );
+    return startProxy(socket, ['haproxy', '-W', '-f', file], 'Loading success');
+  },
+};
 
 interface Sent {
   readonly method?: string;
@@ -77,17 +116,21 @@ async function send(socketPath: string, route: string, { method = 'GET', token, 
   return response;
 }
 
-test.skipIf(!isInstalled('nginx'))(
-  'behind nginx as docs/reverse-proxy.md sets it up, people sign in over TLS, events arrive at once and MCP answers',
-  async () => {
+test.for(Object.entries(PROXIES))(
+  'behind %s as docs/reverse-proxy.md sets it up, people sign in over TLS, events arrive at once and MCP answers',
+  async ([program, startProgram], { skip }) => {
+    if (!isInstalled(program)) skip();
     const { app } = load(block('yaml')) as { app: object };
     await using harness = await startHarness({
       config: { app: { ...app, initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }] } },
     });
-    const directory = mkdtempSync(path.join(tmpdir(), 'mesh-nginx-'));
+    const directory = mkdtempSync(path.join(tmpdir(), 'mesh-proxy-'));
     try {
-      await using nginx = await startNginx(directory, harness.url);
-      const at = (route: string, sent?: Sent) => send(nginx.socket, route, sent);
+      writeFileSync(path.join(directory, 'mesh.crt'), testCertificate.cert);
+      writeFileSync(path.join(directory, 'mesh.key'), testCertificate.key);
+      writeFileSync(path.join(directory, 'mesh.pem'), `${testCertificate.cert}\n${testCertificate.key}`);
+      await using proxy = await startProgram(directory, harness.url);
+      const at = (route: string, sent?: Sent) => send(proxy.socket, route, sent);
       const login = await at('/api/v1/users/login', {
         method: 'POST',
         body: { username: 'admin', password: ADMIN_PASSWORD },

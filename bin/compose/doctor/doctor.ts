@@ -2,6 +2,7 @@ import { storeFile } from '../../../storage/open.ts';
 import { loadConfig } from '../config.ts';
 import { storeUrl } from '../store-url.ts';
 import { checkBackup } from './backup.ts';
+import { checkBus } from './bus.ts';
 import { checkCertificates } from './certificates.ts';
 import { type Check, type Diagnosis, type Finding, failed, type Subject } from './check.ts';
 import { checkClock } from './clock.ts';
@@ -21,6 +22,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   clock: checkClock,
   certificates: checkCertificates,
   ports: checkPorts,
+  bus: checkBus,
   nodes: checkNodes,
 };
 

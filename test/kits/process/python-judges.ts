@@ -20,7 +20,7 @@ export type PythonJudges = (script: JudgeScript, args: readonly string[], stdin?
  */
 export function pythonJudges(): PythonJudges | undefined {
   try {
-    const python = path.join(environment(), 'bin/python');
+    const python = path.join(pythonEnvironment(REQUIREMENTS, 'evidence-judges'), 'bin/python');
     return (script, args, stdin = '') =>
       run(python, [path.join(SOURCE, script), ...args], { stdin, timeoutMs: 120_000 });
   } catch (error) {
@@ -30,9 +30,10 @@ export function pythonJudges(): PythonJudges | undefined {
   }
 }
 
-function environment(): string {
-  const digest = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex').slice(0, 16);
-  const folder = path.join(CACHE, `evidence-judges-${digest}`);
+/** A Python of its own with a list of packages, made once for each list. @throws Error where it cannot be had */
+export function pythonEnvironment(requirements: string, name: string): string {
+  const digest = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16);
+  const folder = path.join(CACHE, `${name}-${digest}`);
   if (existsSync(folder)) return folder;
   mkdirSync(CACHE, { recursive: true });
   const fresh = mkdtempSync(`${folder}-`);
@@ -49,7 +50,7 @@ function environment(): string {
       '--only-binary',
       ':all:',
     ];
-    execFileSync(path.join(fresh, 'bin/python'), [...install, '-r', REQUIREMENTS], options);
+    execFileSync(path.join(fresh, 'bin/python'), [...install, '-r', requirements], options);
     putInPlace(fresh, folder);
     return folder;
   } finally {

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isInstalled } from '../process/needs.ts';
+import { freePorts } from './free-port.ts';
 
 const SERVER = 'nats-server';
 export const hasNatsServer = isInstalled(SERVER);
@@ -129,23 +130,4 @@ async function infoOf(port: number): Promise<{ readonly connect_urls?: readonly 
 
 function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 20));
-}
-
-/** nats-server is told its ports before it starts, so they are asked of the system and given back. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(
-    servers.map(async (server) => {
-      server.close();
-      await once(server, 'close');
-    }),
-  );
-  return ports;
 }

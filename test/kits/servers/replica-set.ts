@@ -1,19 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MongoClient } from 'mongodb';
+import { freePort } from './free-port.ts';
 
 /** Brought by test/mongod.sh. */
-const MONGOD = path.resolve(import.meta.dirname, '../../../node_modules/.cache/mongod');
+export const MONGOD = path.resolve(import.meta.dirname, '../../../node_modules/.cache/mongod');
 export const hasMongod = existsSync(MONGOD);
 
 const MEMORY = '/dev/shm';
 const NAME = 'rs0';
-/** In place of 10 s, so that a test of a dead primary is done sooner. */
-const ELECTION_MS = 2_000;
+const SOON_MS = 2_000;
 const START_MS = 60_000;
 
 interface Member {
@@ -38,12 +37,13 @@ export interface ReplicaSet {
   stop(): Promise<void>;
 }
 
-export async function startReplicaSet(size = 3): Promise<ReplicaSet> {
+/** @param electionMs after which a primary that is not heard of is replaced: on a machine that is busy one that lives may be */
+export async function startReplicaSet({ size = 3, electionMs = SOON_MS } = {}): Promise<ReplicaSet> {
   const folder = freshFolder();
   const members: Member[] = [];
   try {
     for (let n = 0; n < size; n += 1) members.push(await startMember(path.join(folder, `${n}`), ['--replSet', NAME]));
-    await initiate(members);
+    await initiate(members, electionMs);
     const hosts = members.map(({ port }) => `127.0.0.1:${port}`).join(',');
     const url = (database: string) => `mongodb://${hosts}/${database}?replicaSet=${NAME}`;
     const client = new MongoClient(url('admin'), { serverSelectionTimeoutMS: START_MS });
@@ -131,12 +131,12 @@ async function answers(port: number, child: ChildProcess): Promise<void> {
   }
 }
 
-async function initiate(members: readonly Member[]): Promise<void> {
+async function initiate(members: readonly Member[], electionTimeoutMillis: number): Promise<void> {
   const [first] = members;
   const client = new MongoClient(direct(first?.port ?? 0));
   try {
     const hosts = members.map(({ port }, _id) => ({ _id, host: `127.0.0.1:${port}` }));
-    const config = { _id: NAME, members: hosts, settings: { electionTimeoutMillis: ELECTION_MS } };
+    const config = { _id: NAME, members: hosts, settings: { electionTimeoutMillis } };
     await client.db('admin').command({ replSetInitiate: config });
   } finally {
     await client.close();
@@ -145,15 +145,4 @@ async function initiate(members: readonly Member[]): Promise<void> {
 
 function direct(port: number): string {
   return `mongodb://127.0.0.1:${port}/?directConnection=true`;
-}
-
-/** mongod takes no port 0, so that one is asked of the system and given back. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Contents } from '../../storage/copy/contents.ts';
+import { type Copied, copyStore, type Progress } from '../../storage/copy/copy.ts';
+import type { WorkspaceDigest } from '../../storage/copy/digest.ts';
+import { credentialsFile } from '../../storage/credentials.ts';
+import { buildKeyring, nameOfKeys } from '../../storage/keyring.ts';
+import { headsIn } from '../../storage/log-heads.ts';
+import { isServed, isShared, openCopySource, openCopyTarget, STORE_URL, storeFile } from '../../storage/open.ts';
+import { type Config, loadConfig } from './config.ts';
+import { judgeLosses } from './judge-installation.ts';
+import { type KeyPlace, keyPlaceOf, knownCredentials } from './known-credentials.ts';
+import { locking } from './locking.ts';
+import { whyNoStartServed } from './served-installation.ts';
+import { storeUrl } from './store-url.ts';
+
+interface CopyCommand {
+  readonly configDir: string;
+  /** The URL of a store, or `@` and the name of a file that has it. */
+  readonly to: string;
+  /** Tells people how far it is. */
+  say(line: string): void;
+}
+
+/** `meshd copy` (docs/deploy.md). */
+export const storeCopies = {
+  async copy({ configDir, to, say }: CopyCommand): Promise<string> {
+    const [config, url] = [loadConfig(process.env, configDir), urlIn(to)];
+    const [from, keys] = [sourceUrl(config), keyPlaceOf(config)];
+    return locking(configDir, async () => {
+      const credentials = knownCredentials(keys);
+      if (!credentials) {
+        throw new Error(`${configDir} has no credentials.json: name the --config-dir of meshd, or its MESH_KEYS_FILE.`);
+      }
+      const now = Date.now();
+      await using opened = new AsyncDisposableStack();
+      const source = opened.adopt(await openCopySource(from), (each) => each.close());
+      const target = opened.adopt(await openCopyTarget(url, now), (each) => each.close());
+      if (!(await source.moved())) await requireWhole(keys, from);
+      const copied = await copyStore({
+        source,
+        target,
+        installation: buildKeyring(credentials).logs.originOf(''),
+        keys: nameOfKeys(credentials),
+        now,
+        progress: eachSeconds(say),
+        whole: (written) => keepHeads(configDir, written),
+      });
+      return inWords(copied, { from: source.place, to: target.place, isServed: isServed(url), ...keys });
+    });
+  },
+
+  async cancel({ configDir }: Pick<CopyCommand, 'configDir'>): Promise<string> {
+    return locking(configDir, async () => {
+      await using opened = new AsyncDisposableStack();
+      const from = sourceUrl(loadConfig(process.env, configDir));
+      const source = opened.adopt(await openCopySource(from), (each) => each.close());
+      const moved = await source.moved();
+      if (!moved) return `${source.place} is the database in use: nothing was to be done.`;
+      await source.release();
+      return [
+        `${source.place} can be started on again, as it was.`,
+        moved.done
+          ? `Start no meshd on ${moved.to} any more: what was written there since is not here, and a start says so.`
+          : `What was copied to ${moved.to} is not whole, and no meshd starts on it.`,
+      ].join('\n');
+    });
+  },
+};
+
+function sourceUrl(config: Config): string {
+  const url = storeUrl(config);
+  if (!isShared(url)) throw new Error('MESH_STORE_URL names a store in memory, which ends with its meshd.');
+  return url;
+}
+
+/** A URL with a password is best read from a file: other users of the machine see the arguments of a command. */
+function urlIn(to: string): string {
+  const url = to.startsWith('@') ? readFileSync(to.slice(1), 'utf8').trim() : to;
+  const isKnown = STORE_URL.isKnown(url) || !/^[a-z][a-z0-9+.-]*:/.test(url);
+  if (!isKnown) throw new Error(`--to ${STORE_URL.rule}.`);
+  if (!isShared(url)) throw new Error('--to names a store in memory, which would end with this command.');
+  return url;
+}
+
+/** What a start asks. @throws Error */
+async function requireWhole(keys: KeyPlace, url: string): Promise<void> {
+  const why = isServed(url) ? await whyNoStartServed(keys, url) : await judgeLosses(keys.configDir, storeFile(url));
+  if (why !== undefined) throw new Error(why);
+}
+
+/** Other control planes have signed too: what they signed last is held against the copy from its first start on. */
+async function keepHeads(configDir: string, written: Contents): Promise<void> {
+  const heads = headsIn(configDir);
+  for (const { name } of await written.heads()) {
+    let newest: string | undefined;
+    for await (const { note } of written.rows(name, 'checkpoints')) newest = note;
+    if (newest !== undefined) await heads.keep(name, newest);
+  }
+}
+
+const TELL_EACH_MS = 2_000;
+
+function eachSeconds(say: (line: string) => void): (step: Progress) => void {
+  let told = performance.now();
+  return ({ doing, entries, of }) => {
+    if (performance.now() - told < TELL_EACH_MS) return;
+    told = performance.now();
+    const share = of === 0 ? 100 : Math.floor((100 * entries) / of);
+    const what = doing === 'copy' ? 'copied' : 'read back and compared';
+    say(`${what}: ${entries} of ${of} entries of the logs, and what they wrote (${share} %)`);
+  };
+}
+
+interface Places extends KeyPlace {
+  readonly from: string;
+  readonly to: string;
+  readonly isServed: boolean;
+}
+
+function inWords({ workspaces, aside }: Copied, places: Places): string {
+  const { from, to } = places;
+  const sum = (of: (each: WorkspaceDigest) => number) => workspaces.reduce((all, each) => all + of(each), 0);
+  return [
+    `${to} holds all that ${from} does. Both were read and compared:`,
+    `  ${workspaces.length} workspaces (that of the installation is one), each at its revision, with the same root of its log`,
+    `  ${sum(({ parts }) => parts.log.rows)} entries of the logs, with their hashes`,
+    `  ${sum(({ parts }) => parts.records.rows)} records, with ${sum(({ unique }) => unique)} unique values`,
+    `  ${sum(({ parts }) => parts.versions.rows)} earlier versions of them`,
+    `  ${sum(({ parts }) => parts.checkpoints.rows)} checkpoints`,
+    `  SHA-256 of all of it, the same of both: ${digestOfAll(workspaces)}`,
+    ...(aside === undefined ? [] : [`What was at the place of ${to} is kept as ${aside}.`]),
+    ...howToStart(places),
+    `No meshd starts on ${from} any more. It is kept as it was: meshd copy --cancel there takes it back.`,
+  ].join('\n');
+}
+
+function howToStart({ isServed, configDir, keysFile }: Places): string[] {
+  const keys = credentialsFile(configDir);
+  if (isServed) {
+    return [
+      'Start meshd now with MESH_STORE_URL set to what was given here: one with --standalone and the same --config-dir,',
+      `or several without, each with MESH_KEYS_FILE naming ${keysFile ?? `a copy of ${keys}`} (docs/cluster.md).`,
+    ];
+  }
+  return [
+    'Start meshd --standalone now, with the same --config-dir, and with MESH_STORE_URL set to it unless it is mesh.db there.',
+    ...(keysFile === undefined
+      ? []
+      : [`Copy ${keysFile} to ${keys} first, with mode 0600, and leave MESH_KEYS_FILE out.`]),
+  ];
+}
+
+function digestOfAll(workspaces: readonly WorkspaceDigest[]): string {
+  return createHash('sha256').update(JSON.stringify(workspaces)).digest('hex');
+}

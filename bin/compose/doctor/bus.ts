@@ -1,0 +1,48 @@
+import { connect } from '@nats-io/transport-node';
+import { type BusPlace, connectionOptions } from '../../../net/bus/bus-place.ts';
+import type { ExternalBusOptions } from '../../../net/bus/external-bus.ts';
+import { readBusKeys } from '../bus-keys.ts';
+import { busPlaceOf, busSignIn } from '../external-bus.ts';
+import { type Check, type Finding, failed, ok, warning } from './check.ts';
+
+const CONNECT_MS = 2_000;
+
+/** Each server of MESH_BUS_URL, with what a control plane signs in with. Nothing is sent to nodes. */
+export const checkBus: Check = async ({ config: { env } }) => {
+  const place = busPlaceOf(env);
+  if (!place) return [];
+  const { MESH_BUS_KEYS_FILE: file } = env;
+  const signIn = busSignIn(place, env, file === undefined ? undefined : readBusKeys(file));
+  const tried = await Promise.all(place.servers.map((server) => problemAt(place, server, signIn)));
+  const isAway = tried.every((problem) => problem !== undefined);
+  return place.servers.map((server, nth): Finding => {
+    const problem = tried[nth];
+    if (problem === undefined) return ok(`${server}, of MESH_BUS_URL, lets this control plane in.`);
+    const said = `${server}, of MESH_BUS_URL, does not let this control plane in (${problem})`;
+    return isAway
+      ? failed(`${said}: nodes hear of changes late, by the API. Start it, or name the right one.`)
+      : warning(`${said}: the others carry the bus while they answer.`);
+  });
+};
+
+async function problemAt(
+  place: BusPlace,
+  server: string,
+  signIn: ExternalBusOptions['signIn'],
+): Promise<string | undefined> {
+  try {
+    const connection = await connect({
+      servers: [server],
+      ...connectionOptions(place, [server]),
+      ...signIn(),
+      name: 'meshd doctor',
+      timeout: CONNECT_MS,
+      reconnect: false,
+      ignoreClusterUpdates: true,
+    });
+    await connection.close();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

@@ -1,0 +1,143 @@
+import { formatInstant } from '../../core/base/time.ts';
+import { unavailable } from '../unavailable.ts';
+import { type Contents, PARTS } from './contents.ts';
+import { difference, digestsOf, strays, type WorkspaceDigest } from './digest.ts';
+import { pagesOf } from './pages.ts';
+import type { CopySource, CopyTarget, Found } from './place.ts';
+import { notWithin } from './within.ts';
+
+export interface CopyOptions {
+  readonly source: CopySource;
+  readonly target: CopyTarget;
+  /** Whose records they are, as the origins of its logs say. */
+  readonly installation: string;
+  /** Names the keys that they are written with. */
+  readonly keys: string;
+  readonly now: number;
+  /** Called once both are the same, before control planes can start on the new one. */
+  whole?(written: Contents): Promise<void>;
+  progress(step: Progress): void;
+}
+
+export interface Progress {
+  readonly doing: 'copy' | 'compare';
+  /** Entries of the logs. */
+  readonly entries: number;
+  readonly of: number;
+}
+
+export interface Copied {
+  readonly workspaces: readonly WorkspaceDigest[];
+  /** Where what was in the place of the target is now. */
+  readonly aside: string | undefined;
+}
+
+/**
+ * Copies all that a store holds to another one, reads both back, and has control planes start on the new one alone. At no
+ * time can they start on both. Killed anywhere, none starts on a target that is not whole, and the same call goes on by
+ * beginning anew.
+ *
+ * @throws StoreError `unavailable` that says what is in the way; then the source is as it was
+ */
+export async function copyStore(options: CopyOptions): Promise<Copied> {
+  const { source, target, installation, keys, now, progress } = options;
+  const before = await source.moved();
+  const found = await target.find();
+  requireFree(found, target.place, installation);
+  if (before && before.to !== target.place) {
+    throw unavailable(
+      `${source.place} ${before.done ? 'was' : 'is being'} moved to ${before.to}: copy from there, or have this one back first: meshd copy --cancel`,
+    );
+  }
+  if (before?.done && found.is !== 'unfinished') {
+    throw unavailable(
+      `${source.place} was moved to ${before.to} on ${formatInstant(before.at)} already: set MESH_STORE_URL to that, or have this one back first: meshd copy --cancel`,
+    );
+  }
+  const moved = { to: target.place, at: before?.at ?? now };
+  await source.hold({ ...moved, done: before?.done ?? false });
+  try {
+    if (found.is === 'retired') await requireWithin(found.contents, source, target.place);
+    await target.begin({ installation, from: source.place, at: now }, keys);
+    await copyAll(source, target, progress);
+    const written = await target.written();
+    const workspaces = await compared(source, written, progress);
+    await options.whole?.(written);
+    await source.retire({ ...moved, done: true });
+    return { workspaces, aside: await target.finish() };
+  } catch (error) {
+    if (!before?.done && !(await source.moved())?.done) await source.release();
+    throw error;
+  }
+}
+
+/** @throws StoreError `unavailable` */
+function requireFree(found: Found, place: string, installation: string): void {
+  if (found.is === 'used') {
+    throw unavailable(`${place} is not empty, so nothing was changed: name an empty one`);
+  }
+  if (found.is === 'unfinished' && found.mark.installation !== installation) {
+    throw unavailable(
+      `${place} has the begun copy of another installation, from ${found.mark.from}, so nothing was changed: name another one, or empty it`,
+    );
+  }
+}
+
+/** What was moved away from is written over only where that loses nothing. @throws StoreError `unavailable` */
+async function requireWithin(old: Contents, source: Contents, place: string): Promise<void> {
+  const lost = await notWithin(old, source);
+  if (lost === undefined) return;
+  throw unavailable(
+    `${place} was moved away from once, but has what is not here (${lost}), so nothing was changed: name another one`,
+  );
+}
+
+async function copyAll(source: CopySource, target: CopyTarget, progress: CopyOptions['progress']): Promise<void> {
+  const heads = await source.heads();
+  const of = entriesIn(heads);
+  let entries = 0;
+  for (const head of heads) {
+    await target.addWorkspace(head);
+    for (const part of PARTS) {
+      for await (const page of pagesOf<typeof part>(source.rows(head.name, part))) {
+        await target.write(head, part, page);
+        if (part === 'log') entries += page.length;
+        progress({ doing: 'copy', entries, of });
+      }
+    }
+  }
+}
+
+/** Reads both, side by side. @throws StoreError `unavailable` where they differ */
+async function compared(
+  source: CopySource,
+  written: Contents,
+  progress: CopyOptions['progress'],
+): Promise<WorkspaceDigest[]> {
+  const of = entriesIn(await source.heads());
+  const equal: WorkspaceDigest[] = [];
+  let entries = 0;
+  const [left, right] = [digestsOf(source), digestsOf(written)];
+  for (;;) {
+    const [{ value: one }, { value: other }] = [await left.next(), await right.next()];
+    if (!one && !other) break;
+    const found = difference(one, other);
+    if (found !== undefined) {
+      throw unavailable(
+        `what was copied is not what is here: ${found}. Somebody writes to one of them: end every meshd, and copy again`,
+      );
+    }
+    if (one) equal.push(one);
+    entries += one ? one.head.size : 0;
+    progress({ doing: 'compare', entries, of });
+  }
+  for (const [contents, place] of [[source, 'what is copied'] as const, [written, 'the copy'] as const]) {
+    const stray = strays(equal, await contents.counts());
+    if (stray !== undefined) throw unavailable(`${stray} of ${place}: mesh audit verify says more`);
+  }
+  return equal;
+}
+
+function entriesIn(heads: Awaited<ReturnType<Contents['heads']>>): number {
+  return heads.reduce((sum, { size }) => sum + size, 0);
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { type AnyBulkWriteOperation, Collection } from 'mongodb';
+import type { CopyTarget } from '../copy/place.ts';
+import { unavailable } from '../unavailable.ts';
+import { type Connection, connect } from './connect.ts';
+import { contentsOf } from './contents.ts';
+import { installationIn } from './installation.ts';
+import { copyMarkOf, movedOf, placeOf } from './moved.ts';
+import { migrate } from './schema.ts';
+import { WRITINGS } from './write-rows.ts';
+
+/** A database, which says of itself that it is no whole one until it is. @throws StoreError `unavailable` */
+export async function openMongoTarget(url: string): Promise<CopyTarget> {
+  const connection = await connect(url);
+  const { run, workspaces, schema } = connection;
+  const place = placeOf(connection);
+  /** Who copies: who began last. */
+  const id = randomUUID();
+
+  return {
+    place,
+    async find() {
+      const [mark, moved] = [await copyMarkOf(connection), await movedOf(connection)];
+      if (mark) return { is: 'unfinished', mark };
+      if (moved?.done) return { is: 'retired', contents: contentsOf(connection) };
+      return { is: moved || (await hasDocuments(connection)) ? 'used' : 'empty' };
+    },
+    async begin(mark, keys) {
+      const copy = { ...mark, run: id };
+      await run((session) => schema.updateOne({ _id: 'copy' }, { $set: { copy } }, { session, upsert: true }));
+      for (const collection of collectionsOf(connection)) {
+        if (collection.collectionName !== schema.collectionName) await collection.drop();
+      }
+      await run((session) => schema.deleteMany({ _id: { $ne: 'copy' } }, { session }));
+      await migrate(connection);
+      // Of the collections that were made just now, so that its epoch is another one too.
+      await installationIn(connection).claim(keys);
+    },
+    async addWorkspace({ name: _id, peaks, ...head }) {
+      const document = { ...head, peaks: peaks.map((peak) => Buffer.from(peak, 'hex')) };
+      await run((session) => workspaces.replaceOne({ _id }, document, { session, upsert: true }));
+    },
+    async write({ name }, part, rows) {
+      const begun = await copyMarkOf(connection);
+      if (begun?.run !== id) throw unavailable(`another meshd copy to ${place} has begun meanwhile, and this one ends`);
+      const operations = WRITINGS[part](name, rows as never) as AnyBulkWriteOperation[];
+      // Written twice where an answer was lost: it is the same both times.
+      const collection = connection[part] as unknown as Collection;
+      await run((session) => collection.bulkWrite(operations, { session, ordered: false }));
+    },
+    written: async () => contentsOf(connection),
+    async finish() {
+      await run((session) => schema.deleteOne({ _id: 'copy', 'copy.run': id }, { session }));
+      return undefined;
+    },
+    close: connection.close,
+  };
+}
+
+function collectionsOf(connection: Connection): Collection[] {
+  return Object.values(connection).filter((each) => each instanceof Collection);
+}
+
+/** Of whatever program. */
+async function hasDocuments({ client, schema }: Connection): Promise<boolean> {
+  const database = client.db(schema.dbName);
+  for (const { name } of await database.listCollections({}, { nameOnly: true }).toArray()) {
+    if (name === schema.collectionName || name.startsWith('system.')) continue;
+    if (await database.collection(name).findOne({}, { projection: { _id: 1 } })) return true;
+  }
+  return false;
+}

@@ -1,0 +1,113 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { loadConfig } from '../bin/compose/config.ts';
+import { testCertificate } from '../net/nats/test-certificate.ts';
+import { isInstalled } from './kits/process/needs.ts';
+import { pythonEnvironment } from './kits/process/python-judges.ts';
+import { run } from './kits/process/run-command.ts';
+
+/** What runs in containers is looked at by the programs that read it: no engine is needed. */
+
+const DEPLOY = path.resolve('deploy');
+const JUDGES = path.resolve('test/deploy-judges');
+/** Built once. */
+const BUILDING_MS = 180_000;
+
+function freshFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mesh-deploy-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** What has to be fetched may not be had; on CI it has to be. */
+function orSay<T>(what: string, make: () => T): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (process.env['CI'] === 'true') throw error;
+    process.stderr.write(`${what} cannot be had: it judges nothing (${String(error)}).\n`);
+    return undefined;
+  }
+}
+
+test(
+  'hadolint finds nothing wrong with the Dockerfile, and something with one that is wrong',
+  async ({ skip }) => {
+    const python = orSay('hadolint', () => pythonEnvironment(path.join(JUDGES, 'requirements.txt'), 'deploy-judges'));
+    if (python === undefined) return skip();
+    const hadolint = (file: string) => run(path.join(python, 'bin/hadolint'), ['--no-color', file]);
+    expect(await hadolint(path.join(DEPLOY, 'Dockerfile'))).toEqual({ code: 0, stdout: '', stderr: '' });
+    const wrong = path.join(freshFolder(), 'Dockerfile');
+    writeFileSync(wrong, 'FROM debian\nRUN cd /tmp\n');
+    expect((await hadolint(wrong)).stdout).toContain('DL3006');
+  },
+  BUILDING_MS,
+);
+
+test.skipIf(!isInstalled('go'))(
+  'the compose files load as Docker reads them, and one that is wrong does not',
+  async ({ skip }) => {
+    const folder = freshFolder();
+    const judge = orSay('compose-go', () => {
+      const file = path.join(folder, 'judge');
+      execFileSync('go', ['build', '-buildvcs=false', '-o', file, '.'], {
+        cwd: JUDGES,
+        stdio: ['ignore', 'ignore', 'pipe'],
+        timeout: BUILDING_MS,
+      });
+      return file;
+    });
+    if (judge === undefined) return skip();
+    const secrets = { MESH_LRP_AUTH_TOKEN: 'a token of a relay', MESH_BUS_PASSWORD: '1e5' };
+    const env = { MESH_HOST: 'mesh.example.com', ...secrets };
+    const files = ['compose.yaml', 'compose.cluster.yaml'].map((name) => path.join(DEPLOY, name));
+    expect(await run(judge, files, { env })).toEqual({ code: 0, stdout: '1\n13\n', stderr: '' });
+    expect((await run(judge, files)).stderr).toContain('set it to the name or address that nodes reach this host by');
+    const wrong = path.join(folder, 'compose.yaml');
+    writeFileSync(wrong, 'services: { plane: { image: mesh, read_only: [yes, no] } }\n');
+    expect((await run(judge, [wrong])).code).toBe(1);
+  },
+  BUILDING_MS,
+);
+
+test('every name that a compose file gives to a service is one that it has, and planes and relay share their settings', () => {
+  const text = readFileSync(path.join(DEPLOY, 'compose.cluster.yaml'), 'utf8');
+  const balancer = readFileSync(path.join(DEPLOY, 'haproxy.cfg'), 'utf8');
+  const servers = [...balancer.matchAll(/^ +server (\w+) (\w+):(\d+)$/gm)];
+  expect(servers.map(([, name, host]) => [name, host])).toEqual(
+    ['plane1', 'plane2', 'plane3', 'nats1', 'nats2', 'nats3'].map((name) => [name, name]),
+  );
+  for (const [, name] of servers) expect(text).toMatch(new RegExp(`^  ${name}:`, 'm'));
+});
+
+test.skipIf(!isInstalled('haproxy'))('HAProxy takes the configuration of the balancer', async () => {
+  const folder = freshFolder();
+  const file = path.join(folder, 'haproxy.cfg');
+  writeFileSync(path.join(folder, 'mesh.pem'), `${testCertificate.cert}\n${testCertificate.key}`);
+  const text = readFileSync(path.join(DEPLOY, 'haproxy.cfg'), 'utf8');
+  writeFileSync(file, text.replace('/etc/ssl/mesh.pem', path.join(folder, 'mesh.pem')));
+  expect(await run('haproxy', ['-c', '-q', '-f', file])).toMatchObject({ code: 0 });
+  expect((await run('haproxy', ['-c', '-q', '-f', path.join(DEPLOY, 'nats.conf')])).code).toBe(1);
+});
+
+test.skipIf(!isInstalled('nats-server'))(
+  'nats-server takes the configuration of the bus, with its password',
+  async () => {
+    const check = (env: Readonly<Record<string, string>>) =>
+      run('nats-server', ['-t', '-c', path.join(DEPLOY, 'nats.conf')], { env });
+    const { code, stderr } = await check({ MESH_BUS_PASSWORD: '"1e5"' });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('configuration file')]);
+    expect((await check({})).code).toBe(1);
+  },
+);
+
+test('the example of config.yaml is one, also with what is commented out', () => {
+  const folder = freshFolder();
+  const text = readFileSync(path.join(DEPLOY, 'config.example.yaml'), 'utf8');
+  writeFileSync(path.join(folder, 'config.yaml'), text.replaceAll(/^ {2}# (relays:|stun:| {2}- )/gm, '  $1'));
+  const { app } = loadConfig({}, folder);
+  expect([app.relays.map(({ name }) => name), app.stun]).toEqual([['eu'], ['eu.relay.example.com:3478']]);
+});

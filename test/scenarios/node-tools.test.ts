@@ -71,7 +71,7 @@ async function nodeWithGraph(plane: Awaited<ReturnType<typeof startWiredPlane>>)
   };
   await told();
   const why = (...args: readonly string[]) => run(['why', ...args, '--config-dir', directory]);
-  return { told, why, login: `mesh login --server ${plane.harness.url}` };
+  return { directory, told, why, login: `mesh login --server ${plane.harness.url}` };
 }
 
 test('mesh why on a node where nobody is signed in judges what concerns the node by its own graph', async () => {
@@ -146,4 +146,14 @@ test('mesh netcheck names what is reached from here, and what a closed port cost
   expect(text).toMatch(
     /Relay +127\.0\.0\.1:1 {2}not reached \(ECONNREFUSED\)\. Effect: nodes that cannot connect directly/,
   );
+});
+
+test('mesh netcheck on a node that was revoked says so, and nothing of a network that it is not told of', async () => {
+  await using plane = await startWiredPlane();
+  const { directory } = await nodeWithGraph(plane);
+  await plane.harness.api('POST', '/api/v1/peers/here/revoke', { ...plane.admin, body: {} });
+  const { stdout } = await run(['netcheck', '--config-dir', directory]);
+  expect(stdout).toMatch(/^Standing {7}This node was revoked: .* An administrator runs: \S*mesh approve/m);
+  expect(stdout).toMatch(/^Relay {10}none {2}the control plane tells nothing to a node that it keeps out$/m);
+  expect(stdout).not.toMatch(/UDP may be blocked|cannot communicate|only relay paths/);
 });

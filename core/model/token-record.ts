@@ -98,5 +98,9 @@ export function spendOp(token: TokenRecord, now: number): Op {
   }
   const { revision } = token;
   const spec = { ...token.spec, usedCount: token.spec.usedCount + 1 };
-  return { op: 'update', record: { ...draftOf(token), spec: isSpent(spec) ? { ...spec, spentAt: now } : spec }, revision };
+  return {
+    op: 'update',
+    record: { ...draftOf(token), spec: isSpent(spec) ? { ...spec, spentAt: now } : spec },
+    revision,
+  };
 }

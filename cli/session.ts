@@ -108,7 +108,7 @@ export function warnPlainHttp(server: string): void {
   if (warnedOf === server) return;
   warnedOf = server;
   if (protocol === 'http:' && !/^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)) {
-    notice(`warning: ${server} is not encrypted: tokens travel in clear. Use https.`);
+    notice(`warning: ${server} is not encrypted: passwords and tokens travel in clear. Use https.`);
   }
 }
 

@@ -8,6 +8,7 @@ import type { PeerRecord } from '../core/model/resources.ts';
 import { versionSchema } from '../core/model/version.ts';
 import { MAX_WIRE_TEXT, UNREADABLE_WIRE, WIRE_TEXT, wireMismatch } from '../core/model/wire.ts';
 import { witnessedSchema } from '../core/model/witnesses.ts';
+import { learn } from '../core/peers/learn.ts';
 import { heardOf, leftBy } from '../core/peers/presence.ts';
 import { dueCheckpoint, takeWitness } from '../core/peers/witnessed.ts';
 import type { Services } from '../core/workflow/services.ts';
@@ -24,12 +25,13 @@ import type { GraphPush } from './graph-push.ts';
 /**
  * What nodes ask of the control plane over the bus, sealed to the control key with kind `request`:
  *
- *     mesh.control.<workspace>.<peer>.heartbeat   {"wire"?, "paths"?, "witnessed"?, "version"?, "leaving"?}
- *                                                 answered by {"wire", "version", "at", "checkpoint"?}
+ *     mesh.control.<workspace>.<peer>.heartbeat   {"wire"?, "paths"?, "witnessed"?, "version"?, "mark"?, "leaving"?}
+ *                                                 answered by {"wire", "version", "at", "mark"?, "checkpoint"?}
  *     mesh.control.<workspace>.<peer>.graph       {"wire"?}   answered by a full graph on mesh.<workspace>.<peer>.graph
  *
  * What a heartbeat says as `version` is that of the node's software. The answer has that of the graph last pushed to the node;
- * at another one, or null, it asks for its graph.
+ * at another one, or null, it asks for its graph. While it holds that version its heartbeats repeat the `mark` of the answer,
+ * by which another control plane that leads by then knows what it has.
  * A request of a process not met before may be a recording. It is answered by {"challenge"} and repeated by the node
  * with {"echo": <that challenge>}; `superseded` beside it says that this process was met before, and another one of the same
  * key since: two machines use it. Answers go to the reply subject, sealed with kind `reply`. `wire` is which versions of the
@@ -168,19 +170,17 @@ export class ControlRequests {
     await heardOf(services, workspace, peerId, commit, content.version);
     services.paths.report(workspace, peerId, content.paths ?? []);
     if (content.witnessed) await takeWitness(services, workspace, peer, content.witnessed);
-    const version = this.#push.versionOf(workspace, peerId) ?? null;
+    if (content.mark !== undefined) await this.#push.adopt(workspace, peer, content.mark);
     const checkpoint = await dueCheckpoint(services, workspace, peerId);
-    answer({ version, at: formatInstant(clock.now()), ...(checkpoint !== null && { checkpoint }) });
+    const version = this.#push.versionOf(workspace, peerId) ?? null;
+    const mark = this.#push.markOf(workspace, peerId);
+    answer({ version, at: formatInstant(clock.now()), ...(mark && { mark }), ...(checkpoint && { checkpoint }) });
   }
 
   /** What a node says to the leader of its workspace: who leads it next knows it then, and so do the answers given here. */
   #hear(workspace: string, peerId: string, kind: string | undefined, content: Content): void {
     if (kind !== 'heartbeat' || content.leaving) return;
-    const { liveness, paths, witnesses, clock } = this.#services;
-    liveness.heard(workspace, peerId, clock.now());
-    if (content.version !== undefined) liveness.said(workspace, peerId, content.version);
-    paths.report(workspace, peerId, content.paths ?? []);
-    if (content.witnessed) witnesses.heard(workspace, peerId, content.witnessed, clock.now());
+    learn(this.#services, workspace, peerId, content, this.#services.clock.now());
   }
 
   /** Invented workspaces are told apart first: they must not push the state of real ones out of memory. */
@@ -202,6 +202,7 @@ const contentSchema = z.object({
   witnessed: witnessedSchema.optional().catch(undefined),
   version: versionSchema.optional().catch(undefined),
   leaving: z.literal(true).optional().catch(undefined),
+  mark: z.string().max(64).optional().catch(undefined),
   // What cannot be read is no version that both speak.
   wire: z.string().max(MAX_WIRE_TEXT).optional().catch(UNREADABLE_WIRE),
 });

@@ -9,7 +9,9 @@ import type { Bus } from '../net/bus/port.ts';
 import { EPOCH_BYTES } from '../net/seal/format.ts';
 import { Sealer } from '../net/seal/sealer.ts';
 import { keyPairOf } from '../net/seal/x25519.ts';
+import { GraphMarks } from './graph-marks.ts';
 import { type Leadership, leadsAll } from './leadership.ts';
+import { ToldCommits } from './told-commits.ts';
 import { UnledChanges } from './unled-changes.ts';
 import { type Graph, type PushServices, WorkspacePush } from './workspace-push.ts';
 
@@ -32,6 +34,8 @@ export class GraphPush {
   readonly #unsubscribe: () => void;
   readonly #leads: (workspace: string) => boolean;
   readonly #unled = new UnledChanges();
+  readonly #told = new ToldCommits();
+  readonly #marks: GraphMarks;
 
   /** @param leadership whose nodes are sent their graphs from here */
   constructor(
@@ -42,12 +46,14 @@ export class GraphPush {
     this.#leads = leadership.leads;
     this.#services = services;
     this.#bus = bus;
+    this.#marks = new GraphMarks(services);
     const privateKey = Buffer.from(services.keys.controlPrivateKey.reveal(), 'base64');
     this.#sealer = new Sealer(keyPairOf(Uint8Array.from(privateKey)), randomBytes(EPOCH_BYTES));
     const ends = [
       services.store.onCommit(({ workspace, revision, reason, changes }) => {
         const gone = shutOut(changes);
         const isShown = changes.some(({ record }) => SHOWN_KINDS.has(record.kind));
+        this.#told.add(workspace, revision, isShown);
         if (!this.#leads(workspace)) {
           const heardAt = services.clock.now();
           if (isShown) this.#unled.add(workspace, { revision, heardAt, gone });
@@ -93,6 +99,26 @@ export class GraphPush {
   /** The version last sent to a node; undefined when it was sent none by this process. */
   versionOf(workspace: string, peerUid: string): number | undefined {
     return this.#workspaces.get(workspace)?.versionOf(peerUid);
+  }
+
+  /**
+   * What an answer to a node says of its graph, by which it is known to whoever leads next; undefined while that is not known.
+   */
+  markOf(workspace: string, peerUid: string): string | undefined {
+    const mark = this.#workspaces.get(workspace)?.markOf(peerUid);
+    if (mark === undefined) return undefined;
+    const revision = Math.max(mark.revision, this.#told.last(workspace) ?? 0);
+    return this.#marks.write({ version: mark.version, revision });
+  }
+
+  /** Takes what another leader said of the graph that a node holds for what it was sent from here, where that is still so. */
+  async adopt(workspace: string, peer: PeerRecord, text: string): Promise<void> {
+    const mark = this.#marks.read(text);
+    if (mark === undefined || this.versionOf(workspace, peer.uid) !== undefined) return;
+    const { revision } = await this.#services.states.current(workspace);
+    const quietSince = this.#told.quietSince(workspace) ?? revision;
+    const told = this.#told.last(workspace) ?? revision;
+    if (quietSince <= mark.revision && mark.revision <= told) this.#of(workspace).adopt(peer, mark, told);
   }
 
   /** The bus has lost what was on it: whoever is served next gets a whole graph. */

@@ -41,7 +41,10 @@ export function buildJobs(
     expireAgents(services, inEach),
     endOrphanedAgents(inEach),
     ...networkJobs(services, leading),
-    every('record presence', PRESENCE_MS, services, () => inEach((workspace, led) => recordPresence(led, workspace))),
+    every('record presence', PRESENCE_MS, services, async () => {
+      await inEach((workspace, led) => recordPresence(led, workspace));
+      services.liveness.leaveUnrecorded((workspace) => !leading.leads(workspace));
+    }),
     scheduledSnapshots(inEach),
     ...workflows(services, inEach),
     every('remove spent tokens', HOUR_MS, services, () =>

@@ -73,6 +73,12 @@ async function nodeIn({ kit, deliver, planes }: Awaited<ReturnType<typeof twoPla
         sent.flatMap((each) => (each.subject === reply ? [{ by, ...opened('reply', reply, each.payload) }] : [])),
       );
     },
+    /** Asks for its graph. */
+    ask() {
+      const subject = `mesh.control.${kit.workspace}.${id}.graph`;
+      const text = Buffer.from(JSON.stringify({ wire: WIRE_TEXT }));
+      deliver(subject, '', sealer.seal('request', controlKey, subject, text) ?? new Uint8Array());
+    },
     /** What a plane pushed to it since the last time. */
     pushedBy({ sent }: (typeof planes)[number]) {
       const subject = `mesh.${kit.workspace}.${id}.graph`;
@@ -103,7 +109,8 @@ test('both hear a node that proved itself to the one that leads, which alone ans
   await first.leadership.set(false);
   await second.leadership.set(true);
   // It need not prove itself again, and is online already.
-  expect(await node.beat()).toEqual([{ by: 'second', wire: WIRE_TEXT, version: null, at: expect.any(String) }]);
+  const [answer] = await node.beat();
+  expect([answer]).toEqual([{ by: 'second', wire: WIRE_TEXT, version: null, at: expect.any(String) }]);
   expect(await both.kit.services.store.revision(both.kit.workspace)).toBe(revision);
 });
 
@@ -137,4 +144,71 @@ test('what a leader that ended has not sent any more, the next one sends to thos
   await expect.poll(() => second.sent.length).toBeGreaterThanOrEqual(3);
   const kinds = (node: Node) => node.pushedBy(second).map(({ kind }) => kind);
   expect([web, db, apart, idle].map(kinds)).toEqual([['full'], ['full'], ['gone'], []]);
+});
+
+/** A node that holds a graph of the first plane, with its version and what the answer to a heartbeat said of it. */
+async function served(both: Awaited<ReturnType<typeof twoPlanes>>) {
+  const [first] = both.planes;
+  const node = await nodeIn(both, 'web');
+  const [asked] = await node.beat();
+  await node.beat({ echo: asked?.challenge });
+  node.ask();
+  const graphs: ReturnType<typeof node.pushedBy> = [];
+  await expect
+    .poll(() => graphs.push(...node.pushedBy(first)) && graphs.some(({ kind }) => kind === 'full'))
+    .toBe(true);
+  await expect.poll(async () => (await node.beat())[0]?.mark).toEqual(expect.any(String));
+  // What the next leader sends again is over by then.
+  both.kit.clock.time += 61_000;
+  const [{ version, mark } = {}] = await node.beat();
+  return { node, version, mark };
+}
+
+async function takeOver({ planes: [first, second] }: Awaited<ReturnType<typeof twoPlanes>>): Promise<void> {
+  await first.leadership.set(false);
+  await second.leadership.set(true);
+}
+
+test('the next leader sends nothing to a node that has all, and of the next change what differs', async () => {
+  const both = await twoPlanes();
+  const [first, second] = both.planes;
+  const { node, version, mark } = await served(both);
+  await takeOver(both);
+  expect(await node.beat({ mark })).toMatchObject([{ by: 'second', version, mark }]);
+  const { id } = await both.kit.join('db');
+  await expect.poll(() => second.sent.some(({ subject }) => subject.endsWith('graph'))).toBe(true);
+  expect(node.pushedBy(second)).toMatchObject([
+    { kind: 'delta', base: version, peers: { added: [{ id }], updated: [], removed: [] } },
+  ]);
+  await expect.poll(async () => (await node.beat())[0]?.mark).toEqual(expect.any(String));
+  both.kit.clock.time += 61_000;
+  const [next] = await node.beat();
+  // And back to the first one.
+  await second.leadership.set(false);
+  await first.leadership.set(true);
+  expect(await node.beat({ mark: next?.mark })).toMatchObject([{ by: 'first', version: next?.version }]);
+});
+
+test('it takes no mark of a node that may lack a change, or of a control plane that is set up otherwise', async () => {
+  const both = await twoPlanes();
+  const { kit, planes } = both;
+  const [first] = planes;
+  const { node, mark } = await served(both);
+  const text = String(mark);
+  for (const other of [
+    text.replace(/^\d+/, ''),
+    `${text}0`,
+    text.replace(/.$/, '!'),
+    text.replace(/\.\d+\./, '.9999.'),
+  ]) {
+    await takeOver(both);
+    expect(await node.beat({ mark: other }), other).toMatchObject([{ by: 'second', version: null }]);
+    await planes[1].leadership.set(false);
+    await first.leadership.set(true);
+  }
+  await first.push.stop();
+  await kit.join('db');
+  await takeOver(both);
+  await expect.poll(async () => (await node.beat({ mark }))[0]?.version).not.toBe(null);
+  expect(node.pushedBy(planes[1]).map(({ kind }) => kind)).toEqual(['full']);
 });

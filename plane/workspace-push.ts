@@ -15,6 +15,7 @@ import { decidingOf, type NetworkState } from '../core/state/state.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { affectedBy, type Sight } from './affected.ts';
 import { CAP_MS, Coalescer } from './coalescer.ts';
+import type { GraphMark } from './graph-marks.ts';
 
 export type PushServices = Pick<
   Services,
@@ -31,6 +32,8 @@ const REQUESTED = 'requested';
 interface Sent {
   readonly version: number;
   readonly publicKey: string;
+  /** It has what was changed up to this revision. */
+  readonly revision: number;
 }
 
 /** The pushes of one workspace. One flush at a time, so that versions reach each node in their order. */
@@ -72,6 +75,26 @@ export class WorkspacePush {
 
   versionOf(peerUid: string): number | undefined {
     return this.#sent.get(peerUid)?.version;
+  }
+
+  /** What a node has, up to which revision; undefined where it was sent nothing, or changes are on their way. */
+  markOf(peerUid: string): GraphMark | undefined {
+    return this.#isSettled ? this.#sent.get(peerUid) : undefined;
+  }
+
+  /**
+   * Goes on from what a node was sent by another process, where that is what it would be sent now: it has all up to the
+   * revision of the mark, and from there up to `told`, to which all was told here, nothing concerned nodes.
+   */
+  adopt({ uid, spec }: PeerRecord, mark: GraphMark, told: number): void {
+    if (this.#sent.has(uid) || !this.#isSettled || (this.#base?.state.revision ?? 0) > told) return;
+    // The first graphs that differ do so from there on.
+    this.#from ??= told;
+    this.#sent.set(uid, { ...mark, publicKey: spec.publicKey });
+  }
+
+  get #isSettled(): boolean {
+    return this.#flushing === undefined && this.#coalescer.dueAt === undefined && this.#wanted.size === 0;
   }
 
   forget(): void {
@@ -203,7 +226,7 @@ export class WorkspacePush {
     const told = this.#lastTold(peer, before);
     const graph = told ? deltaFor(told, after, deltas, peer, settings) : graphFor(after, deltas.after, peer, settings);
     if (graph === undefined) return;
-    this.#sent.set(peer.uid, { version: graph.version, publicKey });
+    this.#sent.set(peer.uid, { version: graph.version, publicKey, revision: after.revision });
     this.#send(peer, graph);
   }
 

@@ -13,6 +13,7 @@ import { startJobs } from '../../plane/jobs.ts';
 import { leadsAll, startLeadership } from '../../plane/leadership.ts';
 import { buildJobs } from '../../plane/periodic.ts';
 import { startRecentHeads } from '../../plane/recent-heads.ts';
+import { shareHearings } from '../../plane/shared-hearings.ts';
 import { startSnapshots } from '../../plane/snapshots.ts';
 import { buildSender } from '../../plane/webhooks/post.ts';
 import { startWebhooks } from '../../plane/webhooks/webhooks.ts';
@@ -33,6 +34,7 @@ import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
 import { diskOf } from './disk.ts';
+import { busPlaceOf } from './external-bus.ts';
 import { busGivenToNodes, relaysGivenToNodes } from './given-addresses.ts';
 import { guardClock, systemClock } from './guard-clock.ts';
 import type { LogOutput } from './log-output.ts';
@@ -161,6 +163,9 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     leadershipMetrics(metrics, leadership);
     const wire = await startWire(config, { tls, busKeys }, services, leadership);
     undo.push(wire.stop);
+    const { hearings } = services;
+    const heardElsewhere = shared && hearings && shareHearings(shared.messages, hearings, services);
+    undo.push(() => heardElsewhere?.stop());
     const madeAccounts = await accounts;
     let isUp = false;
     const snapshots = startSnapshots(services, leadership);
@@ -285,15 +290,17 @@ function settingsOf(config: Config, logKeySince: number, sharesStore: boolean): 
   };
 }
 
-function listensAt({
-  MESH_LISTEN,
-  MESH_BUS_LISTEN,
-  MESH_SIGNALING_AUTH: auth,
-  MESH_TLS_CERT,
-}: Config['env']): ListensAt {
+function listensAt(env: Config['env']): ListensAt {
+  const { MESH_LISTEN, MESH_BUS_LISTEN, MESH_SIGNALING_AUTH: auth, MESH_TLS_CERT } = env;
   const tls = MESH_TLS_CERT !== undefined;
-  const bus = MESH_BUS_LISTEN === 'off' ? undefined : { host: MESH_BUS_LISTEN.host, auth, tls };
-  return { api: { host: MESH_LISTEN.host, tls }, bus };
+  const api = { host: MESH_LISTEN.host, tls };
+  const given = busGivenToNodes(env);
+  const place = busPlaceOf(env);
+  if (place) {
+    const isSecure = place.tls && given.startsWith('tls:');
+    return { api, bus: { host: new URL(given).host, auth, tls: isSecure, isElsewhere: true } };
+  }
+  return { api, bus: MESH_BUS_LISTEN === 'off' ? undefined : { host: MESH_BUS_LISTEN.host, auth, tls } };
 }
 
 function apiUrl({ env, app }: Config, port: number): string {

@@ -14,6 +14,7 @@ import type { ComputeElsewhere } from '../../core/compute/compute.ts';
 import { buildLoginLimits } from '../../core/identity/login-limits.ts';
 import type { Planner } from '../../core/intent/plan/planner.ts';
 import { CallTrace } from '../../core/model/call-trace.ts';
+import { Hearings } from '../../core/model/hearings.ts';
 import { buildLiveness } from '../../core/model/liveness.ts';
 import { ReportedPaths } from '../../core/model/reported-paths.ts';
 import type { Keyring, NodeAccess, Settings } from '../../core/model/services.ts';
@@ -62,6 +63,7 @@ export function buildServices({ compute, busKeys, store: base, ...rest }: Servic
     computed: compute ? computedBy(compute) : computedHere({ ...parts, states, liveness, logs: parts.keys.logs }),
     paths: new ReportedPaths(),
     witnesses: new Witnesses(),
+    ...(parts.shared && { hearings: new Hearings() }),
     calls: parts.shared ? new SharedCallTrace(parts.shared.calls, parts) : new CallTrace(),
     logs: parts.keys.logs,
     logins: buildLoginLimits({ ...parts, rules: parts.settings.signIn }),

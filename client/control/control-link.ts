@@ -36,6 +36,8 @@ export class ControlLink {
   #standing: Standing = 'unknown';
   #trouble = '';
   #heardAt: number | null = null;
+  /** What the control plane said of the graph that is held. */
+  #mark: string | undefined;
   /** Runs while the bus was asked for a graph. */
   #askTimer: NodeJS.Timeout | undefined;
   #renewRelayAt = Number.POSITIVE_INFINITY;
@@ -256,6 +258,7 @@ export class ControlLink {
   #use(graph: FullGraph): void {
     const { clock, file, log } = this.#options;
     this.#stopAsking();
+    this.#mark = undefined;
     try {
       file.write(graph);
     } catch (error) {
@@ -344,7 +347,7 @@ export class ControlLink {
       await this.#fetches.now('the credential of the relay is half used up');
     try {
       const wasShared = this.#heartbeats.isKeyShared;
-      const answer = await this.#heartbeats.beat();
+      const answer = await this.#heartbeats.beat(this.#mark);
       this.#heard();
       if (this.#heartbeats.isKeyShared && !wasShared) this.#options.log.warn({}, KEY_SHARED);
       await this.#answered(answer);
@@ -361,7 +364,9 @@ export class ControlLink {
       return;
     }
     // On the bus it answers who is let in, nobody else.
-    if (answer.version === held?.version) this.#stand('ready', '');
+    const isCurrent = answer.version === held?.version;
+    this.#mark = isCurrent ? answer.mark : undefined;
+    if (isCurrent) this.#stand('ready', '');
     else this.#ask('the control plane sent another version last');
   }
 }

@@ -10,8 +10,8 @@ export interface HeartbeatReport {
 /** What the control plane answered; `checkpoint`: of the audit log, where it has one that this node may not know. */
 export type HeartbeatAnswer = {
   readonly checkpoint: string | null;
-} /** The version of the graph that it sent to this node last; null when it sent none. */ & (
-  | { readonly by: 'bus'; readonly version: number | null }
+} /** The version of the graph that it sent to this node last, null when it sent none; and its mark of it. */ & (
+  | { readonly by: 'bus'; readonly version: number | null; readonly mark?: string }
   /** Whether the network has changed since the last answer over HTTP. */
   | { readonly by: 'http'; readonly hasChanged: boolean }
 );
@@ -52,24 +52,26 @@ export class Heartbeats {
     return this.#sinceSuperseded < GONE_AFTER;
   }
 
-  /** @throws PlaneRefusal or PlaneAway */
-  async beat(): Promise<HeartbeatAnswer> {
-    return (this.#bus.isUp ? await this.#byBus() : undefined) ?? this.#byHttp();
+  /** @param mark of the graph that is held @throws PlaneRefusal or PlaneAway */
+  async beat(mark?: string): Promise<HeartbeatAnswer> {
+    return (this.#bus.isUp ? await this.#byBus(mark) : undefined) ?? this.#byHttp();
   }
 
   /** @returns undefined where the bus gave no answer */
-  async #byBus(): Promise<HeartbeatAnswer | undefined> {
+  async #byBus(mark?: string): Promise<HeartbeatAnswer | undefined> {
+    const held = mark !== undefined && { mark };
     let report = this.#report(false);
-    let answer = await this.#bus.beat(report.content);
+    let answer = await this.#bus.beat({ ...report.content, ...held });
     if (answer) this.#sinceSuperseded = answer.superseded ? 0 : this.#sinceSuperseded + 1;
     if (answer?.challenge !== undefined) {
       // It does not know this process yet, or is a new one itself: it is told everything.
       report = this.#report(true);
-      answer = await this.#bus.beat({ ...report.content, echo: answer.challenge });
+      answer = await this.#bus.beat({ ...report.content, ...held, echo: answer.challenge });
     }
     if (answer?.version === undefined) return undefined;
     report.taken();
-    return { by: 'bus', version: answer.version, checkpoint: answer.checkpoint ?? null };
+    const next = answer.mark !== undefined && { mark: answer.mark };
+    return { by: 'bus', version: answer.version, ...next, checkpoint: answer.checkpoint ?? null };
   }
 
   async #byHttp(): Promise<HeartbeatAnswer> {

@@ -48,6 +48,7 @@ const replyShape = object(
     superseded: truth,
     version: nullable(integer()),
     checkpoint: text(4_096),
+    mark: text(64),
     wire: text(MAX_WIRE_TEXT),
   },
 );

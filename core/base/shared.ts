@@ -7,6 +7,7 @@ export interface SharedState {
   cells<T>(space: string, parse: (value: unknown) => T | undefined): Cells<T>;
   readonly counts: SharedCounts;
   readonly calls: SharedCalls;
+  readonly messages: SharedMessages;
 }
 
 /** A value until an instant, ms. Tags are what it is counted under. */
@@ -49,4 +50,12 @@ export interface SharedCalls {
   append(calls: readonly (CallsOf & { readonly seq: number; readonly text: string })[]): Promise<void>;
   /** Newest first. */
   newest(of: CallsOf, limit: number): Promise<readonly string[]>;
+}
+
+/** What one control plane tells all others. One that was away for half a minute may miss some. */
+export interface SharedMessages {
+  /** Of at most a megabyte each. @throws StoreError */
+  post(texts: readonly string[]): Promise<void>;
+  /** What others posted, in no order, and each once. @throws StoreError */
+  read(): Promise<readonly string[]>;
 }

@@ -42,7 +42,7 @@ export function buildGate(services: Services): ServiceGate {
     held: async (operation, input, context, error) =>
       error instanceof NeedsPerson ? holdCall(operation, input, context, error) : undefined,
     refused(operation, error, request, caller) {
-      if (error.code === 'unsupported_version') noteMismatch(services.liveness, caller, error.message);
+      if (error.code === 'unsupported_version') noteMismatch(services, caller, error.message);
       refusals.count(operation, error, request, caller);
     },
     called: (call) => keepTrace(services.calls, services.clock.now(), call),
@@ -56,7 +56,10 @@ export function buildGate(services: Services): ServiceGate {
 }
 
 /** So that people see which node is to be upgraded. A newcomer has no peer yet. */
-function noteMismatch(liveness: Services['liveness'], caller: Caller | null, why: string): void {
+function noteMismatch({ liveness, hearings, clock }: Services, caller: Caller | null, why: string): void {
   if (caller?.kind !== 'device' || caller.workspaces === 'all') return;
-  for (const workspace of caller.workspaces) liveness.mismatched(workspace, caller.id, why);
+  for (const workspace of caller.workspaces) {
+    liveness.mismatched(workspace, caller.id, why);
+    hearings?.add({ workspace, peer: caller.id, at: clock.now(), mismatch: why });
+  }
 }

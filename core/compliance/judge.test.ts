@@ -157,6 +157,22 @@ test.each([
   expect((await FACTS['admin-tls'](context)).holds).toBe(tls || host === '127.0.0.1' ? true : undefined);
 });
 
+test.each([
+  ['none', true, undefined],
+  ['token', false, false],
+  ['token', true, true],
+] as const)('a bus that others run, with auth %s and TLS %o: %o', async (auth, tls, holds) => {
+  await using kit = await buildHistoryKit();
+  const bus = { host: 'n1.example.net:4222', auth, tls, isElsewhere: true };
+  const settings = { ...kit.services.settings, listens: { ...kit.services.settings.listens, bus } };
+  const context = { services: { ...kit.services, settings }, workspace: kit.workspace, at: kit.clock.time };
+  const fact = await FACTS['bus-exposure'](context);
+  expect([fact.holds, fact.evidence]).toEqual([
+    holds,
+    expect.stringContaining('n1.example.net:4222, which others run'),
+  ]);
+});
+
 test('facts become others with what they are about', async () => {
   await using kit = await buildHistoryKit();
   const { services, workspace } = kit;

@@ -13,8 +13,8 @@ import { viewsOf } from '../graph/views.ts';
 import { renewToken } from '../identity/device-token.ts';
 import { lookUpById } from '../model/find.ts';
 import type { FullGraph } from '../model/graph.ts';
+import type { Said } from '../model/hearings.ts';
 import type { PeerRecord } from '../model/resources.ts';
-import type { WitnessReport } from '../model/witnesses.ts';
 import { slugOf } from '../model/workspaces.ts';
 import { heardOf } from '../peers/presence.ts';
 import { dueCheckpoint, newestCheckpoint, takeWitness } from '../peers/witnessed.ts';
@@ -26,7 +26,17 @@ import { checkProof, type KeyClaim, requireUnheld } from './key-proof.ts';
 type OwnDeviceCall = CallContext<
   Pick<
     NetworkServices,
-    'store' | 'clock' | 'states' | 'liveness' | 'settings' | 'nodeAccess' | 'keys' | 'nextTurn' | 'witnesses'
+    | 'store'
+    | 'clock'
+    | 'states'
+    | 'liveness'
+    | 'settings'
+    | 'nodeAccess'
+    | 'keys'
+    | 'nextTurn'
+    | 'witnesses'
+    | 'paths'
+    | 'hearings'
   >
 >;
 
@@ -81,25 +91,21 @@ export async function busAccess(context: OwnDeviceCall): Promise<{ signalingUrl:
   return { signalingUrl: services.settings.signalingUrl, ...busJwtOf(services, workspace, peer) };
 }
 
-/** What a device says in its heartbeats of itself and of the audit log. */
-export interface DeviceReport {
-  readonly witnessed?: WitnessReport | undefined;
-  readonly version?: string | undefined;
-}
-
 /**
  * A heartbeat by HTTP. Answers the version of the graph, so that a node knows whether it has missed one, and now and then
  * the newest checkpoint of the audit log.
  */
 export async function heartbeat(
   context: OwnDeviceCall,
-  { witnessed, version: software }: DeviceReport = {},
+  said: Said = {},
 ): Promise<{ peer: PeerRecord; version: number; at: number; checkpoint: string | null }> {
   const { services, workspace } = context;
   const { peer } = await ownPeer(context);
   const { reason: _, ...commit } = commitContext(context, '');
-  await heardOf(services, workspace, peer.uid, commit, software);
-  if (witnessed) await takeWitness(services, workspace, peer, witnessed);
+  services.hearings?.add({ ...said, workspace, peer: peer.uid, at: services.clock.now() });
+  await heardOf(services, workspace, peer.uid, commit, said.version);
+  services.paths.report(workspace, peer.uid, said.paths ?? []);
+  if (said.witnessed) await takeWitness(services, workspace, peer, said.witnessed);
   const { revision } = await services.states.current(workspace);
   const checkpoint = await dueCheckpoint(services, workspace, peer.uid);
   return { peer, version: revision, at: services.clock.now(), checkpoint };

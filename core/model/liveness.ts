@@ -69,6 +69,11 @@ export function buildLiveness(): Liveness {
       const heard = of(workspace, peerUid);
       if (heard) delete heard.isHere;
     },
+    leaveUnrecorded(isOthers) {
+      for (const [workspace, peers] of byWorkspace) {
+        if (isOthers(workspace)) for (const heard of peers.values()) delete heard.isHere;
+      }
+    },
     isHere: (workspace, peerUid) => of(workspace, peerUid)?.isHere,
     unrecorded(workspace) {
       const peers = byWorkspace.get(workspace) ?? new Map<string, Heard>();

@@ -5,6 +5,7 @@ import type { Secret } from '../base/secret.ts';
 import type { SharedState } from '../base/shared.ts';
 import type { Calls } from './call-trace.ts';
 import type { GraphRelay, RelayGrant } from './graph.ts';
+import type { Hearings } from './hearings.ts';
 import type { ReportedPaths } from './reported-paths.ts';
 import type { SignInRules } from './sign-in-rules.ts';
 import type { Witnesses } from './witnesses.ts';
@@ -25,6 +26,8 @@ export interface BaseServices {
   readonly liveness: Liveness;
   readonly paths: ReportedPaths;
   readonly witnesses: Witnesses;
+  /** What is heard here alone, where other control planes are to know it too. */
+  readonly hearings?: Hearings | undefined;
   /** What agents and programs called lately. */
   readonly calls: Calls;
   readonly logins: LoginLimits;
@@ -113,8 +116,16 @@ export interface Settings {
 /** Where this process listens, as it was told to: what it knows of who may reach it. */
 export interface ListensAt {
   readonly api: { readonly host: string; readonly tls: boolean };
-  /** Undefined where another process serves the bus. */
-  readonly bus: { readonly host: string; readonly auth: 'none' | 'token'; readonly tls: boolean } | undefined;
+  /** Undefined where this process has none. */
+  readonly bus: ListensBus | undefined;
+}
+
+export interface ListensBus {
+  readonly host: string;
+  readonly auth: 'none' | 'token';
+  readonly tls: boolean;
+  /** Others run it. */
+  readonly isElsewhere?: boolean;
 }
 
 export interface Liveness {
@@ -135,6 +146,8 @@ export interface Liveness {
   recorded(workspace: string, peerUid: string): void;
   /** Whether it came or went since what is recorded of it; undefined where it did neither. */
   isHere(workspace: string, peerUid: string): boolean | undefined;
+  /** Others record it in these workspaces: what is not recorded of their peers is theirs to find out. */
+  leaveUnrecorded(isOthers: (workspace: string) => boolean): void;
   /** Peers of a workspace that came or went since what is recorded of them. */
   unrecorded(workspace: string): readonly string[];
   forget(workspace: string, peerUid: string): void;

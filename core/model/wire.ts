@@ -12,7 +12,7 @@ export interface WireVersions {
  *
  * 1  0.1.0, which says no version
  * 2  says its versions; registrations and heartbeats may have `version`, heartbeats `witnessed`, replies `checkpoint`, graphs
- *    `relays`
+ *    `relays`; replies to heartbeats may have `mark`, which the next heartbeat repeats
  */
 export const WIRE: WireVersions = { oldest: 1, newest: 2 };
 const UNSAID: WireVersions = { oldest: 1, newest: 1 };

@@ -12,6 +12,9 @@ import type { NetworkState } from '../state/state.ts';
 /** Transitions written in one commit; more wait for the next, so that no batch grows without bound. */
 const TRANSITIONS = 500;
 
+/** Until one of whom another control plane will tell is looked at again. */
+const LOOK_MS = 10_000;
+
 /**
  * Takes note that a device was heard of, over the bus or by HTTP. Only its coming online is written, as a revision;
  * every other heartbeat costs a look-up.
@@ -115,7 +118,13 @@ export async function sweepWorkspace(
   return serialised(store, workspace, async () => {
     const state = await states.current(workspace);
     const online = [...state.peers.values()].filter((peer) => state.presence.get(peer.name)?.spec.online);
-    const silent = online.filter((peer) => now - lastSeen(peer) >= ONLINE_MS).slice(0, TRANSITIONS);
+    const unheard = online.filter((peer) => now - lastSeen(peer) >= ONLINE_MS);
+    // Another control plane has heard one that it wrote as online meanwhile, and may not have told it yet.
+    const before = unheard.length > 0 ? await store.revisionAt(workspace, now - ONLINE_MS) : undefined;
+    const came = new Set(
+      unheard.filter(({ name }) => (state.presence.get(name)?.revision ?? 0) > (before?.revision ?? 0)),
+    );
+    const silent = unheard.filter((peer) => !came.has(peer)).slice(0, TRANSITIONS);
     if (silent.length > 0) {
       const ops = silent.map((peer) =>
         presenceOp(services, state, peer, { online: false, lastSeenAt: formatInstant(lastSeen(peer)) }),
@@ -129,7 +138,9 @@ export async function sweepWorkspace(
       }
     }
     const gone = new Set(silent);
-    const deadlines = online.filter((peer) => !gone.has(peer)).map((peer) => lastSeen(peer) + ONLINE_MS);
+    const deadlines = online
+      .filter((peer) => !gone.has(peer))
+      .map((peer) => (came.has(peer) ? now + LOOK_MS : lastSeen(peer) + ONLINE_MS));
     return deadlines.length === 0 ? undefined : deadlines.reduce((a, b) => Math.min(a, b));
   });
 }

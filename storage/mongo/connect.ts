@@ -19,6 +19,7 @@ import type {
   EntryDoc,
   InstallationDoc,
   LeaseDoc,
+  MessageDoc,
   RecordDoc,
   SchemaDoc,
   VersionDoc,
@@ -54,6 +55,7 @@ export interface Collections {
   readonly cells: Collection<CellDoc>;
   readonly counts: Collection<CountDoc>;
   readonly calls: Collection<CallDoc>;
+  readonly messages: Collection<MessageDoc>;
   readonly schema: Collection<SchemaDoc>;
   readonly installation: Collection<InstallationDoc>;
 }
@@ -213,6 +215,7 @@ function collectionsIn(database: Db): Collections {
     cells: database.collection('cell'),
     counts: database.collection('count'),
     calls: database.collection('call'),
+    messages: database.collection('message'),
     schema: database.collection('schema'),
     installation: database.collection('installation'),
   };

@@ -116,6 +116,14 @@ export interface CallDoc extends Ending {
   readonly text: string;
 }
 
+/** What one control plane tells the others. */
+export interface MessageDoc extends Ending {
+  readonly _id: ObjectId;
+  /** Names the connection that it was posted by. */
+  readonly from: string;
+  readonly text: string;
+}
+
 /** What the collections are; and of a database that no control plane starts on, why. Each in a document of its own. */
 export interface SchemaDoc {
   readonly _id: 'schema' | 'moved' | 'copy';

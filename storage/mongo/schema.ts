@@ -2,7 +2,17 @@ import type { IndexDescription } from 'mongodb';
 import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
 
-type Kept = 'records' | 'versions' | 'log' | 'workspaces' | 'leases' | 'checkpoints' | 'cells' | 'counts' | 'calls';
+type Kept =
+  | 'records'
+  | 'versions'
+  | 'log'
+  | 'workspaces'
+  | 'leases'
+  | 'checkpoints'
+  | 'cells'
+  | 'counts'
+  | 'calls'
+  | 'messages';
 type Declared = Readonly<Record<Kept, Index[]>>;
 type Index = IndexDescription & { readonly name: string };
 
@@ -48,10 +58,15 @@ const INDEXES: Declared = {
     { name: 'family', key: { ws: 1, family: 1, seq: -1 } },
     ENDS,
   ],
+  messages: [ENDS],
 };
 
 /** Step n brings the database from schema n to n + 1. Steps are never changed once released; each can be run twice. */
-const MIGRATIONS: readonly ((connection: Connection) => Promise<void>)[] = [createCollections, createCollections];
+const MIGRATIONS: readonly ((connection: Connection) => Promise<void>)[] = [
+  createCollections,
+  createCollections,
+  createCollections,
+];
 
 /** Brings the database to the newest schema, forward only, however many control planes start at once. @throws StoreError */
 export async function migrate(connection: Connection): Promise<void> {

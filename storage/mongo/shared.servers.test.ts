@@ -90,9 +90,18 @@ describe.skipIf(!hasMongod)('what control planes share', () => {
     expect(await one.calls.newest(of('child', 'root'), 9_999)).toHaveLength(TRACE_LIMITS.calls);
   });
 
+  test('what one posts every other one reads, once, and what is posted meanwhile with the next', async () => {
+    await one.messages.post(['a', 'b']);
+    await other.messages.post(['c']);
+    expect([...(await other.messages.read())].sort()).toEqual(['a', 'b']);
+    await one.messages.post(['d']);
+    expect([await one.messages.read(), await other.messages.read()]).toEqual([['c'], ['d']]);
+    expect([await one.messages.read(), await other.messages.read()]).toEqual([[], []]);
+  });
+
   test('what is over is cleared away by the server, later than it counts', async () => {
     const { client } = servers;
-    for (const collection of ['cell', 'count', 'call']) {
+    for (const collection of ['cell', 'count', 'call', 'message']) {
       const indexes = await client.db(`kept_together_${databases}`).collection(collection).indexes();
       expect(indexes).toContainEqual(expect.objectContaining({ key: { gone: 1 }, expireAfterSeconds: 0 }));
       const [doc] = await client.db(`kept_together_${databases}`).collection(collection).find().toArray();

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { ObjectId } from 'mongodb';
 import type { Clock } from '../../core/base/ports.ts';
-import type { SharedCalls, SharedCounts, SharedState } from '../../core/base/shared.ts';
+import type { SharedCalls, SharedCounts, SharedMessages, SharedState } from '../../core/base/shared.ts';
 import { TRACE_LIMITS } from '../../core/model/call-trace.ts';
 import { cellsIn } from './cells.ts';
 import type { Connection } from './connect.ts';
@@ -19,6 +21,7 @@ export function sharedState(connection: Connection, clock: Clock): SharedState {
     cells: (space, parse) => cellsIn(connection, clock, space, parse),
     counts: countsIn(connection),
     calls: callsIn(connection, clock),
+    messages: messagesIn(connection),
   };
 }
 
@@ -76,6 +79,37 @@ function callsIn({ calls }: Connection, clock: Clock): SharedCalls {
         const found = await calls.find({ ws, caller }, LOCAL).sort(newestFirst).limit(limit).toArray();
         return found.map(({ text }) => text);
       }),
+  };
+}
+
+/** Until a message is cleared away: by then every control plane that reads has read it. By the clocks of hosts, as the server's. */
+const MESSAGE_MS = 60_000;
+/** So long it is known that one was read, which it is no more once it is gone. */
+const KNOWN_MS = 5 * MESSAGE_MS;
+
+/** There are as many as control planes post in a minute or two: each that is there and not known yet is read. */
+function messagesIn({ messages }: Connection): SharedMessages {
+  const self = randomUUID();
+  let known: readonly { readonly _id: ObjectId; readonly readAt: number }[] = [];
+  return {
+    async post(texts) {
+      if (texts.length === 0) return;
+      const gone = new Date(Date.now() + MESSAGE_MS);
+      await asking(() =>
+        messages.insertMany(
+          texts.map((text) => ({ _id: new ObjectId(), from: self, text, gone })),
+          LIGHT,
+        ),
+      );
+    },
+    async read() {
+      const readAt = performance.now();
+      known = known.filter((one) => readAt - one.readAt < KNOWN_MS);
+      const isNew = { from: { $ne: self }, _id: { $nin: known.map(({ _id }) => _id) } };
+      const found = await asking(() => messages.find(isNew, LOCAL).toArray());
+      known = [...known, ...found.map(({ _id }) => ({ _id, readAt }))];
+      return found.map(({ text }) => text);
+    },
   };
 }
 

@@ -32,8 +32,8 @@ export interface ClusterPlane {
   kill(): Promise<void>;
   /** Has it begin with a new directory, as in a container, at its next start. */
   forget(): void;
-  /** Starts it again, behind the balancer too. */
-  start(): Promise<void>;
+  /** Starts it again, behind the balancer too; with another config.yaml where it is given. */
+  start(contents?: unknown): Promise<void>;
 }
 
 export interface Cluster {
@@ -64,12 +64,13 @@ export async function startCluster({ servers, planes: count = 3, env, envOf, con
 
   function planeOf(nth: number): ClusterPlane & { begin(): void } {
     let directory = mkdtempSync(path.join(folder, `${nth}-`));
+    let contents = config;
     let meshd: Meshd;
     let url = '';
     // Whatever happens to the process of the tests, none is left.
     process.once('exit', () => meshd?.signal('SIGKILL'));
     const begin = () => {
-      configure(directory, config);
+      configure(directory, contents);
       meshd = startMeshd({ directory, env: { ...off, ...shared, ...env, ...envOf?.(nth) }, command: [launcher('meshd')] });
     };
     const ready = async () => {
@@ -100,7 +101,8 @@ export async function startCluster({ servers, planes: count = 3, env, envOf, con
       },
       stop: () => end('SIGTERM'),
       kill: async () => void (await end('SIGKILL')),
-      async start() {
+      async start(others = contents) {
+        contents = others;
         if (!meshd || meshd.child.exitCode !== null || meshd.child.signalCode !== null) begin();
         await ready();
       },

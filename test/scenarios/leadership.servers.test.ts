@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { SHARES, shareOf } from '../../plane/leadership/shares.ts';
+import { SHARES } from '../../plane/leadership/shares.ts';
 import { type Cluster, type ClusterPlane, startCluster } from '../kits/cluster.ts';
 import { freshWorkspace } from '../kits/http/harness.ts';
+import { leaderOf as leaderIn } from '../kits/leader-of.ts';
 import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
 
 const TAKEN_OVER_MS = 6_000;
@@ -115,15 +115,7 @@ describe.skipIf(!hasMongod)('of three control planes on one replica set', () => 
     return (await log.find({ '_id.ws': workspace } as object).toArray()).map(({ entry }) => JSON.parse(entry));
   }
 
-  /** By the lease of its share. */
-  async function leaderOf(workspace: string): Promise<ClusterPlane> {
-    const name = `leadership/share/${String(shareOf(workspace)).padStart(2, '0')}`;
-    const leases = servers.client.db(cluster.database).collection<{ _id: string; holder: string | null }>('lease');
-    const pid = (await leases.findOne({ _id: name }))?.holder?.split('/').at(-2);
-    const found = cluster.planes.find(({ meshd }) => pid !== undefined && groupOf(pid) === meshd.child.pid);
-    if (!found) throw new Error(`no plane has the lease ${name}`);
-    return found;
-  }
+  const leaderOf = (workspace: string) => leaderIn(servers, cluster, workspace);
 });
 
 async function isSpread(planes: readonly ClusterPlane[]): Promise<boolean> {
@@ -138,13 +130,4 @@ async function ledBy({ url }: ClusterPlane): Promise<number> {
   };
   const detail = answer.checks?.find(({ name }) => name === 'leadership')?.detail ?? '';
   return Number(/^leads (\d+) of/.exec(detail)?.[1] ?? 0);
-}
-
-/** The process group of a process. */
-function groupOf(pid: string): number {
-  return Number(
-    readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /, '')
-      .split(' ')[2],
-  );
 }

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { writeBusConfig } from '../../bin/compose/bus-config.ts';
 import type { NodeConfig } from '../../client/enrol/node-config.ts';
 import { nodeKeyOf } from '../../net/bus/node-key.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
@@ -12,7 +11,7 @@ import { agree, importPrivateKey } from '../../net/seal/x25519.ts';
 import { joined, linkOf } from '../kits/http/control-node.ts';
 import { startHarness } from '../kits/http/harness.ts';
 import { freshKey } from '../kits/plane/devices.ts';
-import { hasNatsServer, startNatsCluster } from '../kits/servers/nats-cluster.ts';
+import { hasNatsServer, startTokenCluster } from '../kits/servers/nats-cluster.ts';
 
 const open: (() => unknown)[] = [];
 afterEach(async () => {
@@ -29,20 +28,17 @@ const CUT_OFF_MS = 2_000;
 async function tokenBus(scheme: 'nats' | 'tls') {
   const directory = mkdtempSync(path.join(tmpdir(), 'mesh-bus-'));
   open.push(() => rmSync(directory, { recursive: true, force: true }));
-  writeBusConfig({ directory, servers: ['127.0.0.1'], now: Date.now() });
-  const accounts = readFileSync(path.join(directory, 'accounts.conf'), 'utf8');
   const [cert, key] = [path.join(directory, 'cert.pem'), path.join(directory, 'key.pem')];
   writeFileSync(cert, testCertificate.cert);
   writeFileSync(key, testCertificate.key);
   const tls = scheme === 'tls' ? `tls { cert_file: "${cert}", key_file: "${key}" }` : '';
-  const resolver = (folder: string) => `resolver: { type: full, dir: "${folder}/accounts", interval: "1m" }`;
-  const cluster = await startNatsCluster({ lines: (folder) => [tls, resolver(folder), accounts].join('\n') });
+  const cluster = await startTokenCluster(directory, tls);
   open.push(() => cluster[Symbol.asyncDispose]());
   const urls = cluster.places.map((place) => `${scheme}://${place}`);
   const env = {
     MESH_BUS_URL: urls.join(','),
     MESH_SIGNALING_AUTH: 'token',
-    MESH_BUS_KEYS_FILE: path.join(directory, 'mesh-bus.json'),
+    MESH_BUS_KEYS_FILE: cluster.keysFile,
     ...(scheme === 'tls' && { MESH_BUS_CA: cert }),
   };
   const harness = await startHarness({ env });
@@ -174,7 +170,7 @@ describe.skipIf(!hasNatsServer)('a bus of three servers that knows nodes by a ke
     await areRefused();
   });
 
-  test('a node that holds nothing to sign in with asks for it, and renews what is half over', async () => {
+  test('a node that holds nothing to sign in with asks for it, and is given it by the API', async () => {
     const { join, harness } = await tokenBus('nats');
     const { busJwt = '', ...config } = await join('a', 0);
     const node = await started(config);

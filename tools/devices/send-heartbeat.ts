@@ -30,9 +30,8 @@ export const sendHeartbeat = defineOperation({
   whenFull: 'works',
   problems: ['not_found'],
   http: { method: 'post', path: '/api/v1/devices/self/heartbeat' },
-  async run({ paths, ...said }, context) {
+  async run(said, context) {
     const { peer, version, at, checkpoint } = await heartbeat(context, said);
-    context.services.paths.report(context.workspace, peer.uid, paths ?? []);
     return { phase: peer.status.phase, version, at: formatInstant(at), checkpoint };
   },
 });

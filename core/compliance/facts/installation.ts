@@ -4,6 +4,7 @@ import type { AccountRecord } from '../../identity/accounts.ts';
 import { roleOf } from '../../identity/members.ts';
 import { parseAddress } from '../../model/cidr.ts';
 import { publicPartOf } from '../../model/public-addresses.ts';
+import type { ListensBus } from '../../model/services.ts';
 import { workspaceById } from '../../model/workspaces.ts';
 import { counted, listed } from '../reading.ts';
 import { type Fact, type FactContext, fails, holds, unknown } from './fact.ts';
@@ -33,6 +34,7 @@ export const INSTALLATION_FACTS = {
     const remedy =
       'The host administrator sets MESH_SIGNALING_AUTH=token with MESH_TLS_CERT, or binds MESH_BUS_LISTEN to an address that nodes alone reach and keeps the firewall rule as evidence.';
     if (!bus) return unknown('The bus is served by another process, of which nothing is known here.', remedy);
+    if (bus.isElsewhere) return busElsewhere(bus);
     const where = `The bus listens on ${bus.host}`;
     if (isLoopback(bus.host)) return holds(`${where}: it is reached from this host alone.`);
     if (bus.auth === 'token' && bus.tls) return holds(`${where}, over TLS, and takes nobody in without a credential.`);
@@ -138,6 +140,17 @@ async function accountsHere({ services, workspace }: FactContext): Promise<Accou
     if (isMember || account.spec.role === 'platform_admin') found.push(account);
   }
   return found;
+}
+
+/** Of servers that others run only what they were told to be is known: with keys they take nobody in without one. */
+function busElsewhere({ host, auth, tls }: ListensBus): Fact {
+  const where = `The bus is at ${host}, which others run`;
+  const remedy =
+    'The host administrator has the servers let in registered nodes alone (meshd bus-config, MESH_SIGNALING_AUTH=token) and names them with tls:// in MESH_BUS_URL, or keeps the rules of the servers and of the firewall before them as evidence.';
+  if (auth === 'none') return unknown(`${where}; whom its servers take in is not seen.`, remedy);
+  if (!tls)
+    return fails(`${where}: it takes nobody in who proves no key, and is reached in clear, without TLS.`, remedy);
+  return holds(`${where}, is reached over TLS, and takes nobody in who proves no key.`);
 }
 
 function isLoopback(host: string): boolean {

@@ -8,7 +8,12 @@ import type { Harness } from './harness.ts';
 import { joinTokenFor, type Place, register } from './joining.ts';
 
 /** Registers a node; it takes the bus to be at that address. */
-export async function joined(harness: Harness, place: Place, name: string, signalingUrl: string): Promise<NodeConfig> {
+export async function joined(
+  harness: Pick<Harness, 'url' | 'api'>,
+  place: Place,
+  name: string,
+  signalingUrl: string,
+): Promise<NodeConfig> {
   const pair = generateKeyPair();
   const token = await joinTokenFor(harness, place);
   const { body } = await register(harness, token, name, { publicKey: Buffer.from(pair.publicKey).toString('base64') });

@@ -22,7 +22,7 @@ export async function joinTokenFor(
 
 /** Registers a device with a key of its own. */
 export function register(
-  harness: Harness,
+  harness: Pick<Harness, 'api'>,
   token: string,
   name: string,
   fields: Readonly<Record<string, unknown>> = {},

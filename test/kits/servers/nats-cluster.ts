@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { writeBusConfig } from '../../../bin/compose/bus-config.ts';
 import { isInstalled } from '../process/needs.ts';
 import { freePorts } from './free-port.ts';
 
@@ -42,6 +43,18 @@ interface ClusterOptions {
   readonly size?: number;
   /** Lines of the configuration of each, `folder` being its own. */
   readonly lines?: (folder: string) => string;
+}
+
+/** A bus whose servers let in registered nodes alone, in a folder with what `meshd bus-config` writes. */
+export async function startTokenCluster(
+  directory: string,
+  more = '',
+): Promise<NatsCluster & { readonly keysFile: string }> {
+  writeBusConfig({ directory, servers: ['127.0.0.1'], now: Date.now() });
+  const accounts = readFileSync(path.join(directory, 'accounts.conf'), 'utf8');
+  const resolver = (folder: string) => `resolver: { type: full, dir: "${folder}/accounts", interval: "1m" }`;
+  const cluster = await startNatsCluster({ lines: (folder) => [more, resolver(folder), accounts].join('\n') });
+  return { ...cluster, keysFile: path.join(directory, 'mesh-bus.json') };
 }
 
 /** Real servers with routes to each other on loopback, each with a folder of its own. */

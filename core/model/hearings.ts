@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { TEXT_LIMITS } from '../base/text.ts';
+import { MAX_PATH_REPORTS, pathReportsSchema } from './reported-paths.ts';
+import { versionSchema } from './version.ts';
+import { witnessedSchema } from './witnesses.ts';
+
+/** What a node says of itself in a heartbeat. */
+export const saidSchema = z.object({
+  version: versionSchema.optional(),
+  paths: pathReportsSchema.optional(),
+  witnessed: witnessedSchema.optional(),
+});
+export type Said = z.infer<typeof saidSchema>;
+
+/** That a node was heard by one control plane alone, and what it said: all others are told. */
+export const hearingSchema = saidSchema.extend({
+  workspace: z.string().max(TEXT_LIMITS.id),
+  peer: z.string().max(TEXT_LIMITS.id),
+  at: z.int(),
+  /** Why it is refused: it has no version of the wire in common with the control plane. */
+  mismatch: z.string().optional(),
+});
+export type Hearing = z.infer<typeof hearingSchema>;
+
+/** What this control plane alone has heard since it told the others, the last of each node. */
+export class Hearings {
+  #untold = new Map<string, Hearing>();
+
+  add(hearing: Hearing): void {
+    const key = `${hearing.workspace} ${hearing.peer}`;
+    const { mismatch: _, ...before }: Partial<Hearing> = this.#untold.get(key) ?? {};
+    const byPeer = new Map([...(before.paths ?? []), ...(hearing.paths ?? [])].map((report) => [report.peer, report]));
+    const paths = [...byPeer.values()].slice(-MAX_PATH_REPORTS);
+    this.#untold.set(key, { ...before, ...present(hearing), ...(paths.length > 0 && { paths }) });
+  }
+
+  /** Takes them out. */
+  take(): readonly Hearing[] {
+    const taken = [...this.#untold.values()];
+    this.#untold = new Map();
+    return taken;
+  }
+}
+
+/** Without what is undefined, so that what was said before stays. */
+function present(hearing: Hearing): Hearing {
+  return Object.fromEntries(Object.entries(hearing).filter(([, value]) => value !== undefined)) as Hearing;
+}

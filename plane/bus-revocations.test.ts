@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { NODE_JWT_MS } from '../net/bus/claims.ts';
+import { nodeKeyOf } from '../net/bus/node-key.ts';
+import { freshKey } from '../test/kits/plane/devices.ts';
+import { buildWorkspaceKit } from '../test/kits/plane/workspace-kit.ts';
+import { startBusRevocations } from './bus-revocations.ts';
+
+/** A workspace whose changes a bus is told of. */
+async function told() {
+  const kit = await buildWorkspaceKit();
+  const heard: string[] = [];
+  const names = new Map<string, string>();
+  const nameOf = (user: string) => names.get(user) ?? 'unknown';
+  const bus = {
+    allow: (user: string) => void heard.push(`allow ${nameOf(user)}`),
+    revoke: (user: string, until: number) => void heard.push(`revoke ${nameOf(user)} ${until - kit.clock.now()}`),
+  };
+  return {
+    kit,
+    start: () => startBusRevocations(kit.services, bus),
+    /** What the key of a device at the bus is called in what is heard. */
+    name(id: string, publicKey: string, name: string): void {
+      const shared = kit.services.keys.agree(Buffer.from(publicKey, 'base64'));
+      names.set(nodeKeyOf(shared, id).publicKey, name);
+    },
+    async join(name: string) {
+      const { publicKey } = freshKey();
+      const { id, self } = await kit.join(name, { publicKey });
+      this.name(id, publicKey, name);
+      return { id, self };
+    },
+    heard: () => heard.splice(0),
+  };
+}
+
+test('a bus is told who lost its place by revocation, deletion or another key, and who got one', async () => {
+  const { kit, start, heard, ...devices } = await told();
+  await using _ = kit;
+  const revocations = await start();
+  const [a, b, c] = [await devices.join('a'), await devices.join('b'), await devices.join('c')];
+  heard();
+  await kit.ask('revoke_peer', { id: a.id });
+  expect(heard()).toEqual([`revoke a ${NODE_JWT_MS}`]);
+  await kit.ask('delete_peer', { id: b.id });
+  expect(heard()).toEqual([`revoke b ${NODE_JWT_MS}`]);
+  // It was revoked already.
+  await kit.ask('delete_peer', { id: a.id });
+  expect(heard()).toEqual([]);
+  const { publicKey } = freshKey();
+  devices.name(c.id, publicKey, 'c with another key');
+  await kit.call('rotate_device_key', { publicKey }, c.self);
+  expect(heard()).toEqual(['allow c with another key', `revoke c ${NODE_JWT_MS}`]);
+  revocations.stop();
+  await kit.ask('delete_peer', { id: c.id });
+  expect(heard()).toEqual([]);
+});
+
+test('what changes nothing of the key is not told, and one that is renamed keeps its place', async () => {
+  const { kit, start, heard, ...devices } = await told();
+  await using _ = kit;
+  await start();
+  const { id } = await devices.join('a');
+  heard();
+  await kit.ask('update_peer', { id, name: 'a-2' });
+  expect(heard().filter((line) => line.startsWith('revoke'))).toEqual([]);
+});
+
+test('a start tells of those who lost their place within a day before, as long as what they had lives', async () => {
+  const { kit, start, heard, ...devices } = await told();
+  await using _ = kit;
+  const [a, b] = [await devices.join('a'), await devices.join('b')];
+  await kit.ask('delete_peer', { id: a.id });
+  kit.clock.time += NODE_JWT_MS;
+  await kit.ask('delete_peer', { id: b.id });
+  kit.clock.time += 1_000;
+  await start();
+  const lines = heard();
+  expect(lines).toContain(`revoke b ${NODE_JWT_MS - 1_000}`);
+  expect(lines.filter((line) => line.startsWith('revoke a '))).toEqual([]);
+});

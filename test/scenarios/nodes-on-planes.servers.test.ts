@@ -1,0 +1,238 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { NodeConfig } from '../../client/enrol/node-config.ts';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import { type Cluster, type ClusterPlane, startCluster } from '../kits/cluster.ts';
+import { joined, linkOf } from '../kits/http/control-node.ts';
+import { ADMIN_PASSWORD, freshWorkspace } from '../kits/http/harness.ts';
+import type { Place } from '../kits/http/joining.ts';
+import { leaderOf } from '../kits/leader-of.ts';
+import { hasNatsServer, startTokenCluster } from '../kits/servers/nats-cluster.ts';
+import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
+
+/** From a change until every node has it, whichever control plane leads. */
+const REACHED_MS = 1_000;
+/** Until the servers of the bus have ended the connection of who was revoked. */
+const CUT_OFF_MS = 2_000;
+/** Until another control plane leads. */
+const TAKEN_OVER_MS = 6_000;
+/** Of a machine that does all of it at once. */
+const SPARE_MS = 1_500;
+const EACH_MS = 250;
+/** With the beats of nodes, which are half a minute apart. */
+const isLong = process.env['MESH_LONG'] === '1';
+
+type Node = ReturnType<typeof linkOf> & Pick<NodeConfig, 'id' | 'name'>;
+type Bus = Awaited<ReturnType<typeof startTokenCluster>>;
+
+describe.skipIf(!hasMongod || !hasNatsServer)(
+  'nodes on three control planes and a bus of three servers',
+  { timeout: 120_000 },
+  () => {
+    let servers: ReplicaSet;
+    let bus: Bus;
+    let cluster: Cluster;
+    const folder = mkdtempSync(path.join(tmpdir(), 'mesh-bus-'));
+    const nodes: Node[] = [];
+    beforeAll(async () => {
+      [servers, bus] = await Promise.all([startReplicaSet(), startTokenCluster(folder)]);
+      const env = {
+        MESH_BUS_URL: bus.places.map((place) => `nats://${place}`).join(','),
+        MESH_SIGNALING_AUTH: 'token',
+        MESH_BUS_KEYS_FILE: bus.keysFile,
+        MESH_LRP_AUTH_TOKEN: 'relay token of a test',
+      };
+      cluster = await startCluster({ servers, env });
+    });
+    afterAll(async () => {
+      for (const { link } of nodes) await link.stop();
+      await cluster?.stop();
+      await bus?.[Symbol.asyncDispose]();
+      await servers?.stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    /** A node that comes by the balancer, and is at first at one of the servers of the bus. */
+    async function nodeIn(place: Place, name: string, server: number): Promise<Node> {
+      const config = await joined(cluster, place, name, `nats://${bus.places[server % bus.places.length]}`);
+      const node = { ...linkOf(config), id: config.id, name };
+      nodes.push(node);
+      await node.link.start();
+      await node.until(() => node.link.status.bus.isUp);
+      return node;
+    }
+
+    /** Nodes that see each other, and devices of which no machine runs: whoever loses one has heard of its deletion. */
+    async function network(place: Place, names: readonly string[], ghostCount: number) {
+      const all = await Promise.all(names.map((name, n) => nodeIn(place, name, n)));
+      const ghosts = Array.from({ length: ghostCount }, (_, n) => `ghost-${n}`);
+      await Promise.all(ghosts.map((ghost) => joined(cluster, place, ghost, '')));
+      await Promise.all(all.map((node) => node.until(() => node.peers()?.length === names.length - 1 + ghostCount)));
+      return { all, ghosts };
+    }
+
+    /** @returns when it was acknowledged: whoever asks a control plane that ends asks again */
+    async function change(plane: Pick<ClusterPlane, 'api'>, place: Place, name: string, verb: 'delete' | 'revoke') {
+      for (;;) {
+        const answer = await (verb === 'delete'
+          ? plane.api('DELETE', `/api/v1/peers/${name}`, place)
+          : plane.api('POST', `/api/v1/peers/${name}/revoke`, { ...place, body: {} })
+        ).catch(() => undefined);
+        if (answer !== undefined && (answer.status < 300 || answer.status === 404)) return performance.now();
+      }
+    }
+
+    /** How long each of the nodes waited for each of the changes, ms, in their order. */
+    async function waits(
+      all: readonly Node[],
+      changes: readonly { readonly name: string; readonly at: Promise<number> }[],
+    ) {
+      const ofEach = all.map(async (node) => {
+        const found: number[] = [];
+        for (const { name, at } of changes) {
+          await node.until(() => node.peers()?.includes(name) === false);
+          found.push(performance.now() - (await at));
+        }
+        return found;
+      });
+      return (await Promise.all(ofEach)).flat();
+    }
+
+    /** When the servers ended the connection of a node. */
+    async function cutOff(node: Node): Promise<number> {
+      await node.until(() => !node.link.status.bus.isUp);
+      return performance.now();
+    }
+
+    const fulls = ({ lines }: Node) => lines.filter((line) => /a graph was pushed .*"kind":"full"/.test(line)).length;
+
+    /** How often one of these nodes was written as come or gone. */
+    async function presences(workspace: string, all: readonly Node[]): Promise<number> {
+      const log = servers.client.db(cluster.database).collection<{ entry: string }>('log');
+      const entries = await log.find({ '_id.ws': workspace } as object).toArray();
+      type Change = { readonly kind: string; readonly name: string };
+      const changes = entries.flatMap(({ entry }): Change[] => JSON.parse(entry).commit?.changes ?? []);
+      return changes.filter(({ kind, name }) => kind === 'Presence' && all.some((node) => node.name === name)).length;
+    }
+
+    test('hear of what is changed at any control plane, signal each other, and are cut off wherever they are', async () => {
+      const place = await freshWorkspace(cluster.api, 'changes');
+      const { all, ghosts } = await network(place, ['a', 'b', 'c'], cluster.planes.length);
+      for (const [n, name] of ghosts.entries()) {
+        const at = change(cluster.planes[n] as ClusterPlane, place, name, 'delete');
+        expect(Math.max(...(await waits(all, [{ name, at }])))).toBeLessThan(REACHED_MS + SPARE_MS);
+      }
+      const [a, b, c] = all as [Node, Node, Node];
+      const heard = () => {
+        a.link.publish(`mesh.${place.workspace}.${b.id}.signal`, Buffer.from('hello'));
+        return b.signals;
+      };
+      await expect.poll(heard).toContain('hello');
+      const ended = cutOff(c);
+      const at = await change(cluster.planes[0] as ClusterPlane, place, 'c', 'revoke');
+      expect((await ended) - at).toBeLessThan(CUT_OFF_MS);
+      await c.until(() => c.standings.at(-1) === 'revoked');
+    });
+
+    /** A workspace that is led by the plane which leads another one too. */
+    async function ledWith(other: string, slug: string): Promise<Place> {
+      for (let n = 0; ; n += 1) {
+        const place = await freshWorkspace(cluster.api, `${slug}-${n}`);
+        const [one, two] = await Promise.all([place.workspace, other].map((each) => leaderOf(servers, cluster, each)));
+        if (one === two) return place;
+      }
+    }
+
+    interface End {
+      readonly how: string;
+      end(leader: ClusterPlane): Promise<unknown>;
+      again(leader: ClusterPlane): Promise<unknown>;
+      readonly goneMs: number;
+    }
+
+    const ENDS: readonly End[] = [
+      { how: 'is killed', end: (leader) => leader.kill(), again: (leader) => leader.start(), goneMs: TAKEN_OVER_MS },
+      { how: 'ends in good order', end: (leader) => leader.stop(), again: (leader) => leader.start(), goneMs: 2_000 },
+      {
+        how: 'is stopped and goes on',
+        end: async (leader) => leader.meshd.signal('SIGSTOP'),
+        again: async (leader) => leader.meshd.signal('SIGCONT'),
+        goneMs: TAKEN_OVER_MS,
+      },
+    ];
+
+    test.each(isLong ? ENDS : ENDS.slice(0, 1))(
+      'miss nothing when the control plane that leads $how',
+      async ({ how, end, again, goneMs }) => {
+        const place = await ledWith(SYSTEM_WORKSPACE, how.replaceAll(' ', '-'));
+        const { all, ghosts } = await network(place, ['a', 'b', 'c', 'shut-out'], Math.ceil(goneMs / EACH_MS / 2));
+        const [shutOut, ...staying] = all.toReversed() as [Node, ...Node[]];
+        const leader = await leaderOf(servers, cluster, place.workspace);
+        const others = cluster.planes.filter((plane) => plane !== leader);
+        const [before, off] = [staying.map(fulls), cutOff(shutOut)];
+        const ended = end(leader);
+        const revoked = change(others[0] as ClusterPlane, place, shutOut.name, 'revoke');
+        const deleted = ghosts.map(async (name, n) => {
+          await after(n * EACH_MS);
+          return change(others[n % others.length] as ClusterPlane, place, name, 'delete');
+        });
+        const changes = [shutOut.name, ...ghosts].map((name, n) => ({ name, at: [revoked, ...deleted][n] ?? revoked }));
+        expect(Math.max(...(await waits(staying, changes)))).toBeLessThan(goneMs + REACHED_MS + SPARE_MS);
+        expect((await off) - (await revoked)).toBeLessThan(goneMs + CUT_OFF_MS);
+        await shutOut.until(() => shutOut.standings.at(-1) === 'revoked');
+        await ended;
+        await again(leader);
+        // One whole graph at most for what nobody knows whether it was sent, and each node came once.
+        for (const [n, node] of staying.entries()) expect(fulls(node) - (before[n] ?? 0)).toBeLessThanOrEqual(1);
+        expect(await presences(place.workspace, staying)).toBe(staying.length);
+      },
+    );
+
+    test('are told of other relays once the control planes were started anew one by one, and one server of the bus', async () => {
+      const place = await freshWorkspace(cluster.api, 'relays');
+      const { all } = await network(place, ['a', 'b', 'c'], 0);
+      const relays = [{ name: 'eu', url: '127.0.0.1:9', region: 'eu-west' }];
+      const app = { initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }], relays };
+      for (const plane of cluster.planes) {
+        await plane.stop();
+        await plane.start({ app });
+      }
+      // Whoever has to connect anew says so by a heartbeat; the others do within half a minute.
+      await bus.members[2]?.kill();
+      const moved = isLong ? all : all.slice(2);
+      await Promise.all(moved.map((node) => node.until(() => node.graphs.at(-1)?.relay?.url === relays[0]?.url)));
+      expect(await presences(place.workspace, all)).toBe(all.length);
+      expect(all.map(({ standings }) => standings)).toEqual(all.map(() => ['ready']));
+      await bus.members[2]?.start();
+    });
+
+    test.runIf(isLong)(
+      'are sent nothing when another one leads while nothing changes',
+      { timeout: 300_000 },
+      async () => {
+        const place = await freshWorkspace(cluster.api, 'quiet');
+        const { all } = await network(
+          place,
+          Array.from({ length: 20 }, (_, n) => `node-${n}`),
+          0,
+        );
+        const beats = (count: number) => after(count * 31_000);
+        await beats(2);
+        const before = all.map(({ graphs }) => graphs.length);
+        const leader = await leaderOf(servers, cluster, place.workspace);
+        await leader.kill();
+        await beats(2);
+        expect(all.map(({ graphs }, n) => graphs.length - (before[n] ?? 0))).toEqual(all.map(() => 0));
+        const plane = cluster.planes.find((one) => one !== leader) as ClusterPlane;
+        const counted = all.map(fulls);
+        const at = change(plane, place, 'node-0', 'delete');
+        await waits(all.slice(1), [{ name: 'node-0', at }]);
+        expect(all.slice(1).map(fulls)).toEqual(counted.slice(1));
+        await leader.start();
+      },
+    );
+  },
+);

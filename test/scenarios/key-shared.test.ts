@@ -6,7 +6,9 @@ import { joined, linkOf } from '../kits/http/control-node.ts';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
 
 const RESTARTS = 5;
-const SOON = { timeout: 20_000 };
+/** A heartbeat that came too early for the bus is followed by one half a minute later. */
+const SOON = { timeout: 40_000 };
+const TEST_MS = 180_000;
 const LOOPBACK = '127.0.0.1';
 
 type Node = ReturnType<typeof linkOf>;
@@ -57,39 +59,47 @@ async function heartbeats({ api }: Harness): Promise<number> {
 const saysShared = ({ link, lines }: Node) =>
   link.status.isKeyShared || lines.some((line) => line.includes(KEY_SHARED));
 
-test('a control plane that is restarted again and again under a node says nothing of its key', async () => {
-  let harness = await startHarness({ env: { MESH_BUS_LISTEN: `${LOOPBACK}:0` } });
-  onTestFinished(() => harness[Symbol.asyncDispose]());
-  const env = placesOf(harness);
-  const place = await harness.workspace();
-  const node = await started(await joined(harness, place, 'a', `nats://${env.MESH_BUS_LISTEN}`));
-  for (let count = 0; count < RESTARTS; count += 1) {
+test(
+  'a control plane that is restarted again and again under a node says nothing of its key',
+  async () => {
+    let harness = await startHarness({ env: { MESH_BUS_LISTEN: `${LOOPBACK}:0` } });
+    onTestFinished(() => harness[Symbol.asyncDispose]());
+    const env = placesOf(harness);
+    const place = await harness.workspace();
+    const node = await started(await joined(harness, place, 'a', `nats://${env.MESH_BUS_LISTEN}`));
+    for (let count = 0; count < RESTARTS; count += 1) {
+      await expect.poll(() => heartbeats(harness), SOON).toBeGreaterThan(0);
+      expect(saysShared(node)).toBe(false);
+      await harness.stop();
+      harness = await startHarness({ directory: harness.directory, env });
+    }
     await expect.poll(() => heartbeats(harness), SOON).toBeGreaterThan(0);
     expect(saysShared(node)).toBe(false);
-    await harness.stop();
-    harness = await startHarness({ directory: harness.directory, env });
-  }
-  await expect.poll(() => heartbeats(harness), SOON).toBeGreaterThan(0);
-  expect(saysShared(node)).toBe(false);
-});
+  },
+  TEST_MS,
+);
 
-test('of two machines with one key each says so at its next heartbeat', async () => {
-  const busPort = (): number | undefined => harness.plane.listeners.bus?.port;
-  const [way, otherWay] = [await wayTo(busPort), await wayTo(busPort)];
-  const env = { MESH_BUS_LISTEN: `${LOOPBACK}:0`, MESH_SIGNALING_URL: way.url };
-  const harness = await startHarness({ env });
-  onTestFinished(() => harness[Symbol.asyncDispose]());
-  const place = await harness.workspace();
-  const config = await joined(harness, place, 'a', way.url);
-  const one = await started(config);
-  await expect.poll(() => heartbeats(harness), SOON).toBe(1);
-  const other = await started({ ...config, signalingUrl: otherWay.url });
-  await expect.poll(() => heartbeats(harness), SOON).toBe(2);
-  expect([saysShared(one), saysShared(other)]).toEqual([false, false]);
-  // Who comes back to the bus sends a heartbeat.
-  way.cut();
-  await one.until(() => saysShared(one));
-  otherWay.cut();
-  await other.until(() => saysShared(other));
-  expect([one.link.status.isKeyShared, other.link.status.isKeyShared]).toEqual([true, true]);
-});
+test(
+  'of two machines with one key each says so at its next heartbeat',
+  async () => {
+    const busPort = (): number | undefined => harness.plane.listeners.bus?.port;
+    const [way, otherWay] = [await wayTo(busPort), await wayTo(busPort)];
+    const env = { MESH_BUS_LISTEN: `${LOOPBACK}:0`, MESH_SIGNALING_URL: way.url };
+    const harness = await startHarness({ env });
+    onTestFinished(() => harness[Symbol.asyncDispose]());
+    const place = await harness.workspace();
+    const config = await joined(harness, place, 'a', way.url);
+    const one = await started(config);
+    await expect.poll(() => heartbeats(harness), SOON).toBe(1);
+    const other = await started({ ...config, signalingUrl: otherWay.url });
+    await expect.poll(() => heartbeats(harness), SOON).toBe(2);
+    expect([saysShared(one), saysShared(other)]).toEqual([false, false]);
+    // Who comes back to the bus sends a heartbeat.
+    way.cut();
+    await one.until(() => saysShared(one));
+    otherWay.cut();
+    await other.until(() => saysShared(other));
+    expect([one.link.status.isKeyShared, other.link.status.isKeyShared]).toEqual([true, true]);
+  },
+  TEST_MS,
+);

@@ -20,8 +20,8 @@ const OUTSIDE = 'node_modules/**';
 /** A file whose name ends so needs more than Node: superuser rights, a browser, or other people's programs. */
 const TIERS = '**/*.{lab,web,servers}.test.ts';
 const SCENARIOS = ['test/{scenarios,faults}/**/*.test.ts', 'examples/**/*.test.ts'];
-/** Real interfaces and packets: one file at a time, apart from the others, so that time limits measure Mesh. */
-const lab = { ...everywhere, testTimeout: 120_000, maxWorkers: 1 };
+/** Real interfaces and packets, apart from the other tiers, so that time limits measure Mesh. */
+const lab = { ...everywhere, testTimeout: 120_000 };
 
 /** What each tier is and when it runs stands in CONTRIBUTING.md. */
 export default defineConfig({
@@ -46,6 +46,8 @@ export default defineConfig({
         test: {
           ...lab,
           name: 'lab',
+          // Each file has namespaces of its own, and waits for most of its time; the long run measures.
+          maxWorkers: process.env['MESH_LONG'] === '1' ? 1 : 2,
           include: ['**/*.lab.test.ts'],
           exclude: [OUTSIDE, '**/*.newer.lab.test.ts'],
           sequence: { groupOrder: 1 },
@@ -55,6 +57,8 @@ export default defineConfig({
         test: {
           ...lab,
           name: 'lab-newer',
+          // Some fill the tunnel as fast as the machine can.
+          maxWorkers: 1,
           include: existsSync(NEWER_WIREGUARD_GO)
             ? [
                 '**/*.newer.lab.test.ts',

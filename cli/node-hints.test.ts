@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { Command } from 'commander';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { addCommands } from './commands.ts';
@@ -84,17 +83,19 @@ test('who lacks rights is shown the line that was given, with them, and no token
   );
 });
 
-test('commands of the node show no command line but these', () => {
-  const files = readdirSync(path.resolve('cli'), { encoding: 'utf8' }).filter((name) =>
-    /^(?:node-|host-firewall|own-node|no-conf|left-behind|end-agent)(?!.*\.test)/.test(name),
-  );
+test('commands of the node show no command line but these, and the node itself none', () => {
+  const files = ['cli', 'client']
+    .flatMap((folder) => readdirSync(folder, { encoding: 'utf8', recursive: true }).map((name) => `${folder}/${name}`))
+    .filter((name) => /^client\/|^cli\/(?:node-|host-firewall|own-node|no-conf|left-behind|end-agent)/.test(name))
+    .filter((name) => /(?<!\.test|\.testkit)\.ts$/.test(name));
+  expect(files).toEqual(expect.arrayContaining(['client/names/name-service.ts', 'cli/node-hints.ts']));
   const verb = new RegExp(`\\bmesh (?:${VERBS.join('|')})\\b`);
   const found = files.flatMap((name) =>
-    readFileSync(path.join('cli', name), 'utf8')
+    readFileSync(name, 'utf8')
       .split('\n')
       .filter((line) => verb.test(line) && !/^\s*(?:\/\*\*|\*|\/\/)/.test(line))
       .filter((line) => !/requireRoot\(|option\(|argument\(|description\(/.test(line))
       .map((line) => `${name}: ${line.trim()}`),
   );
-  expect(found.filter((line) => !line.startsWith('node-hints.ts'))).toEqual([]);
+  expect(found.filter((line) => !line.startsWith('cli/node-hints.ts'))).toEqual([]);
 });

@@ -134,7 +134,7 @@ export class HostFirewall {
   #tell(found: readonly string[]): void {
     const said = found.join('; ');
     if (said !== '' && said !== this.#said) {
-      this.#options.log.warn({}, `the firewall of this host: ${said}. mesh up --open-firewall opens it`);
+      this.#options.log.warn({}, `the firewall of this host: ${said}. The option --open-firewall opens it`);
     }
     this.#said = said;
   }

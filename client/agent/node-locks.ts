@@ -12,7 +12,7 @@ export const AGENT: Holder = {
   pidFile: 'mesh.pid',
   lockFile: 'mesh.lock',
   refusal: (directory, pid) =>
-    `The node of ${directory} is up already (pid ${pid}). Stop it with mesh down, or use another --config-dir.`,
+    `The node of ${directory} is up already (pid ${pid}). End that one, or give another --config-dir.`,
 };
 
 /** Of a directory in `RUN_DIRECTORY`. */

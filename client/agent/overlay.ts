@@ -357,7 +357,7 @@ function rulesOf({ self: { address, cidr }, firewall: { digest, full } }: FullGr
 function collisionOf(cidr: string, routes: readonly string[]): OverlayCollision {
   const named = routes.join(', ');
   return new OverlayCollision(
-    `The overlay ${cidr} overlaps a route of this host: ${named}. Remove that route, or move this device to a network ` +
-      `with another block: mesh admin create-network --body '{"name":"other","spec":{"cidr":"10.97.0.0/24"}}'`,
+    `The overlay ${cidr} overlaps a route of this host: ${named}. Remove that route, or have an administrator move ` +
+      'this device to a network with another block, such as 10.97.0.0/24.',
   );
 }

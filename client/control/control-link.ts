@@ -21,6 +21,9 @@ import {
   type Standing,
 } from './standing.ts';
 
+/** What telling that this node goes may take in all. */
+const LEAVE_MS = 2_000;
+
 /** Keeps the graph of this node current: by the bus, and by HTTP where the bus does not answer. */
 export class ControlLink {
   readonly #options: ControlOptions;
@@ -199,12 +202,26 @@ export class ControlLink {
     return pair;
   }
 
-  /** Idempotent. */
+  /** Tells that this node goes, and ends. Idempotent. */
   async stop(): Promise<void> {
-    await this.#bus.leave();
-    this.#ending.abort();
     this.#stopAsking();
-    await Promise.all([this.#bus.close(), this.#pulse.stop(), this.#fetches.stop(), this.#witness.stop()]);
+    // A later heartbeat would bring this node back; one under way may wait for longer than leaving may take.
+    const beatsEnded = this.#pulse.stop();
+    await this.#leave();
+    this.#ending.abort();
+    await Promise.all([this.#bus.close(), beatsEnded, this.#fetches.stop(), this.#witness.stop()]);
+  }
+
+  /** By the bus, and by the API where the bus does not answer. A control plane that is away keeps nobody from going. */
+  async #leave(): Promise<void> {
+    if (this.#ending.signal.aborted) return;
+    const { server, deviceToken } = this.#config;
+    const enough = AbortSignal.timeout(LEAVE_MS);
+    try {
+      if (!(await this.#bus.leave())) await new PlaneApi(server, deviceToken, enough).heartbeat({ leaving: true });
+    } catch (error) {
+      this.#options.log.debug({ error: String(error) }, 'the control plane was not told that this node goes');
+    }
   }
 
   #save(config: NodeConfig): void {

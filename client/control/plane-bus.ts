@@ -34,7 +34,7 @@ export interface PlaneBusOptions {
 /** The control plane answers on the bus within this, or it does not hear this node there. */
 export const ANSWER_MS = 5_000;
 
-/** A control plane that is away keeps nobody from going. */
+/** One that goes waits no longer: the API is there too. */
 const LEAVE_MS = 500;
 
 /** Between two attempts to renew what this node signs in with, at least. */
@@ -95,11 +95,11 @@ export class PlaneBus {
   }
 
   /** @returns undefined without an answer of the control plane in time */
-  async beat(content: object): Promise<Of<typeof replyShape> | undefined> {
+  async beat(content: object, waitMs = ANSWER_MS): Promise<Of<typeof replyShape> | undefined> {
     const subject = this.#controlSubject('heartbeat');
     try {
       const request = this.#seals.request(subject, { ...content, wire: WIRE_TEXT });
-      const answer = await this.#bus?.request(subject, request, ANSWER_MS);
+      const answer = await this.#bus?.request(subject, request, waitMs);
       const reply = answer && ifIs(replyShape, this.#seals.openReply(answer));
       // The API tells what is to be upgraded.
       return reply && commonWire(reply.wire) !== undefined ? reply : undefined;
@@ -109,12 +109,9 @@ export class PlaneBus {
     }
   }
 
-  /** Tells that this node goes; it waits a moment for the answer. */
-  async leave(): Promise<void> {
-    if (!this.isUp) return;
-    const subject = this.#controlSubject('heartbeat');
-    const request = this.#seals.request(subject, { leaving: true, wire: WIRE_TEXT });
-    await this.#bus?.request(subject, request, LEAVE_MS).catch(() => undefined);
+  /** Tells that this node goes. @returns whether the control plane took it, within a moment */
+  async leave(): Promise<boolean> {
+    return this.isUp && (await this.beat({ leaving: true }, LEAVE_MS))?.version !== undefined;
   }
 
   networkChanged(): void {

@@ -157,7 +157,7 @@ function draftKey(directory: string, fresh: boolean): KeyPair {
 function explained(error: unknown, held: NodeConfig | undefined): unknown {
   if (!(error instanceof PlaneRefusal) || error.code !== 'conflict') return error;
   const remedy = held
-    ? 'This directory holds a node already: mesh up starts it, mesh init --force replaces it.'
+    ? 'This directory holds a node already: start it, or join anew with --force to replace it.'
     : error.suggestedName === undefined
       ? ''
       : 'With --name auto it takes the next free one.';

@@ -68,7 +68,7 @@ export function readNodeConfig(directory: string): NodeConfig | undefined {
     return json(nodeConfigShape)(held);
   } catch (error) {
     if (!(error instanceof Mismatch)) throw error;
-    const remedy = `Restore it from a backup, or run mesh init with a new token and --force.`;
+    const remedy = `Restore it from a backup, or join anew with a new token and --force.`;
     throw new MeshError('invalid_input', `${file} is damaged (${error.path.join('.') || 'JSON'}). ${remedy}`);
   }
 }

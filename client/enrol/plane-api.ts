@@ -43,7 +43,10 @@ const TIMEOUT_MS = 15_000;
 /** A graph of 20,000 peers with 100,000 rules is some 15 MB. */
 const MAX_ANSWER_BYTES = 64 * 1_048_576;
 
-/** Fields of registrations, heartbeats and rotations since a version of the wire: an older control plane refuses what it does not know. */
+/**
+ * Fields of registrations, heartbeats and rotations since a version of the wire: an older control plane refuses what it does not know.
+ * Not `leaving`: without it a heartbeat says the contrary, and to be refused is better.
+ */
 const SINCE: Readonly<Record<string, number>> = { version: 2, witnessed: 2, deviceToken: 2 };
 
 const anyText = text(4_096);

@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { respond } from './respond.ts';
 import type { Zone } from './zone.ts';
 
@@ -26,18 +26,6 @@ export interface ListenerOptions {
  * has it. @throws Error where the port is taken
  */
 export async function listenForQueries({ address, port, zone }: ListenerOptions): Promise<Listener> {
-  const udp = createSocket(address.includes(':') ? 'udp6' : 'udp4');
-  udp.on('message', (bytes, from) => {
-    const answer = from.address === address ? respond(zone(), bytes) : undefined;
-    // Whoever does not get it asks again.
-    if (answer) udp.send(answer, from.port, from.address, () => {});
-  });
-  await new Promise<void>((resolve, reject) => {
-    udp.once('error', reject);
-    udp.bind({ address, port, exclusive: true }, resolve);
-  });
-  udp.on('error', () => {});
-  const bound = udp.address().port;
   const connections = new Set<Socket>();
   const tcp = createServer((socket) => {
     if (socket.remoteAddress !== address) return socket.destroy();
@@ -54,16 +42,29 @@ export async function listenForQueries({ address, port, zone }: ListenerOptions)
       connections.add(socket);
     });
   });
+  await new Promise<void>((resolve, reject) => {
+    tcp.once('error', reject);
+    tcp.listen({ host: address, port, exclusive: true }, resolve);
+  });
+  tcp.on('error', () => {});
+  const { port: bound } = tcp.address() as AddressInfo;
+  const udp = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  udp.on('message', (bytes, from) => {
+    const answer = from.address === address ? respond(zone(), bytes) : undefined;
+    // Whoever does not get it asks again.
+    if (answer) udp.send(answer, from.port, from.address, () => {});
+  });
   try {
     await new Promise<void>((resolve, reject) => {
-      tcp.once('error', reject);
-      tcp.listen({ host: address, port: bound, exclusive: true }, resolve);
+      udp.once('error', reject);
+      udp.bind({ address, port: bound, exclusive: true }, resolve);
     });
   } catch (error) {
     udp.close();
+    tcp.close();
     throw error;
   }
-  tcp.on('error', () => {});
+  udp.on('error', () => {});
   return {
     port: bound,
     async close() {

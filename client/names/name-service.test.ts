@@ -97,7 +97,7 @@ test('a port that another program has is named, with the way out', async () => {
   const service = serviceWith([], held.address().port);
   service.use(graph(['db']));
   await vi.waitUntil(() => service.status.trouble !== '');
-  expect(service.status.trouble).toMatch(/another program has it; mesh up --no-dns does without$/);
+  expect(service.status.trouble).toMatch(/another program has it; the option --no-dns does without$/);
 });
 
 test('an older control plane is named as the reason why there are no names', async () => {
@@ -150,4 +150,41 @@ test('who holds all connections keeps nobody out: the one that was answered long
   await first;
   await answered(busy);
   expect(idle.map(({ destroyed }) => destroyed).filter((isGone) => isGone)).toHaveLength(1);
+});
+
+test('a connection ends five seconds after its last answer, and what trickles in does not extend it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const zone = zoneOf(graph(['db']));
+  if (!zone) throw new Error('no zone');
+  const listener = await listenForQueries({ address: '127.0.0.1', port: 0, zone: () => zone });
+  onTestFinished(() => listener.close());
+  const opened = async () => {
+    const tcp = connect(listener.port, '127.0.0.1');
+    await once(tcp, 'connect');
+    return tcp;
+  };
+  const answered = async (tcp: Awaited<ReturnType<typeof opened>>) => {
+    tcp.write(streamEncode(QUERY));
+    await once(tcp, 'data');
+  };
+  const slow = await opened();
+  await answered(slow);
+  vi.advanceTimersByTime(4_999);
+  await answered(slow);
+  const ended = once(slow, 'close');
+  for (const [byte, ms] of [
+    [0, 2_500],
+    [1, 2_499],
+  ] as const) {
+    slow.write(streamEncode(QUERY).subarray(byte, byte + 1));
+    // What came after it is answered: it was seen.
+    const other = await opened();
+    await answered(other);
+    other.destroy();
+    vi.advanceTimersByTime(ms);
+  }
+  expect(slow.closed).toBe(false);
+  vi.advanceTimersByTime(1);
+  await ended;
 });

@@ -123,7 +123,7 @@ export class NameService {
       this.#listener = { ...listener, address };
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      const why = code === 'EADDRINUSE' ? 'another program has it; mesh up --no-dns does without' : message;
+      const why = code === 'EADDRINUSE' ? 'another program has it; the option --no-dns does without' : message;
       throw new Error(`names are not served on ${address} port ${port}: ${why}`);
     }
   }

@@ -16,7 +16,7 @@ import type { FullGraph } from '../model/graph.ts';
 import type { Said } from '../model/hearings.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { slugOf } from '../model/workspaces.ts';
-import { heardOf } from '../peers/presence.ts';
+import { heardOf, leftBy } from '../peers/presence.ts';
 import { dueCheckpoint, newestCheckpoint, takeWitness } from '../peers/witnessed.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -97,14 +97,18 @@ export async function busAccess(context: OwnDeviceCall): Promise<{ signalingUrl:
  */
 export async function heartbeat(
   context: OwnDeviceCall,
-  said: Said = {},
+  { leaving, ...said }: Said & { readonly leaving?: true | undefined } = {},
 ): Promise<{ peer: PeerRecord; version: number; at: number; checkpoint: string | null }> {
   const { services, workspace } = context;
   const { peer } = await ownPeer(context);
   const { reason: _, ...commit } = commitContext(context, '');
-  services.hearings?.add({ ...said, workspace, peer: peer.uid, at: services.clock.now() });
-  await heardOf(services, workspace, peer.uid, commit, said.version);
-  services.paths.report(workspace, peer.uid, said.paths ?? []);
+  if (leaving) {
+    await leftBy(services, workspace, peer.uid, commit);
+  } else {
+    services.hearings?.add({ ...said, workspace, peer: peer.uid, at: services.clock.now() });
+    await heardOf(services, workspace, peer.uid, commit, said.version);
+    services.paths.report(workspace, peer.uid, said.paths ?? []);
+  }
   if (said.witnessed) await takeWitness(services, workspace, peer, said.witnessed);
   const { revision } = await services.states.current(workspace);
   const checkpoint = await dueCheckpoint(services, workspace, peer.uid);

@@ -11,8 +11,8 @@ export interface WireVersions {
  * raised to what the release before that one speaks at most.
  *
  * 1  0.1.0, which says no version
- * 2  says its versions; registrations and heartbeats may have `version`, heartbeats `witnessed`, replies `checkpoint`, graphs
- *    `relays`; replies to heartbeats may have `mark`, which the next heartbeat repeats
+ * 2  says its versions; registrations and heartbeats may have `version`, heartbeats `witnessed`, those over HTTP `leaving`,
+ *    replies `checkpoint`, graphs `relays`; replies to heartbeats may have `mark`, which the next heartbeat repeats
  */
 export const WIRE: WireVersions = { oldest: 1, newest: 2 };
 const UNSAID: WireVersions = { oldest: 1, newest: 1 };

@@ -1,12 +1,19 @@
 import { expect, test } from 'vitest';
 import { enrol, joinToken } from '../../test/kits/plane/devices.ts';
 import { buildKit, person } from '../../test/kits/plane/kit.ts';
-import { ONLINE_MS } from '../model/liveness.ts';
+import { switchedLeadership } from '../../test/kits/plane/switched-leadership.ts';
+import { buildLiveness, ONLINE_MS } from '../model/liveness.ts';
 import { EPHEMERAL_MS, removeEphemeral } from './ephemeral.ts';
-import { networkJobs } from './jobs.ts';
+import { type NetworkJob, networkJobs } from './jobs.ts';
 import { heardOf, sweepWorkspace } from './presence.ts';
 
 const WHY = { actor: 'device:x', requestId: 'r' };
+
+function jobOf(jobs: readonly NetworkJob[]): NetworkJob {
+  const job = jobs.find(({ name }) => name === 'remove ephemeral peers');
+  if (!job) throw new TypeError('It is not among the jobs.');
+  return job;
+}
 
 async function prepared(fields: Record<string, unknown>, token: Record<string, unknown> = {}) {
   const kit = await buildKit();
@@ -65,12 +72,41 @@ test('one that never came online is deleted as long after it joined', async () =
   expect(await names()).toEqual([]);
 });
 
-test('one that could not be heard while the control plane was away gets its time again', async () => {
-  const { kit, names, remove } = await prepared({ ephemeral: true });
+test('while the control plane is away its time goes on, and whoever came back meanwhile has that of a heartbeat to be heard', async () => {
+  const { kit, names, heard, remove } = await prepared({ ephemeral: true });
   await using _kit = kit;
   kit.clock.time += EPHEMERAL_MS * 5;
-  await remove(kit.clock.now());
+  const since = kit.clock.now();
+  expect(await remove(since)).toBe(since + ONLINE_MS);
   expect(await names()).toEqual(['runner']);
+  kit.clock.time += ONLINE_MS - 1;
+  await heard();
+  kit.clock.time += 1;
+  await remove(since);
+  expect(await names()).toEqual(['runner']);
+});
+
+test('a control plane that is restarted again and again, and one that leads after another, delete it ten minutes after it was last heard', async () => {
+  const { kit, names, heard, sweep } = await prepared({ ephemeral: true });
+  await using _kit = kit;
+  await heard();
+  const wentAt = kit.clock.now();
+  kit.clock.time += ONLINE_MS;
+  await sweep();
+  const next = switchedLeadership(false);
+  const waiting = jobOf(networkJobs({ ...kit.services, liveness: buildLiveness() }, next));
+  // Each begins with what is stored alone.
+  for (const part of [2, 4, 6, 7]) {
+    kit.clock.time = wentAt + (EPHEMERAL_MS * part) / 10 + ONLINE_MS / 2;
+    const restarted = jobOf(networkJobs({ ...kit.services, liveness: buildLiveness() }));
+    expect(await restarted.run()).toBe(wentAt + EPHEMERAL_MS);
+  }
+  kit.clock.time = wentAt + EPHEMERAL_MS - 1;
+  await next.set(true);
+  expect([await waiting.run(), await names()]).toEqual([wentAt + EPHEMERAL_MS, ['runner']]);
+  kit.clock.time += 1;
+  await waiting.run();
+  expect(await names()).toEqual([]);
 });
 
 test('any other device stays, however long it is offline', async () => {
@@ -85,9 +121,9 @@ test('any other device stays, however long it is offline', async () => {
 test('the job wakes when one comes and when one goes offline', async () => {
   const { kit, heard, workspace } = await prepared({ ephemeral: true });
   await using _kit = kit;
-  const job = networkJobs(kit.services).find(({ name }) => name === 'remove ephemeral peers');
+  const job = jobOf(networkJobs(kit.services));
   const woken: boolean[] = [];
-  const stop = kit.services.store.onCommit((commit) => woken.push(job?.wakeOn(commit) === true));
+  const stop = kit.services.store.onCommit((commit) => woken.push(job.wakeOn(commit)));
   await heard();
   kit.clock.time += ONLINE_MS;
   await sweepWorkspace(kit.services, workspace, kit.clock.now() - ONLINE_MS);

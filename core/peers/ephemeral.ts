@@ -1,6 +1,7 @@
 import { newId } from '../base/ids.ts';
 import { serialised } from '../base/serialise.ts';
 import { parseInstant } from '../base/time.ts';
+import { ONLINE_MS } from '../model/liveness.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import type { PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -12,9 +13,9 @@ export const EPHEMERAL_MS = 10 * 60_000;
 const BATCH = 200;
 
 /**
- * Deletes the ephemeral peers of a workspace that have gone.
+ * Deletes the ephemeral peers of a workspace that have gone. Their time goes on while no control plane runs, or another one.
  *
- * @param since when this process began to listen: before that nobody can have been heard.
+ * @param since when this process began to listen: whoever came back while none did is heard within {@link ONLINE_MS} of that.
  * @returns the next instant at which one may have, ms
  */
 export async function removeEphemeral(
@@ -27,7 +28,10 @@ export async function removeEphemeral(
     const state = await states.current(workspace);
     const now = clock.now();
     const endOf = (peer: PeerRecord) =>
-      Math.max(since, liveness.lastSeen(workspace, peer.uid) ?? 0, lastWritten(state, peer)) + EPHEMERAL_MS;
+      Math.max(
+        since + ONLINE_MS,
+        Math.max(liveness.lastSeen(workspace, peer.uid) ?? 0, lastWritten(state, peer)) + EPHEMERAL_MS,
+      );
     const away = [...state.peers.values()].filter(
       ({ name, status }) => status.ephemeral && status.phase === 'ready' && !state.presence.get(name)?.spec.online,
     );

@@ -37,7 +37,7 @@ describePrivileged('a node whose agent was killed', () => {
     const left = (await secondsLeft(one)) ?? 0;
     expect([left > 35, left <= 60]).toEqual([true, true]);
     expect((await one.mesh(['status'])).stderr).toMatch(
-      /Its agent was killed and left \S+, which closes a minute after that\./,
+      /Its agent was killed and left \S+, which closes within a minute of that\./,
     );
     expect(await two.host.reaches(OWN)).toBe(true);
 

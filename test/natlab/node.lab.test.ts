@@ -34,7 +34,9 @@ describePrivileged('mesh up', () => {
     expect(ping).toMatch(/^b \(10\.96\.0\.2\) [\d.]+ ms (direct|relayed) via /);
 
     await expect(a.up()).rejects.toThrow(new RegExp(`ended with 5:\\n.*is up already \\(pid ${status.node.pid}\\)`));
-    expect((await a.mesh(['status', '--config-dir', '/nowhere'])).stderr).toMatch(/Run mesh init first/);
+    expect((await a.mesh(['status', '--config-dir', '/nowhere'])).stderr).toMatch(
+      /Join first, with a join token in a file: mesh init /,
+    );
     await a.down();
     expect(await a.host.hasInterface(a.interfaceName)).toBe(false);
     expect(await a.host.must('nft', ['list', 'ruleset'])).not.toContain(a.interfaceName);

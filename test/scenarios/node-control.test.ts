@@ -1,6 +1,10 @@
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
+import { KEY_SHARED } from '../../client/control/standing.ts';
 import { provenKey } from '../../client/enrol/key-proof.ts';
+import { PlaneApi } from '../../client/enrol/plane-api.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { newToken } from '../../core/model/token.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
@@ -63,6 +67,71 @@ test('a node says the version of its software over the bus, and over the API whe
     await vi.waitUntil(() => versions() !== undefined);
     expect(versions()).toBe('0.1.0');
   }
+});
+
+test.each([
+  ['by a bus that is there', {}],
+  ['by the API where the bus is away', { signalingUrl: 'nats://127.0.0.1:1' }],
+])('a node that ends says so %s: it is offline at once, and no other is', async (_how, options) => {
+  const { harness, place, busUrl } = await planeWithBus(options);
+  await using _ = harness;
+  const { signalingUrl = busUrl } = options as { signalingUrl?: string };
+  const isOnline = async (name: string) =>
+    (await harness.api('GET', `/api/v1/peers/${name}`, place)).body.status.online;
+  const both = async () => [await isOnline('a'), await isOnline('b')];
+  const configs = await Promise.all(['a', 'b'].map((name) => joined(harness, place, name, signalingUrl)));
+  const nodes = configs.map((config) => linkOf(config));
+  for (const { link } of nodes) await link.start();
+  if (signalingUrl === busUrl) for (const node of nodes) await node.until(() => node.link.status.bus.isUp);
+  else for (const { server, deviceToken } of configs) await new PlaneApi(server, deviceToken).heartbeat({});
+  await expect.poll(both).toEqual([true, true]);
+  await nodes[0]?.link.stop();
+  expect(await both()).toEqual([false, true]);
+});
+
+test('a key that two machines use is a warning in the log of the one whose place the other took', async () => {
+  const links = new Set<Socket>();
+  let busPort = 0;
+  const proxy = createServer((socket) => {
+    const inner = connect(busPort, '127.0.0.1');
+    for (const end of [socket, inner]) links.add(end.on('error', () => {}));
+    socket.pipe(inner).pipe(socket);
+  }).listen(0, '127.0.0.1');
+  running.push({ stop: () => new Promise((resolve) => proxy.close(() => resolve())) });
+  await once(proxy, 'listening');
+  const signalingUrl = `nats://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const { harness, place, busUrl } = await planeWithBus({ signalingUrl });
+  await using _ = harness;
+  busPort = Number(new URL(busUrl).port);
+  const heartbeats = async () =>
+    Number(/^mesh_node_heartbeats_total (\d+)$/m.exec((await harness.api('GET', '/metrics')).text)?.[1]);
+  const config = await joined(harness, place, 'a', signalingUrl);
+  const [first, second] = [linkOf(config), linkOf(config)];
+  for (const [count, { link }] of [first, second].entries()) {
+    await link.start();
+    await expect.poll(heartbeats).toBe(count + 1);
+  }
+  const warning = `warn ${KEY_SHARED} {}`;
+  const isSaid = () => [first.lines.includes(warning), first.link.status.isKeyShared];
+  expect(isSaid()).toEqual([false, false]);
+  // Each beats at once when its bus is back.
+  for (const link of links) link.destroy();
+  await first.until(() => first.lines.includes(warning));
+  expect(isSaid()).toEqual([true, true]);
+});
+
+test('a node ends although its control plane takes what it says and never answers', async () => {
+  const { harness, place } = await planeWithBus();
+  await using _ = harness;
+  const asked: string[] = [];
+  const silent = createHttpServer((request) => void asked.push(request.url ?? '')).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const config = await joined(harness, place, 'a', 'nats://127.0.0.1:1');
+  await linkOf({ ...config, server: `http://127.0.0.1:${port}` }).link.stop();
+  expect(asked).toContain('/api/v1/discovery');
+  silent.closeAllConnections();
+  await new Promise((resolve) => silent.close(resolve));
 });
 
 test('a node that is told over the bus to fetch its graph has the whole of it from the API, and hears of changes from then on', async () => {

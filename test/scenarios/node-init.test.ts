@@ -120,7 +120,7 @@ describe('mesh init', () => {
     expect(listed.body.items.map(({ usedCount }: { usedCount: number }) => usedCount)).toEqual([1]);
     const other = await joinTokenFor(harness, place);
     const { code, stderr } = await init(['--server', harness.url, '--token', other]);
-    expect([code, stderr]).toEqual([5, expect.stringContaining('mesh init --force replaces it')]);
+    expect([code, stderr]).toEqual([5, expect.stringContaining('start it, or join anew with --force to replace it')]);
   });
 
   test('says what to do when the name is taken', async () => {

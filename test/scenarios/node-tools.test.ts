@@ -1,15 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { localSocketPath, serveLocally } from '../../client/agent/local-socket.ts';
 import { GraphFile } from '../../client/control/graph-file.ts';
 import { parseJoinLink } from '../../client/enrol/join-link.ts';
 import { readNodeConfig } from '../../client/enrol/node-config.ts';
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
 import { ADMIN_PASSWORD } from '../kits/http/harness.ts';
 import { joinTokenFor } from '../kits/http/joining.ts';
 import { startWiredPlane } from '../kits/http/wired-plane.ts';
 import { mesh } from '../kits/process/run-command.ts';
+import { nodeStatus } from '../kits/records/node-status.ts';
 import { verifies } from '../verifies.ts';
 
 let home: string;
@@ -71,7 +74,7 @@ async function nodeWithGraph(plane: Awaited<ReturnType<typeof startWiredPlane>>)
   };
   await told();
   const why = (...args: readonly string[]) => run(['why', ...args, '--config-dir', directory]);
-  return { directory, told, why, login: `mesh login --server ${plane.harness.url}` };
+  return { told, why, directory, id: config.id, login: `mesh login --server ${plane.harness.url}` };
 }
 
 test('mesh why on a node where nobody is signed in judges what concerns the node by its own graph', async () => {
@@ -97,6 +100,33 @@ test('mesh why on a node where nobody is signed in judges what concerns the node
   ]);
   expect(denied.stdout).toContain(`How b reaches this node, the control plane knows. Sign in to it: ${login}\n`);
 });
+
+test.each([
+  ['revoked', 'was revoked: its tunnels are down until it is let in again'],
+  ['pending', 'waits for approval, and connects by itself then'],
+] as const)(
+  'mesh why on a node that is %s says that before all else, and who lets it in how',
+  async (standing, said) => {
+    await using plane = await startWiredPlane();
+    await plane.join('b');
+    const { why, directory, id } = await nodeWithGraph(plane);
+    const base = nodeStatus([]);
+    const control = { ...base.control, server: plane.harness.url, standing };
+    const status = { ...base, node: { ...base.node, id, name: 'here' }, control };
+    const agent = await serveLocally(localSocketPath(directory), async () => status, silentLog);
+    onTestFinished(() => agent.close());
+    for (const pair of [
+      ['here', 'b'],
+      ['b', 'here'],
+    ]) {
+      const { code, stdout } = await why(...pair);
+      expect(stdout).toMatch(
+        new RegExp(`^This node ${said}. An administrator runs: .*mesh approve ${id} --server http`),
+      );
+      expect(code).toBe(1);
+    }
+  },
+);
 
 test('mesh why on a node says plainly what only its control plane knows, and how to ask it', async () => {
   await using plane = await startWiredPlane();

@@ -14,6 +14,26 @@ test('a device that sends a heartbeat is online, and is told its phase and the v
   expect(await kit.ask('get_peer', { id })).toMatchObject({ status: { online: true } });
 });
 
+test('a device that says that it goes is offline at once, and online again with its next heartbeat', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { id, self } = await kit.join('web-1');
+  const beat = (body: object) => kit.call('send_heartbeat', { ...body }, self);
+  const shown = async () => (await kit.ask('get_peer', { id })).status;
+  await beat({});
+  kit.clock.time += 5_000;
+  await beat({ leaving: true });
+  expect(await shown()).toMatchObject({ online: false, lastSeenAt: formatInstant(kit.clock.time - 5_000) });
+  const [went] = await kit.services.store.commits(
+    kit.workspace,
+    (await kit.services.store.revision(kit.workspace)) - 1,
+    1,
+  );
+  expect(went).toMatchObject({ actor: 'device:web-1', reason: 'web-1 went offline' });
+  await beat({});
+  expect(await shown()).toMatchObject({ online: true });
+  expect(await refusalOf(beat({ leaving: false }))).toBe('invalid_input /leaving');
+});
+
 test('a path of an unknown kind is refused by its field', async () => {
   await using kit = await buildWorkspaceKit();
   const { self } = await kit.join('web-1');

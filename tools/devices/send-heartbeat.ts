@@ -11,10 +11,12 @@ import { defineOperation } from '../define.ts';
 export const sendHeartbeat = defineOperation({
   name: 'send_heartbeat',
   title: 'Send a heartbeat',
-  description: 'Says that this device is there. It counts as online for 90 seconds.',
+  description:
+    'Says that this device is there. It counts as online for 90 seconds. With `leaving` it is offline at once.',
   input: z.strictObject({
     paths: pathReportsSchema.optional().describe('Ways to other peers that changed'),
     version: versionSchema.optional(),
+    leaving: z.literal(true).optional().describe('This one is the last: the device goes'),
     witnessed: witnessedSchema.optional().describe('Of the audit log, where it changed'),
   }),
   output: z.strictObject({

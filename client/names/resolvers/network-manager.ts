@@ -23,7 +23,7 @@ export function networkManager(run: Run, directory = DIRECTORY): HostResolver {
       const lines = [domain, ...reverse].map((zone) => `server=/${zone}/${address}\n`);
       writeFileSync(
         fileOf(interfaceName),
-        `# Names of the overlay of ${interfaceName}; mesh down takes this away.\n${lines.join('')}`,
+        `# Names of the overlay of ${interfaceName}; they go with its node.\n${lines.join('')}`,
       );
       await must(run, 'nmcli', reload);
     },

@@ -12,7 +12,7 @@ import { visible, visibleJson } from './visible.ts';
  * @throws what is no expected failure
  */
 export function tellFailure(error: unknown, { program, args, format }: Asked): number {
-  const told = error instanceof CommanderError ? usageError(error, program, args) : error;
+  const told = error instanceof CommanderError ? usageError(error, program, args) : expected(error);
   if (told === 'shown') return (error as CommanderError).exitCode === 0 ? EXIT.ok : EXIT.input;
   if (!(told instanceof CliError)) throw told;
   const { command } = commandOf(program, args);
@@ -41,6 +41,15 @@ const CODES: Readonly<Record<number, string>> = {
 };
 
 const SHOWN = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
+
+/** Names in a command line are of the directory it is run in, which may have been deleted under its shell. */
+function expected(error: unknown): unknown {
+  if ((error as NodeJS.ErrnoException)?.syscall !== 'uv_cwd') return error;
+  return new CliError(
+    'The directory that this was run in was deleted: change to another one (cd), and run it again.',
+    EXIT.input,
+  );
+}
 
 /** What commander has to say, as one line with the nearest name or where help is. */
 function usageError({ code, message }: CommanderError, program: Command, args: readonly string[]): CliError | 'shown' {

@@ -7,13 +7,13 @@ import { readSecrets, type SecretReader } from './read-secrets.ts';
 import {
   DEFAULT_SERVER,
   forgetSession,
-  parseServer,
   readSession,
   serverOf,
   sessionAt,
   sessionFile,
   type Target,
   targetOf,
+  warnPlainHttp,
   writeSession,
 } from './session.ts';
 
@@ -66,7 +66,7 @@ async function login(options: LoginOptions): Promise<Answer> {
   const server = serverOf(options.server) ?? DEFAULT_SERVER;
   const session = sessionAt(server);
   const username = options.username ?? session?.username ?? 'admin';
-  parseServer(server);
+  warnPlainHttp(server);
   const account = { server, username, workspace: options.workspace ?? session?.workspace };
   const given = process.env['MESH_PASSWORD'];
   if (given !== undefined) return signedInAs(account, await signIn(account, given, options.otp));

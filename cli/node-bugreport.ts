@@ -21,6 +21,7 @@ import { fileLines, journalLines, sourceOf } from './node-logs.ts';
 import { interfaceOf } from './node-options.ts';
 import { requireRoot } from './root.ts';
 import { managerHere } from './service/here.ts';
+import { systemFailure } from './system-failure.ts';
 
 interface ReportOptions {
   readonly configDir?: string;
@@ -50,7 +51,10 @@ export function defineBugreport(report: Command, { version }: Pick<CommandContex
       try {
         writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
       } catch (error) {
-        throw new CliError(`The report was not written: ${(error as Error).message}`, EXIT.input);
+        throw new CliError(
+          `The report was not written: ${systemFailure(error) ?? (error as Error).message}`,
+          EXIT.input,
+        );
       }
       return {
         value: { file, bytes: Buffer.byteLength(text) },

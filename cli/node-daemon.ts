@@ -59,9 +59,14 @@ export async function runInBackground({
   child.unref();
   if (!told) throw new CliError(`The node ended before it was up. See ${log}`, EXIT.unavailable);
   const text = `${told.line}\nLog: ${log}`;
-  if (!told.greeting && told.exitCode !== EXIT.ok) throw new CliError(text, told.exitCode);
+  if (!told.greeting && told.exitCode !== EXIT.ok) throw new CliError(isPlain(told) ? told.line : text, told.exitCode);
   const { line: _, ...greeting } = told.greeting ?? { line: '' };
   return { value: { ...greeting, pid: child.pid, log }, text, exitCode: told.exitCode };
+}
+
+/** What is wrong is said, and the log has no more of it. */
+function isPlain({ exitCode }: Told): boolean {
+  return exitCode !== EXIT.unavailable && exitCode !== EXIT.negative;
 }
 
 /** How a node stands, for people, and the host's firewall where that was to be opened. */

@@ -12,10 +12,8 @@ const FACTS: HintFacts = {
   server: 'https://mesh.example.net:8443',
   interfaceName: 'mesh1',
   id: 'p_abcdefghijklmnopqrstuvwxyz',
-  from: 'web.eu',
-  to: "o'dd name",
 };
-const EVERY_FACT = [FACTS, { directory: '/srv/mesh', from: 'a', to: 'b', id: 'p_a', server: 'http://h:1' }];
+const EVERY_FACT = [FACTS, { directory: '/srv/mesh', id: 'p_a', server: 'http://h:1' }];
 
 /** Words of a line as a shell makes them, with single quotes alone. */
 function wordsOf(line: string): string[] {

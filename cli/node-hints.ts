@@ -8,8 +8,6 @@ export interface HintFacts {
   readonly server?: string | undefined;
   readonly interfaceName?: string | undefined;
   readonly id?: string;
-  readonly from?: string;
-  readonly to?: string;
 }
 
 /**
@@ -35,7 +33,6 @@ export const HINTS = {
   login: ({ server }) => `mesh login${of(server)}`,
   approve: ({ id = '', server }) => `mesh approve ${quoted(id)}${of(server)}`,
   listPeers: ({ server }) => `mesh admin list-peers${of(server)}`,
-  why: ({ from = '', to = '', server }) => `mesh why ${quoted(from)} ${quoted(to)}${of(server)}`,
 } satisfies Record<string, (facts: HintFacts) => string>;
 
 /** Empty for who has all rights already: a machine may have no sudo. */

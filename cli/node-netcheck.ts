@@ -14,8 +14,9 @@ import {
 } from '../client/agent/netcheck.ts';
 import { type NodeStatus, nodeStatusSchema } from '../client/agent/node-status.ts';
 import { GraphFile } from '../client/control/graph-file.ts';
+import { STANDING_BY_REFUSAL, type Standing } from '../client/control/standing.ts';
 import { readNodeConfig } from '../client/enrol/node-config.ts';
-import { PlaneApi } from '../client/enrol/plane-api.ts';
+import { PlaneApi, PlaneRefusal } from '../client/enrol/plane-api.ts';
 import type { RelayPlace } from '../client/relay/relays.ts';
 import { relaysOf } from '../client/relay/relays-of-graph.ts';
 import { type FullGraph, MAIN_RELAY } from '../core/model/graph.ts';
@@ -24,9 +25,13 @@ import { parseRelayAddress, type RelayAddress } from '../net/relay/address.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { hostFirewallLines } from './host-firewall.ts';
+import { leftBehind } from './left-behind.ts';
 import { noConfiguration } from './no-configuration.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
+import { HINTS } from './node-hints.ts';
+import { shutOutText } from './node-standing.ts';
+import { called } from './own-command.ts';
 
 const STUN_PORT = 3_478;
 
@@ -39,13 +44,13 @@ export function defineNetcheck(netcheck: Command): void {
       .option('--stun <host:port...>', 'STUN servers to ask in place of the advertised one'),
     async (options: { configDir?: string; relayUrl?: string; stun?: string[] }): Promise<Answer> => {
       const directory = nodeDirectory(options.configDir);
-      const { report, node } = await check(directory, options).catch((error: unknown) => {
+      const { report, node, shutOut } = await check(directory, options).catch((error: unknown) => {
         throw asCliError(error);
       });
       const isGood = [report.api, report.bus, report.relay].every(({ isReached }) => isReached);
       return {
         value: { ...report, node: node ?? null },
-        text: text(report, node, directory),
+        text: await text(report, { node, shutOut, directory }),
         ...(!isGood && { exitCode: EXIT.negative }),
       };
     },
@@ -55,7 +60,11 @@ export function defineNetcheck(netcheck: Command): void {
 async function check(directory: string, { relayUrl, stun }: { relayUrl?: string; stun?: string[] }) {
   const config = readNodeConfig(directory);
   if (!config) throw noConfiguration(directory);
-  const graph = await graphOf(new PlaneApi(config.server, config.deviceToken), new GraphFile(directory, config.id));
+  const { graph, standing } = await graphOf(
+    new PlaneApi(config.server, config.deviceToken),
+    new GraphFile(directory, config.id),
+  );
+  const shutOut = shutOutText({ node: { id: config.id }, control: { server: config.server, standing } }, directory);
   const servers = (stun ?? graph?.stun ?? []).map((address) => hostPortOf(address, STUN_PORT));
   const given = relayUrl === undefined ? undefined : parseRelayAddress(relayUrl);
   const places = placesOf(graph, given);
@@ -70,14 +79,22 @@ async function check(directory: string, { relayUrl, stun }: { relayUrl?: string;
   const report: NetworkReport = {
     ipv4: mappingOf(four.sights),
     ipv6: mappingOf(six.sights),
-    nat: natKindOf(four.sights.length > 0 ? four : six, ownAddresses()),
-    relay: nearestOf(relays) ?? nowhere('the graph names no relay'),
+    nat:
+      servers.length === 0
+        ? {
+            kind: 'unknown',
+            detail: shutOut ? `No STUN server was asked: ${TOLD_NOTHING}.` : 'The graph names no STUN server.',
+          }
+        : natKindOf(four.sights.length > 0 ? four : six, ownAddresses()),
+    relay: nearestOf(relays) ?? nowhere(shutOut ? TOLD_NOTHING : 'the graph names no relay'),
     relays,
     bus,
     api,
   };
-  return { report, node };
+  return { report, node, shutOut };
 }
+
+const TOLD_NOTHING = 'the control plane tells nothing to a node that it keeps out';
 
 /** The given one also where the graph names none. */
 function placesOf(graph: FullGraph | undefined, given: RelayAddress | undefined): readonly RelayPlace[] {
@@ -86,12 +103,16 @@ function placesOf(graph: FullGraph | undefined, given: RelayAddress | undefined)
   return [{ name: MAIN_RELAY, region: undefined, capacity: 1, address: given }];
 }
 
-/** From the control plane, else the one that was kept. */
-async function graphOf(api: PlaneApi, file: GraphFile): Promise<FullGraph | undefined> {
+/** From the control plane, else the one that was kept; none where the control plane keeps this node out. */
+async function graphOf(
+  api: PlaneApi,
+  file: GraphFile,
+): Promise<{ readonly graph?: FullGraph | undefined; readonly standing: Standing }> {
   try {
-    return await api.graph();
-  } catch {
-    return file.read();
+    return { graph: await api.graph(), standing: 'ready' };
+  } catch (error) {
+    const standing = error instanceof PlaneRefusal ? STANDING_BY_REFUSAL[error.code] : undefined;
+    return standing === undefined ? { graph: file.read(), standing: 'unknown' } : { standing };
   }
 }
 
@@ -131,21 +152,28 @@ function ownAddresses(): Set<string> {
   return new Set(Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address)));
 }
 
-/** Effects of a closed port, as the contract names them. */
+/** Effects of a closed port, as the contract names them; who met before needs the relay alone. */
 const EFFECT = {
-  api: 'nodes cannot join',
-  bus: 'nodes cannot negotiate connections',
+  api: 'nodes cannot join; those that did stay up',
+  bus: 'nodes cannot negotiate connections with peers that they have not met',
   relay: 'nodes that cannot connect directly cannot communicate',
-  stun: 'only relay paths; lower direct-connection rate',
+  stun: 'only relay paths; lower direct-connection rate, of peers that have not met',
 } as const;
 
-function text(report: NetworkReport, node: NodeStatus | undefined, directory: string): string {
+interface Own {
+  readonly node: NodeStatus | undefined;
+  readonly shutOut: string | undefined;
+  readonly directory: string;
+}
+
+async function text(report: NetworkReport, { node, shutOut, directory }: Own): Promise<string> {
   const { ipv4, ipv6, nat } = report;
-  const hasStun = ipv4.address !== null || ipv6.address !== null;
+  const hasStun = ipv4.address !== null || ipv6.address !== null || shutOut !== undefined;
   const rows: [string, string][] = [
+    ...(shutOut === undefined ? [] : [['Standing', shutOut] satisfies [string, string]]),
     ['API', reachText(report.api, EFFECT.api)],
     ['Bus', reachText(report.bus, EFFECT.bus)],
-    ['Relay', reachText(report.relay, EFFECT.relay)],
+    ['Relay', reachText(report.relay, EFFECT.relay, shutOut !== undefined && report.relay.address === null)],
     ...(report.relays.length > 1 ? report.relays.map((relay) => relayRow(relay, node)) : []),
     ['STUN IPv4', mappingText(ipv4)],
     ['STUN IPv6', mappingText(ipv6)],
@@ -160,19 +188,26 @@ function text(report: NetworkReport, node: NodeStatus | undefined, directory: st
     ]);
     for (const line of hostFirewallLines(firewall, directory)) rows.push(['Host firewall', line]);
     rows.push(['Relay session', `${relay.state}${relay.reason ? ` (${relay.reason})` : ''}`]);
-  } else rows.push(['Node', 'not up, or not yours to ask']);
+  } else rows.push(['Node', process.getuid?.() === 0 ? await notUpText(directory) : 'not up, or not yours to ask']);
   return rows.map(([name, value]) => `${name.padEnd(15)}${value}`).join('\n');
+}
+
+async function notUpText(directory: string): Promise<string> {
+  const left = await leftBehind(directory);
+  return ['not up.', ...(left === undefined ? [] : [left]), `Start it: ${called(HINTS.up({ directory }))}`].join(' ');
 }
 
 function relayRow(relay: RelayReach, node: NodeStatus | undefined): [string, string] {
   const used = node?.relay.all.find(({ name }) => name === relay.name);
-  const use = used ? `; ${used.state}, ${used.peers} peers` : '';
+  const use = used ? `; ${used.state}, carries ${used.peers} ${used.peers === 1 ? 'peer' : 'peers'} now` : '';
   const found = relay.isReached ? `reached in ${relay.roundTripMs} ms` : `not reached (${relay.trouble})`;
   return [`  ${relay.name}`, `${relay.region ? `${relay.region}, ` : ''}${relay.address}  ${found}${use}`];
 }
 
-function reachText({ address, isReached, roundTripMs, trouble }: Reach, effect: string): string {
+/** @param isUntold nothing is known to be wrong with it */
+function reachText({ address, isReached, roundTripMs, trouble }: Reach, effect: string, isUntold = false): string {
   const where = address ?? 'none';
+  if (isUntold) return `${where}  ${trouble}`;
   return isReached
     ? `${where}  reached in ${roundTripMs} ms`
     : `${where}  not reached (${trouble}). Effect: ${effect}.`;

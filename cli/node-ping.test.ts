@@ -63,9 +63,19 @@ test('mesh ping of a peer that policy hides says so, and how to ask which it is'
     exitCode: EXIT.notFound,
     message:
       'This node has no peer Web: no policy lets the two talk, or there is none of that name. ' +
-      'Which of both: mesh why self Web --server https://mesh.example.net',
+      'Which of both: mesh admin list-peers --server https://mesh.example.net',
   });
 });
+
+test.each(['Self', 'p_self', STATUS.node.address ?? ''])(
+  'mesh ping of this node itself, as %s, says that it is',
+  async (own) => {
+    await expect(ping(own)).rejects.toMatchObject({
+      exitCode: EXIT.input,
+      message: `${own} is this node itself (10.96.0.1): name one of its peers.`,
+    });
+  },
+);
 
 test('mesh ping on a revoked node says that it was revoked, and who lets it in again how', async () => {
   const control = { ...STATUS.control, standing: 'revoked' as const };

@@ -104,10 +104,14 @@ async function findPeer(configDir: string | undefined, wanted: string): Promise<
   const name = wanted.replaceAll(' ', '-').toLowerCase();
   const found = peers.find((peer) => peer.id === wanted || peer.address === wanted || peer.name.toLowerCase() === name);
   if (found) return found;
-  const why = HINTS.why({ from: node.name, to: wanted, server: control.server });
+  if ([node.id, node.address, node.name.toLowerCase()].some((own) => own === wanted || own === name)) {
+    const at = node.address === null ? '' : ` (${node.address})`;
+    throw new CliError(`${wanted} is this node itself${at}: name one of its peers.`, EXIT.input);
+  }
+  const list = HINTS.listPeers({ server: control.server });
   throw new CliError(
     shutOutText(status, nodeDirectory(configDir)) ??
-      `This node has no peer ${wanted}: no policy lets the two talk, or there is none of that name. Which of both: ${why}`,
+      `This node has no peer ${wanted}: no policy lets the two talk, or there is none of that name. Which of both: ${list}`,
     EXIT.notFound,
   );
 }

@@ -2,8 +2,13 @@ import type { NodeStatus } from '../client/agent/node-status.ts';
 import { HINTS } from './node-hints.ts';
 import { called } from './own-command.ts';
 
+interface Registered {
+  readonly node: Pick<NodeStatus['node'], 'id'>;
+  readonly control: Pick<NodeStatus['control'], 'server' | 'standing'>;
+}
+
 /** Of a node that its control plane keeps out: why, and who changes that how. Undefined of one that is let in or not heard of. */
-export function shutOutText({ node, control }: NodeStatus, directory?: string): string | undefined {
+export function shutOutText({ node, control }: Registered, directory?: string): string | undefined {
   const { server } = control;
   const approve = HINTS.approve({ id: node.id, server });
   switch (control.standing) {

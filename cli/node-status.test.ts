@@ -103,6 +103,9 @@ test('a rule of the host that drops what the network permits stands in the statu
   expect(rows({ opened: 'ufw' })).toEqual([
     called('accepts the overlay by ufw until mesh down --config-dir /srv/node'),
   ]);
+  expect(rows({ opened: 'nft', lookedAt: '2026-01-01T11:59:57.000Z' })).toEqual([
+    called('accepts the overlay by nft until mesh down --config-dir /srv/node (as of 3s ago)'),
+  ]);
   expect(rows({ blocked: [blocked], openTrouble: 'not opened: ufw failed' })).toEqual([
     'not opened: ufw failed',
     'inet filter input drops all',
@@ -159,7 +162,7 @@ test('where there are several relays, it says how far each is, what for, and by 
   const one = status([relayed]);
   const text = stripVTControlCharacters(statusText({ ...one, relay: { ...one.relay, all: [...all] } }, NOW));
   for (const line of [
-    '  main         lrp://mesh.example.net:6266  90 ms, ready, for 0 peers without a direct path',
+    '  main         lrp://mesh.example.net:6266  90 ms, kept ready',
     '  eu           eu-west, lrp://eu.example.net:6266  12 ms, ready, for 1 peer without a direct path',
     '  us           lrps://us.example.net:443  not measured, away (limit)',
     'b: relayed by eu because the peer answers (direct)',

@@ -74,7 +74,7 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
   const rows: [string, string][] = [
     ['Node', `${node.name}  ${address}  ${node.interface} (${node.tunnel ?? 'no tunnel'}), UDP ${node.listenPort}`],
     ['Control plane', `${control.server}  ${control.standing}, heard ${ago(control.heardAt, now)}`],
-    ['Bus', `${control.bus.url}  ${control.bus.isUp ? 'up' : control.bus.trouble}`],
+    ['Bus', `${control.bus.url}  ${busText(control.bus)}`],
     ['Relay', `${relay.address ?? 'none'}  ${relay.state}${relay.reason ? ` (${relay.reason})` : ''}${drops}`],
     ...(relay.all.length > 1 ? relay.all.map(relayRow) : []),
     [
@@ -87,11 +87,16 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
   ];
   // Of an overlay that is down there are none.
   if (names && node.address !== null) rows.push(['Names', namesText(names)]);
-  for (const line of hostFirewallLines(firewall, directory)) rows.push(['Host firewall', line]);
+  for (const line of hostFirewallLines(firewall, directory, now)) rows.push(['Host firewall', line]);
   rows.push(['Audit log', logText(log, now)]);
   if (node.expiresAt !== null) rows.push(['Ends', node.expiresAt]);
   for (const text of [control.trouble, troubleText(status, directory)]) if (text) rows.push(['Trouble', called(text)]);
   return rows.map(([name, text]) => `${name.padEnd(15)}${text}`);
+}
+
+/** What is wrong with it names its address too. */
+function busText({ url, isUp, trouble }: NodeStatus['control']['bus']): string {
+  return isUp ? 'up' : trouble.replace(`the bus at ${url} `, '');
 }
 
 function troubleText({ control: { server }, trouble }: NodeStatus, directory?: string): string {
@@ -110,11 +115,10 @@ function relayRow({
   peers,
 }: NodeStatus['relay']['all'][number]): [string, string] {
   const far = roundTripMs === null ? 'not measured' : `${roundTripMs} ms`;
-  const use = state === 'ready' ? `, for ${peers} ${peers === 1 ? 'peer' : 'peers'} without a direct path` : '';
-  return [
-    `  ${name}`,
-    `${region ? `${region}, ` : ''}${address}  ${far}, ${state}${reason ? ` (${reason})` : ''}${use}`,
-  ];
+  const used = `ready, for ${peers} ${peers === 1 ? 'peer' : 'peers'} without a direct path`;
+  const ready = peers === 0 ? 'kept ready' : used;
+  const how = state === 'ready' ? ready : state;
+  return [`  ${name}`, `${region ? `${region}, ` : ''}${address}  ${far}, ${how}${reason ? ` (${reason})` : ''}`];
 }
 
 function namesText({ domain, server, resolver, trouble }: NonNullable<NodeStatus['names']>): string {

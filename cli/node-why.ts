@@ -113,8 +113,10 @@ function beyondOwn({ from, to }: Pair, own: OwnNode, error: CliError): CliError 
   );
 }
 
-function remedyOf({ config }: OwnNode, { exitCode, message }: CliError): string {
+function remedyOf({ config, status }: OwnNode, { exitCode, message }: CliError): string {
   if (exitCode === EXIT.unavailable) return message;
+  const away = status?.control.trouble;
+  if (away) return `${away}. Once it is back, sign in to it: ${HINTS.login({ server: config?.server })}`;
   return `Sign in to it: ${HINTS.login({ server: config?.server })}`;
 }
 

@@ -64,3 +64,13 @@ test('what is no command stays as it is', () => {
   for (const text of ['the mesh is up', 'bin/mesh login', 'a-mesh login', 'mesh uptime', 'Start meshd now'])
     expect(called(text)).toBe(text);
 });
+
+test('a hint of a command whose working directory was deleted names the launcher as it stands', () => {
+  vi.stubEnv('PATH', directory);
+  const launcher = path.resolve('bin/mesh');
+  const cwd = vi.spyOn(process, 'cwd').mockImplementation(() => {
+    throw Object.assign(new Error('ENOENT: no such file or directory, uv_cwd'), { syscall: 'uv_cwd' });
+  });
+  onTestFinished(() => cwd.mockRestore());
+  expect(called('Sign in first: mesh login')).toBe(`Sign in first: ${launcher} login`);
+});

@@ -98,8 +98,17 @@ function ownCommand(name: 'mesh' | 'meshd'): string {
   const launcher = ownLauncher(name);
   if (onPath(launcher) !== undefined) return name;
   // Short where one stands in this software, as the first commands of the README do.
-  const short = path.join('bin', name);
-  return quoted(path.relative(process.cwd(), launcher) === short ? short : launcher);
+  const [here, short] = [workingDirectory(), path.join('bin', name)];
+  return quoted(here !== undefined && path.relative(here, launcher) === short ? short : launcher);
+}
+
+/** Undefined where it was deleted. */
+function workingDirectory(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
 }
 
 /** This command by the name that stays over upgrades: where PATH leads to it, else its launcher. */

@@ -6,6 +6,7 @@ import { ifIs, json, type Of, object, text } from '../core/base/shape.ts';
 import { notice } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { hintAt } from './own-command.ts';
+import { systemFailure } from './system-failure.ts';
 
 /** What the last login leaves. The server stays known after a logout. */
 const sessionShape = object({ server: text(2_048) }, { token: text(4_096), username: text(256), workspace: text(256) });
@@ -66,7 +67,7 @@ export function readToken(given: string | undefined): string | undefined {
   try {
     return readFileSync(text.slice(1), 'utf8').trim();
   } catch (error) {
-    throw new CliError(`Cannot read the token file ${text.slice(1)}: ${(error as Error).message}`, EXIT.input);
+    throw new CliError(`Cannot read the token file: ${systemFailure(error) ?? (error as Error).message}`, EXIT.input);
   }
 }
 
@@ -82,13 +83,16 @@ export interface TargetOptions {
   readonly workspace?: string;
 }
 
+let warnedOf: string | undefined;
+
 /** Which control plane to call and as whom: options, then environment, then the stored session. */
 export function targetOf(options: TargetOptions): Target {
   hintAt(options);
   const server = serverOf(options.server) ?? DEFAULT_SERVER;
   const session = sessionAt(server);
-  warnPlainHttp(server);
   const token = readToken(options.token) ?? session?.token;
+  if (token === undefined) parseServer(server);
+  else warnPlainHttp(server);
   const workspace = options.workspace ?? process.env['MESH_WORKSPACE'] ?? session?.workspace;
   return { server, token, workspace };
 }
@@ -98,10 +102,13 @@ export function serverOf(given: string | undefined): string | undefined {
   return given ?? process.env['MESH_SERVER'] ?? readSession()?.server;
 }
 
+/** Before a token or a password is sent there; once for each command. */
 export function warnPlainHttp(server: string): void {
   const { protocol, hostname } = parseServer(server);
+  if (warnedOf === server) return;
+  warnedOf = server;
   if (protocol === 'http:' && !/^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)) {
-    notice(`warning: ${server} is not encrypted: tokens travel in clear. Use https.`);
+    notice(`warning: ${server} is not encrypted: passwords and tokens travel in clear. Use https.`);
   }
 }
 

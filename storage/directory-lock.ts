@@ -10,9 +10,6 @@ export interface LockHolder {
   refusal(directory: string, pid: string): string;
 }
 
-/** A named pipe in the place of a file would hold up whoever opens it. */
-const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
-
 const MESHD: LockHolder = {
   pidFile: 'meshd.pid',
   lockFile: 'lock',
@@ -81,9 +78,14 @@ export function signedPid(directory: string): string {
 }
 
 function readPid(file: string): string {
+  let handle: number | undefined;
   try {
-    return readFileSync(file, { encoding: 'utf8', flag: READ_AT_ONCE as unknown as string }).trim();
+    // A named pipe in its place would hold up whoever opens it.
+    handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    return readFileSync(handle, 'utf8').trim();
   } catch {
     return 'unknown';
+  } finally {
+    if (handle !== undefined) closeSync(handle);
   }
 }

@@ -47,7 +47,7 @@ test('a host that is not asked to open stays as it is, and what it drops is name
 
 test('a host that is asked to open is so once the first status is there, and closed at the end', async () => {
   const { firewall, did } = host(true);
-  expect(await firewall.status()).toEqual({ blocked: [], notJudged: [], opened: 'ufw', openTrouble: '' });
+  expect(await firewall.status()).toMatchObject({ blocked: [], notJudged: [], opened: 'ufw', openTrouble: '' });
   await firewall.close();
   expect(did).toEqual(['opened', 'closed']);
 });

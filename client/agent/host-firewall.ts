@@ -1,11 +1,12 @@
 import type { Log } from '../../core/base/ports.ts';
+import { formatInstant } from '../../core/base/time.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { type Blockage, type Judgement, notJudgedText, textOf } from '../firewall/host/blockages.ts';
 import type { HostRules } from '../firewall/host/host-rules.ts';
 import type { HostFirewallStatus } from './node-status.ts';
 
 /** How old what is said of the host's rules may be: whoever loads them tells nobody. */
-const MAX_AGE_MS = 5_000;
+const MAX_AGE_MS = 1_000;
 /** How often it is looked by itself. */
 const LOOK_MS = 60_000;
 /** After a change of what is permitted: a network that changes often is not looked at as often. */
@@ -59,7 +60,10 @@ export class HostFirewall {
   /** As it is now, or was a moment ago. */
   async status(): Promise<HostFirewallStatus> {
     if (performance.now() - this.#lookedAt > MAX_AGE_MS) await (this.#looking ?? this.look());
-    return { ...this.#found, opened: this.#options.rules.opened()?.tool ?? null, openTrouble: this.#trouble };
+    const ageMs = performance.now() - this.#lookedAt;
+    const lookedAt = Number.isFinite(ageMs) ? formatInstant(Date.now() - ageMs) : null;
+    const opened = this.#options.rules.opened()?.tool ?? null;
+    return { ...this.#found, opened, openTrouble: this.#trouble, lookedAt };
   }
 
   /** Has the host accept the overlay from now on. @returns how it is then */

@@ -93,7 +93,7 @@ export const nodeStatusSchema = z.object({
           state: z.enum(['ready', 'connecting', 'away', 'spare']),
           reason: z.string().nullable(),
           roundTripMs: z.number().nullable(),
-          /** Whose packets it carries while they have no direct path. */
+          /** Whose packets it carries now: they have no direct path. An agent of an earlier version counts whose it would carry. */
           peers: z.number(),
         }),
       )
@@ -126,6 +126,8 @@ export const nodeStatusSchema = z.object({
     opened: z.enum(['ufw', 'firewalld', 'nft']).nullable().default(null),
     /** Why it could not be opened or closed again, with the command that failed; empty where it could. */
     openTrouble: z.string().default(''),
+    /** When the rules of the host were looked at for all of this. */
+    lookedAt: instant.default(null),
   }),
   /** Signals and checks that were ignored, by reason. */
   ignored: z.record(z.string(), z.number()),

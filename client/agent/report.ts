@@ -5,6 +5,7 @@ import { formatHostPort } from '../../net/host-port.ts';
 import type { LogStatus } from '../control/log-witness.ts';
 import type { ConnectivityMetrics } from '../paths/connectivity.ts';
 import type { PathStatus } from '../paths/status.ts';
+import type { RelayView } from '../relay/relays.ts';
 import type { Endpoint, Tunnel, TunnelPeerState } from '../tunnel/tunnel.ts';
 import type { HostFirewallStatus, NodeStatus, PeerStatus } from './node-status.ts';
 
@@ -31,7 +32,7 @@ export function overlayReport(
   const stateOf = new Map(tunnelPeers.map((peer) => [peer.publicKey, peer]));
   const { isShared, obstacle, mapped } = metrics.icePort;
   return {
-    relay: { ...metrics.relay, all: [...metrics.relay.all] },
+    relay: { ...metrics.relay, all: relaysInUse(metrics.relay.all, paths) },
     icePort: {
       isShared,
       obstacle,
@@ -67,6 +68,15 @@ export function overlayReport(
   };
 }
 
+/** The relays with the peers that each carries packets for now; the others may come to need it at any moment. */
+export function relaysInUse(relays: ConnectivityMetrics['relay']['all'], paths: readonly PathStatus[]): RelayView[] {
+  const relayed = paths.filter(({ path }) => path === 'relayed');
+  return relays.map((relay) => ({
+    ...relay,
+    peers: relayed.filter(({ relay: name }) => relays.length === 1 || name === relay.name).length,
+  }));
+}
+
 /** What is reported of the audit log. */
 export function logReport({ origin, kept, refused, trouble }: LogStatus): NodeStatus['log'] {
   const { size = null, root } = (kept && readCheckpoint(kept.note)) ?? {};
@@ -85,7 +95,7 @@ export function logReport({ origin, kept, refused, trouble }: LogStatus): NodeSt
 export const NO_OVERLAY: ReturnType<typeof overlayReport> = {
   relay: { state: 'none', address: null, reason: null, sentPackets: 0, receivedPackets: 0, dropped: {}, all: [] },
   icePort: { isShared: false, obstacle: null, mapped: { ipv4: null, ipv6: null } },
-  firewall: { in: 0, out: 0, blocked: [], notJudged: [], opened: null, openTrouble: '' },
+  firewall: { in: 0, out: 0, blocked: [], notJudged: [], opened: null, openTrouble: '', lookedAt: null },
   ignored: {},
   peers: [],
 };

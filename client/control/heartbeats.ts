@@ -19,9 +19,8 @@ export type HeartbeatAnswer = {
 /** Heartbeats from one whole report to the next: a control plane that was restarted has forgotten them. */
 const REPORT_ALL_EVERY = 20;
 
-/** Of the last heartbeats on the bus: as many that the control plane did not take for its node's speak for a second machine. */
-const LOOKED_AT = 6;
-const MANY_STRANGE = 3;
+/** Heartbeats on the bus after which another machine that showed itself no more counts as gone. */
+const GONE_AFTER = 6;
 
 /** Heartbeats over the bus, and over HTTP where the bus does not answer. */
 export class Heartbeats {
@@ -29,8 +28,8 @@ export class Heartbeats {
   readonly #api: Pick<PlaneApi, 'heartbeat'>;
   readonly #reportOf: ((all: boolean) => HeartbeatReport) | undefined;
   #count = 0;
-  /** What each of the last was taken for: of an unknown process, or of one that another has taken the place of. */
-  #taken: readonly ('known' | 'strange' | 'superseded')[] = [];
+  /** Heartbeats since the last one of whose process the control plane said that another took its place. */
+  #sinceSuperseded = GONE_AFTER;
   /** Revision that HTTP heartbeats named last. */
   #httpVersion: number | undefined;
 
@@ -46,12 +45,11 @@ export class Heartbeats {
   }
 
   /**
-   * Two machines have the key of this node: each takes the place of the other at the control plane, which says so; one of an
-   * earlier version makes both strangers again and again. A process that was restarted is a stranger once.
+   * Two machines have the key of this node: each takes the place of the other at the control plane, which says so. That it
+   * does not know this process says nothing: so it is after each start of either.
    */
   get isKeyShared(): boolean {
-    if (this.#taken.includes('superseded')) return true;
-    return this.#taken.filter((taken) => taken === 'strange').length >= MANY_STRANGE;
+    return this.#sinceSuperseded < GONE_AFTER;
   }
 
   /** @param mark of the graph that is held @throws PlaneRefusal or PlaneAway */
@@ -64,11 +62,7 @@ export class Heartbeats {
     const held = mark !== undefined && { mark };
     let report = this.#report(false);
     let answer = await this.#bus.beat({ ...report.content, ...held });
-    if (answer) {
-      const strange = answer.superseded ? ('superseded' as const) : ('strange' as const);
-      const taken = answer.challenge === undefined ? ('known' as const) : strange;
-      this.#taken = [...this.#taken, taken].slice(-LOOKED_AT);
-    }
+    if (answer) this.#sinceSuperseded = answer.superseded ? 0 : this.#sinceSuperseded + 1;
     if (answer?.challenge !== undefined) {
       // It does not know this process yet, or is a new one itself: it is told everything.
       report = this.#report(true);

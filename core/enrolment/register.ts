@@ -174,7 +174,7 @@ async function create(
   const { store } = services;
   const now = services.clock.now();
   const granted = grantedLabels(token.spec, request.labels);
-  const spend = spendOp(token);
+  const spend = spendOp(token, now);
   const { spec: settings } = await workspaceById(services, workspace);
   const enrolment =
     token.spec.kind === 'dlg'

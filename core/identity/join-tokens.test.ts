@@ -111,7 +111,7 @@ describe('join tokens', () => {
         const token = await store.getById(workspace, 'Token', String(id));
         if (!token) throw new Error('no token');
         try {
-          await store.commit(workspace, [spendOp(token)], CONTEXT);
+          await store.commit(workspace, [spendOp(token, kit.clock.time)], CONTEXT);
           return 'spent';
         } catch (error) {
           if (error instanceof StoreError && error.code === 'conflict') continue;
@@ -129,17 +129,17 @@ describe('join tokens', () => {
 });
 
 describe('the hourly removal', () => {
-  it('removes what expired or is used up, ended sessions and API tokens, and nothing else', async () => {
+  it('removes what expired or has been used up for a week, ended sessions and API tokens, and nothing else', async () => {
     const { kit, as, bearer, workspace } = await prepared();
     await using _kit = kit;
     const { store } = kit.services;
     const make = async (name: string, fields = {}) => kit.call(generateJoinToken, { name, ...fields }, as);
-    await make('kept');
+    await make('kept', { expiry: '30d' });
     await make('expired', { expiry: '1h' });
-    const used = await make('used', { usageLimit: 1 });
+    const used = await make('used', { expiry: '30d', usageLimit: 1 });
     const token = await store.getById(workspace, 'Token', String(used['id']));
     if (!token) throw new Error('no token');
-    await store.commit(workspace, [spendOp(token)], CONTEXT);
+    await store.commit(workspace, [spendOp(token, kit.clock.time)], CONTEXT);
     const stale = { kind: 'api', name: 'stale', owner: 'u_gone', createdBy: 'x', epoch: 1 } as const;
     const device = { kind: 'dev', name: 'web-1', owner: 'p_1', createdBy: 'x' } as const;
     const ops = [tokenDraft(newToken('api'), stale), tokenDraft(newToken('dev'), device)];
@@ -150,14 +150,18 @@ describe('the hourly removal', () => {
     );
 
     kit.clock.time += HOUR;
-    expect(await removeSpentTokens(kit.services)).toBe(3);
-    const left = (await store.list(workspace, 'Token')).items;
-    expect(left.map(({ spec }) => spec.name).sort()).toEqual(['kept', 'web-1']);
+    const left = async () => (await store.list(workspace, 'Token')).items.map(({ spec }) => spec.name).sort();
+    expect(await removeSpentTokens(kit.services)).toBe(2);
+    expect(await left()).toEqual(['kept', 'used', 'web-1']);
     await expect(kit.gate.authenticate(bearer, '')).resolves.toMatchObject({ name: 'admin' });
 
     kit.clock.time += 11 * HOUR;
     expect(await removeSpentTokens(kit.services)).toBe(1);
     expect((await store.list(SYSTEM_WORKSPACE, 'Session')).items).toEqual([]);
     expect(await removeSpentTokens(kit.services)).toBe(0);
+
+    kit.clock.time += 7 * 24 * HOUR;
+    expect(await removeSpentTokens(kit.services)).toBe(1);
+    expect(await left()).toEqual(['kept', 'web-1']);
   });
 });

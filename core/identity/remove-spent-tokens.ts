@@ -6,6 +6,8 @@ import type { NetworkServices } from '../state/services.ts';
 import { isOfAccount } from './sessions.ts';
 
 const BATCH = 100;
+/** So long a join token without uses left is kept: who presents it hears that it is used up. */
+const TOLD_MS = 7 * 24 * 60 * 60_000;
 const CONTEXT: CommitContext = {
   actor: 'system:remove-spent-tokens',
   reason: 'removed what has expired or is used up',
@@ -13,7 +15,7 @@ const CONTEXT: CommitContext = {
 };
 
 /**
- * Removes tokens that have expired or have no use left, and sessions and API tokens that ended; hourly.
+ * Removes tokens that have expired or have had no use left for a week, and sessions and API tokens that ended; hourly.
  *
  * @returns how many were removed.
  */
@@ -36,7 +38,7 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
       if (spec.expiresAt !== undefined && spec.expiresAt <= now) return true;
       if (spec.kind === 'api') return byUid.get(spec.owner)?.spec.epoch !== spec.epoch;
       // A used-up delegate token goes with its identity, which ends by the second.
-      return spec.kind === 'join' && isSpent(spec);
+      return spec.kind === 'join' && isSpent(spec) && (spec.spentAt ?? 0) + TOLD_MS <= now;
     });
     removed += await remove(services, ended);
   }

@@ -18,6 +18,8 @@ export interface TokenSpec {
   readonly expiresAt?: number;
   readonly usageLimit?: number;
   readonly usedCount: number;
+  /** When its last use was spent. */
+  readonly spentAt?: number;
   /** Actor, such as `user:ada`. */
   readonly createdBy: string;
   /** Labels and network of the peers that a join token makes. */
@@ -90,10 +92,15 @@ export function expiredToken(): MeshError {
  *
  * @throws MeshError `unauthenticated` when no use is left.
  */
-export function spendOp(token: TokenRecord): Op {
+export function spendOp(token: TokenRecord, now: number): Op {
   if (isSpent(token.spec)) {
     throw new MeshError('unauthenticated', 'This token is used up: ask for a new one.');
   }
-  const { spec, revision } = token;
-  return { op: 'update', record: { ...draftOf(token), spec: { ...spec, usedCount: spec.usedCount + 1 } }, revision };
+  const { revision } = token;
+  const spec = { ...token.spec, usedCount: token.spec.usedCount + 1 };
+  return {
+    op: 'update',
+    record: { ...draftOf(token), spec: isSpent(spec) ? { ...spec, spentAt: now } : spec },
+    revision,
+  };
 }

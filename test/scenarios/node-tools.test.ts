@@ -177,3 +177,13 @@ test('mesh netcheck names what is reached from here, and what a closed port cost
     /Relay +127\.0\.0\.1:1 {2}not reached \(ECONNREFUSED\)\. Effect: nodes that cannot connect directly/,
   );
 });
+
+test('mesh netcheck on a node that was revoked says so, and nothing of a network that it is not told of', async () => {
+  await using plane = await startWiredPlane();
+  const { directory } = await nodeWithGraph(plane);
+  await plane.harness.api('POST', '/api/v1/peers/here/revoke', { ...plane.admin, body: {} });
+  const { stdout } = await run(['netcheck', '--config-dir', directory]);
+  expect(stdout).toMatch(/^Standing {7}This node was revoked: .* An administrator runs: \S*mesh approve/m);
+  expect(stdout).toMatch(/^Relay {10}none {2}the control plane tells nothing to a node that it keeps out$/m);
+  expect(stdout).not.toMatch(/UDP may be blocked|cannot communicate|only relay paths/);
+});

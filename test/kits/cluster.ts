@@ -71,7 +71,11 @@ export async function startCluster({ servers, planes: count = 3, env, envOf, con
     process.once('exit', () => meshd?.signal('SIGKILL'));
     const begin = () => {
       configure(directory, contents);
-      meshd = startMeshd({ directory, env: { ...off, ...shared, ...env, ...envOf?.(nth) }, command: [launcher('meshd')] });
+      meshd = startMeshd({
+        directory,
+        env: { ...off, ...shared, ...env, ...envOf?.(nth) },
+        command: [launcher('meshd')],
+      });
     };
     const ready = async () => {
       url = await meshd.ready();

@@ -8,6 +8,7 @@ import { outcomesOf, runDrill } from '../histories/drill.ts';
 import { type Fault, MEANWHILE } from '../histories/faults.ts';
 import { logOf } from '../histories/log.ts';
 import { ADMIN_PASSWORD, freshWorkspace } from '../kits/http/harness.ts';
+import { stopwatch } from '../kits/process/stopwatch.ts';
 import { canSplit, type SplitHost, startSplitHosts } from '../kits/servers/split-hosts.ts';
 
 const isLong = process.env['MESH_LONG'] === '1';
@@ -54,10 +55,10 @@ function parted(hosts: readonly SplitHost[], place: Place, took: Record<string, 
     const cut = await primaryOf(hosts);
     const others = hosts.filter((host) => host !== cut);
     await cut.cut();
-    const since = performance.now();
     const times: Record<string, number> = {};
+    const sinceCut = stopwatch();
     const note = (what: string) => {
-      times[what] = Math.round(performance.now() - since);
+      times[what] = sinceCut();
     };
     try {
       asked.delete(cut);
@@ -79,9 +80,9 @@ function parted(hosts: readonly SplitHost[], place: Place, took: Record<string, 
     } finally {
       await cut.heal();
     }
-    const healedAt = performance.now();
+    const sinceHealed = stopwatch();
     await expect.poll(async () => (await cut.api('GET', '/api/v1/policies', place)).status, PATIENCE).toBe(200);
-    times['it serves again, from the healing on'] = Math.round(performance.now() - healedAt);
+    times['it serves again, from the healing on'] = sinceHealed();
     asked.set(cut, cut.api);
     took.push(times);
   };

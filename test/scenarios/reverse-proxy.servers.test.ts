@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { load } from 'js-yaml';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
 import { isInstalled } from '../kits/process/needs.ts';
@@ -33,6 +33,8 @@ async function startProxy(socket: string, [file, ...args]: [string, ...string[]]
   }
   if (!log.includes(serves)) throw new Error(`${file} did not start: ${log}`);
   child.stderr.resume();
+  // What it says comes before its socket takes connections.
+  await vi.waitFor(() => send(socket, '/healthz').then((response) => response.resume()), { timeout: 30_000 });
   return {
     socket,
     async [Symbol.asyncDispose]() {

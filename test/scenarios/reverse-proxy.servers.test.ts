@@ -67,7 +67,7 @@ const PROXIES: Readonly<Record<string, (directory: string, planeUrl: string) => 
       .replace('mesh.example.com {', `mesh.example.com, localhost {\n  ${own}`)
       .replace('127.0.0.1:18090', new URL(planeUrl).host);
     const file = path.join(directory, 'Caddyfile');
-    writeFileSync(file, `{\n  admin off\n  auto_https disable_redirects\n}\n${site}`);
+    writeFileSync(file, `{\n  admin off\n  grace_period 1s\n  auto_https disable_redirects\n}\n${site}`);
     return startProxy(
       socket,
       ['caddy', 'run', '--config', file, '--adapter', 'caddyfile'],

@@ -1,4 +1,4 @@
-import { closeSync, constants, lstatSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, lstatSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -68,6 +68,7 @@ export function takeLock(directory: string, holder: LockHolder = MESHD): Lock {
 
 /** Makes the file where it is not there, and none behind a link. */
 function makeFile(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${file} is a directory: remove it.`);
   const { O_RDWR, O_CREAT, O_NOFOLLOW = 0 } = constants;
   closeSync(openSync(file, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600));
 }

@@ -31,7 +31,7 @@ test('a file of the directory that cannot be opened is named with what to do', a
   const refused = await meshd(directory, ['--standalone']);
   expect([refused.code, refused.stderr]).toEqual([
     1,
-    expect.stringContaining(`${directory}/lock cannot be opened or made: see that`),
+    expect.stringContaining(`${directory}/lock is a directory: remove it`),
   ]);
 });
 

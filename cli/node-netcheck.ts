@@ -152,7 +152,7 @@ function ownAddresses(): Set<string> {
   return new Set(Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address)));
 }
 
-/** Effects of a closed port, as the contract names them; who met before needs the relay alone. */
+/** Effects of a closed port (docs/node.md#files-and-ports); who met before needs the relay alone. */
 const EFFECT = {
   api: 'nodes cannot join; those that did stay up',
   bus: 'nodes cannot negotiate connections with peers that they have not met',

@@ -41,7 +41,7 @@ export interface Limits {
   readonly sharedFrom: number;
 }
 
-/** The contract promises every receiver at least 2.5 MB. */
+/** Every receiver has at least 2.5 MB (net/nats/README.md). */
 export const MIN_PENDING_BYTES = 2_621_440;
 
 /** What the parser looks at. */

@@ -12,7 +12,7 @@ export interface RelayAddress {
   readonly credential?: string;
 }
 
-/** The contract's relay port. */
+/** The port of a relay where none is named (docs/node.md#files-and-ports). */
 const DEFAULT_RELAY_PORT = 6266;
 
 /** `lrp://<credential>@host:port`, or plain `host:port` as in `--relay-url`. Undefined when it is neither. */

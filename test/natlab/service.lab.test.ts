@@ -12,6 +12,22 @@ import { launcher, run as runCommand } from '../kits/process/run-command.ts';
 const step = (mark: string, command: string) => `echo "<${mark}>"; ${command}; echo "exit=$?"`;
 const saidIn = (text: string, mark: string) => text.split(`<${mark}>\n`)[1]?.split(/\n<\w+>\n/)[0] ?? '';
 
+/** What the scripts of a trial call a node by, which runs where its directory is /root/trial. */
+function trialOf(node: LabNode) {
+  const mesh = launcher('mesh');
+  const directory = `/root/trial/${path.basename(node.directory)}`;
+  const own = `--config-dir ${directory}`;
+  return {
+    shared: path.dirname(node.directory),
+    mesh,
+    directory,
+    own,
+    name: `--interface ${node.interfaceName}`,
+    unit: `mesh-${node.interfaceName}.service`,
+    until: (shown: string) => `until ${mesh} status ${own} --json 2>/dev/null | grep -q '${shown}'; do :; done`,
+  };
+}
+
 describePrivileged('mesh service, under a real systemd', () => {
   it.skipIf(!isInstalled('systemd-nspawn'))(
     'starts the node with no more rights than it needs, again when it is killed, and takes it away',
@@ -21,12 +37,8 @@ describePrivileged('mesh service, under a real systemd', () => {
       const { b } = await labNodes(lab, plane, ['b'], (node) => node.up());
       const a = new LabNode(lab.host('a'));
       await a.join(await plane.joinToken());
-      const shared = path.dirname(a.directory);
-      const mesh = launcher('mesh');
-      const own = `--config-dir /root/trial/${path.basename(a.directory)}`;
-      const name = `--interface ${a.interfaceName}`;
-      const unit = `mesh-${a.interfaceName}.service`;
-      const untilUp = `until ${mesh} status ${own} --json 2>/dev/null | grep -q '"isUp": true'; do :; done`;
+      const { shared, mesh, own, name, unit, until } = trialOf(a);
+      const untilUp = until('"isUp": true');
       const tunnel = `pgrep -f -- '^wireguard-go -f ${a.interfaceName}'`;
       const script = [
         step('install', `${mesh} service install ${own} ${name} -- --level debug`),
@@ -84,14 +96,9 @@ describePrivileged('mesh service, under a real systemd', () => {
       await using plane = await startLabPlane(lab);
       const a = new LabNode(lab.host('a'));
       await a.join(await plane.joinToken());
-      const shared = path.dirname(a.directory);
-      const mesh = launcher('mesh');
-      const directory = `/root/trial/${path.basename(a.directory)}`;
-      const own = `--config-dir ${directory}`;
-      const name = `--interface ${a.interfaceName}`;
-      const unit = `mesh-${a.interfaceName}.service`;
+      const { shared, mesh, directory, own, name, unit, until } = trialOf(a);
       const file = `/etc/systemd/system/${unit}`;
-      const untilUp = `until ${mesh} status ${own} --json 2>/dev/null | grep -q '"isUp": true'; do :; done`;
+      const untilUp = until('"isUp": true');
       const pid = `systemctl show -P MainPID ${unit}`;
       const script = [
         `cd /; ${mesh} service install ${own} ${name}`,
@@ -138,11 +145,8 @@ describePrivileged('mesh service, under a real systemd', () => {
       const { b } = await labNodes(lab, plane, ['b'], (node) => node.up());
       const a = new LabNode(lab.host('a'));
       await a.join(await plane.joinToken());
-      const shared = path.dirname(a.directory);
-      const mesh = launcher('mesh');
-      const own = `--config-dir /root/trial/${path.basename(a.directory)}`;
-      const name = `--interface ${a.interfaceName}`;
-      const untilBlocked = `until ${mesh} status ${own} --json 2>/dev/null | grep -q '"table": "ip filter"'; do :; done`;
+      const { shared, mesh, own, name, until } = trialOf(a);
+      const untilBlocked = until('"table": "ip filter"');
       const script = [
         'ufw allow 51820/udp; ufw --force enable',
         step('without', `${mesh} service install ${own} ${name}`),

@@ -5,18 +5,17 @@ import { build, type Rolldown } from 'vite';
 import { MCP_VIEWS, type ViewOfTools } from '../tools/surfaces.ts';
 
 const WEB = import.meta.dirname;
-const BUILT = path.join(WEB, 'dist', 'views');
 /** Bytes of one view: a host fetches it whole before it shows anything. */
 const MAX_VIEW_BYTES = 150_000;
 
-/** Builds what clients of MCP show beside answers: each view is one document that asks for nothing else. */
-export async function buildViews(): Promise<void> {
-  await mkdir(BUILT, { recursive: true });
+/** Builds what clients of MCP show beside answers, into a folder: each view is one document that asks for nothing else. */
+export async function buildViews(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
   for (const view of MCP_VIEWS) {
     const html = documentOf(view, await bundled(view.name));
     const size = Buffer.byteLength(html);
     if (size > MAX_VIEW_BYTES) throw new Error(`The view ${view.name} has ${size} bytes, of ${MAX_VIEW_BYTES}.`);
-    await writeFile(path.join(BUILT, `${view.name}.html`), html);
+    await writeFile(path.join(folder, `${view.name}.html`), html);
   }
 }
 

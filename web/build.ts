@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { build } from 'vite';
@@ -9,6 +9,9 @@ import { buildViews } from './build-views.ts';
 
 /** Builds the dashboard and the views of MCP clients into `web/dist/`, with the types of the API from its own OpenAPI document. */
 const WEB = import.meta.dirname;
+const BUILT = path.join(WEB, 'dist');
+/** What is there is served until all that replaces it is built. */
+const BEING_BUILT = path.join(BUILT, '.part');
 const SCHEMA = path.join(WEB, 'src', 'api', 'schema.d.ts');
 const MCP_CLIENTS = path.join(WEB, 'src', 'api', 'mcp-clients.json');
 
@@ -21,9 +24,29 @@ await build({
   root: WEB,
   configFile: path.join(WEB, 'vite.config.ts'),
   logLevel: 'warn',
-  build: { manifest: true },
+  build: { manifest: true, outDir: BEING_BUILT, emptyOutDir: true },
 });
-await buildViews();
+await buildViews(path.join(BEING_BUILT, 'views'));
+await replace(BUILT, BEING_BUILT);
+
+/** File by file, what a page names before the page, so that a control plane that starts meanwhile finds one of the two whole. */
+async function replace(folder: string, replacement: string): Promise<void> {
+  const files = await filesIn(replacement);
+  for (const file of files.toSorted((a, b) => Number(a === 'index.html') - Number(b === 'index.html'))) {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+    await rename(path.join(replacement, file), path.join(folder, file));
+  }
+  await rm(replacement, { recursive: true });
+  const left = (await filesIn(folder)).filter((file) => !files.includes(file));
+  for (const file of left) await rm(path.join(folder, file));
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
+}
 
 /** The page asks for JSON alone: other forms of an answer are left out of its types. */
 function asJson(key: string, value: unknown): unknown {

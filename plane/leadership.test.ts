@@ -49,7 +49,7 @@ function memoryOfLeases(): LeaseStore {
 
 /** A plane on them, and what befalls it. */
 function planeOn(shared: LeaseStore, self: string) {
-  const fault = { isAway: false, hangs: false, cannotRead: false };
+  const fault = { isAway: false, hangs: false, cannotRead: false, readsForMs: 0 };
   const asked = async <T>(answer: () => Promise<T>): Promise<T> => {
     if (fault.isAway) throw new StoreError('unavailable', 'no primary');
     if (fault.hangs) return new Promise(() => {});
@@ -63,6 +63,7 @@ function planeOn(shared: LeaseStore, self: string) {
       workspaces: () => asked(() => shared.workspaces()),
       caughtUp: async () => {
         if (fault.cannotRead) throw new StoreError('unavailable', 'no change stream');
+        if (fault.readsForMs > 0) await new Promise((resolve) => setTimeout(resolve, fault.readsForMs));
       },
     },
     log: silentLog,
@@ -193,6 +194,16 @@ test('a plane that cannot read what others wrote leads nothing, and the others a
   blind.fault.cannotRead = false;
   await until([...planes, blind], () => isSpread([...planes, blind]));
   expect(blind.state().problem).toBeUndefined();
+});
+
+test('on a store that is late for all somebody leads, and all do once it is not', async () => {
+  const shared = memoryOfLeases();
+  const planes = ['a', 'b', 'c'].map((name) => planeOn(shared, name));
+  for (const { fault } of planes) fault.readsForMs = 3_000;
+  await until(planes, () => total(planes) > 0);
+  for (const { fault } of planes) fault.readsForMs = 0;
+  await until(planes, () => isSpread(planes));
+  await until(planes, () => planes.every((plane) => plane.state().problem === undefined));
 });
 
 test('more planes than there are shares live with nothing to lead', async () => {

@@ -77,10 +77,12 @@ export function startLeadership({
   let problem: string | undefined;
   let [timer, endTimer]: (NodeJS.Timeout | undefined)[] = [];
   let running: Promise<void> | undefined;
+  let reading: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
 
   async function round(): Promise<void> {
     if (now() < resumeAt) return;
+    if (seat === undefined && problem !== undefined && !(await canRead())) return;
     const states = await store.leases(PREFIX);
     const isDue = now() >= renewAt;
     const renewedAt = now();
@@ -95,7 +97,7 @@ export function startLeadership({
     await acquire([...(isDue ? own : own.filter((share) => !held.has(share))), ...take]);
     if (isDue) renewAt = renewedAt + RENEW_MS;
     for (const share of held.all()) if (shares[share] !== self && !take.includes(share)) held.lost(share);
-    await begin();
+    await begin(shares.some((holder) => holder !== undefined && holder !== self));
     if (give.length > 0) await giveAway(give);
   }
 
@@ -119,26 +121,53 @@ export function startLeadership({
     );
   }
 
-  /** Leads what is held, once all that former leaders wrote was told here. */
-  async function begin(): Promise<void> {
+  /**
+   * Leads what is held, once all that former leaders wrote was told here.
+   *
+   * @param othersHold some shares: where nobody does, nobody could do better, and it goes on trying
+   */
+  async function begin(othersHold: boolean): Promise<void> {
     // A share that was another's in between is told of as lost first, and then as gained.
     void tell();
-    const gained = held.waiting();
-    if (gained.length > 0) {
+    if (held.waiting().length > 0) {
       try {
-        const known = await store.workspaces();
-        const gaining = known.filter((workspace) => gained.includes(shareOf(workspace)));
-        await inTime(store.caughtUp([...new Set([...gaining, SYSTEM_WORKSPACE])]));
+        // What takes longer than a round goes on beside the next: a store that is late is late for each new question.
+        reading ??= inTime(catchUp(), ROUND_MS).finally(() => {
+          reading = undefined;
+        });
+        await inTime(reading);
       } catch (error) {
-        problem = `it cannot read what others write: ${(error as Error).message}`;
-        // Where nobody else lives, nobody could do better: it goes on trying.
-        if (planes > 1) await resign(error);
+        cannotRead(error);
+        if (othersHold) await resign(error);
         return;
       }
-      for (const share of gained) held.lead(share);
     }
     problem = undefined;
     void tell();
+  }
+
+  /** Leads those tenures of shares that had begun before it asked what others wrote in them. */
+  async function catchUp(): Promise<void> {
+    const gained = held.waiting().map((share) => [share, held.fenceOf(share)] as const);
+    const known = await store.workspaces();
+    const gaining = known.filter((workspace) => gained.some(([share]) => share === shareOf(workspace)));
+    await store.caughtUp([...new Set([...gaining, SYSTEM_WORKSPACE])]);
+    for (const [share, fence] of gained) if (held.fenceOf(share) === fence) held.lead(share);
+  }
+
+  function cannotRead(error: unknown): void {
+    problem = `it cannot read what others write: ${(error as Error).message}`;
+  }
+
+  /** Who resigned comes back once it can, and not before: two on a store that is late would resign for each other. */
+  async function canRead(): Promise<boolean> {
+    try {
+      await inTime(store.caughtUp([SYSTEM_WORKSPACE]), ROUND_MS / 2);
+      return true;
+    } catch (error) {
+      cannotRead(error);
+      return false;
+    }
   }
 
   /** So that somebody leads who can. */

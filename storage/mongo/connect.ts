@@ -35,7 +35,9 @@ const OLDEST_SERVER = 6;
 /** A primary that died is replaced within some 12 s by default; then what waited goes on. */
 const PATIENCE_MS = 20_000;
 const SELECT_MS = 15_000;
-const CONNECT_MS = 5_000;
+const CONNECT_MS = 4_000;
+/** Between two looks at each member. One that is cut off without a word is given up after this and the time to connect. */
+const LOOK_MS = 1_000;
 const APP_NAME = 'meshd';
 /** Who has met another writer for so long looks whether that one still runs. */
 const HELD_UP_MS = 1_000;
@@ -106,6 +108,7 @@ function clientOf(url: string): MongoClient {
       retryReads: true,
       serverSelectionTimeoutMS: SELECT_MS,
       connectTimeoutMS: CONNECT_MS,
+      heartbeatFrequencyMS: LOOK_MS,
       ignoreUndefined: true,
       promoteBuffers: true,
     });

@@ -1,10 +1,10 @@
-import type { Change, Commit } from '../core/base/ports.ts';
+import type { Change } from '../core/base/ports.ts';
 import { isOfKind } from '../core/base/written.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { NODE_JWT_MS } from '../net/bus/claims.ts';
 import { nodeKeyOf } from '../net/bus/node-key.ts';
-import { catchUp } from './relay-revocations.ts';
+import { followKeyChanges } from './key-changes.ts';
 
 /** A bus that knows nodes by a key: what was given to one does not hold, until the instant (ms). */
 export interface RevokingBus {
@@ -17,17 +17,14 @@ type RevocationServices = Pick<Services, 'store' | 'clock' | 'log' | 'keys'>;
 
 /** Tells a bus of every node that lost its place or its key; first of those that lost it before this start. */
 export async function startBusRevocations(services: RevocationServices, bus: RevokingBus): Promise<{ stop(): void }> {
-  const { store, keys } = services;
+  const { keys } = services;
   const userOf = ({ uid, publicKey }: Place) =>
     nodeKeyOf(keys.agree(Uint8Array.from(Buffer.from(publicKey, 'base64'))), uid).publicKey;
-  const take = ({ changes, at }: Commit) => {
+  return followKeyChanges(services, ({ changes, at }) => {
     const { lost, gained } = placeChanges(changes);
     for (const place of gained) bus.allow(userOf(place));
     for (const place of lost) bus.revoke(userOf(place), at + NODE_JWT_MS);
-  };
-  const unsubscribe = store.onCommit(take);
-  for (const workspace of await store.workspaces()) await catchUp(services, workspace, take);
-  return { stop: unsubscribe };
+  });
 }
 
 interface Place {

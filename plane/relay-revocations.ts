@@ -1,9 +1,10 @@
-import { type Change, type Commit, StoreError } from '../core/base/ports.ts';
+import type { Change } from '../core/base/ports.ts';
 import { isOfKind } from '../core/base/written.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { workspaceTagOf } from '../net/relay/credential.ts';
 import type { Member } from '../net/relay/member.ts';
+import { CREDENTIAL_LIFE_MS, followKeyChanges } from './key-changes.ts';
 
 /** A relay that ends the sessions of a key in one workspace, and refuses it there until the instant (ms). */
 export interface RevokingRelay {
@@ -12,25 +13,18 @@ export interface RevokingRelay {
   revoke(member: Member, until: number): void;
 }
 
-/** Longest life of a relay credential (net/relay/README.md#credential): who left longer ago has none that still holds. */
-const CREDENTIAL_LIFE_MS = 24 * 3_600_000;
-const PAGE = 500;
-
 /** Tells a relay of every key that lost its place; first of those that lost it before this start. */
 export async function startRelayRevocations(
   services: Pick<Services, 'store' | 'clock' | 'log'>,
   relay: RevokingRelay,
 ): Promise<{ stop(): void }> {
-  const { store, clock } = services;
-  const take = ({ workspace, changes }: Pick<Commit, 'workspace' | 'changes'>) => {
+  const { clock } = services;
+  return followKeyChanges(services, ({ workspace, changes }) => {
     const { lost, gained } = keyChanges(changes);
     const memberOf = (key: string) => ({ workspace: workspaceTagOf(workspace), publicKey: Buffer.from(key, 'base64') });
     for (const key of gained) relay.allow(memberOf(key));
     for (const key of lost) relay.revoke(memberOf(key), clock.now() + CREDENTIAL_LIFE_MS);
-  };
-  const unsubscribe = store.onCommit(take);
-  for (const workspace of await store.workspaces()) await catchUp(services, workspace, take);
-  return { stop: unsubscribe };
+  });
 }
 
 /**
@@ -54,26 +48,4 @@ export function keyChanges(changes: readonly Change[]): { readonly lost: string[
 
 function activeKey({ spec, status }: PeerRecord): string | undefined {
   return status.phase === 'revoked' ? undefined : spec.publicKey;
-}
-
-/** Gives the commits of a day before this start. */
-export async function catchUp(
-  { store, clock, log }: Pick<Services, 'store' | 'clock' | 'log'>,
-  workspace: string,
-  take: (commit: Commit) => void,
-): Promise<void> {
-  const start = await store.revisionAt(workspace, clock.now() - CREDENTIAL_LIFE_MS);
-  try {
-    let from = start?.revision ?? 0;
-    for (;;) {
-      const commits = await store.commits(workspace, from, PAGE);
-      commits.forEach(take);
-      const last = commits.at(-1);
-      if (last === undefined || commits.length < PAGE) return;
-      from = last.revision;
-    }
-  } catch (error) {
-    if (!(error instanceof StoreError && error.code === 'compacted')) throw error;
-    log.warn({ workspace }, 'the history of a day is gone: keys revoked in it may use the relay until they run out');
-  }
 }

@@ -3,9 +3,10 @@ import {
   type DeltaGraph,
   type FirewallEntry,
   type FirewallRules,
+  type GraphPeer,
+  inOrder,
   ruleKey,
   sameJson,
-  sortedRules,
 } from '../model/graph.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import type { Block, GraphView } from './view.ts';
@@ -41,28 +42,30 @@ export class ViewDeltas {
 
 /** What one peer was and is to those who see it; one of the two is there. */
 interface Difference {
+  readonly id: string;
   readonly before: Block | undefined;
   readonly after: Block | undefined;
 }
 
 class ViewDelta {
-  readonly #differences = new Map<string, Difference>();
+  readonly #differing: ReadonlySet<string>;
+  readonly #parts: Parts;
   readonly #whole: Changed | undefined;
 
   constructor({ blocks: before }: GraphView, { blocks: after }: GraphView) {
-    for (const id of new Set([...before.keys(), ...after.keys()])) {
-      const difference = { before: before.get(id), after: after.get(id) };
-      if (!isSame(difference)) this.#differences.set(id, difference);
-    }
-    this.#whole = changedBy(this.#differences);
+    const differences = [...new Set([...before.keys(), ...after.keys()])]
+      .sort()
+      .map((id) => ({ id, before: before.get(id), after: after.get(id) }))
+      .filter((difference) => !isSame(difference));
+    this.#differing = new Set(differences.map(({ id }) => id));
+    this.#parts = partsOf(differences);
+    this.#whole = differences.length === 0 ? undefined : changedBy(this.#parts, () => true);
   }
 
   /** What of it the node of that id is told, which is part of the views itself; undefined for nothing. */
   without(id: string): Changed | undefined {
-    if (!this.#differences.has(id)) return this.#whole;
-    const others = new Map(this.#differences);
-    others.delete(id);
-    return changedBy(others);
+    if (!this.#differing.has(id)) return this.#whole;
+    return this.#differing.size === 1 ? undefined : changedBy(this.#parts, (of) => of !== id);
   }
 }
 
@@ -80,32 +83,62 @@ function keyAt(entries: readonly FirewallEntry[], nth: number): string | undefin
   return entry && ruleKey(entry);
 }
 
+/** Something of a delta, and the peer that it is of. */
+interface Part<T> {
+  readonly of: string;
+  readonly item: T;
+}
+type RuleParts = { readonly [Way in 'in' | 'out']: readonly Part<FirewallEntry>[] };
+
+/** All of a delta in the order in which it is told, so that each node is told of it by leaving out what is of itself. */
+interface Parts {
+  readonly peers: {
+    readonly added: readonly Part<GraphPeer>[];
+    readonly updated: readonly Part<GraphPeer>[];
+    readonly removed: readonly Part<string>[];
+  };
+  readonly added: RuleParts;
+  readonly removed: RuleParts;
+}
+
+/** @param differences by id */
+function partsOf(differences: readonly Difference[]): Parts {
+  const partsFrom = <T>(itemsOf: (difference: Difference) => readonly T[]): Part<T>[] =>
+    differences.flatMap((one) => itemsOf(one).map((item) => ({ of: one.id, item })));
+  const rules = (of: 'before' | 'after', without: 'before' | 'after'): RuleParts => ({
+    in: inOrderOfRules(partsFrom((one) => minus(one[of]?.in, one[without]?.in))),
+    out: inOrderOfRules(partsFrom((one) => minus(one[of]?.out, one[without]?.out))),
+  });
+  return {
+    peers: {
+      added: partsFrom(({ before, after }) => (after && !before ? [after.peer] : [])),
+      updated: partsFrom(({ before, after }) =>
+        before && after && !sameJson(before.peer, after.peer) ? [after.peer] : [],
+      ),
+      removed: partsFrom(({ id, after }) => (after ? [] : [id])),
+    },
+    added: rules('after', 'before'),
+    removed: rules('before', 'after'),
+  };
+}
+
+function inOrderOfRules(parts: readonly Part<FirewallEntry>[]): Part<FirewallEntry>[] {
+  return inOrder(parts, ({ item }) => ruleKey(item));
+}
+
+function changedBy({ peers, added, removed }: Parts, isTold: (of: string) => boolean): Changed {
+  const told = <T>(parts: readonly Part<T>[]): T[] => parts.flatMap(({ of, item }) => (isTold(of) ? [item] : []));
+  const rules = (parts: RuleParts): FirewallRules => ({ in: told(parts.in), out: told(parts.out) });
+  return {
+    peers: { added: told(peers.added), updated: told(peers.updated), removed: told(peers.removed) },
+    delta: { added: rules(added), removed: rules(removed) },
+  };
+}
+
 /**
  * Rules are compared with those of the same peer alone: one address may have gone from one peer to another, of which a node is
  * either.
  */
-function changedBy(differences: ReadonlyMap<string, Difference>): Changed | undefined {
-  if (differences.size === 0) return undefined;
-  const inOrder = [...differences]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([id, difference]) => ({ id, ...difference }));
-  const rules = (of: 'before' | 'after', without: 'before' | 'after'): FirewallRules =>
-    sortedRules({
-      in: inOrder.flatMap((one) => minus(one[of]?.in, one[without]?.in)),
-      out: inOrder.flatMap((one) => minus(one[of]?.out, one[without]?.out)),
-    });
-  return {
-    peers: {
-      added: inOrder.flatMap(({ before, after }) => (after && !before ? [after.peer] : [])),
-      updated: inOrder.flatMap(({ before, after }) =>
-        before && after && !sameJson(before.peer, after.peer) ? [after.peer] : [],
-      ),
-      removed: inOrder.flatMap(({ id, after }) => (after ? [] : [id])),
-    },
-    delta: { added: rules('after', 'before'), removed: rules('before', 'after') },
-  };
-}
-
 function minus(
   entries: readonly FirewallEntry[] = [],
   without: readonly FirewallEntry[] = [],

@@ -198,19 +198,25 @@ function jsonOf(message: GraphMessage): string {
   if (message.kind === 'full') {
     const { peers, firewall, ...head } = message;
     const { digest, full } = firewall;
-    const rules = `{"in":${sharedList(full.in)},"out":${sharedList(full.out)}}`;
-    return withParts(head, sharedList(peers), `{"digest":"${digest}","full":${rules}}`);
+    return withParts(head, sharedList(peers), `{"digest":"${digest}","full":${sharedRules(full)}}`);
   }
   if (message.kind === 'delta') {
     const { peers, firewall, ...head } = message;
     const { digest, delta } = firewall;
-    return withParts(head, shared(peers), `{"digest":"${digest}","delta":${shared(delta)}}`);
+    const { added, updated, removed } = peers;
+    const changed = `{"added":${sharedList(added)},"updated":${sharedList(updated)},"removed":${JSON.stringify(removed)}}`;
+    const rules = `{"added":${sharedRules(delta.added)},"removed":${sharedRules(delta.removed)}}`;
+    return withParts(head, changed, `{"digest":"${digest}","delta":${rules}}`);
   }
   return JSON.stringify(message);
 }
 
 function withParts(head: object, peers: string, firewall: string): string {
   return `${JSON.stringify(head).slice(0, -1)},"peers":${peers},"firewall":${firewall}}`;
+}
+
+function sharedRules(rules: FirewallRules): string {
+  return `{"in":${sharedList(rules.in)},"out":${sharedList(rules.out)}}`;
 }
 
 function sharedList(items: readonly object[]): string {
@@ -277,7 +283,8 @@ export function sortedPeers(peers: Iterable<GraphPeer>): GraphPeer[] {
   return inOrder([...peers], idOf);
 }
 
-function inOrder<T>(items: readonly T[], key: (item: T) => string): T[] {
+/** By their keys, as everything in a graph is. */
+export function inOrder<T>(items: readonly T[], key: (item: T) => string): T[] {
   return items
     .map((item) => [key(item), item] as const)
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))

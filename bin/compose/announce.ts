@@ -1,8 +1,8 @@
 import type { Log } from '../../core/base/ports.ts';
 import { BUILT_IN_PASSWORD, hasBuiltInPassword } from '../../core/identity/first-accounts.ts';
 import { formatHostPort, type HostPort } from '../../net/host-port.ts';
+import { busPlaceOf } from './bus-place.ts';
 import type { Config } from './config.ts';
-import { busPlaceOf } from './external-bus.ts';
 import { givenAddresses, isLoopback, withholdsCredential } from './given-addresses.ts';
 import type { Plane } from './plane.ts';
 

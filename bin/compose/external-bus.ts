@@ -9,28 +9,15 @@ import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Log } from '../../core/base/ports.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { AccountUpdates } from '../../net/bus/account-updates.ts';
-import { type BusPlace, parseBusUrl } from '../../net/bus/bus-place.ts';
+import type { BusPlace } from '../../net/bus/bus-place.ts';
 import { ExternalBus, type ExternalBusOptions } from '../../net/bus/external-bus.ts';
 import { startBusRevocations } from '../../plane/bus-revocations.ts';
 import type { Leadership } from '../../plane/leadership.ts';
 import type { BusKeys, BusUser } from './bus-keys.ts';
-import type { Environment } from './config.ts';
+import type { ExternalBusEnvironment } from './bus-place.ts';
 import type { Probe } from './probes.ts';
 import { externalBusMetrics, revocationMetrics } from './wire-metrics.ts';
 import type { Running } from './wire-parts.ts';
-
-export type ExternalBusEnvironment = Pick<
-  Environment,
-  'MESH_BUS_URL' | 'MESH_BUS_CREDS' | 'MESH_BUS_CA' | 'MESH_BUS_KEYS_FILE' | 'MESH_SIGNALING_AUTH'
->;
-
-/** Where the bus of MESH_BUS_URL is; undefined where it is in this process. */
-export function busPlaceOf({ MESH_BUS_URL, MESH_BUS_CA }: ExternalBusEnvironment): BusPlace | undefined {
-  if (MESH_BUS_URL === undefined) return undefined;
-  const place = parseBusUrl(MESH_BUS_URL.reveal());
-  if ('problem' in place) throw new Error(`MESH_BUS_URL: ${place.problem}`);
-  return MESH_BUS_CA === undefined ? place : { ...place, ca: readFileSync(MESH_BUS_CA, 'utf8') };
-}
 
 /** Begins to connect to a bus elsewhere; the control plane serves its API meanwhile. */
 export function startExternalBus(

@@ -1,7 +1,7 @@
 import { type GraphRelay, MAIN_RELAY } from '../../core/model/graph.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
+import { busPlaceOf } from './bus-place.ts';
 import type { Config, Environment } from './config.ts';
-import { busPlaceOf } from './external-bus.ts';
 
 type Given = Pick<Config, 'env' | 'app'>;
 

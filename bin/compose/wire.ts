@@ -8,8 +8,8 @@ import { GraphPush } from '../../plane/graph-push.ts';
 import type { Leadership } from '../../plane/leadership.ts';
 import { startRelayRevocations } from '../../plane/relay-revocations.ts';
 import type { BusKeys } from './bus-keys.ts';
+import { busPlaceOf, type ExternalBusEnvironment } from './bus-place.ts';
 import type { Config, Environment } from './config.ts';
-import { busPlaceOf, type ExternalBusEnvironment, startAccountUpdates, startExternalBus } from './external-bus.ts';
 import { type RelayEnvironment, startRemoteRelays } from './remote-relay.ts';
 import type { Tls } from './tls.ts';
 import { pushMetrics } from './wire-metrics.ts';
@@ -97,6 +97,8 @@ export async function startWire(
       running.push(part);
     };
     if (place) {
+      // With the client of NATS, which nobody else reads.
+      const { startExternalBus, startAccountUpdates } = await import('./external-bus.ts');
       begun(await serveNodes(startExternalBus(place, env, busKeys, log), services, leadership, () => undefined));
       if (busKeys) begun(await startAccountUpdates(place, busKeys, services, leadership));
     }

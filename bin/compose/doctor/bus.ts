@@ -2,7 +2,8 @@ import { connect } from '@nats-io/transport-node';
 import { type BusPlace, connectionOptions } from '../../../net/bus/bus-place.ts';
 import type { ExternalBusOptions } from '../../../net/bus/external-bus.ts';
 import { readBusKeys } from '../bus-keys.ts';
-import { busPlaceOf, busSignIn } from '../external-bus.ts';
+import { busPlaceOf } from '../bus-place.ts';
+import { busSignIn } from '../external-bus.ts';
 import { type Check, type Finding, failed, ok, warning } from './check.ts';
 
 const CONNECT_MS = 2_000;

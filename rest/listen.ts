@@ -48,6 +48,9 @@ const STOP_GRACE_MS = 3_000;
 /** So long whoever is in the middle of asking, or of connecting, is told that the end has begun, instead of cut off. */
 const TELLING_MS = 250;
 
+/** On one response. A pipeline into it listens seven times, and each part that a stream keeps open once. */
+const MOST_LISTENERS = 20;
+
 /** Serves a request listener on a hardened HTTP or HTTPS server. */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
   const { host, port, tls, isShared = isLoopback, connections = CONNECTIONS } = options;
@@ -66,6 +69,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       refuseToBegin(request, response);
       return;
     }
+    response.setMaxListeners(MOST_LISTENERS);
     underWay.add(response);
     held.begun(request);
     response.once('close', () => {

@@ -8,7 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { MCP_VIEWS } from '../../tools/surfaces.ts';
 import { connectMcp, ERAS, SHOWS_VIEWS } from '../kits/http/agent-client.ts';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
@@ -170,4 +170,26 @@ test('meshd --standalone --stdio writes nothing but the protocol to standard out
     .split('\n')
     .map((line) => JSON.parse(line));
   expect(messages).toMatchObject([{ jsonrpc: '2.0', id: 1, result: { serverInfo: { name: expect.any(String) } } }]);
+});
+
+test('the stream of a session whose token ends some time warns of nothing', async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ message }: Error) => void warnings.push(message);
+  process.on('warning', onWarning);
+  onTestFinished(() => void process.off('warning', onWarning));
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '0' } };
+  const headers = { authorization: `Bearer ${token}`, accept: 'application/json, text/event-stream' };
+  const opened = await fetch(`${harness.url}/mcp`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+  });
+  await opened.text();
+  const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+  const stream = await fetch(`${harness.url}/mcp`, {
+    headers: { ...headers, ...session, accept: 'text/event-stream' },
+  });
+  expect(stream.status).toBe(200);
+  await stream.body?.cancel();
+  expect(warnings).toEqual([]);
 });

@@ -1,6 +1,9 @@
 import { MeshError } from '../base/errors.ts';
 import type { StoreError, StoreErrorCode } from '../base/ports.ts';
 
+/** When it may be over: an election takes some seconds. */
+const SOON = { retryAfterSeconds: 5 };
+
 const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError>> = {
   conflict: (subject) => new MeshError('conflict', `${subject} was changed by someone else: read it again and retry.`),
   changed: () => new MeshError('conflict', 'The network changed again and again while this was judged: send it again.'),
@@ -12,8 +15,10 @@ const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError
     new MeshError('payload_too_large', `${subject} is too large to store: at most 8 KB compressed.`),
   full: () => storageFull(),
   fenced: () =>
-    new MeshError('unavailable', 'Another control plane took this work over. Nothing was written; try again.'),
-  unavailable: () => new MeshError('unavailable', 'The store does not answer. Nothing was written; try again.'),
+    new MeshError('unavailable', 'Another control plane took this work over. Nothing was written; try again.', SOON),
+  // Of an answer that did not come nobody knows whether it was to be a yes.
+  unavailable: () =>
+    new MeshError('unavailable', 'The store does not answer: try again. A write that was under way may stand.', SOON),
   lost: () =>
     new MeshError(
       'unavailable',

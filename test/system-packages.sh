@@ -42,6 +42,10 @@ servers) # Compared with, put in front, spoken to by, typed into.
   need promtool prometheus
   need nft nftables
   need ip iproute2
+  need ping iputils-ping
+  need wireguard-go wireguard-go
+  need wg wireguard-tools
+  need chromium chromium
   # Debian's python3 is without what makes an environment.
   python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
   ;;

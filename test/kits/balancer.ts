@@ -9,7 +9,7 @@ export interface Balancer {
   stop(): Promise<void>;
 }
 
-export async function startBalancer(): Promise<Balancer> {
+export async function startBalancer(host = '127.0.0.1', ownPort = 0): Promise<Balancer> {
   let targets: readonly URL[] = [];
   let turn = 0;
   const open = new Set<Socket>();
@@ -47,7 +47,7 @@ export async function startBalancer(): Promise<Balancer> {
     });
   }
 
-  server.listen(0, '127.0.0.1');
+  server.listen(ownPort, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
@@ -61,4 +61,11 @@ export async function startBalancer(): Promise<Balancer> {
       await once(server, 'close');
     },
   };
+}
+
+/** `node balancer.ts <port> <url>…`, on all addresses of its network namespace. */
+if (import.meta.main) {
+  const [port, ...urls] = process.argv.slice(2);
+  (await startBalancer('::', Number(port))).use(urls);
+  process.stdout.write('open\n');
 }

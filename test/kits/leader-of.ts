@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { shareOf } from '../../plane/leadership/shares.ts';
-import type { Cluster, ClusterPlane } from './cluster.ts';
+import type { ClusterPlane } from './cluster.ts';
 import type { ReplicaSet } from './servers/replica-set.ts';
 
 /** The plane that leads a workspace, by the lease of its share. @throws Error while none does */
-export async function leaderOf(
+export async function leaderOf<Plane extends Pick<ClusterPlane, 'meshd'>>(
   { client }: Pick<ReplicaSet, 'client'>,
-  { database, planes }: Pick<Cluster, 'database' | 'planes'>,
+  { database, planes }: { readonly database: string; readonly planes: readonly Plane[] },
   workspace: string,
-): Promise<ClusterPlane> {
+): Promise<Plane> {
   const name = `leadership/share/${String(shareOf(workspace)).padStart(2, '0')}`;
   const leases = client.db(database).collection<{ _id: string; holder: string | null }>('lease');
   const pid = (await leases.findOne({ _id: name }))?.holder?.split('/').at(-2);

@@ -65,7 +65,7 @@ export async function withPair<T>(outage: Outage, use: (pair: Pair) => Promise<T
 }
 
 /** Until each reaches the other as the pair does. */
-export async function untilAsBefore({ one, two, path }: Pair): Promise<void> {
+export async function untilAsBefore({ one, two, path }: Pick<Pair, 'one' | 'two' | 'path'>): Promise<void> {
   await one.untilPeer('two', (peer) => peer.path === path);
   await two.untilPeer('one', (peer) => peer.path === path);
 }

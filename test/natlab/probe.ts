@@ -4,6 +4,8 @@ import { otherOf } from './pair.ts';
 
 const PROBE_MS = 20;
 const PATIENCE_MS = 60_000;
+/** Characters at the end of what ping(8) prints, among them its sums. */
+const SUMMARY_LENGTH = 512;
 
 /** Echoes from a node to the other, and when each was answered. */
 export function startProbe(node: LabNode, bytes = 56) {
@@ -11,8 +13,10 @@ export function startProbe(node: LabNode, bytes = 56) {
   const child = node.host.spawn('ping', args);
   const answers: number[] = [];
   let wake = () => {};
+  let summary = '';
   child.stdout?.on('data', (data: Buffer) => {
     const at = performance.now();
+    summary = (summary + data.toString()).slice(-SUMMARY_LENGTH);
     for (const _ of data.toString().matchAll(/bytes from/g)) answers.push(at);
     wake();
   });
@@ -49,10 +53,13 @@ export function startProbe(node: LabNode, bytes = 56) {
     lastBefore(moment: number): number {
       return answers.findLast((at) => at <= moment) ?? moment;
     },
-    async stop(): Promise<void> {
-      const ended = once(child, 'exit');
+    /** @returns how many echoes got no answer; the last may have been under way */
+    async stop(): Promise<number> {
+      const ended = once(child, 'close');
       child.kill('SIGINT');
       await ended;
+      const [, sent, received] = /(\d+) packets transmitted, (\d+) received/.exec(summary) ?? [];
+      return Number(sent) - Number(received);
     },
   };
 }

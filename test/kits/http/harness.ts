@@ -79,7 +79,8 @@ export async function startHarness({ env = {}, config, clock, directory, acceptL
       ...(clock && { clock }),
     });
   const started = planesOfEach === 1 ? undefined : await startBalanced(dir, config, start);
-  const plane: Plane = started?.first ?? (await start(dir));
+  const planes: readonly [Plane, ...Plane[]] = started?.planes ?? [await start(dir)];
+  const [plane] = planes;
   const url = started?.url ?? plane.url;
   const stop = started?.stop ?? (() => plane.stop());
   /** Every secret an answer gave out; the log must hold none of them. */
@@ -89,6 +90,8 @@ export async function startHarness({ env = {}, config, clock, directory, acceptL
 
   return {
     plane,
+    /** All of them, where there are several. */
+    planes,
     url,
     directory: dir,
     log: lines,
@@ -132,7 +135,7 @@ async function startBalanced(
   const balancer = await startBalancer();
   balancer.use(planes.map(({ url }) => url));
   return {
-    first: planes[0],
+    planes: planes as [Plane, ...Plane[]],
     url: balancer.url,
     async stop() {
       await Promise.all(planes.map((plane) => plane.stop()));

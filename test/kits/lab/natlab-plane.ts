@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import path from 'node:path';
 import { apiOf, configure, freshWorkspace } from '../http/harness.ts';
 import { joinTokenFor } from '../http/joining.ts';
 import { freshDirectory, startMeshd } from '../process/meshd.ts';
 import { BIN, launcher } from '../process/run-command.ts';
 import { type Natlab, PLANE_NAME } from './natlab.ts';
-import { openGate } from './natlab-gate.ts';
+import { gateTo } from './natlab-gate.ts';
 
 /** The control plane of a lab as its hosts see it. */
 export const LAB_SERVER = `http://${PLANE_NAME}:18090`;
@@ -32,10 +30,7 @@ export async function startLabPlane(lab: Natlab, env: Readonly<Record<string, st
     return meshd;
   };
   let meshd = await launch(firstBin);
-  const socket = path.join(directory, 'gate.sock');
-  const inside = host.spawn(process.execPath, [path.join(import.meta.dirname, 'natlab-gate.ts'), socket, '18090']);
-  if (inside.stdout) await once(inside.stdout, 'data');
-  const gate = await openGate({ host: '127.0.0.1', port: 0 }, { path: socket });
+  const gate = await gateTo(host, 18_090);
   const call = apiOf(`http://127.0.0.1:${gate.port}`);
   const admin = await freshWorkspace(call, 'lab');
 
@@ -64,7 +59,7 @@ export async function startLabPlane(lab: Natlab, env: Readonly<Record<string, st
     },
     signal: (name: NodeJS.Signals) => meshd.signal(name),
     async [Symbol.asyncDispose](): Promise<void> {
-      gate.server.close();
+      gate.close();
       await meshd.stop();
     },
   };

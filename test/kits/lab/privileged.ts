@@ -3,14 +3,15 @@ import { describe } from 'vitest';
 import { isInstalled } from '../process/needs.ts';
 
 const PROGRAMS = ['ip', 'nft', 'wireguard-go', 'wg', 'ping'];
-const canRun = process.getuid?.() === 0 && existsSync('/dev/net/tun') && PROGRAMS.every(isInstalled);
+/** Whether there can be real interfaces, packets and firewalls in namespaces. */
+export const isPrivileged = process.getuid?.() === 0 && existsSync('/dev/net/tun') && PROGRAMS.every(isInstalled);
 
 /** `npm run test:long`: with all that each run of the lab has no time for. */
 export const isLong = process.env['MESH_LONG'] === '1';
 
 /** Tests with real interfaces, packets and firewalls in namespaces of their own; skipped where there can be none. */
 export function describePrivileged(title: string, body: () => void): void {
-  describe.skipIf(!canRun)(title, body);
+  describe.skipIf(!isPrivileged)(title, body);
 }
 
 /** As `describePrivileged`, but there in the long run alone: CI takes a skipped test for one that was forgotten. */

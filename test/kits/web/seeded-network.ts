@@ -1,5 +1,6 @@
 import { draftOf } from '../../../core/base/record.ts';
 import type { PathReport } from '../../../core/model/reported-paths.ts';
+import type { Services } from '../../../core/workflow/services.ts';
 import { type Harness, startHarness } from '../http/harness.ts';
 import { enrol } from '../plane/devices.ts';
 import { presence } from '../records/records.ts';
@@ -209,7 +210,10 @@ async function devices(harness: Harness, workspace: string, words: NetworkWords)
 
 /** Devices that were heard of now, and by which paths they said they reach others. */
 async function online(harness: Harness, workspace: string, { peers }: NetworkWords): Promise<void> {
-  const { services } = harness.plane;
+  for (const { services } of harness.planes) await onlineIn(services, workspace, peers);
+}
+
+async function onlineIn(services: Services, workspace: string, peers: NetworkWords['peers']): Promise<void> {
   const state = await services.states.current(workspace);
   const uidOf = (name: string) => state.peers.get(name)?.uid ?? '';
   const silent = ['ci-1', peers.build];

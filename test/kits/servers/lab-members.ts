@@ -1,0 +1,57 @@
+import { mkdtempSync } from 'node:fs';
+import path from 'node:path';
+import { MongoClient } from 'mongodb';
+import type { LabHost } from '../lab/natlab.ts';
+import { gateTo } from '../lab/natlab-gate.ts';
+import { MONGOD } from './replica-set.ts';
+
+export const STORE_PORT = 27_017;
+export const DATABASE = 'mesh';
+const NAME = 'rs0';
+
+/** A member of the replica set of a lab. */
+export interface LabMember {
+  readonly host: LabHost;
+  /** As the others reach it. */
+  readonly place: string;
+  /** Of this member alone, for the test. */
+  readonly client: MongoClient;
+  readonly storeUrl: string;
+}
+
+/** Ends with the lab. @param undo what is to be ended before */
+export async function startMember(
+  host: LabHost,
+  folder: string,
+  undo: (() => unknown)[],
+  port = STORE_PORT,
+): Promise<LabMember> {
+  const data = mkdtempSync(path.join(folder, 'data-'));
+  const network = ['--bind_ip', '0.0.0.0', '--port', `${port}`, '--nounixsocket', '--quiet'];
+  host
+    .spawn(MONGOD, [...network, '--dbpath', data, '--replSet', NAME, '--wiredTigerCacheSizeGB', '0.25'])
+    .stdout?.resume();
+  const gate = await gateTo(host, port);
+  undo.push(gate.close);
+  const storeUrl = `mongodb://127.0.0.1:${gate.port}/${DATABASE}?directConnection=true`;
+  const client = new MongoClient(storeUrl);
+  undo.push(() => client.close());
+  await client.db('admin').command({ ping: 1 });
+  return { host, place: `${host.address}:${port}`, client, storeUrl };
+}
+
+/** Makes them a replica set. @param first who is the primary while it lives, where it matters */
+export async function initiate(members: readonly LabMember[], first?: LabMember): Promise<void> {
+  await members[0]?.client.db('admin').command({
+    replSetInitiate: {
+      _id: NAME,
+      members: members.map((member, _id) => ({ _id, host: member.place, priority: member === first ? 2 : 1 })),
+      settings: { electionTimeoutMillis: 2_000, heartbeatIntervalMillis: 500 },
+    },
+  });
+}
+
+/** For control planes of the lab. */
+export function urlOf(members: readonly LabMember[]): string {
+  return `mongodb://${members.map(({ place }) => place).join(',')}/${DATABASE}?replicaSet=${NAME}`;
+}

@@ -16,11 +16,13 @@ function disk(freeMb: number): Disk {
   return { free: () => free, reserve, isFull: () => free < reserve, sizes: () => ({ database: 0, wal: 0 }) };
 }
 
+const WELL = { acquire: async () => ({ fence: 1, expiresAt: 0 }), caughtUp: async () => undefined };
+
 /** What is ready, but for what a test changes. */
 function parts(changed: Partial<ReadinessParts> = {}): ReadinessParts {
   return {
     isUp: () => true,
-    store: { acquire: async () => ({ fence: 1, expiresAt: 0 }) },
+    store: WELL,
     disk: disk(1_000),
     clock: { now: () => NOON },
     wire: { checks: () => [] },
@@ -34,8 +36,9 @@ const stateOf = async (changed: Partial<ReadinessParts>, name: string) =>
 test('each part that fails is a failed check, under its name', async () => {
   expect(await stateOf({}, 'store')).toBe('ok');
   expect(await stateOf({ isUp: () => false }, 'process')).toBe('failed');
-  const broken = { acquire: () => Promise.reject(new Error('disk I/O error')) };
-  expect(await stateOf({ store: broken }, 'store')).toBe('failed');
+  const fails = () => Promise.reject(new Error('disk I/O error'));
+  for (const broken of [{ acquire: fails }, { caughtUp: fails }])
+    expect(await stateOf({ store: { ...WELL, ...broken } }, 'store')).toBe('failed');
   const wire = { checks: () => [{ name: 'relay', check: async () => ({ state: 'failed' as const, detail: 'no.' }) }] };
   expect(await stateOf({ wire }, 'relay')).toBe('failed');
 });
@@ -74,7 +77,7 @@ test('who asks again at once is answered without a further write', async () => {
     writes += 1;
     return { fence: writes, expiresAt: 0 };
   };
-  const ready = buildReadiness(parts({ store: { acquire } }));
+  const ready = buildReadiness(parts({ store: { ...WELL, acquire } }));
   await Promise.all([ready(), ready(), ready()]);
   expect(writes).toBe(1);
 });

@@ -1,5 +1,5 @@
 import { GuardedClock } from '../../core/base/guarded-clock.ts';
-import { newId } from '../../core/base/ids.ts';
+import { newId, SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Clock, Store } from '../../core/base/ports.ts';
 import type { Leadership, LeadershipState } from '../../plane/leadership.ts';
 import type { ReadyCheck } from '../../rest/readiness.ts';
@@ -11,7 +11,7 @@ import type { Wire } from './wire.ts';
 export interface ReadinessParts {
   /** False before the API answers, and from the moment that the plane is asked to end. */
   readonly isUp: () => boolean;
-  readonly store: Pick<Store, 'acquire'>;
+  readonly store: Pick<Store, 'acquire' | 'caughtUp'>;
   readonly disk: Disk;
   readonly clock: Clock;
   readonly wire: Pick<Wire, 'checks'>;
@@ -67,7 +67,7 @@ function process(state: ReadyCheck['state'], detail: string): ReadyCheck {
   return { name: 'process', state, detail };
 }
 
-/** A lock of its own is taken: a small write that is on disk when it is answered. */
+/** A lock of its own is taken: a small write that is on disk when it is answered. Then as each request begins. */
 async function checkStore(store: ReadinessParts['store']): Promise<ReadyCheck> {
   const name = 'store';
   try {
@@ -75,9 +75,11 @@ async function checkStore(store: ReadinessParts['store']): Promise<ReadyCheck> {
     const written = await within(store.acquire('readiness', newId('r'), 0));
     if (!written) return { name, state: 'failed', detail: 'a small write was not answered within 2 s.' };
     const ms = Math.round(performance.now() - startedAt);
+    const read = await within(store.caughtUp([SYSTEM_WORKSPACE]).then(() => true));
+    if (!read) return { name, state: 'failed', detail: 'what was written last was not read within 2 s.' };
     return { name, state: 'ok', detail: `a small durable write took ${ms} ms` };
   } catch (error) {
-    return { name, state: 'failed', detail: `a small write failed: ${(error as Error).message}.` };
+    return { name, state: 'failed', detail: `it refuses: ${(error as Error).message}.` };
   }
 }
 

@@ -19,6 +19,8 @@ export interface WorkspaceDoc {
   readonly keep: readonly number[];
   /** The database is being moved elsewhere, or was: whoever has it open still writes nothing more. */
   readonly moved?: true;
+  /** The least schema that a version has to know to have it open: an earlier one would read or write it wrongly. */
+  readonly needs?: number;
 }
 
 /** A name that was ever used and is known to history. Names are folded. */
@@ -128,6 +130,8 @@ export interface MessageDoc extends Ending {
 export interface SchemaDoc {
   readonly _id: 'schema' | 'moved' | 'copy';
   readonly version?: number;
+  /** As of a workspace, for those that are made. */
+  readonly needs?: number;
   /** Counts the workspaces that were made, and the moves: each two of them meet here. */
   readonly begun?: number;
   readonly moved?: Moved;

@@ -7,10 +7,13 @@ import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
 import { bytesOf, type EntryDoc, entryId, type WorkspaceDoc } from './documents.ts';
 import { requireBegun } from './moved.ts';
+import { NEEDED_SCHEMA } from './schema.ts';
 import { requireHere } from './workspaces.ts';
 
 /** A document of the server is at most 16 MiB; an entry is the largest of them. */
 const MAX_ENTRY_BYTES = 12 * 1024 * 1024;
+
+const NEEDS = NEEDED_SCHEMA > 0 && { needs: NEEDED_SCHEMA };
 
 /** A workspace as a transaction found it, and as it leaves it. */
 export class Head {
@@ -57,7 +60,7 @@ export class Head {
   move(): AnyBulkWriteOperation<WorkspaceDoc> {
     const { name: _id, revision, at } = this;
     const moved = { size: this.#tree.size, revision, at, peaks: this.#tree.peaks() };
-    if (!this.#before) return { insertOne: { document: { _id, ...moved, compacted: 0, keep: [] } } };
+    if (!this.#before) return { insertOne: { document: { _id, ...moved, compacted: 0, keep: [], ...NEEDS } } };
     return { updateOne: { filter: { _id, size: this.#before.size }, update: { $set: moved } } };
   }
 }

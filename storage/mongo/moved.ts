@@ -18,7 +18,8 @@ export async function requireInUse(connection: Connection): Promise<void> {
  */
 export async function requireBegun({ schema }: Connection, session: ClientSession): Promise<void> {
   await touch(schema, session);
-  if (await schema.findOne({ _id: 'moved' }, { session })) requireHere({ moved: true });
+  for (const { _id, needs = 0 } of await schema.find({ _id: { $in: ['schema', 'moved'] } }, { session }).toArray())
+    requireHere({ needs, ...(_id === 'moved' && { moved: true }) });
 }
 
 /** What a move does before it marks the workspaces that are there. */

@@ -1,9 +1,14 @@
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { gathered } from '../gathered.ts';
 import type { Connection } from './connect.ts';
+import type { WorkspaceDoc } from './documents.ts';
+import { requireKnown } from './schema.ts';
 
 /** A primary that finds no majority within this time is asked no longer, ms: there may be another one. */
 const CONFIRM_MS = 2_000;
+
+const PROJECTION = { revision: 1, needs: 1 };
+type Found = Pick<WorkspaceDoc, 'revision' | 'needs'>;
 
 /**
  * The revisions of workspaces, with all that was acknowledged before the question: a primary that has been deposed, and does
@@ -14,7 +19,7 @@ export function newestHeads({ client, run, workspaces }: Connection) {
   const question = {
     find: collectionName,
     filter: { _id: SYSTEM_WORKSPACE },
-    projection: { revision: 1 },
+    projection: PROJECTION,
     limit: 1,
     singleBatch: true,
     readConcern: { level: 'linearizable' },
@@ -26,17 +31,18 @@ export function newestHeads({ client, run, workspaces }: Connection) {
     run(
       async (session) => {
         const { cursor } = await client.db(dbName).command(question, { session });
-        return (cursor.firstBatch as { revision: number }[])[0];
+        return (cursor.firstBatch as Found[])[0];
       },
       { isFirst: true },
     );
   return gathered(async (names) => {
     const system = await confirmed();
+    requireKnown(system?.needs);
     const heads = new Map([[SYSTEM_WORKSPACE, system?.revision ?? 0]]);
     const others = names.filter((name) => name !== SYSTEM_WORKSPACE);
     if (others.length === 0) return heads;
     return run(async (session) => {
-      const found = await workspaces.find({ _id: { $in: others } }, { session, projection: { revision: 1 } }).toArray();
+      const found = await workspaces.find({ _id: { $in: others } }, { session, projection: PROJECTION }).toArray();
       for (const { _id, revision } of found) heads.set(_id, revision);
       return heads;
     });

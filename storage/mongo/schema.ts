@@ -61,12 +61,24 @@ const INDEXES: Declared = {
   messages: [ENDS],
 };
 
+interface Step {
+  bring(connection: Connection): Promise<void>;
+  /**
+   * Whether control planes of versions before it, which run, may go on: they read nothing wrongly then, and what they write lacks
+   * nothing. Where it is not so they refuse all requests, and write nothing more, from before the step begins.
+   */
+  readonly isAdditive: boolean;
+}
+
 /** Step n brings the database from schema n to n + 1. Steps are never changed once released; each can be run twice. */
-const MIGRATIONS: readonly ((connection: Connection) => Promise<void>)[] = [
-  createCollections,
-  createCollections,
-  createCollections,
+const MIGRATIONS: readonly Step[] = [
+  { bring: createCollections, isAdditive: true },
+  { bring: createCollections, isAdditive: true },
+  { bring: createCollections, isAdditive: true },
 ];
+
+/** What a version has to know to have open what this one has brought here. */
+export const NEEDED_SCHEMA = MIGRATIONS.findLastIndex(({ isAdditive }) => !isAdditive) + 1;
 
 /** Brings the database to the newest schema, forward only, however many control planes start at once. @throws StoreError */
 export async function migrate(connection: Connection): Promise<void> {
@@ -76,12 +88,32 @@ export async function migrate(connection: Connection): Promise<void> {
       `the database has schema ${present}, newer than the ${MIGRATIONS.length} this version knows; start the newer version`,
     );
   }
-  for (const [offset, step] of MIGRATIONS.slice(present).entries()) {
-    await step(connection);
+  for (const [offset, { bring, isAdditive }] of MIGRATIONS.slice(present).entries()) {
     const version = present + offset + 1;
+    if (!isAdditive) await shutOutEarlier(connection, version);
+    await bring(connection);
     await connection.schema.updateOne({ _id: 'schema' }, { $max: { version } }, { upsert: true });
   }
   await requireIndexes(connection);
+}
+
+/** Each commit of theirs reads one of these marks in its own transaction. Whoever makes a workspace now meets the first. */
+async function shutOutEarlier({ schema, workspaces }: Connection, needs: number): Promise<void> {
+  await schema.updateOne({ _id: 'schema' }, { $max: { needs }, $inc: { begun: 1 } }, { upsert: true });
+  await workspaces.updateMany({}, { $max: { needs } });
+}
+
+/** For whom a newer version overtakes. @throws StoreError `unavailable` where this one would not understand what is there */
+export function requireKnown(needs = 0): void {
+  if (needs <= MIGRATIONS.length) return;
+  throw unavailable(
+    `a newer version of meshd has changed the database (schema ${needs}; this version knows ${MIGRATIONS.length}): start that version here`,
+  );
+}
+
+/** As a running control plane looks before it goes on leading. @throws StoreError `unavailable` as {@link requireKnown} */
+export async function requireNotOvertaken({ run, schema }: Connection): Promise<void> {
+  requireKnown((await run((session) => schema.findOne({ _id: 'schema' }, { session })))?.needs);
 }
 
 /** 0 where no control plane has opened the database yet. */

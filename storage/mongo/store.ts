@@ -11,7 +11,7 @@ import { acquireLease, type LeaseClock, leaseStates, releaseLease } from './leas
 import { requireInUse } from './moved.ts';
 import { newestHeads } from './newest-heads.ts';
 import { readsOn } from './reader.ts';
-import { migrate } from './schema.ts';
+import { migrate, requireNotOvertaken } from './schema.ts';
 import { sharedState } from './shared.ts';
 
 export interface MongoStoreOptions {
@@ -63,7 +63,10 @@ async function storeOn(
     compact: (workspace, upTo, keep) => compactVersions(connection, clock, workspace, upTo, keep),
     acquire: (name, holder, ttlMs) => acquireLease(connection, { name, holder, ttlMs }, clock, leaseClock),
     release: (name, holder) => releaseLease(connection, name, holder),
-    leases: (prefix) => leaseStates(connection, prefix, leaseClock),
+    async leases(prefix) {
+      await requireNotOvertaken(connection);
+      return leaseStates(connection, prefix, leaseClock);
+    },
     close() {
       closing ??= (async () => {
         await groupCommit.close();

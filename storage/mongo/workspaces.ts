@@ -4,6 +4,7 @@ import { StoreError } from '../../core/base/ports.ts';
 import { unavailable } from '../unavailable.ts';
 import type { Collections, Connection } from './connect.ts';
 import type { WorkspaceDoc } from './documents.ts';
+import { requireKnown } from './schema.ts';
 
 type Range = Pick<WorkspaceDoc, 'compacted' | 'keep'>;
 
@@ -15,8 +16,9 @@ export async function findWorkspace(
   return (await workspaces.findOne({ _id: name }, { session })) ?? undefined;
 }
 
-/** Read in the transaction of a write, so that none comes after a move has begun. @throws StoreError `unavailable` */
-export function requireHere({ moved }: Pick<WorkspaceDoc, 'moved'>): void {
+/** Read in the transaction of a write, so that none comes after a move has begun, or a newer version has come. @throws StoreError `unavailable` */
+export function requireHere({ moved, needs }: Pick<WorkspaceDoc, 'moved' | 'needs'>): void {
+  requireKnown(needs);
   if (moved) throw unavailable('the database is being moved, or was: end this meshd, and start it on the new one');
 }
 

@@ -5,7 +5,7 @@ import { makeKeysFile } from '../../storage/credentials.ts';
 import { startBalancer } from './balancer.ts';
 import { type Api, apiOf, configure } from './http/harness.ts';
 import { type Meshd, startMeshd } from './process/meshd.ts';
-import { launcher } from './process/run-command.ts';
+import { BIN, launcher } from './process/run-command.ts';
 import type { ReplicaSet } from './servers/replica-set.ts';
 
 export interface ClusterOptions {
@@ -32,6 +32,8 @@ export interface ClusterPlane {
   kill(): Promise<void>;
   /** Has it begin with a new directory, as in a container, at its next start. */
   forget(): void;
+  /** Has it be another version from its next start on: whose launchers are there. */
+  upgrade(bin: string): void;
   /** Starts it again, behind the balancer too; with another config.yaml where it is given. */
   start(contents?: unknown): Promise<void>;
 }
@@ -67,6 +69,7 @@ export async function startCluster({ servers, planes: count = 3, env, envOf, con
     let contents = config;
     let meshd: Meshd;
     let url = '';
+    let bin = BIN;
     // Whatever happens to the process of the tests, none is left.
     process.once('exit', () => meshd?.signal('SIGKILL'));
     const begin = () => {
@@ -74,7 +77,7 @@ export async function startCluster({ servers, planes: count = 3, env, envOf, con
       meshd = startMeshd({
         directory,
         env: { ...off, ...shared, ...env, ...envOf?.(nth) },
-        command: [launcher('meshd')],
+        command: [launcher('meshd', bin)],
       });
     };
     const ready = async () => {
@@ -102,6 +105,9 @@ export async function startCluster({ servers, planes: count = 3, env, envOf, con
       },
       forget() {
         directory = mkdtempSync(path.join(folder, `${nth}-`));
+      },
+      upgrade(other) {
+        bin = other;
       },
       stop: () => end('SIGTERM'),
       kill: async () => void (await end('SIGKILL')),

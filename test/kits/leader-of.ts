@@ -17,6 +17,18 @@ export async function leaderOf<Plane extends Pick<ClusterPlane, 'meshd'>>(
   return found;
 }
 
+/** How many shares they lead, as they themselves say. */
+export async function ledBy(planes: readonly Pick<ClusterPlane, 'url'>[]): Promise<number> {
+  const led = planes.map(async ({ url }) => {
+    const { checks } = (await (await fetch(`${url}/readyz?verbose`)).json()) as {
+      readonly checks: readonly { readonly name: string; readonly detail: string }[];
+    };
+    const detail = checks.find(({ name }) => name === 'leadership')?.detail ?? '';
+    return Number(/^leads (\d+) of/i.exec(detail)?.[1] ?? 0);
+  });
+  return (await Promise.all(led)).reduce((a, b) => a + b, 0);
+}
+
 /** The process group of a process; undefined once it has ended. */
 function groupOf(pid: string): number | undefined {
   try {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { SHARES } from '../../plane/leadership/shares.ts';
 import { type Cluster, type ClusterPlane, startCluster } from '../kits/cluster.ts';
 import { freshWorkspace } from '../kits/http/harness.ts';
-import { leaderOf as leaderIn } from '../kits/leader-of.ts';
+import { leaderOf as leaderIn, ledBy } from '../kits/leader-of.ts';
 import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
 
 const TAKEN_OVER_MS = 6_000;
@@ -119,15 +119,6 @@ describe.skipIf(!hasMongod)('of three control planes on one replica set', () => 
 });
 
 async function isSpread(planes: readonly ClusterPlane[]): Promise<boolean> {
-  const counts = await Promise.all(planes.map(ledBy));
+  const counts = await Promise.all(planes.map((plane) => ledBy([plane])));
   return counts.reduce((a, b) => a + b, 0) === SHARES && Math.max(...counts) - Math.min(...counts) <= 1;
-}
-
-/** Shares, as the plane itself says. */
-async function ledBy({ url }: ClusterPlane): Promise<number> {
-  const answer = (await (await fetch(`${url}/readyz?verbose`)).json()) as {
-    checks?: { name: string; detail: string }[];
-  };
-  const detail = answer.checks?.find(({ name }) => name === 'leadership')?.detail ?? '';
-  return Number(/^leads (\d+) of/.exec(detail)?.[1] ?? 0);
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SHARES } from '../../plane/leadership/shares.ts';
 import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
 import { isLong } from '../kits/lab/privileged.ts';
-import { leaderOf as leaderIn } from '../kits/leader-of.ts';
+import { leaderOf as leaderIn, ledBy } from '../kits/leader-of.ts';
 import { hasLabCluster, type LabCluster, type LabClusterPlane, startLabCluster } from '../kits/servers/lab-cluster.ts';
 import { otherOf, untilAsBefore } from '../natlab/pair.ts';
 import { startProbe } from '../natlab/probe.ts';
@@ -149,18 +149,6 @@ describe.skipIf(!hasLabCluster)(
     }
   },
 );
-
-/** Shares, as the control planes themselves say. */
-async function ledBy(planes: readonly LabClusterPlane[]): Promise<number> {
-  const led = planes.map(async ({ url }) => {
-    const { checks } = (await (await fetch(`${url}/readyz?verbose`)).json()) as {
-      readonly checks: readonly { readonly name: string; readonly detail: string }[];
-    };
-    const detail = checks.find(({ name }) => name === 'leadership')?.detail ?? '';
-    return Number(/^leads (\d+) of/i.exec(detail)?.[1] ?? 0);
-  });
-  return (await Promise.all(led)).reduce((a, b) => a + b, 0);
-}
 
 /** How often it has pushed graphs to nodes, and answered them. */
 async function said({ url }: LabClusterPlane): Promise<readonly string[]> {

@@ -8,6 +8,7 @@ import { outcomesOf, runDrill } from '../histories/drill.ts';
 import { type Fault, MEANWHILE } from '../histories/faults.ts';
 import { logOf } from '../histories/log.ts';
 import { ADMIN_PASSWORD, freshWorkspace } from '../kits/http/harness.ts';
+import { ledBy } from '../kits/leader-of.ts';
 import { stopwatch } from '../kits/process/stopwatch.ts';
 import { canSplit, type SplitHost, startSplitHosts } from '../kits/servers/split-hosts.ts';
 
@@ -66,11 +67,9 @@ function parted(hosts: readonly SplitHost[], place: Place, took: Record<string, 
       const status = cut.api('GET', '/api/v1/policies', place).then((answer) => answer.status);
       await progress(MEANWHILE);
       note('others write again');
-      await expect
-        .poll(async () => (await Promise.all(others.map(ledBy))).reduce((a, b) => a + b, 0), PATIENCE)
-        .toBe(SHARES);
+      await expect.poll(async () => ledBy(others), PATIENCE).toBe(SHARES);
       note('others lead all');
-      expect(await ledBy(cut)).toBe(0);
+      expect(await ledBy([cut])).toBe(0);
       expect(await status).toBe(503);
       note('it answers 503');
       await cut.heal();
@@ -91,13 +90,4 @@ function primaryOf(hosts: readonly SplitHost[]): Promise<SplitHost> {
     for (const host of hosts) if (await host.isPrimary()) return host;
     throw new Error('no host has the primary');
   }, PATIENCE);
-}
-
-/** Shares, as the plane itself says. */
-async function ledBy({ url }: SplitHost): Promise<number> {
-  const answer = (await (await fetch(`${url}/readyz?verbose`)).json()) as {
-    checks?: { name: string; detail: string }[];
-  };
-  const detail = answer.checks?.find(({ name }) => name === 'leadership')?.detail ?? '';
-  return Number(/^leads (\d+) of/i.exec(detail)?.[1] ?? 0);
 }

@@ -1,6 +1,7 @@
 import { loadavg } from 'node:os';
+import { hasMongod } from '../test/kits/servers/replica-set.ts';
 import { machine } from './report.ts';
-import { measureColdStart } from './scale/cold-start.ts';
+import { measureColdStart, measureColdStartOnMongo } from './scale/cold-start.ts';
 import { measureFleet } from './scale/fleet.ts';
 import { measureInMemory } from './scale/in-memory.ts';
 import { measurePlanes } from './scale/planes.ts';
@@ -52,19 +53,16 @@ async function memory(peers = 100_000): Promise<void> {
 
 async function start(peers = 20_000): Promise<void> {
   const commits = peers * 5;
-  const { ready, answered, fileBytes, rss } = await measureColdStart(peers, commits);
-  table(
-    ['Start on', '/readyz, s', 'first answer, s', 'file MB', 'MB of meshd'],
-    [
-      [
-        `${count(peers)} peers, ${count(commits)} commits`,
-        ready.toFixed(2),
-        answered.toFixed(2),
-        mb(fileBytes),
-        mb(rss),
-      ],
-    ],
-  );
+  const row = (where: string, { ready, answered, rss }: Awaited<ReturnType<typeof measureColdStartOnMongo>>) => [
+    `${count(peers)} peers, ${count(commits)} commits, ${where}`,
+    ready.toFixed(2),
+    answered.toFixed(2),
+    mb(rss),
+  ];
+  const file = await measureColdStart(peers, commits);
+  const rows = [row(`a file of ${mb(file.fileBytes)} MB`, file)];
+  if (hasMongod) rows.push(row('a replica set of three', await measureColdStartOnMongo(peers, commits)));
+  table(['Start on', '/readyz, s', 'first answer, s', 'MB of meshd'], rows);
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): void {

@@ -41,7 +41,15 @@ export default defineConfig({
         },
       },
       { test: { ...everywhere, name: 'web', include: ['**/*.web.test.ts'], exclude: [OUTSIDE] } },
-      { test: { ...everywhere, name: 'servers', include: ['**/*.servers.test.ts'], exclude: [OUTSIDE] } },
+      {
+        test: {
+          ...everywhere,
+          name: 'servers',
+          include: ['**/*.servers.test.ts'],
+          exclude: [OUTSIDE],
+          globalSetup: 'test/kits/servers/replica-set-of-run.ts',
+        },
+      },
       {
         test: {
           ...lab,

@@ -6,7 +6,8 @@ import { type Cluster, startCluster } from '../kits/cluster.ts';
 import { type Api, freshWorkspace } from '../kits/http/harness.ts';
 import { isInstalled } from '../kits/process/needs.ts';
 import { hostIn } from '../kits/process/set-clock.ts';
-import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
+import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 const LATE_MS = 2_000;
 /** What an instant that is answered may be off from when the test itself looks: it is read in between. */
@@ -22,10 +23,10 @@ describe.skipIf(!hasMongod || !isInstalled('faketime'))(
       host.set(offset);
       return host;
     });
-    let servers: ReplicaSet;
+    let servers: Databases;
     let cluster: Cluster;
     beforeAll(async () => {
-      servers = await startReplicaSet();
+      servers = await shareReplicaSet();
       cluster = await startCluster({ servers, envOf: (nth) => hosts[nth]?.env ?? {} });
     });
     afterAll(async () => {
@@ -79,7 +80,7 @@ describe.skipIf(!hasMongod || !isInstalled('faketime'))(
       await expect.poll(() => left(cluster.api), { timeout: 30_000 }).toEqual([200, 'stays']);
       for (const { api } of cluster.planes) expect(await left(api)).toEqual([200, 'stays']);
 
-      const log = servers.client.db(cluster.database).collection<{ entry: string }>('log');
+      const log = servers.db(cluster.database).collection<{ entry: string }>('log');
       const found = await log
         .find({ '_id.ws': place.workspace } as object)
         .sort({ _id: 1 })

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 import { isInstalled } from './needs.ts';
 
-const canBind = isInstalled('setpriv');
+export const canBind = isInstalled('setpriv');
 
 /** A command that is ended with the process that starts it, were that one killed. Only Linux can do so. */
 export function bound(file: string, args: readonly string[]): [string, string[]] {

@@ -23,6 +23,7 @@ const START_MS = 60_000;
 
 interface Member {
   readonly port: number;
+  readonly pid: number;
   start(): Promise<void>;
   /** As of a kill -9. */
   kill(): Promise<void>;
@@ -39,6 +40,7 @@ export interface Databases {
 
 /** Real servers on loopback, in folders of their own. */
 export interface ReplicaSet extends Databases {
+  readonly members: readonly Member[];
   /** `127.0.0.1:port` of all. */
   readonly hosts: string;
   /** The member that takes writes now. */
@@ -64,6 +66,7 @@ export async function startReplicaSet({ electionMs = SOON_MS } = {}): Promise<Re
     const { url, db, stop } = await databasesOn(hosts);
     const admin = db('admin');
     return {
+      members,
       hosts,
       url,
       db,
@@ -133,6 +136,9 @@ function memberAt(port: number, folder: string, more: readonly string[]): Member
   let child: ChildProcess | undefined;
   return {
     port,
+    get pid() {
+      return child?.pid ?? -1;
+    },
     async start() {
       child = spawn(...bound(MONGOD, [...args, ...small, ...more]), { stdio: ['ignore', 'ignore', 'inherit'] });
       await answers(port, child);

@@ -113,8 +113,11 @@ describePrivileged('mesh service, under a real systemd', () => {
         step('daemon', `${mesh} up --daemon ${own} ${name}`),
         step('start', `${mesh} service start ${name}`),
         step('up', untilUp),
-        step('leave', `${mesh} leave ${own} ${name}`),
-        step('failed', `systemctl list-units --all --no-legend '${unit}'; ls -A /run/mesh`),
+        step('leave', `${mesh} leave ${own}`),
+        step(
+          'failed',
+          `systemctl list-units --all --no-legend '${unit}'; ls -A /run/mesh; find ${file} 2>/dev/null; true`,
+        ),
       ].join('\n');
       writeFileSync(path.join(shared, 'trial.sh'), `${script}\n`);
       const command = [path.resolve('test/kits/lab/in-systemd.sh'), a.host.namespace, shared];

@@ -24,8 +24,8 @@ export function systemdResolved(run: Run, files = FILES): HostResolver {
       for (const what of ['llmnr', 'mdns', 'dnssec', 'dnsovertls']) await on(what, 'no');
     },
     unasked({ address, domain }) {
-      if (/^\s*hosts:.*\bresolve\b/m.test(textIn(files.sources))) return '';
-      const server = /^\s*nameserver\s+(\S+)/m.exec(textIn(files.servers))?.[1];
+      if (/^hosts:.*\bresolve\b/m.test(textIn(files.sources))) return '';
+      const server = /^nameserver[ \t]+(\S+)/m.exec(textIn(files.servers))?.[1];
       if (server === undefined || STUBS.includes(server) || server === address) return '';
       return (
         `programs here ask ${server}, which stands first in ${files.servers}, and not systemd-resolved: make that file a link to ` +

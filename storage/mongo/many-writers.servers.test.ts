@@ -96,6 +96,24 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
     }
   });
 
+  test('a process that writes without a pause is told of what others commit', async () => {
+    const [one, other] = await pair();
+    const told = new Set<number>();
+    one.onCommit(({ workspace, revision }) => workspace === WS && told.add(revision));
+    let writes = 0;
+    const isTold = new Promise<number>((resolve) => one.onCommit(({ workspace }) => workspace === WS && resolve(writes)));
+    const writer = async () => {
+      while (!told.has(1) && writes < 3_000) {
+        writes += 1;
+        await one.commit('w_busy', create(`n${writes}`), WHY);
+      }
+    };
+    const writers = [writer(), writer(), writer()];
+    await other.commit(WS, create('a'), WHY);
+    await Promise.all(writers);
+    expect(await isTold).toBeLessThan(3_000);
+  });
+
   test('what one has acknowledged every other was told of once it is caught up', async () => {
     const stores = await together(3);
     const heard = stores.map((store) => {

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { ChangeStream, Timestamp } from 'mongodb';
-import type { Commit, Log } from '../../core/base/ports.ts';
+import { type Commit, type Log, StoreError } from '../../core/base/ports.ts';
 import type { Feed } from '../feed.ts';
 import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
@@ -28,12 +28,18 @@ interface Moved {
   readonly revision: number;
 }
 
-/** @param settled resolves once what this process writes now is published, which need not be read then */
+export interface FollowOptions {
+  readonly log: Log;
+  /** Resolves once what this process writes now is published, which need not be read then. */
+  readonly settled: () => Promise<void>;
+  /** Part of what others wrote can be told no more: what is known here is not to be relied on. */
+  readonly onGap: (error: StoreError) => void;
+}
+
 export async function follow(
   connection: Connection,
   feed: Feed,
-  log: Log,
-  settled: () => Promise<void>,
+  { log, settled, onGap }: FollowOptions,
 ): Promise<Follower> {
   /** By workspace, the newest revision that was published, or was there before. */
   const published = new Map<string, number>();
@@ -101,9 +107,18 @@ export async function follow(
   }
 
   async function publishNews(workspace: string): Promise<void> {
-    const news = await readNews(connection, workspace, published.get(workspace) ?? 0);
+    const news = await readNews(connection, workspace, published.get(workspace) ?? 0).catch((error: unknown) => {
+      throw error instanceof StoreError && error.code === 'compacted' ? missed(error) : error;
+    });
     for (const commit of news) publish(commit);
     if (news.length === 0) throw unavailable(`the log of ${workspace} has less than its head says`);
+  }
+
+  /** Who relies on what it was told would take a right that ended meanwhile for good. */
+  function missed({ subject }: StoreError): StoreError {
+    const gap = unavailable(`this control plane was away for longer than changes are kept for it (${subject})`);
+    onGap(gap);
+    return gap;
   }
 
   function publish(commit: Commit): void {

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
-import type { Commit, Store } from '../../core/base/ports.ts';
+import type { Commit, Store, StoreError } from '../../core/base/ports.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { hasMongod, type ReplicaSet, startLoneServer, startReplicaSet } from '../../test/kits/servers/replica-set.ts';
 import { draft, outcome, peer, testClock, WHY, WS } from '../contract/kit.ts';
 import { openStore } from '../open.ts';
 import { connect } from './connect.ts';
 import { examineMongo } from './examine.ts';
+import { writeGroup } from './group.ts';
+import { openMongoStore } from './store.ts';
 
 describe.skipIf(!hasMongod)('a database that several processes have open', () => {
   let servers: ReplicaSet;
@@ -112,6 +114,30 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
     await other.commit(WS, create('a'), WHY);
     await Promise.all(writers);
     expect(await isTold).toBeLessThan(3_000);
+  });
+
+  test('one that was away until changes were no longer kept for it relies on nothing that it knew', async () => {
+    const url = freshUrl();
+    const { promise: gap, resolve: onGap } = Promise.withResolvers<StoreError>();
+    const one = await openMongoStore({ url, clock: testClock(), log: silentLog, onGap });
+    onTestFinished(() => one.close());
+    const token = { kind: 'Token', name: 't' } as const;
+    await one.commit(WS, create('t', { kind: 'Token', uid: 'tok_t' }), WHY);
+    const connection = await connect(url);
+    onTestFinished(() => connection.close());
+    const heard: number[] = [];
+    one.onCommit(({ revision }) => heard.push(revision));
+    await connection.transaction(async (session) => {
+      await writeGroup(connection, session, [{ workspace: WS, ops: [{ op: 'delete', key: token }], context: WHY }], 0);
+      // As the server does an hour later, while nobody has read it.
+      await connection.versions.deleteMany({ expires: { $exists: true } }, { session });
+    });
+    expect(await outcome(one.caughtUp([WS]))).toMatchObject({
+      code: 'unavailable',
+      subject: expect.stringContaining('away for longer than changes are kept'),
+    });
+    expect((await gap).subject).toContain(`${WS} at revision 2`);
+    expect(heard).toEqual([]);
   });
 
   test('what one has acknowledged every other was told of once it is caught up', async () => {

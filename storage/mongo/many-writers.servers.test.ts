@@ -103,7 +103,9 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
     const told = new Set<number>();
     one.onCommit(({ workspace, revision }) => workspace === WS && told.add(revision));
     let writes = 0;
-    const isTold = new Promise<number>((resolve) => one.onCommit(({ workspace }) => workspace === WS && resolve(writes)));
+    const isTold = new Promise<number>((resolve) =>
+      one.onCommit(({ workspace }) => workspace === WS && resolve(writes)),
+    );
     const writer = async () => {
       while (!told.has(1) && writes < 3_000) {
         writes += 1;

@@ -1,3 +1,4 @@
+import { endProcess } from '../../core/base/end-process.ts';
 import type { Clock, Commit, Log, StoreError } from '../../core/base/ports.ts';
 import { buildFeed } from '../feed.ts';
 import type { OpenStore } from '../open.ts';
@@ -75,11 +76,4 @@ async function storeOn(
       return closing;
     },
   };
-}
-
-/** As of any error that nothing handles. */
-function endProcess(error: StoreError): void {
-  setImmediate(() => {
-    throw error;
-  });
 }

@@ -44,6 +44,7 @@ export async function follow(
   /** By workspace, the newest revision that was published, or was there before. */
   const published = new Map<string, number>();
   const reading = new Map<string, Promise<void>>();
+  const damaged = new Set<string>();
   let stream: ChangeStream | undefined;
   /** Resolves once the server has begun a stream, or has not: one that is closed before would begin on a new connection. */
   let begun = Promise.withResolvers<void>();
@@ -63,7 +64,7 @@ export async function follow(
         for await (const change of stream as AsyncIterable<Change>) {
           await settled();
           const moved = movedBy(change);
-          if (moved) await upTo(moved.ws, moved.revision);
+          if (moved) await hear(moved);
         }
       } catch (error) {
         begun.resolve();
@@ -83,12 +84,21 @@ export async function follow(
       if (closed) return first;
       try {
         const since = await operationTime(connection);
-        for (const { ws, revision } of await headsOf(connection)) await upTo(ws, revision);
+        for (const moved of await headsOf(connection)) await hear(moved);
         return since;
       } catch (error) {
         if (closed) return first;
         log.warn({ error }, 'the store does not answer: it is asked again');
       }
+    }
+  }
+
+  /** A log that is damaged is told of no further, and keeps nobody from hearing of the others. */
+  async function hear({ ws, revision }: Moved): Promise<void> {
+    try {
+      await upTo(ws, revision);
+    } catch (error) {
+      if (!damaged.has(ws)) throw error;
     }
   }
 
@@ -111,7 +121,11 @@ export async function follow(
       throw error instanceof StoreError && error.code === 'compacted' ? missed(error) : error;
     });
     for (const commit of news) publish(commit);
-    if (news.length === 0) throw unavailable(`the log of ${workspace} has less than its head says`);
+    if (news.length > 0) return;
+    const error = unavailable(`the log of ${workspace} has less than its head says`);
+    if (!damaged.has(workspace)) log.error({ error, workspace }, 'a log is damaged: mesh audit verify says more');
+    damaged.add(workspace);
+    throw error;
   }
 
   /** Who relies on what it was told would take a right that ended meanwhile for good. */

@@ -142,6 +142,21 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
     expect(heard).toEqual([]);
   });
 
+  test('a damaged log of one workspace keeps nobody from hearing of the others', async () => {
+    const url = freshUrl();
+    const [one, other, connection] = [await openAt(url), await openAt(url), await connect(url)];
+    onTestFinished(() => connection.close());
+    const heard = new Set<string>();
+    one.onCommit(({ workspace }) => heard.add(workspace));
+    await connection.transaction(async (session) => {
+      await writeGroup(connection, session, [{ workspace: 'w_damaged', ops: create('a'), context: WHY }], 0);
+      await connection.log.deleteMany({ '_id.ws': 'w_damaged' }, { session });
+    });
+    expect(await outcome(one.caughtUp(['w_damaged']))).toMatchObject({ code: 'unavailable' });
+    await other.commit(WS, create('a'), WHY);
+    await expect.poll(() => [...heard]).toEqual([WS]);
+  });
+
   test('what one has acknowledged every other was told of once it is caught up', async () => {
     const stores = await together(3);
     const heard = stores.map((store) => {

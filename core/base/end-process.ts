@@ -3,7 +3,5 @@
  * another. For what it cannot go on with.
  */
 export function endProcess(error: Error): void {
-  setImmediate(() => {
-    throw error;
-  });
+  void Promise.reject(error);
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { SharedState } from '../../core/base/shared.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { TRACE_LIMITS } from '../../core/model/call-trace.ts';
@@ -98,6 +98,20 @@ describe.skipIf(!hasMongod)('what control planes share', () => {
     await one.messages.post(['d']);
     expect([await one.messages.read(), await other.messages.read()]).toEqual([['c'], ['d']]);
     expect([await one.messages.read(), await other.messages.read()]).toEqual([[], []]);
+  });
+
+  test('a message ends by the clock that all go by, whatever the host shows that posts it', async () => {
+    const { time } = clock;
+    clock.time = time + 1_000_000;
+    onTestFinished(() => {
+      clock.time = time;
+    });
+    await one.messages.post(['of another hour']);
+    const found = await servers.client
+      .db(`kept_together_${databases}`)
+      .collection('message')
+      .findOne({ text: 'of another hour' });
+    expect(found?.['gone'].getTime()).toBe(clock.time + 60_000);
   });
 
   test('what is over is cleared away by the server, later than it counts', async () => {

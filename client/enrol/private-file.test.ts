@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -24,6 +25,19 @@ test('a file that cannot be written is named with the reason, and nothing is lef
   expect(() => replacePrivateFile(name, 'text')).toThrow(StateNotWritten);
   expect(() => replacePrivateFile(name, 'text')).toThrow(`${name} cannot be written: EISDIR`);
   expect(readdirSync(directory)).toEqual(['held']);
+});
+
+test('a file that does not fit is refused, and the one before stays', () => {
+  const name = path.join(directory, 'large.json');
+  replacePrivateFile(name, 'one');
+  // A limit on the size of files does what a disk does that gets full: it takes the beginning.
+  const limited = `trap '' XFSZ; ulimit -f 8; exec "$0" --input-type=module --eval "$1" "$2"`;
+  const script = `import { replacePrivateFile } from ${JSON.stringify(path.join(import.meta.dirname, 'private-file.ts'))};
+replacePrivateFile(process.argv[1], 'x'.repeat(1_000_000));`;
+  const { status, stderr } = spawnSync('sh', ['-c', limited, process.execPath, script, name], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, expect.stringContaining(`${name} cannot be written: EFBIG`)]);
+  expect(readFileSync(name, 'utf8')).toBe('one');
+  rmSync(name);
 });
 
 test('a file is replaced whole', () => {

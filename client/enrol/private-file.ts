@@ -10,7 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '../../core/base/errors.ts';
@@ -35,7 +35,8 @@ export function replacePrivateFile(name: string, text: string): void {
   try {
     const file = openSync(draft, 'wx', 0o600);
     try {
-      writeSync(file, text);
+      // All of it: of what does not fit on a disk, writeSync leaves out the rest without an error.
+      writeFileSync(file, text);
       fsyncSync(file);
     } finally {
       closeSync(file);

@@ -220,7 +220,7 @@ function credentialOf({ publicKey }: KeyPair, token: string, expiresAt = Date.no
   return mintCredential(relayKeysOf(token), { workspace: workspaceTagOf('w'), publicKey, expiresAt });
 }
 
-function node({ onReady = () => {}, isPeer = () => true } = {}) {
+function node({ onReady = () => {}, isPeer = (): boolean => true } = {}) {
   const pair = generateKeyPair();
   const self = {
     pair,

@@ -46,9 +46,7 @@ export function defineLeave(leave: Command, { loadLauncher }: CommandContext): v
       const directory = nodeDirectory(configDir);
       const config = configOf(directory, force);
       const isRemoved = config !== undefined && (await removed(config, force));
-      const service = await managerHere()
-        .uninstall(interfaceName, directory)
-        .catch(() => false);
+      const { service, trouble } = await serviceRemoved(directory, interfaceName);
       await endAgent(directory);
       const launcher = await loadLauncher();
       await launcher.takeAway(directory).catch((error: unknown) => {
@@ -62,10 +60,22 @@ export function defineLeave(leave: Command, { loadLauncher }: CommandContext): v
         : `${name} is gone from here. Its peer may still be registered: an administrator deletes it.`;
       return {
         value: { name: config?.name ?? null, removed: isRemoved, service, directory },
-        text: `${plane} ${nodeConfigFile(directory)} is deleted; logs stay.`,
+        text: `${plane} ${nodeConfigFile(directory)} is deleted; logs stay.${trouble === '' ? '' : ` Its service stays: ${trouble}`}`,
+        ...(trouble !== '' && { exitCode: EXIT.negative }),
       };
     },
   );
+}
+
+/** Also one of another interface than that which is named: a service is of a directory. */
+async function serviceRemoved(directory: string, interfaceName: string) {
+  const manager = managerHere();
+  try {
+    const found = manager.find(directory) ?? interfaceName;
+    return { service: await manager.uninstall(found, directory), trouble: '' };
+  } catch (error) {
+    return { service: false, trouble: (error as Error).message };
+  }
 }
 
 function configOf(directory: string, force: boolean): NodeConfig | undefined {

@@ -19,9 +19,7 @@ export function systemd(run = runProgram, directory = DIRECTORY): ServiceManager
     render: systemdUnit,
     find: (of) =>
       namesIn(directory)
-        .filter(
-          (name) => interfaceOfUnit(name) !== undefined && isOf(textIn(path.join(directory, name)), of),
-        )
+        .filter((name) => interfaceOfUnit(name) !== undefined && isOf(textIn(path.join(directory, name)), of))
         .map(interfaceOfUnit)[0],
     async install(service) {
       const { interfaceName } = service;

@@ -27,6 +27,21 @@ test('a file that cannot be written is named with the reason, and nothing is lef
   expect(readdirSync(directory)).toEqual(['held']);
 });
 
+test('a directory of others too keeps its mode, and is none for secrets where they write in it', () => {
+  const inside = (name: string) => path.join(directory, 'modes', name);
+  const [home, temporary, own] = [inside('home'), inside('temporary'), inside('own')];
+  for (const name of [home, temporary, own]) mkdirSync(name, { recursive: true });
+  mkdirSync(path.join(home, 'documents'));
+  chmodSync(home, 0o755);
+  chmodSync(temporary, 0o1777);
+  chmodSync(own, 0o755);
+  makePrivateDirectory(home);
+  makePrivateDirectory(own);
+  expect(() => makePrivateDirectory(temporary)).toThrow(`${temporary} is of others too: name a directory of its own`);
+  expect([home, temporary, own].map((name) => modeOf(name))).toEqual(['755', '777', '700']);
+  rmSync(path.join(directory, 'modes'), { recursive: true });
+});
+
 test('a file that does not fit is refused, and the one before stays', () => {
   const name = path.join(directory, 'large.json');
   replacePrivateFile(name, 'one');

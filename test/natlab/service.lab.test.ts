@@ -113,7 +113,7 @@ describePrivileged('mesh service, under a real systemd', () => {
         step('daemon', `${mesh} up --daemon ${own} ${name}`),
         step('start', `${mesh} service start ${name}`),
         step('up', untilUp),
-        step('leave', `${mesh} leave ${own} ${name}`),
+        step('leave', `${mesh} leave ${own}`),
         step('failed', `systemctl list-units --all --no-legend '${unit}'; ls -A /run/mesh`),
       ].join('\n');
       writeFileSync(path.join(shared, 'trial.sh'), `${script}\n`);

@@ -1,8 +1,8 @@
 import { type FieldError, sentenceOf } from '../core/base/errors.ts';
-import { visibleLine } from '../core/base/visible-line.ts';
 import { CliError, EXIT, exitCodeOf } from './exit.ts';
 import { quoted } from './own-command.ts';
 import { DEFAULT_SERVER, parseServer, serverOf, type Target } from './session.ts';
+import { visibleLine } from './visible.ts';
 
 export interface ApiRequest {
   readonly method: string;

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { Columns } from '../core/base/operation.ts';
-import { visibleLine } from '../core/base/visible-line.ts';
+import { visibleLine } from './visible.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,12 @@
-import { HIDDEN, IN_PLACE } from '../core/base/visible-line.ts';
-
+/** Acts on a terminal, or hides or turns round what is written beside it. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 /** Of a text in lines, whose titles are bold and whose results are red, green or yellow. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the escapes that bold and these colours begin and end with
 const HIDDEN_IN_LINES = /(\n|\t|\u001B\[(?:1|22|3[1-3]|39)m)|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const IN_PLACE = '\uFFFD';
+
+/** One line for a terminal, whatever others wrote into a field. */
+export const visibleLine = (text: string) => text.replaceAll(HIDDEN, IN_PLACE);
 
 /** Lines for a terminal. */
 export const visible = (text: string) => text.replaceAll(HIDDEN_IN_LINES, (_, own?: string) => own ?? IN_PLACE);

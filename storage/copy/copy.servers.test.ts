@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../core/base/silent-log.ts';
-import { hasMongod, type ReplicaSet, startReplicaSet } from '../../test/kits/servers/replica-set.ts';
+import { type Databases, hasMongod } from '../../test/kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../../test/kits/servers/shared-replica-set.ts';
 import { draft, outcome, START, testClock, WHY, WS } from '../contract/kit.ts';
 import { openCopySource, openCopyTarget, openStore } from '../open.ts';
 import { verifyDatabase } from '../sqlite/verify/verify.ts';
@@ -13,9 +14,9 @@ import type { CopySource } from './place.ts';
 
 describe.skipIf(!hasMongod)('between a file and a replica set', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'mesh-copy-'));
-  let servers: ReplicaSet;
+  let servers: Databases;
   beforeAll(async () => {
-    servers = await startReplicaSet();
+    servers = await shareReplicaSet();
   });
   afterAll(async () => {
     await servers.stop();
@@ -144,10 +145,10 @@ describe.skipIf(!hasMongod)('between a file and a replica set', () => {
   });
 
   test('a database of another program is no target', async () => {
-    await servers.client.db('theirs').collection('things').insertOne({ a: 1 });
+    await servers.db('theirs').collection('things').insertOne({ a: 1 });
     const file = path.join(folder, 'g.db');
     await filled(file);
-    await expect(copy(file, servers.url('theirs'))).rejects.toThrow('/theirs is not empty');
-    expect(await servers.client.db('theirs').collection('things').countDocuments()).toBe(1);
+    await expect(copy(file, servers.url('theirs'))).rejects.toThrow(/theirs is not empty/);
+    expect(await servers.db('theirs').collection('things').countDocuments()).toBe(1);
   });
 });

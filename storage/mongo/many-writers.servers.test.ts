@@ -2,17 +2,18 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Commit, Store } from '../../core/base/ports.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
-import { hasMongod, type ReplicaSet, startLoneServer, startReplicaSet } from '../../test/kits/servers/replica-set.ts';
+import { type Databases, hasMongod, startLoneServer } from '../../test/kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../../test/kits/servers/shared-replica-set.ts';
 import { draft, outcome, peer, testClock, WHY, WS } from '../contract/kit.ts';
 import { openStore } from '../open.ts';
 import { connect } from './connect.ts';
 import { examineMongo } from './examine.ts';
 
 describe.skipIf(!hasMongod)('a database that several processes have open', () => {
-  let servers: ReplicaSet;
+  let servers: Databases;
   let databases = 0;
   beforeAll(async () => {
-    servers = await startReplicaSet();
+    servers = await shareReplicaSet();
   });
   afterAll(() => servers.stop());
 
@@ -142,7 +143,7 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
     expect(await again.shared?.claim('keys 9')).toEqual(renewed);
     await again.close();
     // As mongorestore does: the same documents in collections that are new.
-    const database = servers.client.db(`shared_${databases}`);
+    const database = servers.db(`shared_${databases}`);
     await database
       .collection('workspace')
       .aggregate([{ $out: 'restored' }])
@@ -181,7 +182,7 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
   test('a newer schema, a lost index and a server that is in no replica set are refused, with what to do', async () => {
     const url = freshUrl();
     await (await openStore(url, { clock: testClock(), log: silentLog })).close();
-    const database = servers.client.db(`shared_${databases}`);
+    const database = servers.db(`shared_${databases}`);
     const open = () => outcome(openStore(url, { clock: testClock(), log: silentLog }));
     await database.collection('record').dropIndex('unique');
     expect(await open()).toMatchObject({

@@ -2,20 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SharedState } from '../../core/base/shared.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { TRACE_LIMITS } from '../../core/model/call-trace.ts';
-import { hasMongod, type ReplicaSet, startReplicaSet } from '../../test/kits/servers/replica-set.ts';
+import { type Databases, hasMongod } from '../../test/kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../../test/kits/servers/shared-replica-set.ts';
 import { cellsContract } from '../contract/cells.ts';
 import { openStore } from '../open.ts';
 
 const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
 
 describe.skipIf(!hasMongod)('what control planes share', () => {
-  let servers: ReplicaSet;
+  let servers: Databases;
   let databases = 0;
   const clock = { time: Date.now(), now: () => clock.time };
   let one: SharedState;
   let other: SharedState;
   beforeAll(async () => {
-    servers = await startReplicaSet();
+    servers = await shareReplicaSet();
     [one, other] = await pair();
   });
   afterAll(() => servers.stop());
@@ -100,11 +101,10 @@ describe.skipIf(!hasMongod)('what control planes share', () => {
   });
 
   test('what is over is cleared away by the server, later than it counts', async () => {
-    const { client } = servers;
     for (const collection of ['cell', 'count', 'call', 'message']) {
-      const indexes = await client.db(`kept_together_${databases}`).collection(collection).indexes();
+      const indexes = await servers.db(`kept_together_${databases}`).collection(collection).indexes();
       expect(indexes).toContainEqual(expect.objectContaining({ key: { gone: 1 }, expireAfterSeconds: 0 }));
-      const [doc] = await client.db(`kept_together_${databases}`).collection(collection).find().toArray();
+      const [doc] = await servers.db(`kept_together_${databases}`).collection(collection).find().toArray();
       expect(doc?.['gone'].getTime()).toBeGreaterThan(clock.time);
     }
   });

@@ -45,7 +45,7 @@ export function defineLeave(leave: Command, { loadLauncher }: CommandContext): v
       const directory = nodeDirectory(configDir);
       const config = configOf(directory, force);
       const isRemoved = config !== undefined && (await removed(config, force));
-      const service = await withoutService(directory, named).catch(() => false);
+      const { service, trouble } = await withoutService(directory, named);
       await endAgent(directory);
       const launcher = await loadLauncher();
       await launcher.takeAway(directory).catch((error: unknown) => {
@@ -59,17 +59,23 @@ export function defineLeave(leave: Command, { loadLauncher }: CommandContext): v
         : `${name} is gone from here. Its peer may still be registered: an administrator deletes it.`;
       return {
         value: { name: config?.name ?? null, removed: isRemoved, service, directory },
-        text: `${plane} ${nodeConfigFile(directory)} is deleted; logs stay.`,
+        text: `${plane} ${nodeConfigFile(directory)} is deleted; logs stay.${trouble === '' ? '' : ` Its service stays: ${trouble}`}`,
+        ...(trouble !== '' && { exitCode: EXIT.negative }),
       };
     },
   );
 }
 
-/** @returns whether there was one; where none is named, whichever starts the node of this directory */
-async function withoutService(directory: string, named: string | undefined): Promise<boolean> {
+/** Whether there was one, and why it stays; where none is named, whichever starts the node of this directory. */
+async function withoutService(directory: string, named: string | undefined) {
   const manager = managerHere();
-  const interfaceName = named ?? manager.find(directory);
-  return interfaceName !== undefined && (await manager.uninstall(interfaceName, directory));
+  try {
+    const interfaceName = named ?? manager.find(directory);
+    const service = interfaceName !== undefined && (await manager.uninstall(interfaceName, directory));
+    return { service, trouble: '' };
+  } catch (error) {
+    return { service: false, trouble: (error as Error).message };
+  }
 }
 
 function configOf(directory: string, force: boolean): NodeConfig | undefined {

@@ -107,7 +107,7 @@ describe.skipIf(!hasMongod)('what control planes share', () => {
       clock.time = time;
     });
     await one.messages.post(['of another hour']);
-    const found = await servers.client
+    const found = await servers
       .db(`kept_together_${databases}`)
       .collection('message')
       .findOne({ text: 'of another hour' });

@@ -4,7 +4,8 @@ import { type Cluster, type ClusterPlane, startCluster } from '../kits/cluster.t
 import { connectMcp } from '../kits/http/agent-client.ts';
 import { freshWorkspace } from '../kits/http/harness.ts';
 import { joinTokenFor, type Place, register } from '../kits/http/joining.ts';
-import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
+import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 /** Until another control plane leads, and has carried on what was begun. */
 const PATIENCE = { timeout: 30_000 };
@@ -14,10 +15,10 @@ const PASSWORD = 'a password of my own 42';
 const FIRST_PASSWORD = 'a password for a start 7';
 
 describe.skipIf(!hasMongod)('what waits for a person, on three control planes', { timeout: 120_000 }, () => {
-  let servers: ReplicaSet;
+  let servers: Databases;
   let cluster: Cluster;
   beforeAll(async () => {
-    servers = await startReplicaSet();
+    servers = await shareReplicaSet();
     cluster = await startCluster({ servers });
   });
   afterAll(async () => {
@@ -184,7 +185,7 @@ describe.skipIf(!hasMongod)('what waits for a person, on three control planes', 
 
   /** Who made a policy, as often as the log says so. */
   async function createdBy({ workspace }: Place, policy: string): Promise<string[]> {
-    const log = servers.client.db(cluster.database).collection<{ entry: string }>('log');
+    const log = servers.db(cluster.database).collection<{ entry: string }>('log');
     const entries = await log.find({ '_id.ws': workspace } as object).toArray();
     type Commit = { readonly actor: string; readonly changes: readonly { type: string; kind: string; name: string }[] };
     const commits = entries.flatMap(({ entry }): Commit[] => JSON.parse(entry).commit ?? []);

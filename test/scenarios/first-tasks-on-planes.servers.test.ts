@@ -1,14 +1,15 @@
 import path from 'node:path';
 import { afterAll, describe, test } from 'vitest';
 import { keepRecordsAt } from '../kits/http/harness.ts';
-import { hasMongod, startReplicaSet } from '../kits/servers/replica-set.ts';
+import { hasMongod } from '../kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 import { hasBrowser } from '../kits/web/dashboard.ts';
 import { firstTasks } from '../kits/web/first-tasks.ts';
 
 if (!hasMongod || !hasBrowser) {
   test.skip('ten first tasks at the balancer of three control planes');
 } else {
-  const servers = await startReplicaSet({ electionMs: 10_000 });
+  const servers = await shareReplicaSet();
   afterAll(() => servers.stop());
   keepRecordsAt((directory) => servers.url(path.basename(directory)), 3);
   describe('ten first tasks by mouse, at the balancer of three control planes', () => firstTasks('mouse'));

@@ -4,15 +4,16 @@ import { type Cluster, type ClusterPlane, startCluster } from '../kits/cluster.t
 import { freshWorkspace } from '../kits/http/harness.ts';
 import { ledBy } from '../kits/leader-of.ts';
 import { newerVersion } from '../kits/newer-version.ts';
-import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
+import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 const PATIENCE = { timeout: 30_000 };
 type Place = Awaited<ReturnType<typeof freshWorkspace>>;
 
 describe.skipIf(!hasMongod)('control planes of two versions on one database', { timeout: 120_000 }, () => {
-  let servers: ReplicaSet;
+  let servers: Databases;
   beforeAll(async () => {
-    servers = await startReplicaSet();
+    servers = await shareReplicaSet();
   });
   afterAll(() => servers?.stop());
 

@@ -11,6 +11,7 @@ import { type LabHost, type LabSpec, type Natlab, natlab, PLANE_NAME } from '../
 import { gateTo } from '../lab/natlab-gate.ts';
 import { labParts } from '../lab/natlab-parts.ts';
 import { isPrivileged } from '../lab/privileged.ts';
+import { bound } from '../process/bound.ts';
 import { startMeshd } from '../process/meshd.ts';
 import { isInstalled } from '../process/needs.ts';
 import { launcher } from '../process/run-command.ts';
@@ -95,7 +96,7 @@ export async function startLabCluster(nodes: LabSpec) {
       workspace: admin.workspace,
       database: DATABASE,
       /** Of the member that takes writes. */
-      client: first.client,
+      db: (name: string) => first.client.db(name),
       joinToken: () => joinTokenFor({ api }, admin),
       [Symbol.asyncDispose]: stop,
     };
@@ -135,7 +136,7 @@ async function startBus(host: LabHost, folder: string) {
       place,
       async start() {
         rmSync(log, { force: true });
-        child = host.spawn('nats-server', ['-c', path.join(own, 'nats.conf'), '-l', log]);
+        child = host.spawn(...bound('nats-server', ['-c', path.join(own, 'nats.conf'), '-l', log]));
         await vi.waitFor(() => expect(readFileSync(log, 'utf8')).toContain('Server is ready'), { timeout: 20_000 });
       },
       async kill() {

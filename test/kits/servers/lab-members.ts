@@ -3,6 +3,7 @@ import path from 'node:path';
 import { MongoClient } from 'mongodb';
 import type { LabHost } from '../lab/natlab.ts';
 import { gateTo } from '../lab/natlab-gate.ts';
+import { bound } from '../process/bound.ts';
 import { MONGOD } from './replica-set.ts';
 
 export const STORE_PORT = 27_017;
@@ -29,7 +30,7 @@ export async function startMember(
   const data = mkdtempSync(path.join(folder, 'data-'));
   const network = ['--bind_ip', '0.0.0.0', '--port', `${port}`, '--nounixsocket', '--quiet'];
   host
-    .spawn(MONGOD, [...network, '--dbpath', data, '--replSet', NAME, '--wiredTigerCacheSizeGB', '0.25'])
+    .spawn(...bound(MONGOD, [...network, '--dbpath', data, '--replSet', NAME, '--wiredTigerCacheSizeGB', '0.25']))
     .stdout?.resume();
   const gate = await gateTo(host, port);
   undo.push(gate.close);

@@ -13,7 +13,7 @@ const SHUT = { name: 'shut', spec: { action: 'DENY', peerSelector: {}, ingress: 
 const OF_NOBODY = { name: 'before', spec: { action: 'DENY', peerSelector: { matchLabels: { role: 'none' } } } };
 /** Until something that takes seconds is so, on a machine that does all of it at once. */
 const PATIENCE = { timeout: 30_000, interval: 100 };
-const LONG_MS = 180_000;
+const LONG_MS = 300_000;
 
 describe.skipIf(!hasLabCluster)(
   'two machines on three control planes, three servers of the bus and a replica set',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../../core/base/silent-log.ts';
-import type { Blockage } from '../firewall/host/blockages.ts';
 import type { HostRules } from '../firewall/host/host-rules.ts';
+import type { Blockage } from '../firewall/host/judgement.ts';
 import type { Opened } from '../firewall/host/opened.ts';
 import { HostFirewall } from './host-firewall.ts';
 import { graphOf } from './overlay.testkit.ts';

@@ -1,8 +1,8 @@
 import type { Log } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
-import { type Blockage, type Judgement, notJudgedText, textOf } from '../firewall/host/blockages.ts';
 import type { HostRules } from '../firewall/host/host-rules.ts';
+import { type Blockage, type Judgement, notJudgedText, textOf } from '../firewall/host/judgement.ts';
 import type { HostFirewallStatus } from './node-status.ts';
 
 /** How old what is said of the host's rules may be: whoever loads them tells nobody. */

@@ -1,15 +1,18 @@
 import { loadavg } from 'node:os';
+import { hasMongod } from '../test/kits/servers/replica-set.ts';
 import { machine } from './report.ts';
-import { measureColdStart } from './scale/cold-start.ts';
+import { measureColdStart, measureColdStartOnMongo } from './scale/cold-start.ts';
 import { measureFleet } from './scale/fleet.ts';
 import { measureInMemory } from './scale/in-memory.ts';
+import { measurePlanes } from './scale/planes.ts';
 
 /**
- * How large a network may be: `node bench/scale.ts [nodes|memory|start] [size]`. Nodes on real sockets in one process
- * (10,000), peers in memory (100,000), and the start on what is there (20,000 peers, five commits for each). All without a word.
+ * How large a network may be: `node bench/scale.ts [nodes|memory|start|planes] [size]`. Nodes on real sockets in one process
+ * (10,000), peers in memory (100,000), the start on what is there (20,000 peers, five commits for each), and requests to one
+ * and to three control planes (1,000 peers; needs test/mongod.sh). All without a word.
  */
 const [part, size] = process.argv.slice(2);
-const PARTS = { nodes, memory, start } as const;
+const PARTS = { nodes, memory, start, planes } as const;
 
 console.log(`${machine()}, load average ${loadavg()[0]?.toFixed(1)}.`);
 for (const [name, measure] of Object.entries(PARTS)) {
@@ -50,19 +53,16 @@ async function memory(peers = 100_000): Promise<void> {
 
 async function start(peers = 20_000): Promise<void> {
   const commits = peers * 5;
-  const { ready, answered, fileBytes, rss } = await measureColdStart(peers, commits);
-  table(
-    ['Start on', '/readyz, s', 'first answer, s', 'file MB', 'MB of meshd'],
-    [
-      [
-        `${count(peers)} peers, ${count(commits)} commits`,
-        ready.toFixed(2),
-        answered.toFixed(2),
-        mb(fileBytes),
-        mb(rss),
-      ],
-    ],
-  );
+  const row = (where: string, { ready, answered, rss }: Awaited<ReturnType<typeof measureColdStartOnMongo>>) => [
+    `${count(peers)} peers, ${count(commits)} commits, ${where}`,
+    ready.toFixed(2),
+    answered.toFixed(2),
+    mb(rss),
+  ];
+  const file = await measureColdStart(peers, commits);
+  const rows = [row(`a file of ${mb(file.fileBytes)} MB`, file)];
+  if (hasMongod) rows.push(row('a replica set of three', await measureColdStartOnMongo(peers, commits)));
+  table(['Start on', '/readyz, s', 'first answer, s', 'MB of meshd'], rows);
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): void {
@@ -79,4 +79,17 @@ function count(value: number): string {
 
 function mb(bytes: number): string {
   return (bytes / 1e6).toFixed(0);
+}
+
+async function planes(peers = 1_000): Promise<void> {
+  table(
+    ['Processor of one request, ms', 'control planes', 'of them', 'of the primary', 'of the other two'],
+    (await measurePlanes(peers)).map(({ planes: count, what, plane, primary, others }) => [
+      what,
+      String(count),
+      plane.toFixed(2),
+      primary.toFixed(2),
+      others.toFixed(2),
+    ]),
+  );
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
+import LongFilesFirst from './test/long-files-first.ts';
 
 /** Brought by test/newer-wireguard-go.sh. */
 const NEWER_WIREGUARD_GO = path.resolve('node_modules/.cache/newer-wireguard-go');
@@ -29,6 +30,7 @@ export default defineConfig({
     reporters: ['default', './test/tier-reporter.ts'],
     // Without this one core is left out.
     maxWorkers: '100%',
+    sequence: { sequencer: LongFilesFirst },
     projects: [
       { test: { ...together, name: 'unit', include: ['**/*.test.ts'], exclude: [OUTSIDE, TIERS, ...SCENARIOS] } },
       {
@@ -41,7 +43,15 @@ export default defineConfig({
         },
       },
       { test: { ...everywhere, name: 'web', include: ['**/*.web.test.ts'], exclude: [OUTSIDE] } },
-      { test: { ...everywhere, name: 'servers', include: ['**/*.servers.test.ts'], exclude: [OUTSIDE] } },
+      {
+        test: {
+          ...everywhere,
+          name: 'servers',
+          include: ['**/*.servers.test.ts'],
+          exclude: [OUTSIDE],
+          globalSetup: 'test/kits/servers/replica-set-of-run.ts',
+        },
+      },
       {
         test: {
           ...lab,

@@ -19,9 +19,7 @@ const WORKSPACES = 8;
 const servers = await startReplicaSet();
 const open = () => openStore(servers.url('bench'), { clock: { now: () => Date.now() }, log: silentLog });
 const [here, elsewhere] = [await open(), await open()];
-const heads = servers.client
-  .db('bench')
-  .collection<{ _id: string }>('workspace', { readConcern: { level: 'majority' } });
+const heads = servers.db('bench').collection<{ _id: string }>('workspace', { readConcern: { level: 'majority' } });
 const ways: Readonly<Record<string, () => Promise<unknown>>> = {
   'one read of a head': () => one(() => heads.findOne({ _id: 'w_0' })),
   'caught up, one caller': () => one((n) => here.caughtUp(['w_system', workspaceOf(n)])),
@@ -42,7 +40,7 @@ try {
       if (round >= WARM_UP) times.get(way)?.push(...waited);
     }
   }
-  const { version } = await servers.client.db('admin').command({ buildInfo: 1 });
+  const { version } = await servers.db('admin').command({ buildInfo: 1 });
   console.log(
     `node ${process.version}, MongoDB ${version}, ${cpus().length} x ${cpus()[0]?.model.trim()}, ${new Date().toISOString()}`,
   );

@@ -27,7 +27,7 @@ const WHY = { actor: 'user:bench', reason: 'bench', requestId: 'r_bench' } as co
 
 const servers = await startReplicaSet();
 const store = await openStore(servers.url('bench'), { clock: { now: () => Date.now() }, log: silentLog });
-const bare = servers.client
+const bare = servers
   .db('bare')
   .collection('inserted', { writeConcern: { w: 'majority' }, readConcern: { level: 'majority' } });
 const ways = {
@@ -43,7 +43,7 @@ try {
       if (round >= WARM_UP) rates[way]?.push(rate);
     }
   }
-  const { version } = await servers.client.db('admin').command({ buildInfo: 1 });
+  const { version } = await servers.db('admin').command({ buildInfo: 1 });
   console.log(
     `node ${process.version}, MongoDB ${version}, ${cpus().length} x ${cpus()[0]?.model.trim()}, ${new Date().toISOString()}`,
   );

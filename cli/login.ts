@@ -44,7 +44,10 @@ const TRIES = 3;
 export function defineLogin(command: Command): void {
   answering(
     command
-      .option('--server <url>', `address of the control plane (MESH_SERVER; that of the last login, ${DEFAULT_SERVER})`)
+      .option(
+        '--server <url>',
+        `address of the control plane (MESH_SERVER; that of the last login, of the node here, ${DEFAULT_SERVER})`,
+      )
       .option('--username <name>', 'account (that of the last login, admin)')
       .option('--workspace <id>', 'workspace for the commands that follow')
       .option('--otp <code>', 'code of the authenticator app, or a recovery code; asked for where it is needed'),

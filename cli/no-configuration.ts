@@ -10,6 +10,6 @@ export function noConfiguration(directory: string): CliError {
   const elsewhere = otherHomes().find((other) => other !== directory && existsSync(nodeConfigFile(other)));
   const hint = elsewhere
     ? `There is one in ${elsewhere}: init and up must use the same directory. Give --config-dir ${quoted(elsewhere)}`
-    : `Join first, with a join token in a file: ${HINTS.init({ directory, server: serverHere() })}`;
+    : `Join first, with a join token in a file: ${HINTS.join({ directory, server: serverHere() })}`;
   return new CliError(`${nodeConfigFile(directory)} does not exist. ${hint}`, EXIT.notFound);
 }

@@ -59,10 +59,12 @@ function plantedNode() {
   const address = `lrp://${credential}@relay.example.net:6266`;
   const relay = { url: 'relay.example.net:6266', credential, address, expiresAt: '2030-01-01T00:00:00.000Z' };
   put('graph.json', graphOf([], { peers: first ? [{ ...first, publicKey: peer }] : [], relay }));
+  put('known-peers.json', { [peer]: ['203.0.113.7:51820', '[2001:db8::7]:51820'] });
   put('session.json', { server: 'https://mesh.example.net', token: secrets.session, username: 'ada' });
   const hex = (text: string) => Buffer.from(text, 'base64').toString('hex');
   const lines = [
     'up as db-1',
+    'db-1: ice-ready: The peer answers at 203.0.113.7:51820, and at [2001:db8::7]:51820.',
     `private_key=${hex(secrets.privateKey)}`,
     `set ${hex(secrets.nextPrivateKey)}`,
     `key ${secrets.draftKey} of peer ${peer}`,
@@ -102,6 +104,7 @@ test('a report has none of the secrets of its node, in whatever form, and what h
     'version 0.2.0',
     'https://mesh.example.net',
     'up as db-1',
+    'answers at 203.0.113.7:51820, and at [2001:db8::7]:51820.',
     '600',
     'graph.json',
     'MESH_PASSWORD',

@@ -69,9 +69,13 @@ function isPlain({ exitCode }: Told): boolean {
   return exitCode !== EXIT.unavailable && exitCode !== EXIT.negative;
 }
 
-/** How a node stands, for people, and the host's firewall where that was to be opened. */
-export function greetingText({ line, hostFirewall, directory }: Greeting): string {
-  return [called(line), ...(hostFirewall ? [openedText(hostFirewall, directory)] : [])].join('\n');
+/**
+ * How a node stands, for people, and the host's firewall where that was to be opened.
+ *
+ * @param end how a person ends the node, where there is more to it than `mesh down`
+ */
+export function greetingText({ line, hostFirewall, directory }: Greeting, end = ''): string {
+  return [`${called(line)}${end}`, ...(hostFirewall ? [openedText(hostFirewall, directory)] : [])].join('\n');
 }
 
 function exitCodeOf({ hostFirewall }: Greeting): number {
@@ -81,7 +85,7 @@ function exitCodeOf({ hostFirewall }: Greeting): number {
 /** Of a node that does not go on by itself: it is no success to have started it. */
 export function notGoingOn({ name, state }: Greeting, facts: HintFacts): CliError | undefined {
   if (state !== 'removed') return undefined;
-  const again = `With a new join token in a file: ${HINTS.init(facts)}`;
+  const again = `With a new join token in a file: ${HINTS.joinAgain(facts)}`;
   return new CliError(`${name} is not registered any more. ${again}`, EXIT.notFound);
 }
 

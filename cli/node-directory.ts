@@ -20,6 +20,11 @@ export function serverHere(): string | undefined {
   return undefined;
 }
 
+/** The control plane of the node whose configuration this user keeps and can read. */
+export function nodeServer(): string | undefined {
+  return serverIn(nodeConfigFile(nodeDirectory(undefined)));
+}
+
 const serverShape = json(object({ server: text(2_048) }));
 
 function serverIn(file: string): string | undefined {

@@ -16,10 +16,8 @@ export interface HintFacts {
  * one that stands elsewhere. A join token is a secret that nobody prints: it is read from a file.
  */
 export const HINTS = {
-  init: ({ directory, server }) =>
-    server === undefined
-      ? 'mesh init --help'
-      : `${sudo()}mesh init${at(directory)} --force --server ${quoted(server)} --token @join-token`,
+  join: (facts) => init(facts),
+  joinAgain: (facts) => init(facts, ' --force'),
   up: ({ directory }) => `${sudo()}mesh up --daemon${at(directory)}`,
   startService: ({ interfaceName }) => `${sudo()}mesh service start${on(interfaceName)}`,
   down: ({ directory }) => `${sudo()}mesh down${at(directory)}`,
@@ -34,6 +32,11 @@ export const HINTS = {
   approve: ({ id = '', server }) => `mesh approve ${quoted(id)}${of(server)}`,
   listPeers: ({ server }) => `mesh admin list-peers${of(server)}`,
 } satisfies Record<string, (facts: HintFacts) => string>;
+
+function init({ directory, server }: HintFacts, how = ''): string {
+  if (server === undefined) return 'mesh init --help';
+  return `${sudo()}mesh init${at(directory)}${how} --server ${quoted(server)} --token @join-token`;
+}
 
 /** Empty for who has all rights already: a machine may have no sudo. */
 function sudo(): string {

@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { AGENT } from '../client/agent/node-locks.ts';
 import { type NodeConfig, nodeConfigFile, readNodeConfig } from '../client/enrol/node-config.ts';
 import { PlaneApi, PlaneAway, PlaneRefusal } from '../client/enrol/plane-api.ts';
-import { defaultInterface } from '../client/tunnel/platform.ts';
 import { type Answer, answering } from './answer.ts';
 import type { CommandContext } from './command-context.ts';
 import { endAgent } from './end-agent.ts';
@@ -18,7 +17,7 @@ import { managerHere } from './service/here.ts';
 
 interface LeaveOptions {
   readonly configDir?: string;
-  readonly interface: string;
+  readonly interface?: string;
   readonly force?: boolean;
 }
 
@@ -39,16 +38,14 @@ export function defineLeave(leave: Command, { loadLauncher }: CommandContext): v
   answering(
     leave
       .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
-      .option('--interface <name>', 'interface of its service', interfaceOf, defaultInterface(process.platform))
+      .option('--interface <name>', 'interface of its service (the one it was installed with)', interfaceOf)
       .option('--force', 'take away what is here although the control plane could not be told'),
-    async ({ configDir, interface: interfaceName, force = false }: LeaveOptions): Promise<Answer> => {
+    async ({ configDir, interface: named, force = false }: LeaveOptions): Promise<Answer> => {
       requireRoot('mesh leave');
       const directory = nodeDirectory(configDir);
       const config = configOf(directory, force);
       const isRemoved = config !== undefined && (await removed(config, force));
-      const service = await managerHere()
-        .uninstall(interfaceName, directory)
-        .catch(() => false);
+      const { service, trouble } = await withoutService(directory, named);
       await endAgent(directory);
       const launcher = await loadLauncher();
       await launcher.takeAway(directory).catch((error: unknown) => {
@@ -62,10 +59,23 @@ export function defineLeave(leave: Command, { loadLauncher }: CommandContext): v
         : `${name} is gone from here. Its peer may still be registered: an administrator deletes it.`;
       return {
         value: { name: config?.name ?? null, removed: isRemoved, service, directory },
-        text: `${plane} ${nodeConfigFile(directory)} is deleted; logs stay.`,
+        text: `${plane} ${nodeConfigFile(directory)} is deleted; logs stay.${trouble === '' ? '' : ` Its service stays: ${trouble}`}`,
+        ...(trouble !== '' && { exitCode: EXIT.negative }),
       };
     },
   );
+}
+
+/** Whether there was one, and why it stays; where none is named, whichever starts the node of this directory. */
+async function withoutService(directory: string, named: string | undefined) {
+  const manager = managerHere();
+  try {
+    const interfaceName = named ?? manager.find(directory);
+    const service = interfaceName !== undefined && (await manager.uninstall(interfaceName, directory));
+    return { service, trouble: '' };
+  } catch (error) {
+    return { service: false, trouble: (error as Error).message };
+  }
 }
 
 function configOf(directory: string, force: boolean): NodeConfig | undefined {

@@ -29,9 +29,9 @@ import { leftBehind } from './left-behind.ts';
 import { noConfiguration } from './no-configuration.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
-import { HINTS } from './node-hints.ts';
 import { shutOutText } from './node-standing.ts';
 import { called } from './own-command.ts';
+import { startHint } from './start-hint.ts';
 
 const STUN_PORT = 3_478;
 
@@ -194,7 +194,7 @@ async function text(report: NetworkReport, { node, shutOut, directory }: Own): P
 
 async function notUpText(directory: string): Promise<string> {
   const left = await leftBehind(directory);
-  return ['not up.', ...(left === undefined ? [] : [left]), `Start it: ${called(HINTS.up({ directory }))}`].join(' ');
+  return ['not up.', ...(left === undefined ? [] : [left]), `Start it: ${called(startHint(directory))}`].join(' ');
 }
 
 function relayRow(relay: RelayReach, node: NodeStatus | undefined): [string, string] {

@@ -20,7 +20,7 @@ export function shutOutText({ node, control }: Registered, directory?: string): 
       );
     case 'removed':
       return called(
-        `This node is not registered any more. With a new join token in a file: ${HINTS.init({ directory, server })}`,
+        `This node is not registered any more. With a new join token in a file: ${HINTS.joinAgain({ directory, server })}`,
       );
     default:
       return undefined;

@@ -101,7 +101,7 @@ function busText({ url, isUp, trouble }: NodeStatus['control']['bus']): string {
 
 function troubleText({ control: { server }, trouble }: NodeStatus, directory?: string): string {
   if (trouble !== KEY_SHARED) return trouble;
-  return `${KEY_SHARED}. On one of them, with a new join token in a file: ${HINTS.init({ directory, server })}`;
+  return `${KEY_SHARED}. On one of them, with a new join token in a file: ${HINTS.joinAgain({ directory, server })}`;
 }
 
 /** One of several: where it is, how far, and what for. */

@@ -117,7 +117,7 @@ function remedyOf({ config, status }: OwnNode, { exitCode, message }: CliError):
   if (exitCode === EXIT.unavailable) return message;
   const away = status?.control.trouble;
   if (away) return `${away}. Once it is back, sign in to it: ${HINTS.login({ server: config?.server })}`;
-  return `Sign in to it: ${HINTS.login({ server: config?.server })}`;
+  return `Sign in to the control plane: ${HINTS.login({ server: config?.server })}`;
 }
 
 async function answerOf(pair: Pair, own: OwnNode, { policy, path, back, unknown }: Known): Promise<Answer> {

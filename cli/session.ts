@@ -5,6 +5,7 @@ import path from 'node:path';
 import { ifIs, json, type Of, object, text } from '../core/base/shape.ts';
 import { notice } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
+import { nodeServer } from './node-directory.ts';
 import { hintAt } from './own-command.ts';
 import { systemFailure } from './system-failure.ts';
 
@@ -97,9 +98,9 @@ export function targetOf(options: TargetOptions): Target {
   return { server, token, workspace };
 }
 
-/** The server that is named, or that the last login was to. */
+/** The server that is named, or that the last login was to, or that of the node of this machine. */
 export function serverOf(given: string | undefined): string | undefined {
-  return given ?? process.env['MESH_SERVER'] ?? readSession()?.server;
+  return given ?? process.env['MESH_SERVER'] ?? readSession()?.server ?? nodeServer();
 }
 
 /** Before a token or a password is sent there; once for each command. */

@@ -3,6 +3,7 @@ export interface HostPort {
   readonly port: number;
 }
 
+const LAST_PORT = 65_535;
 const HOST_PORT = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/@[\]]+)):(\d{1,5})$/;
 
 /** `host:port`, IPv6 in brackets; undefined when it is neither. */
@@ -10,7 +11,12 @@ export function parseHostPort(text: string): HostPort | undefined {
   const match = HOST_PORT.exec(text);
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3]);
-  return host !== undefined && port <= 65_535 ? { host, port } : undefined;
+  return host !== undefined && port <= LAST_PORT ? { host, port } : undefined;
+}
+
+/** Whether something can be sent there. */
+export function isPort(port: number | undefined): port is number {
+  return port !== undefined && Number.isInteger(port) && port >= 1 && port <= LAST_PORT;
 }
 
 /** `host:port`, an IPv6 address in brackets. */

@@ -185,10 +185,18 @@ export class ControlRequests {
 
   /** Invented workspaces are told apart first: they must not push the state of real ones out of memory. */
   async #peer(workspace: string, peerId: string): Promise<PeerRecord | undefined> {
-    const { store, states } = this.#services;
-    this.#workspaces ??= store.workspaces().then((all) => new Set(all));
+    this.#workspaces ??= this.#readWorkspaces();
     if (!(await this.#workspaces).has(workspace)) return undefined;
-    return lookUpById((await states.current(workspace)).peers, peerId);
+    return lookUpById((await this.#services.states.current(workspace)).peers, peerId);
+  }
+
+  /** A store that does not answer is asked again by the next request. */
+  #readWorkspaces(): Promise<ReadonlySet<string>> {
+    const reading = this.#services.store.workspaces().then((all) => new Set(all));
+    reading.catch(() => {
+      if (this.#workspaces === reading) this.#workspaces = undefined;
+    });
+    return reading;
   }
 
   #ignore(reason: Ignored): void {

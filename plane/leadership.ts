@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { endProcess } from '../core/base/end-process.ts';
 import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { LEADS_ALL, type Leading } from '../core/base/leading.ts';
-import type { LeaseState, Log, Store } from '../core/base/ports.ts';
+import type { Log, Store } from '../core/base/ports.ts';
 import { HeldShares, LEASE_MS } from './leadership/held-shares.ts';
 import { underFence } from './leadership/led-store.ts';
+import { NotAloneError, PLANES, Seat } from './leadership/seat.ts';
 import { movesOf, SHARES, shareOf } from './leadership/shares.ts';
 
 /**
@@ -44,12 +46,15 @@ export interface LeadershipParts {
   readonly log: Log;
   /** The name of this process among the holders of leases: no other has it, nor had it. */
   readonly self?: string;
+  /** Whether it has the store alone: no other plane lives beside it. */
+  readonly isAlone?: boolean;
+  /** Another one lives that must not. Unless set the process ends. */
+  readonly onCompany?: (error: Error) => void;
   /** Milliseconds on a clock that nobody sets. */
   readonly now?: () => number;
 }
 
 const PREFIX = 'leadership/';
-const PLANES = `${PREFIX}plane/`;
 const leaseOf = (share: number) => `${PREFIX}share/${String(share).padStart(2, '0')}`;
 
 /** Between two looks at who holds what: how long a share that was given away waits for its next holder at most. */
@@ -63,16 +68,28 @@ const ROUND_MS = 10_000;
 /** Who cannot read what others wrote leads nothing, and tries again after so long. */
 const RESIGNED_MS = 5_000;
 
+/**
+ * Takes part in leading, once no plane lives that must not beside this one; by then it leads what it is to lead first.
+ *
+ * @throws NotAloneError where that one goes on
+ */
+export async function joinLeadership(parts: LeadershipParts): Promise<Leadership> {
+  const seat = seatOf(parts);
+  await seat.join();
+  const leadership = startLeadership(parts, seat);
+  await leadership.begun;
+  return leadership;
+}
+
 /** Takes part in leading, with all other planes on the same store. */
-export function startLeadership({
-  store,
-  log,
-  self = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`,
-  now = () => performance.now(),
-}: LeadershipParts): Leadership {
+export function startLeadership(
+  parts: LeadershipParts,
+  seat: Seat = seatOf(parts),
+): Leadership & { readonly begun: Promise<void> } {
+  const { store, log, onCompany = endProcess, now = () => performance.now() } = parts;
+  const { self } = seat;
   const held = new HeldShares();
   const listeners = new Set<() => unknown>();
-  let seat: string | undefined;
   let [renewAt, resumeAt, planes, changes, told] = [0, 0, 0, 0, ''];
   let problem: string | undefined;
   let [timer, endTimer]: (NodeJS.Timeout | undefined)[] = [];
@@ -82,13 +99,13 @@ export function startLeadership({
 
   async function round(): Promise<void> {
     if (now() < resumeAt) return;
-    if (seat === undefined && problem !== undefined && !(await canRead())) return;
+    if (!seat.isHeld && problem !== undefined && !(await canRead())) return;
     const states = await store.leases(PREFIX);
     const isDue = now() >= renewAt;
     const renewedAt = now();
-    if (isDue || seat === undefined) await takeSeat(states);
+    if (isDue || !seat.isHeld) await seat.take(states);
     const living = states.flatMap(({ name, holder }) => (name.startsWith(PLANES) ? (holder ?? []) : []));
-    const inPlay = seat === undefined ? living.filter((plane) => plane !== self) : [...living, self];
+    const inPlay = seat.isHeld ? [...living, self] : living.filter((plane) => plane !== self);
     planes = new Set(inPlay).size;
     const holders = new Map(states.map(({ name, holder }) => [name, holder]));
     const shares = Array.from({ length: SHARES }, (_, share) => holders.get(leaseOf(share)));
@@ -99,15 +116,6 @@ export function startLeadership({
     for (const share of held.all()) if (shares[share] !== self && !take.includes(share)) held.lost(share);
     await begin(shares.some((holder) => holder !== undefined && holder !== self));
     if (give.length > 0) await giveAway(give);
-  }
-
-  /** A place among those who live, of which there are as many as shares. It ends before any of its shares does. */
-  async function takeSeat(states: readonly LeaseState[]): Promise<void> {
-    const holders = new Map(states.map(({ name, holder }) => [name, holder]));
-    const seats = Array.from({ length: SHARES }, (_, n) => `${PLANES}${String(n).padStart(2, '0')}`);
-    const wanted = seats.find((each) => holders.get(each) === self) ?? seats.find((each) => !holders.get(each));
-    const isTaken = wanted !== undefined && (await store.acquire(wanted, self, LEASE_MS)) !== undefined;
-    seat = isTaken ? wanted : undefined;
   }
 
   async function acquire(shares: readonly number[]): Promise<void> {
@@ -175,7 +183,7 @@ export function startLeadership({
     log.warn({ error: String(error) }, 'this control plane leads no workspace now: it cannot read what others write');
     resumeAt = now() + RESIGNED_MS;
     await giveAway(held.all());
-    await leaveSeat();
+    await seat.leave();
   }
 
   async function giveAway(shares: readonly number[]): Promise<void> {
@@ -184,12 +192,6 @@ export function startLeadership({
     // By then what is still under way is refused at its commit.
     for (const share of shares) held.lost(share);
     await Promise.all(shares.map((share) => store.release(leaseOf(share), self)));
-  }
-
-  async function leaveSeat(): Promise<void> {
-    const left = seat;
-    seat = undefined;
-    if (left !== undefined) await store.release(left, self);
   }
 
   /** Tells what is led now, if that is something else; resolves once what is no longer led has ended. */
@@ -220,6 +222,7 @@ export function startLeadership({
     if (stopping !== undefined) return;
     running = inTime(round(), ROUND_MS)
       .catch((error: unknown) => {
+        if (error instanceof NotAloneError) onCompany(error);
         if (problem === undefined) log.warn({ error: String(error) }, 'leases cannot be renewed: they are tried again');
         problem = `leases cannot be renewed: ${(error as Error).message}`;
         void tell();
@@ -231,6 +234,7 @@ export function startLeadership({
   next();
 
   return {
+    begun: running ?? Promise.resolve(),
     leads: (workspace) => stopping === undefined && held.leads(shareOf(workspace), now()),
     under(inner, workspace) {
       const share = shareOf(workspace);
@@ -255,7 +259,7 @@ export function startLeadership({
         await inTime(running ?? Promise.resolve()).catch(() => undefined);
         clearTimeout(timer);
         try {
-          await inTime(giveAway(held.all()).then(leaveSeat));
+          await inTime(giveAway(held.all()).then(() => seat.leave()));
         } catch (error) {
           log.warn({ error: String(error) }, 'leases could not be given back: others wait until they are over');
         }
@@ -264,6 +268,11 @@ export function startLeadership({
       return stopping;
     },
   };
+}
+
+function seatOf({ store, self, isAlone = false, now = () => performance.now() }: LeadershipParts): Seat {
+  const name = self ?? `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`;
+  return new Seat({ store, name, isAlone, now });
 }
 
 /** @throws Error where it takes too long, and as it does */

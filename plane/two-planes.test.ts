@@ -212,3 +212,14 @@ test('it takes no mark of a node that may lack a change, or of a control plane t
   await expect.poll(async () => (await node.beat({ mark }))[0]?.version).not.toBe(null);
   expect(node.pushedBy(planes[1]).map(({ kind }) => kind)).toEqual(['full']);
 });
+
+test('a store that did not answer once is asked again by the next heartbeat', async () => {
+  const both = await twoPlanes();
+  const [{ services }] = both.planes;
+  const node = await nodeIn(both, 'web');
+  const { store } = services;
+  Object.assign(services, { store: { ...store, workspaces: () => Promise.reject(new Error('no primary')) } });
+  expect(await node.beat()).toEqual([]);
+  Object.assign(services, { store });
+  expect(await node.beat()).toMatchObject([{ by: 'first', challenge: expect.any(String) }]);
+});

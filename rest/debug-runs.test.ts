@@ -143,6 +143,8 @@ test('a run goes on at another control plane from where it was kept, for who may
   await expect(other.resume(`${run.id}.1`, 'w_1', { id: 'u_bob', ...holding(READS) })).rejects.toThrow('resumed');
   await expect(other.resume(`${run.id}.1`, 'w_1', { id: 'u_ada', ...holding([]) })).rejects.toThrow('resumed');
   const resumed = await other.resume(`${run.id}.1`, 'w_1', ada);
+  // What a reader makes up costs nobody memory.
+  await expect(new DebugRuns(clock, shared).resume(`${run.id}.999999`, 'w_1', ada)).rejects.toThrow('resumed');
   expect([resumed.seen, resumed.run.events, resumed.run.asked]).toEqual([1, run.events, { question: 'why' }]);
   // Its reader has seen more than was kept, which is not told again under other numbers.
   resumed.run.events.push({ event: 'done', data: 3 });

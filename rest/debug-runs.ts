@@ -69,6 +69,8 @@ const keptRun = z.object({
 });
 type KeptRun = z.infer<typeof keptRun>;
 
+/** Far more than a run comes to: who says to have seen more, of what nobody kept, has made it up. */
+const MAX_EVENTS = 5_000;
 /** In the place of words that a model had said and nobody kept: their reader has them. */
 const UNKEPT: DebugEvent = { event: 'step', data: { step: 'words', text: 'Words that were told before.' } };
 
@@ -159,6 +161,7 @@ export class DebugRuns {
     if (!mayRead({ ...kept, scopes: new Set(kept.scopes) }, workspace, reader)) return undefined;
     const { answer, ...rest } = kept;
     const lost = Math.max(0, seen - kept.events.length);
+    if (lost > 0 && seen > MAX_EVENTS) return undefined;
     const run: DebugRun = {
       ...rest,
       id,

@@ -9,7 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 
@@ -31,7 +31,8 @@ export function replaceOwned(name: string, text: string): void {
     try {
       if (mayGive()) fchownSync(file, uid, gid);
       fchmodSync(file, before === undefined ? PRIVATE : before.mode & 0o777);
-      writeSync(file, text);
+      // All of it: of what does not fit on a disk, writeSync leaves out the rest without an error.
+      writeFileSync(file, text);
       fsyncSync(file);
     } finally {
       closeSync(file);

@@ -14,7 +14,7 @@ describe.each(['meshd.service', 'meshd-cluster.service'])('%s', (name) => {
     onTestFinished(() => rmSync(directory, { recursive: true }));
     const file = path.join(directory, name);
     // It looks for the program, too.
-    writeFileSync(file, unit.replace('/usr/local/bin/meshd', path.resolve('bin/meshd')));
+    writeFileSync(file, unit.replace('ExecStart=meshd', `ExecStart=${path.resolve('bin/meshd')}`));
     const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
     expect([status, stdout, stderr]).toEqual([0, '', '']);
   });
@@ -37,8 +37,8 @@ test('the two units differ in where the store and the keys are, and in nothing e
     'Environment=MESH_BUS_KEYS_FILE',
     'Environment=MESH_KEYS_FILE',
     'EnvironmentFile=/etc/mesh/meshd.env',
-    'ExecStart=/usr/local/bin/meshd',
-    'ExecStart=/usr/local/bin/meshd',
+    'ExecStart=meshd',
+    'ExecStart=meshd',
     'LoadCredential=mesh-bus.json:/etc/mesh/mesh-bus.json',
     'LoadCredential=mesh-keys.json:/etc/mesh/mesh-keys.json',
   ]);

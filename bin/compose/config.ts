@@ -48,7 +48,14 @@ const relays = z
   )
   .max(MAX_LISTED)
   .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'must have a name each')
+  .refine((all) => new Set(all.map(({ url }) => placeOf(url))).size === all.length, 'must have an address each')
   .refine((all) => all.every(({ name }) => name !== MAIN_RELAY), `must not be called ${MAIN_RELAY}`);
+
+/** Host and port, whatever is said of TLS. */
+function placeOf(url: string): string {
+  const { host, port } = parseRelayAddress(url) ?? {};
+  return `${host}:${port}`;
+}
 
 const duration = z.string().transform((text, context): number => {
   const ms = parseDuration(text);

@@ -10,7 +10,7 @@ import type { ListensAt, Settings } from '../../core/model/services.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { buildMcp } from '../../mcp/http.ts';
 import { startJobs } from '../../plane/jobs.ts';
-import { leadsAll, startLeadership } from '../../plane/leadership.ts';
+import { joinLeadership, leadsAll } from '../../plane/leadership.ts';
 import { buildJobs } from '../../plane/periodic.ts';
 import { startRecentHeads } from '../../plane/recent-heads.ts';
 import { shareHearings } from '../../plane/shared-hearings.ts';
@@ -158,7 +158,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       entrance.close();
     });
     const gate = { ...entrance, isDiskFull: disk.isFull, ...(compute && { compute }) };
-    const leadership = standalone ? leadsAll : startLeadership({ store, log });
+    const leadership = shared ? await joinLeadership({ store, log, isAlone: standalone }) : leadsAll;
     undo.push(() => leadership.stop());
     leadershipMetrics(metrics, leadership);
     const wire = await startWire(config, { tls, busKeys }, services, leadership);
@@ -211,7 +211,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       wire,
       storeState,
       output,
-      ...(!standalone && { leadership }),
+      ...(shared && { leadership }),
     });
     readinessMetrics(metrics, ready);
     const windows = shared && shareWindows(shared.counts, clock, log);

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { namesIn, textIn } from '../../client/if-readable.ts';
+import { parseEndpoint } from '../../client/tunnel/uapi.ts';
 
 /** What files of a node and of a login say that is no secret. Whatever else they say is one. */
 const PUBLIC = new Set([
@@ -27,6 +28,7 @@ export function secretsHere(directory: string, env: NodeJS.ProcessEnv): string[]
   for (const name of namesIn(directory)) {
     const text = textIn(path.join(directory, name));
     if (name === 'graph.json') found.push(...ofRelay(text));
+    else if (name === 'known-peers.json') found.push(...ofJson(text).filter((value) => parseEndpoint(value) === null));
     else if (name.endsWith('.json')) found.push(...ofJson(text));
     else if (name === 'node.key') found.push(text.trim());
   }

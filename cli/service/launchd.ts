@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { namesIn } from '../../client/if-readable.ts';
+import { namesIn, textIn } from '../../client/if-readable.ts';
 import { runProgram } from '../../client/run-program.ts';
 import type { NodeService, ServiceManager } from './service.ts';
 
@@ -20,7 +20,7 @@ export function launchd(run = runProgram, directory = DIRECTORY): ServiceManager
     render: launchdPlist,
     find: (of) =>
       namesIn(directory)
-        .filter((name) => isPlist(name) && readFileSync(path.join(directory, name), 'utf8').includes(textOf(of)))
+        .filter((name) => isPlist(name) && textIn(path.join(directory, name)).includes(textOf(of)))
         .map((name) => name.slice(labelOf('').length, -'.plist'.length))[0],
     async install(service) {
       const file = fileOf(service.interfaceName);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -65,6 +65,9 @@ test('a service is found by the directory of its node, whatever its interface is
   writeFileSync(path.join(directory, 'meshd.service'), 'ExecStart=meshd --config-dir /root/.mesh --standalone');
   expect(manager.find('/root/.mesh')).toBeUndefined();
   await manager.install(SERVICE);
+  // Units of others that cannot be read.
+  symlinkSync('/nowhere', path.join(directory, 'mesh-gone.service'));
+  mkdirSync(path.join(directory, 'mesh-odd.service'));
   expect([manager.find('/root/.mesh'), manager.find('/srv/mesh')]).toEqual(['mesh1', 'other']);
 });
 

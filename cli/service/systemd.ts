@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { namesIn } from '../../client/if-readable.ts';
+import { namesIn, textIn } from '../../client/if-readable.ts';
 import { runProgram } from '../../client/run-program.ts';
 import type { ServiceManager, ServiceState, ServiceStatus } from './service.ts';
 import { interfaceOfUnit, isUnitOf as isOf, systemdUnit, unitName } from './systemd-unit.ts';
@@ -19,9 +19,7 @@ export function systemd(run = runProgram, directory = DIRECTORY): ServiceManager
     render: systemdUnit,
     find: (of) =>
       namesIn(directory)
-        .filter(
-          (name) => interfaceOfUnit(name) !== undefined && isOf(readFileSync(path.join(directory, name), 'utf8'), of),
-        )
+        .filter((name) => interfaceOfUnit(name) !== undefined && isOf(textIn(path.join(directory, name)), of))
         .map(interfaceOfUnit)[0],
     async install(service) {
       const { interfaceName } = service;

@@ -16,6 +16,18 @@ test('a line holds time, level, message and fields, and lower levels are left ou
   ]);
 });
 
+test('what others say stays one line, acts on no terminal and has an end', () => {
+  const lines: string[] = [];
+  const log = buildNodeLog('info', (line) => lines.push(line));
+  const said = 'no\n2026-01-01T00:00:00.000Z info  all is well\u001b[2J\u009b31m\u202e\u2028';
+  log.warn({ said, detail: '\u009b31m' }, said);
+  log.warn({}, 'x'.repeat(1_000_000));
+  expect(lines.map((line) => line.split('\n').length)).toEqual([2, 2]);
+  expect(lines[0]?.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
+  expect(lines[0]).toContain('all is well\uFFFD[2J');
+  expect(lines[1]?.endsWith('x (991808 characters are left out)\n')).toBe(true);
+});
+
 test('a log file stays below 10 MiB and keeps the one before', () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'mesh-log-'));
   const name = path.join(directory, 'node.log');

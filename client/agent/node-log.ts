@@ -1,17 +1,24 @@
 import { closeSync, existsSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 import type { Log } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
+import { visibleLine } from '../../core/base/visible-line.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type NodeLogLevel = (typeof LEVELS)[number];
 export const NODE_LOG_LEVELS: readonly NodeLogLevel[] = LEVELS;
 
-/** Lines for people: time, level, message, and the fields behind it. */
+/** Of a line; what others say in it may be of any length. */
+const MOST_CHARACTERS = 8_192;
+
+/** Lines for people: time, level, message, and the fields behind it, whatever others wrote into these. */
 export function buildNodeLog(level: NodeLogLevel, write: (line: string) => void): Log {
   const at = (of: NodeLogLevel) => (fields: object, message: string) => {
     if (LEVELS.indexOf(of) < LEVELS.indexOf(level)) return;
     const rest = Object.entries(fields).map(([key, value]) => ` ${key}=${textOf(value)}`);
-    write(`${formatInstant(Date.now())} ${of.padEnd(5)} ${message}${rest.join('')}\n`);
+    const said = `${message}${rest.join('')}`;
+    const left = said.length - MOST_CHARACTERS;
+    const shown = left > 0 ? `${said.slice(0, MOST_CHARACTERS)} (${left} characters are left out)` : said;
+    write(`${formatInstant(Date.now())} ${of.padEnd(5)} ${visibleLine(shown)}\n`);
   };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }

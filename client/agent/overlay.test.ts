@@ -209,6 +209,32 @@ test('an overlay that collides with a route of the host changes nothing and name
   );
 });
 
+test('a network that moves to a block of this host takes no route of it away: the overlay is down, and up again with the next', async () => {
+  await want(graphOf(['a']));
+  recorded.collisions = ['192.168.7.0/24 on eth0'];
+  const self = { ...graphOf([]).self, address: '192.168.7.5', cidr: '192.168.7.0/24' };
+  expect(await want(graphOf(['a'], { self }))).toEqual(['paths closed', 'tunnel closed', 'firewall closed']);
+  expect(troubles[0]).toBeInstanceOf(OverlayCollision);
+  recorded.collisions = [];
+  expect((await want(graphOf(['a']))).at(-1)).toBe('connect a');
+});
+
+test('rules that go go although the tunnel takes no change, and peers are tried again', async () => {
+  await want(graphOf(['a', 'b'], {}, oneRule));
+  recorded.failNext('peers');
+  expect(await want(graphOf(['a']))).toEqual(['peers +[] -[key-b]', 'firewall of 10.96.0.1: in 0']);
+  expect(troubles.map(({ message }) => message)).toEqual(['peers failed']);
+  await vi.advanceTimersByTimeAsync(1_500);
+  expect(calls()).toEqual(['peers +[] -[key-b]', 'connect a']);
+});
+
+test('after rules that were refused those before are put in force anew', async () => {
+  await want(graphOf([], {}, oneRule));
+  recorded.failNext('firewall');
+  await want(graphOf([]));
+  expect(await want(graphOf([], {}, oneRule))).toEqual(['firewall of 10.96.0.1: in 1', 'connect']);
+});
+
 test('another key goes to the interface that is there, and every peer gets its endpoint from the new paths', async () => {
   await want(graphOf(['a']));
   overlay.rekey(generateKeyPair());

@@ -1,5 +1,5 @@
 import type { Clock, Log } from '../../core/base/ports.ts';
-import type { FullGraph, GraphPeer } from '../../core/model/graph.ts';
+import type { FullGraph, GraphPeer, GraphSelf } from '../../core/model/graph.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { Firewall } from '../firewall/firewall.ts';
@@ -228,10 +228,7 @@ export class Overlay {
   async #bringUp(graph: FullGraph, now: number): Promise<void> {
     const { parts, interfaceName, listenPort, namespace, log } = this.#options;
     const { address, cidr } = graph.self;
-    if (namespace === undefined) {
-      const collisions = await parts.platform.collisions(cidr, interfaceName);
-      if (collisions.length > 0) throw collisionOf(cidr, collisions);
-    }
+    await this.#refuseCollisions(cidr);
     const { privateKey } = this.#keyPair;
     const where = { interfaceName, listenPort, ...(namespace !== undefined && { namespace }) };
     const tunnel = await this.#openTunnel({ ...where, privateKey, address, cidr, mtu: MTU, log });
@@ -304,19 +301,34 @@ export class Overlay {
     return paths;
   }
 
+  /** @throws OverlayCollision */
+  async #refuseCollisions(cidr: string): Promise<void> {
+    const { parts, interfaceName, namespace } = this.#options;
+    if (namespace !== undefined) return;
+    const collisions = await parts.platform.collisions(cidr, interfaceName);
+    if (collisions.length > 0) throw collisionOf(cidr, collisions);
+  }
+
   /** Whom the node no longer knows leaves the tunnel before the firewall forgets them, and newcomers come after it. */
   async #change(open: Open, graph: FullGraph, now: number): Promise<void> {
     const { tunnel, firewall, paths, peers } = open;
-    const { address, cidr } = graph.self;
-    if (address !== open.graph.self.address || cidr !== open.graph.self.cidr) await tunnel.setAddress(address, cidr);
+    if (graph.self.cidr !== open.graph.self.cidr) {
+      // The graph before is not wanted any more, and this one would take a network of the host away.
+      await this.#refuseCollisions(graph.self.cidr).catch(async (collision: unknown) => {
+        await this.#takeDown();
+        throw collision;
+      });
+    }
     const wanted = new Set(graph.peers.map(({ publicKey }) => publicKey));
-    const removed = [...peers.keys()].filter((key) => !wanted.has(key));
-    if (removed.length > 0) await tunnel.change([], removed);
-    for (const key of removed) peers.delete(key);
+    const narrowed = await narrow(open, graph.self, wanted).catch((error: unknown) => ({ error }));
     if (rulesOf(graph) !== open.rules) {
+      // Whatever becomes of these: those before are not wanted any more.
+      open.rules = '';
       await firewall.apply(graph.self, graph.firewall.full, now);
       open.rules = rulesOf(graph);
     }
+    // Rules keep out whom a tunnel that refuses changes still has.
+    if (narrowed) throw narrowed.error;
     const endpoints = await paths.admit(graph);
     const changed = graph.peers.filter(
       (peer) => String(peers.get(peer.publicKey)?.allowedIps) !== String(peer.allowedIps),
@@ -375,6 +387,18 @@ export class Overlay {
       });
     }
   }
+}
+
+/** The address of this node, and no peer that it no longer knows. */
+async function narrow(
+  { tunnel, peers, graph: { self } }: Open,
+  { address, cidr }: GraphSelf,
+  wanted: ReadonlySet<string>,
+): Promise<undefined> {
+  if (address !== self.address || cidr !== self.cidr) await tunnel.setAddress(address, cidr);
+  const removed = [...peers.keys()].filter((key) => !wanted.has(key));
+  if (removed.length > 0) await tunnel.change([], removed);
+  for (const key of removed) peers.delete(key);
 }
 
 function rulesOf({ self: { address, cidr }, firewall: { digest, full } }: FullGraph): string {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -24,6 +25,34 @@ test('a file that cannot be written is named with the reason, and nothing is lef
   expect(() => replacePrivateFile(name, 'text')).toThrow(StateNotWritten);
   expect(() => replacePrivateFile(name, 'text')).toThrow(`${name} cannot be written: EISDIR`);
   expect(readdirSync(directory)).toEqual(['held']);
+});
+
+test('a directory of others too keeps its mode, and is none for secrets where they write in it', () => {
+  const inside = (name: string) => path.join(directory, 'modes', name);
+  const [home, temporary, own] = [inside('home'), inside('temporary'), inside('own')];
+  for (const name of [home, temporary, own]) mkdirSync(name, { recursive: true });
+  mkdirSync(path.join(home, 'documents'));
+  chmodSync(home, 0o755);
+  chmodSync(temporary, 0o1777);
+  chmodSync(own, 0o755);
+  makePrivateDirectory(home);
+  makePrivateDirectory(own);
+  expect(() => makePrivateDirectory(temporary)).toThrow(`${temporary} is of others too: name a directory of its own`);
+  expect([home, temporary, own].map((name) => modeOf(name))).toEqual(['755', '777', '700']);
+  rmSync(path.join(directory, 'modes'), { recursive: true });
+});
+
+test('a file that does not fit is refused, and the one before stays', () => {
+  const name = path.join(directory, 'large.json');
+  replacePrivateFile(name, 'one');
+  // A limit on the size of files does what a disk does that gets full: it takes the beginning.
+  const limited = `trap '' XFSZ; ulimit -f 8; exec "$0" --input-type=module --eval "$1" "$2"`;
+  const script = `import { replacePrivateFile } from ${JSON.stringify(path.join(import.meta.dirname, 'private-file.ts'))};
+replacePrivateFile(process.argv[1], 'x'.repeat(1_000_000));`;
+  const { status, stderr } = spawnSync('sh', ['-c', limited, process.execPath, script, name], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, expect.stringContaining(`${name} cannot be written: EFBIG`)]);
+  expect(readFileSync(name, 'utf8')).toBe('one');
+  rmSync(name);
 });
 
 test('a file is replaced whole', () => {

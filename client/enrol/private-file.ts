@@ -3,14 +3,16 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '../../core/base/errors.ts';
@@ -35,7 +37,8 @@ export function replacePrivateFile(name: string, text: string): void {
   try {
     const file = openSync(draft, 'wx', 0o600);
     try {
-      writeSync(file, text);
+      // All of it: of what does not fit on a disk, writeSync leaves out the rest without an error.
+      writeFileSync(file, text);
       fsyncSync(file);
     } finally {
       closeSync(file);
@@ -49,9 +52,9 @@ export function replacePrivateFile(name: string, text: string): void {
 }
 
 /**
- * Makes a directory that only its owner can enter; one that is there already is narrowed to its owner.
+ * Makes a directory that only its owner can enter; one that is there already is narrowed to its owner, unless it is of others too.
  *
- * @throws MeshError `invalid_input` where a link of another user leads to what is not theirs
+ * @throws MeshError `invalid_input` where a link of another user leads to what is not theirs, or where others write in one of theirs
  */
 export function makePrivateDirectory(directory: string): void {
   refuseForeignLinks(directory);
@@ -60,10 +63,25 @@ export function makePrivateDirectory(directory: string): void {
   const follows = lstatSync(directory).isSymbolicLink() ? 0 : constants.O_NOFOLLOW;
   const handle = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | follows);
   try {
-    fchmodSync(handle, 0o700);
+    const { mode } = fstatSync(handle);
+    if (!isShared(directory, mode)) fchmodSync(handle, 0o700);
+    else if ((mode & OTHERS_WRITE) !== 0)
+      throw new MeshError(
+        'invalid_input',
+        `${directory} is of others too: name a directory of its own, such as one in it.`,
+      );
   } finally {
     closeSync(handle);
   }
+}
+
+const STICKY = 0o1000;
+const OTHERS_WRITE = 0o022;
+
+/** As /tmp, /etc and homes are: a host on which nobody else can enter them works no more. No directory of ours holds another. */
+function isShared(directory: string, mode: number): boolean {
+  if ((mode & 0o077) === 0) return false;
+  return (mode & STICKY) !== 0 || readdirSync(directory, { withFileTypes: true }).some((one) => one.isDirectory());
 }
 
 /** Who works as root in a directory of another user is not led out of it, on no part of its path. */

@@ -112,6 +112,21 @@ it('says what nft refused, and goes on with the rules it has', async () => {
   expect([await firewall.maintain(), state.loads]).toEqual([false, 1]);
 });
 
+it('lets rules end that it should replace and cannot, and keeps the next that nft takes', async () => {
+  const { state, firewall } = nft();
+  await firewall.apply(OWN, NOTHING, NOW);
+  await firewall.maintain();
+  state.refusal = 'no memory';
+  await expect(firewall.apply(OWN, NOTHING, NOW)).rejects.toThrow('no memory');
+  state.refusal = '';
+  state.time += LEASE_MS;
+  expect([await firewall.maintain(), state.renewals, state.loads]).toEqual([false, 0, 1]);
+  await firewall.apply(OWN, NOTHING, NOW);
+  await firewall.maintain();
+  state.time += LEASE_MS / 4;
+  expect([await firewall.maintain(), state.renewals, state.loads]).toEqual([false, 1, 2]);
+});
+
 it('puts nothing back after it was closed', async () => {
   const { state, firewall } = nft();
   await firewall.apply(OWN, NOTHING, NOW);

@@ -69,6 +69,8 @@ export function nftablesFirewall(
   const table = tableOf(interfaceName);
   const transactions = new OwnTransactions(table);
   let inForce: InForce | undefined;
+  /** Rules were asked for that nft did not take: those in force are not what the network permits, and end with their lease. */
+  let isBehind = false;
   let loads = 0;
   /** The load after which someone else removed something, as far as is told. */
   let removedAfter = 0;
@@ -125,7 +127,7 @@ export function nftablesFirewall(
   /** @returns false where something removed what it would renew */
   async function renew(lease: InForce): Promise<boolean> {
     const leasedAt = elapsed();
-    if (leasedAt - lease.leasedAt < leaseMs / RENEWALS_IN_A_LEASE) return true;
+    if (isBehind || leasedAt - lease.leasedAt < leaseMs / RENEWALS_IN_A_LEASE) return true;
     const text = transactions.marked(lease.load, renewal(interfaceName, lease.own, leaseMs));
     const { code } = await run('nft', ['-f', '-'], { stdin: text });
     if (code !== 0) return false;
@@ -133,24 +135,31 @@ export function nftablesFirewall(
     return true;
   }
 
-  async function isAsPut(loaded: InForce, isClose: boolean): Promise<boolean> {
-    const look = LOOKS.findLast((one) => isClose || elapsed() >= (nextAt.get(one) ?? 0)) ?? LOOKS[0];
+  /** Of rules that end with their lease the element that is leased is not looked at. */
+  function nextLook(isClose: boolean): Look {
+    if (isBehind) return LOOKS[1];
+    return LOOKS.findLast((one) => isClose || elapsed() >= (nextAt.get(one) ?? 0)) ?? LOOKS[0];
+  }
+
+  async function isAsPut(loaded: InForce, look: Look): Promise<boolean> {
     const before = (await seenOf(loaded)).get(look);
     return before !== GONE && (await see(look)) === before;
   }
 
   return {
     apply: (own, rules, now) =>
-      serialise(() =>
-        put({ own, textOf: (isGuarded) => renderRules(interfaceName, { own, rules, now, leaseMs, isGuarded }) }),
-      ),
+      serialise(async () => {
+        isBehind = true;
+        await put({ own, textOf: (isGuarded) => renderRules(interfaceName, { own, rules, now, leaseMs, isGuarded }) });
+        isBehind = false;
+      }),
     maintain: (look) =>
       serialise(async () => {
         if (!inForce) return false;
         // What is told is not looked at: between a load and the first look at it, that look would take what is left for whole.
         const isRemoved = removedAfter >= inForce.load;
         // Before anything that takes time: a machine that slept or was busy may have little left.
-        if (!isRemoved && (await renew(inForce)) && (await isAsPut(inForce, look === 'closely'))) {
+        if (!isRemoved && (await renew(inForce)) && (await isAsPut(inForce, nextLook(look === 'closely')))) {
           await isLeftUnguarded();
           return false;
         }

@@ -1,6 +1,7 @@
 import { parseInstant } from '../../core/base/time.ts';
 import { type IpRange, parseCidr } from '../../core/model/cidr.ts';
 import type { FirewallEntry } from '../../core/model/graph.ts';
+import { isPort } from '../../net/host-port.ts';
 
 export type PortProtocol = 'TCP' | 'UDP' | 'SCTP';
 export type Ports = readonly [from: number, to: number];
@@ -22,7 +23,6 @@ interface Block {
 }
 
 const FAMILIES = [4, 6] as const;
-const LAST_PORT = 65_535;
 const NO_PORTS = { TCP: [], UDP: [], SCTP: [] } as const;
 
 /**
@@ -96,10 +96,6 @@ function coalesced(ranges: readonly Ports[]): readonly Ports[] {
     else merged.push([from, to]);
   }
   return merged;
-}
-
-function isPort(port: number | undefined): port is number {
-  return port !== undefined && Number.isInteger(port) && port >= 1 && port <= LAST_PORT;
 }
 
 function compare(a: bigint, b: bigint): number {

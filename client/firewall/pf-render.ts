@@ -1,6 +1,7 @@
 import { parseInstant } from '../../core/base/time.ts';
 import { parseCidr } from '../../core/model/cidr.ts';
 import type { FirewallEntry, FirewallRules } from '../../core/model/graph.ts';
+import { isPort } from '../../net/host-port.ts';
 import { RELAY_ENDPOINTS } from '../relay-endpoints.ts';
 import { type OwnAddress, parseOwnAddress } from './own-address.ts';
 
@@ -78,10 +79,6 @@ function matchOf({ protocol, from, to }: FirewallEntry, icmp: string): string | 
   if (protocol === 'ICMP') return ` proto ${icmp}|`;
   if (protocol === 'SCTP' || !isPort(from) || !isPort(to) || from > to) return undefined;
   return ` proto ${protocol.toLowerCase()}| port ${from === to ? from : `${from}:${to}`}`;
-}
-
-function isPort(port: number | undefined): port is number {
-  return port !== undefined && Number.isInteger(port) && port >= 1 && port <= 65_535;
 }
 
 function inForceAt(entries: readonly FirewallEntry[], now: number): FirewallEntry[] {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
 import type { Log } from '../../core/base/ports.ts';
 import type { IpRange } from '../../core/model/cidr.ts';
@@ -12,6 +11,7 @@ import { Gatherer } from './gatherer.ts';
 import { hostCandidates } from './host-candidates.ts';
 import { removeSharingRules, sharingRules } from './rules.ts';
 import { isPortShared, selfTestAnswer } from './self-test.ts';
+import { addressesOf } from './server-addresses.ts';
 import { openPortSockets, type PortSockets } from './sockets.ts';
 
 /** How often this host's addresses are looked at, should nobody tell of a change. */
@@ -25,7 +25,6 @@ const MIN_TEST_GAP_MS = 1_000;
 /** Names of servers are asked for again after this long. */
 const RESOLVE_MS = 300_000;
 const MAX_SERVERS = 3;
-const DEFAULT_STUN_PORT = 3478;
 
 export interface IcePortOptions {
   readonly interfaceName: string;
@@ -249,14 +248,4 @@ export class IcePort {
     if (deadline === Infinity || this.#isClosed) return;
     this.#timer = setTimeout(() => this.#tick(), Math.max(1, deadline - this.#options.now()));
   }
-}
-
-/** The first address of each family of a host:port. */
-async function addressesOf(name: string): Promise<readonly Endpoint[]> {
-  const [, host = '', port] = /^\[?([^\]]+?)\]?(?::(\d+))?$/.exec(name) ?? [];
-  const found = await lookup(host, { all: true }).catch(() => []);
-  return [4, 6].flatMap((family) => {
-    const address = found.find((each) => each.family === family)?.address;
-    return address === undefined ? [] : [{ address, port: Number(port ?? DEFAULT_STUN_PORT) }];
-  });
 }

@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { Log } from '../../core/base/ports.ts';
+import { isPort } from '../../net/host-port.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 
 /** Bursts of checks of many peers must not be lost in the kernel. */
@@ -11,6 +12,7 @@ const PORT_TRIES = 8;
 /** The agent's own UDP port: one socket for each address family that the host has, same number. */
 export interface PortSockets {
   readonly port: number;
+  /** What cannot be sent, wherever it is to go, is lost as on the network. */
   send(to: Endpoint, bytes: Uint8Array): void;
   close(): Promise<void>;
 }
@@ -30,7 +32,10 @@ export async function openPortSockets(
       });
       return {
         port,
-        send: (to, bytes) => (isIPv6(to.address) ? ipv6 : ipv4)?.send(bytes, to.port, to.address),
+        send(to, bytes) {
+          // Node throws where the kernel would lose it: a datagram can come from port 0, and a graph or a file can name any.
+          if (isPort(to.port)) (isIPv6(to.address) ? ipv6 : ipv4)?.send(bytes, to.port, to.address);
+        },
         close: async () => {
           await Promise.all(
             [ipv4, ipv6].map((socket) => new Promise<void>((done) => (socket ? socket.close(done) : done()))),

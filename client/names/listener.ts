@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { isPort } from '../../net/host-port.ts';
 import { respond } from './respond.ts';
 import type { Zone } from './zone.ts';
 
@@ -50,7 +51,7 @@ export async function listenForQueries({ address, port, zone }: ListenerOptions)
   const { port: bound } = tcp.address() as AddressInfo;
   const udp = createSocket(address.includes(':') ? 'udp6' : 'udp4');
   udp.on('message', (bytes, from) => {
-    const answer = from.address === address ? respond(zone(), bytes) : undefined;
+    const answer = from.address === address && isPort(from.port) ? respond(zone(), bytes) : undefined;
     // Whoever does not get it asks again.
     if (answer) udp.send(answer, from.port, from.address, () => {});
   });

@@ -71,6 +71,18 @@ test('names are served over UDP and TCP, and the resolver of the host is told on
   expect(service.status).toMatchObject({ domain: null, server: null, resolver: null });
 });
 
+test('a resolver that programs do not ask is trouble until they do, and is told all the same', async () => {
+  let unasked = 'programs here ask another';
+  const calls: string[] = [];
+  const service = serviceWith([{ ...resolverThatRecords('one', true, calls), unasked: () => unasked }]);
+  service.use(graph(['db']));
+  await vi.waitUntil(() => service.status.resolver === 'one');
+  expect(calls).toContain('one set mesh0 prod.mesh.internal 127.0.0.1');
+  expect(service.status.trouble).toBe('programs here ask another');
+  unasked = '';
+  expect(service.status.trouble).toBe('');
+});
+
 test('a link that went and came back is told of again', async () => {
   const calls: string[] = [];
   const service = serviceWith([resolverThatRecords('one', true, calls)]);

@@ -34,8 +34,10 @@ export class NameService {
   #wanted: FullGraph | undefined;
   #listener: (Listener & { readonly address: string }) | undefined;
   #resolver: HostResolver | undefined;
-  /** What the host was told, and of which link: it forgets what it was told of one that is gone. */
-  #route = '';
+  /** What the host was told. */
+  #route: Route | undefined;
+  /** The same as text, and of which link: the host forgets what it was told of one that is gone. */
+  #told = '';
   #links = 0;
   #trouble = '';
   #working: Promise<void> | undefined;
@@ -53,7 +55,7 @@ export class NameService {
       domain: this.#zone?.domain ?? null,
       server: address === undefined ? null : `${address.includes(':') ? `[${address}]` : address}:${port}`,
       resolver: this.#resolver?.name ?? null,
-      trouble: this.#trouble,
+      trouble: this.#trouble || this.#unasked,
     };
   }
 
@@ -130,16 +132,19 @@ export class NameService {
 
   async #tell(route: Route): Promise<void> {
     const text = JSON.stringify([this.#links, route]);
-    if (text === this.#route) return;
+    if (text === this.#told) return;
     const { resolvers, interfaceName } = this.#options;
     // What an earlier agent left, which may have had other names or another way.
     for (const each of resolvers) if (each !== this.#resolver) await each.unset(interfaceName);
     const here = this.#resolver ?? (await firstHere(resolvers));
     await here?.set(route);
     this.#resolver = here;
-    this.#route = text;
+    this.#route = route;
+    this.#told = text;
     this.#say(here ? '' : hintOf(route));
-    if (here) this.#options.log.info({ by: here.name }, `names end in ${route.domain}`);
+    if (!here) return;
+    this.#options.log.info({ by: here.name }, `names end in ${route.domain}`);
+    if (this.#unasked) this.#options.log.warn({}, this.#unasked);
   }
 
   async #takeDown(): Promise<void> {
@@ -147,7 +152,13 @@ export class NameService {
     await this.#listener?.close();
     this.#listener = undefined;
     this.#resolver = undefined;
-    this.#route = '';
+    this.#route = undefined;
+    this.#told = '';
+  }
+
+  /** Looked at each time: who changes the host's files needs no restart to see it right. */
+  get #unasked(): string {
+    return (this.#route && this.#resolver?.unasked?.(this.#route)) ?? '';
   }
 
   #say(trouble: string): void {

@@ -53,6 +53,19 @@ describe('the link to the relay', () => {
     expect(one.link.dropped['relay-away']).toBe(3);
   });
 
+  it('remembers of nobody but its peers that they take packets coalesced, whoever a relay names', async () => {
+    const { port } = await startRelay();
+    const [one, two] = [node({ isPeer: () => false }), node()];
+    for (const { link, use } of [one, two]) {
+      use(port);
+      await expect.poll(() => link.state).toBe('ready');
+    }
+    two.link.forward(one.id, Uint8Array.of(9), 0);
+    await expect.poll(() => one.packets).toEqual([`${two.id} 9`]);
+    one.link.forward(two.id, Uint8Array.of(4, 1, 4, 2), 2);
+    await expect.poll(() => two.packets).toEqual([`${one.id} 4,1`, `${one.id} 4,2`]);
+  });
+
   it('knows who is at the relay', async () => {
     const { port } = await startRelay();
     const [one, two, three] = [node(), node(), node()];
@@ -207,7 +220,7 @@ function credentialOf({ publicKey }: KeyPair, token: string, expiresAt = Date.no
   return mintCredential(relayKeysOf(token), { workspace: workspaceTagOf('w'), publicKey, expiresAt });
 }
 
-function node({ onReady = () => {} } = {}) {
+function node({ onReady = () => {}, isPeer = (): boolean => true } = {}) {
   const pair = generateKeyPair();
   const self = {
     pair,
@@ -227,6 +240,7 @@ function node({ onReady = () => {} } = {}) {
     keyPair: pair,
     now: () => performance.now() + self.skipMs,
     random: () => 0,
+    isPeer,
     log: { ...silentLog, debug: (fields) => self.waits.push(Number(fields['wait'])) },
     onReady: () => {
       self.readies += 1;

@@ -47,6 +47,8 @@ export interface RelayLinkOptions {
   readonly isBacked?: () => boolean;
   /** It says that the credential is used up, by its clock. Told once a minute at most. */
   readonly onExpired?: () => void;
+  /** Whether this is a peer of this node: left out, anybody is. A relay may name as many others as it likes. */
+  readonly isPeer?: (id: bigint) => boolean;
   /** The first packet since the relay was heard of: `look` is to be called again and again, until it is heard of. */
   readonly onUse?: () => void;
   readonly onReady: () => void;
@@ -299,6 +301,10 @@ export class RelayLink {
     for (const event of session.client.receive(chunk, now)) this.#handle(session, event);
   }
 
+  #isPeer(id: bigint): boolean {
+    return this.#options.isPeer?.(id) ?? true;
+  }
+
   /** With each new credential a relay whose clock is ahead says it again at once. */
   #expired(): void {
     const now = this.#options.now();
@@ -322,7 +328,8 @@ export class RelayLink {
     const { onReady, onPackets, onProbed } = this.#options;
     switch (event.type) {
       case 'forward':
-        if (event.takesCoalesced && !session.takers.has(event.peer)) session.takers.add(event.peer);
+        if (event.takesCoalesced && !session.takers.has(event.peer) && this.#isPeer(event.peer))
+          session.takers.add(event.peer);
         this.received.packets += countOf(event.packets, event.segment);
         onPackets(event.peer, event.packets, event.segment);
         return;

@@ -267,6 +267,7 @@ export class Relays {
       now,
       random,
       log,
+      isPeer: (id) => this.#options.publicKeyOf(id) !== undefined,
       isBacked: () => this.#readyCount() > (link.state === 'ready' ? 1 : 0),
       onUse: () => {
         if (this.areSeveral) this.#looker ??= setTimeout(() => this.#look(), LOOK_MS);

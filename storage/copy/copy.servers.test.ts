@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../core/base/silent-log.ts';
-import { hasMongod, type ReplicaSet, startReplicaSet } from '../../test/kits/servers/replica-set.ts';
+import { type Databases, hasMongod } from '../../test/kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../../test/kits/servers/shared-replica-set.ts';
 import { draft, outcome, START, testClock, WHY, WS } from '../contract/kit.ts';
 import { openCopySource, openCopyTarget, openStore } from '../open.ts';
 import { verifyDatabase } from '../sqlite/verify/verify.ts';
@@ -13,9 +14,9 @@ import type { CopySource } from './place.ts';
 
 describe.skipIf(!hasMongod)('between a file and a replica set', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'mesh-copy-'));
-  let servers: ReplicaSet;
+  let servers: Databases;
   beforeAll(async () => {
-    servers = await startReplicaSet();
+    servers = await shareReplicaSet();
   });
   afterAll(async () => {
     await servers.stop();
@@ -131,6 +132,48 @@ describe.skipIf(!hasMongod)('between a file and a replica set', () => {
     await expect(copy(url, url)).rejects.toThrow('is not empty');
   });
 
+  test('of two that are moved at once to different places one alone is', async () => {
+    const [url, first, second] = [servers.url('twice'), path.join(folder, 'i.db'), path.join(folder, 'j.db')];
+    const answers = await filled(url);
+    const meanwhile = openCopySource(url);
+    const heads = async () => {
+      // It had looked before the first one held it.
+      await copy(url, second, { moved: async () => undefined }).catch(() => undefined);
+      return (await meanwhile).heads();
+    };
+    await expect(copy(url, first, { heads })).rejects.toThrow('another meshd copy of mongodb://');
+    await (await meanwhile).close();
+    await expect(opened(url)).rejects.toThrow(`was moved to sqlite:${second}`);
+    expect(await answersOf(await opened(second))).toEqual(answers);
+  });
+
+  test('one that another one has overtaken does not say that it is whole', async () => {
+    const [first, second, url] = [path.join(folder, 'k.db'), path.join(folder, 'l.db'), servers.url('overtaken')];
+    for (const file of [first, second]) await filled(file);
+    const retire = async () => void (await copy(second, url));
+    await expect(copy(first, url, { retire })).rejects.toThrow('another meshd copy to mongodb://');
+    await opened(url);
+  });
+
+  test('a database that somebody began to use a moment ago is no target, nor used by who came a moment before', async () => {
+    const mark = { installation: 'mesh:1/', from: 'elsewhere', at: START };
+    const [used, open] = [servers.url('raced'), servers.url('raced2')];
+    const targets = [await openCopyTarget(used, START), await openCopyTarget(open, START)];
+    onTestFinished(async () => {
+      for (const target of targets) await target.close();
+    });
+    for (const target of targets) expect(await target.find()).toEqual({ is: 'empty' });
+    const [one, other] = [await opened(used), await opened(open)];
+    await one.commit(WS, [{ op: 'create', record: draft('a') }], WHY);
+    await expect(targets[0]?.begin(mark, 'of-1')).rejects.toThrow('somebody has begun to use');
+    expect(await one.revision(WS)).toBe(1);
+    await targets[1]?.begin(mark, 'of-1');
+    expect(await outcome(other.commit(WS, [{ op: 'create', record: draft('a') }], WHY))).toMatchObject({
+      code: 'unavailable',
+      subject: expect.stringContaining('is a copy of elsewhere'),
+    });
+  });
+
   test('what was moved away from is taken again, where it has nothing that is not in what is moved', async () => {
     const [file, url] = [path.join(folder, 'f.db'), servers.url('again')];
     await filled(url);
@@ -144,10 +187,10 @@ describe.skipIf(!hasMongod)('between a file and a replica set', () => {
   });
 
   test('a database of another program is no target', async () => {
-    await servers.client.db('theirs').collection('things').insertOne({ a: 1 });
+    await servers.db('theirs').collection('things').insertOne({ a: 1 });
     const file = path.join(folder, 'g.db');
     await filled(file);
-    await expect(copy(file, servers.url('theirs'))).rejects.toThrow('/theirs is not empty');
-    expect(await servers.client.db('theirs').collection('things').countDocuments()).toBe(1);
+    await expect(copy(file, servers.url('theirs'))).rejects.toThrow(/theirs is not empty/);
+    expect(await servers.db('theirs').collection('things').countDocuments()).toBe(1);
   });
 });

@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import { formatInstant } from '../../core/base/time.ts';
-import type { Moved } from '../copy/moved.ts';
 import type { CopySource } from '../copy/place.ts';
 import { unavailable } from '../unavailable.ts';
 import { type Connection, connect } from './connect.ts';
@@ -21,26 +21,38 @@ export async function openMongoSource(url: string): Promise<CopySource> {
     await connection.close();
     throw error;
   }
-  const { run, workspaces, schema } = connection;
+  const { run, workspaces, schema, transaction } = connection;
   const place = placeOf(connection);
-  const mark = (moved: Moved) =>
-    run((session) => schema.updateOne({ _id: 'moved' }, { $set: { moved } }, { session, upsert: true }));
+  /** Who moves it: who began last. */
+  const id = randomUUID();
+  let isHeld = false;
   return {
     ...contentsOf(connection),
     place,
     moved: () => movedOf(connection),
     async hold(moved) {
       await requireNobody(connection, place);
-      await mark(moved);
+      isHeld = true;
+      const mark = { $set: { moved: { ...moved, run: id } } };
+      await run((session) => schema.updateOne({ _id: 'moved' }, mark, { session, upsert: true }));
       await run((session) => touch(schema, session));
       await run((session) => workspaces.updateMany({}, { $set: { moved: true } }, { session }));
     },
-    async release() {
-      await run((session) => workspaces.updateMany({}, { $unset: { moved: '' } }, { session }));
-      await run((session) => schema.deleteOne({ _id: 'moved' }, { session }));
-    },
+    /** What another one holds since stays as it is, unless it is given up by who holds nothing. */
+    release: () =>
+      transaction(async (session) => {
+        const filter = { _id: 'moved' as const, ...(isHeld && { 'moved.run': id }) };
+        const { deletedCount } = await schema.deleteOne(filter, { session });
+        if (isHeld && deletedCount === 0) return;
+        await workspaces.updateMany({}, { $unset: { moved: '' } }, { session });
+      }),
     async retire(moved) {
-      await mark(moved);
+      const mark = { $set: { moved: { ...moved, run: id } } };
+      const { matchedCount } = await run((session) =>
+        schema.updateOne({ _id: 'moved', 'moved.run': id }, mark, { session }),
+      );
+      if (matchedCount === 0)
+        throw unavailable(`another meshd copy of ${place} has begun meanwhile, and this one ends`);
     },
     close: connection.close,
   };

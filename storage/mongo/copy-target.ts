@@ -12,10 +12,14 @@ import { WRITINGS } from './write-rows.ts';
 /** A database, which says of itself that it is no whole one until it is. @throws StoreError `unavailable` */
 export async function openMongoTarget(url: string): Promise<CopyTarget> {
   const connection = await connect(url);
-  const { run, workspaces, schema } = connection;
+  const { run, workspaces, schema, transaction } = connection;
   const place = placeOf(connection);
   /** Who copies: who began last. */
   const id = randomUUID();
+  let wasEmpty = false;
+  const requireLast = (begun: { readonly run: string } | undefined) => {
+    if (begun?.run !== id) throw unavailable(`another meshd copy to ${place} has begun meanwhile, and this one ends`);
+  };
 
   return {
     place,
@@ -23,11 +27,17 @@ export async function openMongoTarget(url: string): Promise<CopyTarget> {
       const [mark, moved] = [await copyMarkOf(connection), await movedOf(connection)];
       if (mark) return { is: 'unfinished', mark };
       if (moved?.done) return { is: 'retired', contents: contentsOf(connection) };
-      return { is: moved || (await hasDocuments(connection)) ? 'used' : 'empty' };
+      wasEmpty = !moved && !(await hasDocuments(connection));
+      return { is: wasEmpty ? 'empty' : 'used' };
     },
     async begin(mark, keys) {
       const copy = { ...mark, run: id };
       await run((session) => schema.updateOne({ _id: 'copy' }, { $set: { copy } }, { session, upsert: true }));
+      // From here on none starts there; one may have, a moment ago.
+      if (wasEmpty && (await hasDocuments(connection))) {
+        await run((session) => schema.deleteOne({ _id: 'copy', 'copy.run': id }, { session }));
+        throw unavailable(`somebody has begun to use ${place}, so it was left as it is: name an empty one`);
+      }
       for (const collection of collectionsOf(connection)) {
         if (collection.collectionName !== schema.collectionName) await collection.drop();
       }
@@ -41,8 +51,7 @@ export async function openMongoTarget(url: string): Promise<CopyTarget> {
       await run((session) => workspaces.replaceOne({ _id }, document, { session, upsert: true }));
     },
     async write({ name }, part, rows) {
-      const begun = await copyMarkOf(connection);
-      if (begun?.run !== id) throw unavailable(`another meshd copy to ${place} has begun meanwhile, and this one ends`);
+      requireLast(await copyMarkOf(connection));
       const operations = WRITINGS[part](name, rows as never) as AnyBulkWriteOperation[];
       // Written twice where an answer was lost: it is the same both times.
       const collection = connection[part] as unknown as Collection;
@@ -50,7 +59,10 @@ export async function openMongoTarget(url: string): Promise<CopyTarget> {
     },
     written: async () => contentsOf(connection),
     async finish() {
-      await run((session) => schema.deleteOne({ _id: 'copy', 'copy.run': id }, { session }));
+      await transaction(async (session) => {
+        requireLast((await schema.findOne({ _id: 'copy' }, { session }))?.copy);
+        await schema.deleteOne({ _id: 'copy' }, { session });
+      });
       return undefined;
     },
     close: connection.close,

@@ -130,8 +130,8 @@ export interface SchemaDoc {
   readonly version?: number;
   /** Counts the workspaces that were made, and the moves: each two of them meet here. */
   readonly begun?: number;
-  readonly moved?: Moved;
-  /** `run` is that of the process that writes it. */
+  /** `run` is that of the process that copies. */
+  readonly moved?: Moved & { readonly run?: string };
   readonly copy?: CopyMark & { readonly run: string };
 }
 

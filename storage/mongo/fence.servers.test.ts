@@ -129,8 +129,8 @@ describe.skipIf(!hasMongod)('a former holder of a lease', () => {
 });
 
 /** Whether somebody is held up by the transaction of another at the lease. */
-async function waitsAtLease({ client }: ReplicaSet): Promise<boolean> {
-  const waiting = await client
+async function waitsAtLease(servers: ReplicaSet): Promise<boolean> {
+  const waiting = await servers
     .db('admin')
     .aggregate([{ $currentOp: {} }, { $match: { 'command.findAndModify': 'lease', writeConflicts: { $gt: 0 } } }], {
       readConcern: { level: 'local' },

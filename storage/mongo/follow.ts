@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { ChangeStream, Timestamp } from 'mongodb';
-import type { Commit, Log } from '../../core/base/ports.ts';
+import { type Commit, type Log, StoreError } from '../../core/base/ports.ts';
 import type { Feed } from '../feed.ts';
 import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
@@ -28,16 +28,23 @@ interface Moved {
   readonly revision: number;
 }
 
-/** @param settled resolves once what this process writes now is published, which need not be read then */
+export interface FollowOptions {
+  readonly log: Log;
+  /** Resolves once what this process writes now is published, which need not be read then. */
+  readonly settled: () => Promise<void>;
+  /** Part of what others wrote can be told no more: what is known here is not to be relied on. */
+  readonly onGap: (error: StoreError) => void;
+}
+
 export async function follow(
   connection: Connection,
   feed: Feed,
-  log: Log,
-  settled: () => Promise<void>,
+  { log, settled, onGap }: FollowOptions,
 ): Promise<Follower> {
   /** By workspace, the newest revision that was published, or was there before. */
   const published = new Map<string, number>();
   const reading = new Map<string, Promise<void>>();
+  const damaged = new Set<string>();
   let stream: ChangeStream | undefined;
   /** Resolves once the server has begun a stream, or has not: one that is closed before would begin on a new connection. */
   let begun = Promise.withResolvers<void>();
@@ -57,7 +64,7 @@ export async function follow(
         for await (const change of stream as AsyncIterable<Change>) {
           await settled();
           const moved = movedBy(change);
-          if (moved) await upTo(moved.ws, moved.revision);
+          if (moved) await hear(moved);
         }
       } catch (error) {
         begun.resolve();
@@ -77,12 +84,21 @@ export async function follow(
       if (closed) return first;
       try {
         const since = await operationTime(connection);
-        for (const { ws, revision } of await headsOf(connection)) await upTo(ws, revision);
+        for (const moved of await headsOf(connection)) await hear(moved);
         return since;
       } catch (error) {
         if (closed) return first;
         log.warn({ error }, 'the store does not answer: it is asked again');
       }
+    }
+  }
+
+  /** A log that is damaged is told of no further, and keeps nobody from hearing of the others. */
+  async function hear({ ws, revision }: Moved): Promise<void> {
+    try {
+      await upTo(ws, revision);
+    } catch (error) {
+      if (!damaged.has(ws)) throw error;
     }
   }
 
@@ -101,9 +117,22 @@ export async function follow(
   }
 
   async function publishNews(workspace: string): Promise<void> {
-    const news = await readNews(connection, workspace, published.get(workspace) ?? 0);
+    const news = await readNews(connection, workspace, published.get(workspace) ?? 0).catch((error: unknown) => {
+      throw error instanceof StoreError && error.code === 'compacted' ? missed(error) : error;
+    });
     for (const commit of news) publish(commit);
-    if (news.length === 0) throw unavailable(`the log of ${workspace} has less than its head says`);
+    if (news.length > 0) return;
+    const error = unavailable(`the log of ${workspace} has less than its head says`);
+    if (!damaged.has(workspace)) log.error({ error, workspace }, 'a log is damaged: mesh audit verify says more');
+    damaged.add(workspace);
+    throw error;
+  }
+
+  /** Who relies on what it was told would take a right that ended meanwhile for good. */
+  function missed({ subject }: StoreError): StoreError {
+    const gap = unavailable(`this control plane was away for longer than changes are kept for it (${subject})`);
+    onGap(gap);
+    return gap;
   }
 
   function publish(commit: Commit): void {

@@ -6,7 +6,7 @@ import { type Outcome, type WriteJob, writeGroup } from './group.ts';
 /** Makes writes one group after the other; what arrives while one is written shares the next transaction. */
 export interface GroupCommit {
   enqueue(job: WriteJob): Promise<Commit | undefined>;
-  /** Resolves once what is written now has been told. */
+  /** Resolves once the group that is written now has been told, however many wait behind it. */
   settled(): Promise<void>;
   /** Takes no more, and resolves once all that was queued is written. */
   close(): Promise<void>;
@@ -31,12 +31,16 @@ export function buildGroupCommit(
 ): GroupCommit {
   const queue: Queued[] = [];
   let writing: Promise<void> | undefined;
+  let group: Promise<void> = Promise.resolve();
   let closed = false;
 
   async function writeAll(): Promise<void> {
     // What is asked for in the same tick goes along.
     await new Promise((resolve) => setImmediate(resolve));
-    while (queue.length > 0) await write(queue.splice(0, sizeOfGroup(queue)));
+    while (queue.length > 0) {
+      group = write(queue.splice(0, sizeOfGroup(queue)));
+      await group;
+    }
     // In the same step as the look at the queue: who comes next begins anew.
     writing = undefined;
   }
@@ -58,8 +62,17 @@ export function buildGroupCommit(
         continue;
       }
       const { commit } = outcome;
-      if (commit && commit.changes.length > 0) await tell(commit);
+      if (commit && commit.changes.length > 0) await toldOf(commit);
       resolve(commit);
+    }
+  }
+
+  /** It stands, whatever becomes of telling of it: whoever asks next waits until it is told. */
+  async function toldOf(commit: Commit): Promise<void> {
+    try {
+      await tell(commit);
+    } catch (error) {
+      log.warn({ error, workspace: commit.workspace }, 'a commit could not be told of yet');
     }
   }
 
@@ -73,7 +86,7 @@ export function buildGroupCommit(
         queue.push({ job, resolve, reject });
         writing ??= writeAll();
       }),
-    settled: () => writing ?? Promise.resolve(),
+    settled: () => group,
     async close() {
       closed = true;
       await writing;

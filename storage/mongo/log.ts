@@ -26,7 +26,11 @@ export async function readCommits(connection: Connection, ws: string, from: numb
   }
 }
 
-/** As `commits` of the port, and with the changes of kinds without history, as far as they are still there. */
+/**
+ * As `commits` of the port, and with the changes of kinds without history, which are there for an hour.
+ *
+ * @throws StoreError `compacted`
+ */
 export function readNews(connection: Connection, ws: string, from: number): Promise<Commit[]> {
   return readPage(connection, ws, from, PAGE, true);
 }
@@ -59,7 +63,7 @@ function readPage(
           superseded.get(`${key}@${entry.revision}`),
         );
       });
-      if (read.includes(undefined) && !isNews) throw new StoreError('compacted', `${ws} at revision ${entry.revision}`);
+      if (read.includes(undefined)) throw new StoreError('compacted', `${ws} at revision ${entry.revision}`);
       return { ...entry, workspace: ws, changes: read.filter((change) => change !== undefined) };
     });
   });

@@ -1,18 +1,21 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
-import type { Commit, Store } from '../../core/base/ports.ts';
+import type { Commit, Store, StoreError } from '../../core/base/ports.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
-import { hasMongod, type ReplicaSet, startLoneServer, startReplicaSet } from '../../test/kits/servers/replica-set.ts';
+import { type Databases, hasMongod, startLoneServer } from '../../test/kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../../test/kits/servers/shared-replica-set.ts';
 import { draft, outcome, peer, testClock, WHY, WS } from '../contract/kit.ts';
 import { openStore } from '../open.ts';
 import { connect } from './connect.ts';
 import { examineMongo } from './examine.ts';
+import { writeGroup } from './group.ts';
+import { openMongoStore } from './store.ts';
 
 describe.skipIf(!hasMongod)('a database that several processes have open', () => {
-  let servers: ReplicaSet;
+  let servers: Databases;
   let databases = 0;
   beforeAll(async () => {
-    servers = await startReplicaSet();
+    servers = await shareReplicaSet();
   });
   afterAll(() => servers.stop());
 
@@ -96,6 +99,65 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
     }
   });
 
+  test('a process that writes without a pause is told of what others commit', async () => {
+    const [one, other] = await pair();
+    const told = new Set<number>();
+    one.onCommit(({ workspace, revision }) => workspace === WS && told.add(revision));
+    let writes = 0;
+    const isTold = new Promise<number>((resolve) =>
+      one.onCommit(({ workspace }) => workspace === WS && resolve(writes)),
+    );
+    const writer = async () => {
+      while (!told.has(1) && writes < 3_000) {
+        writes += 1;
+        await one.commit('w_busy', create(`n${writes}`), WHY);
+      }
+    };
+    const writers = [writer(), writer(), writer()];
+    await other.commit(WS, create('a'), WHY);
+    await Promise.all(writers);
+    expect(await isTold).toBeLessThan(3_000);
+  });
+
+  test('one that was away until changes were no longer kept for it relies on nothing that it knew', async () => {
+    const url = freshUrl();
+    const { promise: gap, resolve: onGap } = Promise.withResolvers<StoreError>();
+    const one = await openMongoStore({ url, clock: testClock(), log: silentLog, onGap });
+    onTestFinished(() => one.close());
+    const token = { kind: 'Token', name: 't' } as const;
+    await one.commit(WS, create('t', { kind: 'Token', uid: 'tok_t' }), WHY);
+    const connection = await connect(url);
+    onTestFinished(() => connection.close());
+    const heard: number[] = [];
+    one.onCommit(({ revision }) => heard.push(revision));
+    await connection.transaction(async (session) => {
+      await writeGroup(connection, session, [{ workspace: WS, ops: [{ op: 'delete', key: token }], context: WHY }], 0);
+      // As the server does an hour later, while nobody has read it.
+      await connection.versions.deleteMany({ expires: { $exists: true } }, { session });
+    });
+    expect(await outcome(one.caughtUp([WS]))).toMatchObject({
+      code: 'unavailable',
+      subject: expect.stringContaining('away for longer than changes are kept'),
+    });
+    expect((await gap).subject).toContain(`${WS} at revision 2`);
+    expect(heard).toEqual([]);
+  });
+
+  test('a damaged log of one workspace keeps nobody from hearing of the others', async () => {
+    const url = freshUrl();
+    const [one, other, connection] = [await openAt(url), await openAt(url), await connect(url)];
+    onTestFinished(() => connection.close());
+    const heard = new Set<string>();
+    one.onCommit(({ workspace }) => heard.add(workspace));
+    await connection.transaction(async (session) => {
+      await writeGroup(connection, session, [{ workspace: 'w_damaged', ops: create('a'), context: WHY }], 0);
+      await connection.log.deleteMany({ '_id.ws': 'w_damaged' }, { session });
+    });
+    expect(await outcome(one.caughtUp(['w_damaged']))).toMatchObject({ code: 'unavailable' });
+    await other.commit(WS, create('a'), WHY);
+    await expect.poll(() => [...heard]).toEqual([WS]);
+  });
+
   test('what one has acknowledged every other was told of once it is caught up', async () => {
     const stores = await together(3);
     const heard = stores.map((store) => {
@@ -142,7 +204,7 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
     expect(await again.shared?.claim('keys 9')).toEqual(renewed);
     await again.close();
     // As mongorestore does: the same documents in collections that are new.
-    const database = servers.client.db(`shared_${databases}`);
+    const database = servers.db(`shared_${databases}`);
     await database
       .collection('workspace')
       .aggregate([{ $out: 'restored' }])
@@ -181,7 +243,7 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
   test('a newer schema, a lost index and a server that is in no replica set are refused, with what to do', async () => {
     const url = freshUrl();
     await (await openStore(url, { clock: testClock(), log: silentLog })).close();
-    const database = servers.client.db(`shared_${databases}`);
+    const database = servers.db(`shared_${databases}`);
     const open = () => outcome(openStore(url, { clock: testClock(), log: silentLog }));
     await database.collection('record').dropIndex('unique');
     expect(await open()).toMatchObject({

@@ -14,11 +14,17 @@ export async function requireInUse(connection: Connection): Promise<void> {
 
 /**
  * Of a workspace that is made, which has no mark of its own yet, in that transaction. It writes to what a move writes to
- * first: of the two, one sees the other. @throws StoreError `unavailable`
+ * first: of the two, one sees the other. Where a copy is written to the database none is made either. @throws StoreError
+ * `unavailable`
  */
-export async function requireBegun({ schema }: Connection, session: ClientSession): Promise<void> {
+export async function requireBegun(connection: Connection, session: ClientSession): Promise<void> {
+  const { schema } = connection;
   await touch(schema, session);
-  if (await schema.findOne({ _id: 'moved' }, { session })) requireHere({ moved: true });
+  const marks = await schema.find({ _id: { $in: ['moved', 'copy'] } }, { session }).toArray();
+  for (const { moved, copy } of marks) {
+    if (moved) requireHere({ moved: true });
+    if (copy) throw unavailable(unfinishedRefusal(`the database ${placeOf(connection)}`, copy));
+  }
 }
 
 /** What a move does before it marks the workspaces that are there. */

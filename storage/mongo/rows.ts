@@ -4,7 +4,7 @@ import type { Row, Rows } from '../apply-batch.ts';
 import { packBody } from '../body.ts';
 import { keyOf, type RecordDoc, recordId, type VersionDoc, versionId } from './documents.ts';
 
-/** So long other control planes can hear of a change of what keeps no history. */
+/** So long other control planes can hear of a change of what keeps no history, also where the clock of this host is behind. */
 const EXPIRES_MS = 3_600_000;
 
 export interface LoadedRow extends Row {
@@ -90,7 +90,7 @@ export class LoadedRows implements Rows<LoadedRow> {
       until: this.#revision,
       untilAt: this.#at,
       body: isKept ? packBody(body) : body,
-      ...(!isKept && { expires: new Date(Date.now() + EXPIRES_MS) }),
+      ...(!isKept && { expires: new Date(Math.max(this.#at, Date.now()) + EXPIRES_MS) }),
     });
   }
 

@@ -1,21 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { SharedState } from '../../core/base/shared.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { TRACE_LIMITS } from '../../core/model/call-trace.ts';
-import { hasMongod, type ReplicaSet, startReplicaSet } from '../../test/kits/servers/replica-set.ts';
+import { type Databases, hasMongod } from '../../test/kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../../test/kits/servers/shared-replica-set.ts';
 import { cellsContract } from '../contract/cells.ts';
 import { openStore } from '../open.ts';
 
 const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
 
 describe.skipIf(!hasMongod)('what control planes share', () => {
-  let servers: ReplicaSet;
+  let servers: Databases;
   let databases = 0;
   const clock = { time: Date.now(), now: () => clock.time };
   let one: SharedState;
   let other: SharedState;
   beforeAll(async () => {
-    servers = await startReplicaSet();
+    servers = await shareReplicaSet();
     [one, other] = await pair();
   });
   afterAll(() => servers.stop());
@@ -99,12 +100,25 @@ describe.skipIf(!hasMongod)('what control planes share', () => {
     expect([await one.messages.read(), await other.messages.read()]).toEqual([[], []]);
   });
 
+  test('a message ends by the clock that all go by, whatever the host shows that posts it', async () => {
+    const { time } = clock;
+    clock.time = time + 1_000_000;
+    onTestFinished(() => {
+      clock.time = time;
+    });
+    await one.messages.post(['of another hour']);
+    const found = await servers
+      .db(`kept_together_${databases}`)
+      .collection('message')
+      .findOne({ text: 'of another hour' });
+    expect(found?.['gone'].getTime()).toBe(clock.time + 60_000);
+  });
+
   test('what is over is cleared away by the server, later than it counts', async () => {
-    const { client } = servers;
     for (const collection of ['cell', 'count', 'call', 'message']) {
-      const indexes = await client.db(`kept_together_${databases}`).collection(collection).indexes();
+      const indexes = await servers.db(`kept_together_${databases}`).collection(collection).indexes();
       expect(indexes).toContainEqual(expect.objectContaining({ key: { gone: 1 }, expireAfterSeconds: 0 }));
-      const [doc] = await client.db(`kept_together_${databases}`).collection(collection).find().toArray();
+      const [doc] = await servers.db(`kept_together_${databases}`).collection(collection).find().toArray();
       expect(doc?.['gone'].getTime()).toBeGreaterThan(clock.time);
     }
   });

@@ -21,7 +21,7 @@ export function sharedState(connection: Connection, clock: Clock): SharedState {
     cells: (space, parse) => cellsIn(connection, clock, space, parse),
     counts: countsIn(connection),
     calls: callsIn(connection, clock),
-    messages: messagesIn(connection),
+    messages: messagesIn(connection, clock),
   };
 }
 
@@ -82,19 +82,19 @@ function callsIn({ calls }: Connection, clock: Clock): SharedCalls {
   };
 }
 
-/** Until a message is cleared away: by then every control plane that reads has read it. By the clocks of hosts, as the server's. */
+/** Until a message is cleared away: by then every control plane that reads has read it. */
 const MESSAGE_MS = 60_000;
 /** So long it is known that one was read, which it is no more once it is gone. */
 const KNOWN_MS = 5 * MESSAGE_MS;
 
 /** There are as many as control planes post in a minute or two: each that is there and not known yet is read. */
-function messagesIn({ messages }: Connection): SharedMessages {
+function messagesIn({ messages }: Connection, clock: Clock): SharedMessages {
   const self = randomUUID();
   let known: readonly { readonly _id: ObjectId; readonly readAt: number }[] = [];
   return {
     async post(texts) {
       if (texts.length === 0) return;
-      const gone = new Date(Date.now() + MESSAGE_MS);
+      const gone = new Date(clock.now() + MESSAGE_MS);
       await asking(() =>
         messages.insertMany(
           texts.map((text) => ({ _id: new ObjectId(), from: self, text, gone })),

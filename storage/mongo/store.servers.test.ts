@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { Clock } from '../../core/base/ports.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
-import { hasMongod, type ReplicaSet, startReplicaSet } from '../../test/kits/servers/replica-set.ts';
+import { type Databases, hasMongod } from '../../test/kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../../test/kits/servers/shared-replica-set.ts';
 import { storeContract } from '../contract.test-suite.ts';
 import { openMongoStore } from './store.ts';
 
 describe.skipIf(!hasMongod)('on a replica set of three', () => {
-  let servers: ReplicaSet;
+  let servers: Databases;
   let opened = 0;
   beforeAll(async () => {
-    servers = await startReplicaSet();
+    servers = await shareReplicaSet();
   });
   afterAll(() => servers.stop());
 
@@ -21,7 +22,7 @@ describe.skipIf(!hasMongod)('on a replica set of three', () => {
       ...store,
       async close() {
         await store.close();
-        await servers.client.db(name).dropDatabase();
+        await servers.db(name).dropDatabase();
       },
     };
   });

@@ -1,4 +1,5 @@
-import type { Clock, Commit, Log } from '../../core/base/ports.ts';
+import { endProcess } from '../../core/base/end-process.ts';
+import type { Clock, Commit, Log, StoreError } from '../../core/base/ports.ts';
 import { buildFeed } from '../feed.ts';
 import type { OpenStore } from '../open.ts';
 import { noUpkeep } from '../upkeep.ts';
@@ -20,6 +21,8 @@ export interface MongoStoreOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly leaseClock?: LeaseClock;
+  /** Some of what others wrote can be told no more. Unless set the process ends, so that its supervisor starts it anew. */
+  readonly onGap?: (error: StoreError) => void;
 }
 
 /** A store on a replica set, which any number of processes can have open for writing. @throws StoreError `unavailable` */
@@ -37,12 +40,12 @@ export async function openMongoStore({ url, ...options }: MongoStoreOptions): Pr
 
 async function storeOn(
   connection: Connection,
-  { clock, log, leaseClock = 'server' }: Omit<MongoStoreOptions, 'url'>,
+  { clock, log, leaseClock = 'server', onGap = endProcess }: Omit<MongoStoreOptions, 'url'>,
 ): Promise<OpenStore> {
   const reads = readsOn(connection);
   const feed = buildFeed(log, reads.commits);
   const groupCommit = buildGroupCommit(connection, clock, log, (commit) => follower.own(commit));
-  const follower = await follow(connection, feed, log, groupCommit.settled);
+  const follower = await follow(connection, feed, { log, settled: groupCommit.settled, onGap });
   const newest = newestHeads(connection);
   let closing: Promise<void> | undefined;
 

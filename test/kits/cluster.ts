@@ -6,10 +6,10 @@ import { startBalancer } from './balancer.ts';
 import { type Api, apiOf, configure } from './http/harness.ts';
 import { type Meshd, startMeshd } from './process/meshd.ts';
 import { launcher } from './process/run-command.ts';
-import type { ReplicaSet } from './servers/replica-set.ts';
+import type { Databases } from './servers/replica-set.ts';
 
 export interface ClusterOptions {
-  readonly servers: ReplicaSet;
+  readonly servers: Databases;
   /** Three unless set. */
   readonly planes?: number;
   /** For all of them. */
@@ -117,7 +117,7 @@ export async function startCluster({ servers, planes: count = 3, env, envOf, con
     await Promise.all(planes.map((plane) => plane.stop()));
     await balancer.stop();
     rmSync(folder, { recursive: true, force: true });
-    await servers.client.db(database).dropDatabase();
+    await servers.db(database).dropDatabase();
   };
   for (const plane of planes) plane.begin();
   try {

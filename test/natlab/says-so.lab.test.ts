@@ -37,7 +37,7 @@ describeLong('a node that something is wrong with', () => {
     const { stdout } = await one.mesh(['why', 'one', 'two']);
     expect(stdout).toMatch(/^Policy: one may open to two: everything .*\nPath from one to two: direct \(ice-ready\)/);
     expect(stdout).toMatch(
-      /How two reaches this node, the control plane knows. Sign in to it: \S*mesh login --server /,
+      /How two reaches this node, the control plane knows. Sign in to the control plane: \S*mesh login --server /,
     );
 
     const isOnline = async () => (await plane.api('GET', '/api/v1/peers/one')).status.online;

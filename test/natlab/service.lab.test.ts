@@ -110,11 +110,15 @@ describePrivileged('mesh service, under a real systemd', () => {
         step('back', `cmp ${file} /run/before; ${untilUp}`),
         step('ended', `${mesh} down ${own}`),
         step('down', `${mesh} status ${own}`),
+        step('checked', `${mesh} netcheck ${own}`),
         step('daemon', `${mesh} up --daemon ${own} ${name}`),
         step('start', `${mesh} service start ${name}`),
         step('up', untilUp),
-        step('leave', `${mesh} leave ${own} ${name}`),
-        step('failed', `systemctl list-units --all --no-legend '${unit}'; ls -A /run/mesh`),
+        step('leave', `${mesh} leave ${own}`),
+        step(
+          'failed',
+          `systemctl list-units --all --no-legend '${unit}'; ls -A /run/mesh; find ${file} 2>/dev/null; true`,
+        ),
       ].join('\n');
       writeFileSync(path.join(shared, 'trial.sh'), `${script}\n`);
       const command = [path.resolve('test/kits/lab/in-systemd.sh'), a.host.namespace, shared];
@@ -130,6 +134,7 @@ describePrivileged('mesh service, under a real systemd', () => {
       expect(of('back')).toBe('exit=0');
       const start = `Start it: ${mesh} service start ${name}`;
       expect(of('down')).toBe(`This node is not up. ${start}\nexit=7`);
+      expect(of('checked')).toContain(`not up. ${start}`);
       expect(of('daemon')).toBe(`The node of ${directory} is a service. ${start}\nexit=5`);
       expect(of('start')).toContain(`${unit} is running`);
       expect(of('leave')).toContain('has left the network');

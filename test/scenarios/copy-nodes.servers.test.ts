@@ -6,7 +6,8 @@ import { type Harness, startHarness } from '../kits/http/harness.ts';
 import { freshDirectory } from '../kits/process/meshd.ts';
 import { COMPILE_CACHE, launcher, run } from '../kits/process/run-command.ts';
 import { freePorts } from '../kits/servers/free-port.ts';
-import { hasMongod, startReplicaSet } from '../kits/servers/replica-set.ts';
+import { hasMongod } from '../kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 /** Three control planes one after the other; a node comes back at intervals of its own. */
 const PATIENCE_MS = 120_000;
@@ -16,7 +17,7 @@ test.skipIf(!hasMongod)(
   { timeout: PATIENCE_MS },
   async () => {
     const directory = freshDirectory();
-    const servers = await startReplicaSet();
+    const servers = await shareReplicaSet();
     onTestFinished(async () => {
       await servers.stop();
       rmSync(directory, { recursive: true, force: true });

@@ -10,7 +10,8 @@ import { openStore } from '../../storage/open.ts';
 import { apiOf, configure, freshWorkspace } from '../kits/http/harness.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
 import { COMPILE_CACHE, launcher, run } from '../kits/process/run-command.ts';
-import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
+import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 /** So many that a copy is not over when it is seen to have begun. */
 const ENTRIES = 3_000;
@@ -19,11 +20,11 @@ const DATABASE = 'mesh';
 describe.skipIf(!hasMongod)('an installation that moves to a replica set and back', () => {
   const directory = freshDirectory();
   const file = path.join(directory, 'mesh.db');
-  let servers: ReplicaSet;
+  let servers: Databases;
   let served: { MESH_STORE_URL: string };
   let place: { token: string; workspace: string };
   beforeAll(async () => {
-    servers = await startReplicaSet();
+    servers = await shareReplicaSet();
     served = { MESH_STORE_URL: servers.url(DATABASE) };
     configure(directory);
     const meshd = startMeshd({ directory });
@@ -73,7 +74,7 @@ describe.skipIf(!hasMongod)('an installation that moves to a replica set and bac
       stdio: 'ignore',
       detached: true,
     });
-    const log = servers.client.db(DATABASE).collection('log');
+    const log = servers.db(DATABASE).collection('log');
     await expect.poll(() => log.countDocuments(), { interval: 5 }).toBeGreaterThan(0);
     process.kill(-(child.pid ?? 0), 'SIGKILL');
     await once(child, 'exit');
@@ -100,7 +101,7 @@ describe.skipIf(!hasMongod)('an installation that moves to a replica set and bac
   });
 
   test('a database that was set back is told by meshd doctor too, and is not moved', async () => {
-    const database = servers.client.db(DATABASE);
+    const database = servers.db(DATABASE);
     const [lost] = await database.collection('log').find({ '_id.ws': place.workspace }).sort({ _id: -1 }).toArray();
     const head = await database.collection('workspace').findOne({ _id: place.workspace as never });
     await database.collection('workspace').updateOne({ _id: place.workspace as never }, { $inc: { size: -1 } });

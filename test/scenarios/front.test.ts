@@ -261,6 +261,10 @@ describe('config.yaml', () => {
     [{ trustProxy: ['proxy.example'] }, 'app.trustProxy.0: must be an address or a network'],
     [{ metrics: 'closed' }, 'app.metrics: must be open, local, off'],
     [{ metrics: { token: 'short' } }, 'app.metrics.token: must have at least 16 characters'],
+    [
+      { relays: ['lrps://relay.example:443', 'relay.example:443'].map((url, at) => ({ name: `r${at}`, url })) },
+      'app.relays: must have an address each',
+    ],
   ])('with %j is refused by name', (app, message) => {
     const directory = freshDirectory();
     configure(directory, { app });

@@ -3,7 +3,8 @@ import { SHARES } from '../../plane/leadership/shares.ts';
 import { type Cluster, type ClusterPlane, startCluster } from '../kits/cluster.ts';
 import { freshWorkspace } from '../kits/http/harness.ts';
 import { leaderOf as leaderIn } from '../kits/leader-of.ts';
-import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
+import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 const TAKEN_OVER_MS = 6_000;
 const LATE_MS = 2_000;
@@ -11,10 +12,10 @@ const LATE_MS = 2_000;
 const PATIENCE = { timeout: 20_000 };
 
 describe.skipIf(!hasMongod)('of three control planes on one replica set', () => {
-  let servers: ReplicaSet;
+  let servers: Databases;
   let cluster: Cluster;
   beforeAll(async () => {
-    servers = await startReplicaSet();
+    servers = await shareReplicaSet();
     cluster = await startCluster({ servers });
     await vi.waitFor(async () => expect(await isSpread(cluster.planes)).toBe(true), PATIENCE);
   });
@@ -96,7 +97,7 @@ describe.skipIf(!hasMongod)('of three control planes on one replica set', () => 
       expect(at).toBeGreaterThanOrEqual(end);
       expect([name, at - Math.max(end, ledFrom)]).toEqual([name, expect.toSatisfy((late: number) => late < LATE_MS)]);
     }
-    const taken = await servers.client
+    const taken = await servers
       .db(cluster.database)
       .collection<{ body: string }>('record')
       .find({ '_id.ws': place.workspace, '_id.kind': 'Snapshot', body: { $exists: true } } as object)
@@ -111,7 +112,7 @@ describe.skipIf(!hasMongod)('of three control planes on one replica set', () => 
   }
 
   async function logOf(workspace: string): Promise<Entry[]> {
-    const log = servers.client.db(cluster.database).collection<{ entry: string }>('log');
+    const log = servers.db(cluster.database).collection<{ entry: string }>('log');
     return (await log.find({ '_id.ws': workspace } as object).toArray()).map(({ entry }) => JSON.parse(entry));
   }
 

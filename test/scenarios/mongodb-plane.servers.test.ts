@@ -3,16 +3,17 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { apiOf, configure, freshWorkspace } from '../kits/http/harness.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
 import { launcher, run } from '../kits/process/run-command.ts';
-import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
+import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 const database = 'mesh_itself';
 const directory = freshDirectory();
 
 describe.skipIf(!hasMongod)('meshd on a replica set', () => {
-  let servers: ReplicaSet;
+  let servers: Databases;
   let env: { MESH_STORE_URL: string };
   beforeAll(async () => {
-    servers = await startReplicaSet();
+    servers = await shareReplicaSet();
     env = { MESH_STORE_URL: servers.url(database) };
     configure(directory);
   });
@@ -74,14 +75,14 @@ describe.skipIf(!hasMongod)('meshd on a replica set', () => {
   });
 
   test('is not started on a database that lacks what was signed, unless that is given up', async () => {
-    await servers.client.db(database).dropDatabase();
+    await servers.db(database).dropDatabase();
     const refused = start();
     expect(await refused.ended).toBe(1);
     expect(refused.stderr()).toMatch(/MESH_STORE_URL names has less .*entries are missing.*--accept-loss/s);
-    expect(await servers.client.db(database).collection('log').countDocuments()).toBe(0);
+    expect(await servers.db(database).collection('log').countDocuments()).toBe(0);
     const accepted = start('--accept-loss');
     await accepted.ready();
-    const told = await servers.client
+    const told = await servers
       .db(database)
       .collection('log')
       .findOne({ entry: /audit\.accepted/ });

@@ -98,7 +98,9 @@ test('mesh why on a node where nobody is signed in judges what concerns the node
     1,
     expect.stringMatching(/^Policy: here may not open connections to b by TCP 22, only: TCP 5432 \(/),
   ]);
-  expect(denied.stdout).toContain(`How b reaches this node, the control plane knows. Sign in to it: ${login}\n`);
+  expect(denied.stdout).toContain(
+    `How b reaches this node, the control plane knows. Sign in to the control plane: ${login}\n`,
+  );
 });
 
 test.each([
@@ -135,13 +137,15 @@ test('mesh why on a node says plainly what only its control plane knows, and how
   expect([nobody.code, nobody.stdout, nobody.stderr]).toEqual([
     4,
     '',
-    expect.stringMatching(new RegExp(`has no peer nobody: no policy lets .* is not told. Sign in to it: ${login}\n$`)),
+    expect.stringMatching(
+      new RegExp(`has no peer nobody: no policy lets .* is not told. Sign in to the control plane: ${login}\n$`),
+    ),
   ]);
   const others = await why('a', 'b');
   expect([others.code, others.stdout, others.stderr]).toEqual([
     3,
     '',
-    `here knows of pairs that it is one of, and of none between a and b. Sign in to it: ${login}\n`,
+    `here knows of pairs that it is one of, and of none between a and b. Sign in to the control plane: ${login}\n`,
   ]);
   const [, , ...words] = login.split(' ');
   expect(await run(['login', ...words], { MESH_PASSWORD: ADMIN_PASSWORD })).toMatchObject({ code: 0 });

@@ -11,7 +11,8 @@ import { ADMIN_PASSWORD, freshWorkspace } from '../kits/http/harness.ts';
 import type { Place } from '../kits/http/joining.ts';
 import { leaderOf } from '../kits/leader-of.ts';
 import { hasNatsServer, startTokenCluster } from '../kits/servers/nats-cluster.ts';
-import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
+import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 /** From a change until every node has it, whichever control plane leads. */
 const REACHED_MS = 1_000;
@@ -32,13 +33,13 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
   'nodes on three control planes and a bus of three servers',
   { timeout: 120_000 },
   () => {
-    let servers: ReplicaSet;
+    let servers: Databases;
     let bus: Bus;
     let cluster: Cluster;
     const folder = mkdtempSync(path.join(tmpdir(), 'mesh-bus-'));
     const nodes: Node[] = [];
     beforeAll(async () => {
-      [servers, bus] = await Promise.all([startReplicaSet(), startTokenCluster(folder)]);
+      [servers, bus] = await Promise.all([shareReplicaSet(), startTokenCluster(folder)]);
       const env = {
         MESH_BUS_URL: bus.places.map((place) => `nats://${place}`).join(','),
         MESH_SIGNALING_AUTH: 'token',
@@ -116,7 +117,7 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
 
     /** How often one of these nodes was written as come or gone. */
     async function presences(workspace: string, all: readonly Node[]): Promise<number> {
-      const log = servers.client.db(cluster.database).collection<{ entry: string }>('log');
+      const log = servers.db(cluster.database).collection<{ entry: string }>('log');
       const entries = await log.find({ '_id.ws': workspace } as object).toArray();
       type Change = { readonly kind: string; readonly name: string };
       const changes = entries.flatMap(({ entry }): Change[] => JSON.parse(entry).commit?.changes ?? []);

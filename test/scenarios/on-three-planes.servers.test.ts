@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { afterAll, describe, test } from 'vitest';
 import { keepRecordsAt } from '../kits/http/harness.ts';
-import { hasMongod, startReplicaSet } from '../kits/servers/replica-set.ts';
+import { hasMongod } from '../kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 /** Each registers its own tests, which begin with control planes behind a balancer that gives each request to another. */
 const SCENARIOS = {
@@ -15,7 +16,7 @@ const SCENARIOS = {
 if (!hasMongod) {
   test.skip('scenarios on three control planes whose records are in MongoDB');
 } else {
-  const servers = await startReplicaSet({ electionMs: 10_000 });
+  const servers = await shareReplicaSet();
   afterAll(() => servers.stop());
   keepRecordsAt((directory) => servers.url(path.basename(directory)), 3);
   for (const [name, read] of Object.entries(SCENARIOS)) {

@@ -2,7 +2,8 @@ import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../kits/cluster.ts';
 import { type ApiAnswer, freshWorkspace } from '../kits/http/harness.ts';
-import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
+import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 const TRIES = 100;
 const RETRY_MS = 50;
@@ -15,10 +16,10 @@ interface Place {
 }
 
 describe.skipIf(!hasMongod)('of three control planes under load', () => {
-  let servers: ReplicaSet;
+  let servers: Databases;
   let cluster: Cluster;
   beforeAll(async () => {
-    servers = await startReplicaSet();
+    servers = await shareReplicaSet();
     cluster = await startCluster({ servers });
   }, LONG_MS);
   afterAll(async () => {
@@ -141,7 +142,7 @@ describe.skipIf(!hasMongod)('of three control planes under load', () => {
         }
       }
       // Every revision of the log stands, and each is signed over the one before.
-      const log = servers.client.db(cluster.database).collection('log');
+      const log = servers.db(cluster.database).collection('log');
       const commits = await log.find({ '_id.ws': place.workspace, commit: { $exists: true } } as object).toArray();
       const revisions = commits.map((entry) => entry['commit'] as number).sort((a, b) => a - b);
       expect(revisions).toEqual(revisions.map((_, nth) => nth + 1));

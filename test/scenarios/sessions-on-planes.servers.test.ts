@@ -2,19 +2,20 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Cluster, startCluster } from '../kits/cluster.ts';
 import { ADMIN_PASSWORD, type Api, freshWorkspace } from '../kits/http/harness.ts';
-import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
+import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 const CONFIG = {
   app: { initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }], signIn: { lockAfter: 4 } },
 };
 
 describe.skipIf(!hasMongod)('what is kept of callers, on three control planes', () => {
-  let servers: ReplicaSet;
+  let servers: Databases;
   let cluster: Cluster;
   let place: { token: string; workspace: string };
   let agent: string;
   beforeAll(async () => {
-    servers = await startReplicaSet();
+    servers = await shareReplicaSet();
     cluster = await startCluster({ servers, config: CONFIG });
     place = await freshWorkspace(cluster.api, 'sessions');
     const body = { name: 'scout' };
@@ -114,7 +115,7 @@ describe.skipIf(!hasMongod)('what is kept of callers, on three control planes', 
       expect((await client.callTool({ name: 'list_peers', arguments: {} })).isError).not.toBe(true);
     }
     expect(reached.size).toBe(3);
-    const sessions = await servers.client
+    const sessions = await servers
       .db(cluster.database)
       .collection('cell')
       .find({ tags: { $ne: [] } })

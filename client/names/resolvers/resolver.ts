@@ -17,6 +17,8 @@ export interface HostResolver {
   isHere(): Promise<boolean>;
   /** May be repeated. @throws Error with what the host said */
   set(route: Route): Promise<void>;
+  /** Why programs of this host may not ask it all the same, and what a person does; empty where they do. Never throws. */
+  unasked?(route: Route): string;
   /** Takes away what was set for an interface, by this process or one before it. Idempotent; never throws. */
   unset(interfaceName: string): Promise<void>;
 }

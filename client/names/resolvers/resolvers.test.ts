@@ -53,6 +53,27 @@ test('systemd-resolved asks the node for its domains on the link alone, in clear
   ]);
 });
 
+describe('that programs ask systemd-resolved', () => {
+  test.each([
+    ['by the stub that resolv.conf names', 'nameserver 127.0.0.53\n', 'files dns', ''],
+    ['by the libc, whatever resolv.conf names', 'nameserver 192.0.2.1\n', 'files resolve [!UNAVAIL=return] dns', ''],
+    ['not, but the node itself', 'nameserver 10.96.0.1\n', 'files dns', ''],
+    [
+      'not, but another server',
+      '# DHCP\nnameserver 192.0.2.1\nnameserver 127.0.0.53\n',
+      'files dns',
+      'have 192.0.2.1 ask 10.96.0.1 for prod.mesh.internal',
+    ],
+  ])('is known: %s', (_how, resolvConf, hosts, said) => {
+    const directory = freshDirectory();
+    const files = { servers: path.join(directory, 'resolv.conf'), sources: path.join(directory, 'nsswitch.conf') };
+    writeFileSync(files.servers, resolvConf);
+    writeFileSync(files.sources, `passwd: files\nhosts: ${hosts}\n`);
+    const unasked = systemdResolved(hostThat({}).run, files).unasked?.(ROUTE) ?? 'not looked at';
+    expect(unasked.split(', or ').at(-1)).toBe(said);
+  });
+});
+
 test('resolvconf gets a private interface, and is used where it knows of such', async () => {
   const { run, calls } = hostThat({ 'resolvconf --version': 'openresolv 3.12.0\n', 'resolvconf -': '' });
   const resolver = openresolv(run);

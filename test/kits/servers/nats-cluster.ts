@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { writeBusConfig } from '../../../bin/compose/bus-config.ts';
+import { bound, boundFolder } from '../process/bound.ts';
 import { isInstalled } from '../process/needs.ts';
 import { freePorts } from './free-port.ts';
 
@@ -59,7 +60,7 @@ export async function startTokenCluster(
 
 /** Real servers with routes to each other on loopback, each with a folder of its own. */
 export async function startNatsCluster({ size = 3, lines = () => '' }: ClusterOptions = {}): Promise<NatsCluster> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'mesh-nats-'));
+  const folder = boundFolder(tmpdir(), 'mesh-nats-');
   const ports = await freePorts(size * 2);
   const routes = ports.slice(size).map((port) => `nats://127.0.0.1:${port}`);
   const members: NatsMember[] = [];
@@ -93,10 +94,7 @@ async function startMember(folder: string, port: number, config: string): Promis
   let child: ChildProcess;
   const log = () => readFileSync(logFile, 'utf8');
   const start = async () => {
-    child = spawn(SERVER, ['-c', file, '-l', logFile], { stdio: 'ignore', cwd: folder });
-    const { pid } = child;
-    // Whatever happens to the process of the tests, none is left.
-    process.once('exit', () => pid !== undefined && child.exitCode === null && child.kill('SIGKILL'));
+    child = spawn(...bound(SERVER, ['-c', file, '-l', logFile]), { stdio: 'ignore', cwd: folder });
     const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`ended with ${code}: ${log()}`)));
     ended.catch(() => undefined);
     await Promise.race([answers(port, child), ended]);

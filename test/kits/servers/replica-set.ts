@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { MongoClient } from 'mongodb';
-import { freePort } from './free-port.ts';
+import { setTimeout as after } from 'node:timers/promises';
+import { type Db, MongoClient, MongoServerError } from 'mongodb';
+import { bound, boundFolder } from '../process/bound.ts';
+import { freePort, freePorts } from './free-port.ts';
 
 /** Brought by test/mongod.sh. */
 export const MONGOD = path.resolve(import.meta.dirname, '../../../node_modules/.cache/mongod');
@@ -12,106 +14,137 @@ export const hasMongod = existsSync(MONGOD);
 
 const MEMORY = '/dev/shm';
 const NAME = 'rs0';
+const SIZE = 3;
 const SOON_MS = 2_000;
+/** Between two looks of one member at another: by default a new set waits two seconds for each thing that they tell each other. */
+const BEAT_MS = 500;
+const AGAIN_MS = 20;
 const START_MS = 60_000;
 
 interface Member {
   readonly port: number;
   readonly pid: number;
+  start(): Promise<void>;
   /** As of a kill -9. */
   kill(): Promise<void>;
-  start(): Promise<void>;
+}
+
+/** Databases on a replica set, by the names that a test calls them. */
+export interface Databases {
+  url(database: string): string;
+  /** By a client of its own, for what a test looks at. */
+  db(database: string): Db;
+  /** Ends what was started or made. */
+  stop(): Promise<void>;
 }
 
 /** Real servers on loopback, in folders of their own. */
-export interface ReplicaSet {
+export interface ReplicaSet extends Databases {
   readonly members: readonly Member[];
-  /** For a database of the set. */
-  url(database: string): string;
+  /** `127.0.0.1:port` of all. */
+  readonly hosts: string;
   /** The member that takes writes now. */
   primary(): Promise<Member>;
   /** Has the primary give up its part. */
   stepDown(): Promise<void>;
-  /** A client of its own for what a test looks at. */
-  readonly client: MongoClient;
-  stop(): Promise<void>;
 }
 
-/** @param electionMs after which a primary that is not heard of is replaced: on a machine that is busy one that lives may be */
-export async function startReplicaSet({ size = 3, electionMs = SOON_MS } = {}): Promise<ReplicaSet> {
+/**
+ * For what ends members, or asks of all that goes on there; everybody else shares one (`shareReplicaSet`).
+ *
+ * @param electionMs after which a primary that is not heard of is replaced: on a machine that is busy one that lives may be
+ */
+export async function startReplicaSet({ electionMs = SOON_MS } = {}): Promise<ReplicaSet> {
   const folder = freshFolder();
-  const members: Member[] = [];
+  const ports = await freePorts(SIZE);
+  const members = ports.map((port, n) => memberAt(port, path.join(folder, `${n}`), ['--replSet', NAME]));
+  const end = () => endAll(members, folder);
   try {
-    for (let n = 0; n < size; n += 1) members.push(await startMember(path.join(folder, `${n}`), ['--replSet', NAME]));
-    await initiate(members, electionMs);
-    const hosts = members.map(({ port }) => `127.0.0.1:${port}`).join(',');
-    const url = (database: string) => `mongodb://${hosts}/${database}?replicaSet=${NAME}`;
-    const client = new MongoClient(url('admin'), { serverSelectionTimeoutMS: START_MS });
-    await client.connect();
-    const primary = async () => {
-      const { primary: found } = await client.db('admin').command({ hello: 1 });
-      const member = members.find(({ port }) => found === `127.0.0.1:${port}`);
-      if (!member) throw new Error(`no member is the primary ${found}`);
-      return member;
-    };
+    await Promise.all(members.map((member) => member.start()));
+    await initiate(ports, electionMs);
+    const hosts = ports.map(hostOf).join(',');
+    const { url, db, stop } = await databasesOn(hosts);
+    const admin = db('admin');
     return {
       members,
+      hosts,
       url,
-      client,
-      primary,
+      db,
+      async primary() {
+        const { primary: found } = await admin.command({ hello: 1 });
+        const member = members.find(({ port }) => found === hostOf(port));
+        if (!member) throw new Error(`no member is the primary ${found}`);
+        return member;
+      },
       async stepDown() {
-        await client.db('admin').command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 5 });
+        await admin.command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 5 });
       },
       async stop() {
-        await client.close();
-        await end(members, folder);
+        await stop();
+        await end();
       },
     };
   } catch (error) {
-    await end(members, folder);
+    await end();
     throw error;
   }
+}
+
+/** @param prefix of the names that its databases have there; where there is one, `stop` takes them away */
+export async function databasesOn(hosts: string, prefix = ''): Promise<Databases> {
+  const url = (database: string) => `mongodb://${hosts}/${prefix}${database}?replicaSet=${NAME}`;
+  const client = new MongoClient(url(''), { serverSelectionTimeoutMS: START_MS });
+  await client.connect();
+  return {
+    url,
+    db: (database) => client.db(`${prefix}${database}`),
+    async stop() {
+      if (prefix !== '') await dropAll(client, prefix);
+      await client.close();
+    },
+  };
+}
+
+async function dropAll(client: MongoClient, prefix: string): Promise<void> {
+  const options = { nameOnly: true, filter: { name: new RegExp(`^${prefix}`) } };
+  const { databases } = await client.db('admin').admin().listDatabases(options);
+  await Promise.all(databases.map(({ name }) => client.db(name).dropDatabase()));
 }
 
 /** A server that is no member of a replica set. */
 export async function startLoneServer() {
   const folder = freshFolder();
-  const member = await startMember(path.join(folder, '0'), []);
-  return { url: `mongodb://127.0.0.1:${member.port}/mesh`, stop: () => end([member], folder) };
+  const member = memberAt(await freePort(), path.join(folder, '0'), []);
+  await member.start();
+  return { url: `mongodb://${hostOf(member.port)}/mesh`, stop: () => endAll([member], folder) };
 }
 
 /** In memory where there is such a folder: nothing here is about disks, and a killed process loses nothing there either. */
 function freshFolder(): string {
-  return mkdtempSync(path.join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'mesh-mongod-'));
+  return boundFolder(existsSync(MEMORY) ? MEMORY : tmpdir(), 'mesh-mongod-');
 }
 
-async function end(members: readonly Member[], folder: string): Promise<void> {
+async function endAll(members: readonly Member[], folder: string): Promise<void> {
   await Promise.all(members.map((member) => member.kill()));
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function startMember(folder: string, more: readonly string[]): Promise<Member> {
+function memberAt(port: number, folder: string, more: readonly string[]): Member {
   mkdirSync(folder);
-  const port = await freePort();
   const args = ['--bind_ip', '127.0.0.1', '--port', `${port}`, '--dbpath', folder, '--nounixsocket', '--quiet'];
   const small = ['--wiredTigerCacheSizeGB', '0.25', '--setParameter', 'diagnosticDataCollectionEnabled=false'];
-  let child: ChildProcess;
-  const start = async () => {
-    child = spawn(MONGOD, [...args, ...small, ...more], { stdio: ['ignore', 'ignore', 'inherit'] });
-    const { pid } = child;
-    // Whatever happens to the process of the tests, none is left.
-    process.once('exit', () => pid !== undefined && child.exitCode === null && child.kill('SIGKILL'));
-    await answers(port, child);
-  };
-  await start();
+  let child: ChildProcess | undefined;
   return {
     port,
     get pid() {
-      return child.pid ?? -1;
+      return child?.pid ?? -1;
     },
-    start,
+    async start() {
+      child = spawn(...bound(MONGOD, [...args, ...small, ...more]), { stdio: ['ignore', 'ignore', 'inherit'] });
+      await answers(port, child);
+    },
     async kill() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;
@@ -131,18 +164,35 @@ async function answers(port: number, child: ChildProcess): Promise<void> {
   }
 }
 
-async function initiate(members: readonly Member[], electionTimeoutMillis: number): Promise<void> {
-  const [first] = members;
-  const client = new MongoClient(direct(first?.port ?? 0));
+/** The first becomes the primary without a wait for the time after which one is missed. */
+async function initiate(ports: readonly number[], electionTimeoutMillis: number): Promise<void> {
+  const client = new MongoClient(direct(ports[0] ?? 0));
+  const admin = client.db('admin');
   try {
-    const hosts = members.map(({ port }, _id) => ({ _id, host: `127.0.0.1:${port}` }));
-    const config = { _id: NAME, members: hosts, settings: { electionTimeoutMillis } };
-    await client.db('admin').command({ replSetInitiate: config });
+    const members = ports.map((port, _id) => ({ _id, host: hostOf(port) }));
+    const settings = { electionTimeoutMillis, heartbeatIntervalMillis: BEAT_MS };
+    await admin.command({ replSetInitiate: { _id: NAME, members, settings } });
+    while (!(await stepsUp(admin))) await after(AGAIN_MS);
   } finally {
     await client.close();
   }
 }
 
+/** False where it is not yet what can be elected, or the others do not know it yet. */
+async function stepsUp(admin: Db): Promise<boolean> {
+  try {
+    await admin.command({ replSetStepUp: 1 });
+    return true;
+  } catch (error) {
+    if (error instanceof MongoServerError) return false;
+    throw error;
+  }
+}
+
 function direct(port: number): string {
-  return `mongodb://127.0.0.1:${port}/?directConnection=true`;
+  return `mongodb://${hostOf(port)}/?directConnection=true`;
+}
+
+function hostOf(port: number): string {
+  return `127.0.0.1:${port}`;
 }

@@ -6,6 +6,7 @@ import { makeKeysFile } from '../../../storage/credentials.ts';
 import { type Api, apiOf, configure } from '../http/harness.ts';
 import { type LabHost, type Natlab, natlab } from '../lab/natlab.ts';
 import { openGate } from '../lab/natlab-gate.ts';
+import { bound } from '../process/bound.ts';
 import { type Meshd, startMeshd } from '../process/meshd.ts';
 import { isInstalled } from '../process/needs.ts';
 import { launcher } from '../process/run-command.ts';
@@ -77,7 +78,7 @@ async function startMember(lab: Natlab, name: string, folder: string, undo: (() 
   const data = mkdtempSync(path.join(folder, 'data-'));
   const network = ['--bind_ip', '0.0.0.0', '--port', `${STORE_PORT}`, '--nounixsocket', '--quiet'];
   host
-    .spawn(MONGOD, [...network, '--dbpath', data, '--replSet', 'rs0', '--wiredTigerCacheSizeGB', '0.25'])
+    .spawn(...bound(MONGOD, [...network, '--dbpath', data, '--replSet', 'rs0', '--wiredTigerCacheSizeGB', '0.25']))
     .stdout?.resume();
   const port = await gateTo(host, STORE_PORT, folder, undo);
   const storeUrl = `mongodb://127.0.0.1:${port}/${DATABASE}?directConnection=true`;

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { addressesOf } from './server-addresses.ts';
+
+test.each([
+  ['127.0.0.1:99', [{ address: '127.0.0.1', port: 99 }]],
+  ['127.0.0.1', [{ address: '127.0.0.1', port: 3_478 }]],
+  ['[::1]:99', [{ address: '::1', port: 99 }]],
+])('%j is a place', async (name, places) => {
+  expect(await addressesOf(name)).toEqual(places);
+});
+
+test.each(['127.0.0.1:0', '127.0.0.1:99999', '', '[]', '[]:9', 'a\0b', 'a\0b:9', '\u202e:9', `${'x'.repeat(500)}:9`])(
+  '%j is none, and nothing fails for it',
+  async (name) => {
+    expect(await addressesOf(name)).toEqual([]);
+  },
+);

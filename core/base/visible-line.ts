@@ -1,0 +1,6 @@
+/** Acts on a terminal, or hides or turns round what is written beside it. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const IN_PLACE = '\uFFFD';
+
+/** One line of a log, whatever others wrote into it. What a command prints: cli/visible.ts, which reads nothing of core at a start. */
+export const visibleLine = (text: string) => text.replaceAll(HIDDEN, IN_PLACE);

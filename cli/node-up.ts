@@ -14,7 +14,6 @@ import { greetingText, notGoingOn, runInBackground, tellParent } from './node-da
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError, exitCodeOfEnd } from './node-errors.ts';
 import { ageOf, busWaitOption, interfaceOf, portOf, relayOf } from './node-options.ts';
-import { serviceStart } from './start-hint.ts';
 
 interface UpOptions {
   readonly daemon?: boolean;
@@ -67,7 +66,7 @@ export function defineUp(command: Command, { loadLauncher }: CommandContext): vo
       const opened =
         options.openFirewall && !options.daemonChild && (await openOnRunning(nodeDirectory(options.configDir)));
       if (opened) return opened;
-      if (options.daemon) requireNoService(nodeDirectory(options.configDir));
+      if (options.daemon) await requireNoService(nodeDirectory(options.configDir));
       if (options.daemon) return await runInBackground(options);
       const launcher = await loadLauncher();
       outliveOutput();
@@ -84,7 +83,9 @@ export function defineUp(command: Command, { loadLauncher }: CommandContext): vo
 }
 
 /** @throws CliError where its service manager would not know of a daemon: it would start another beside it */
-function requireNoService(directory: string): void {
+async function requireNoService(directory: string): Promise<void> {
+  // Not for the node itself, which would hold it for as long as it runs.
+  const { serviceStart } = await import('./start-hint.ts');
   const start = serviceStart(directory);
   if (start !== undefined)
     throw new CliError(`The node of ${directory} is a service. Start it: ${start}`, EXIT.conflict);

@@ -41,6 +41,11 @@ test('a hint is for the server and workspace that the command line named; those 
     "Next: MESH_SERVER=https://mesh.example:8443 MESH_WORKSPACE='o'\\''dd' mesh admin generate-join-token",
   );
   expect(called('Sign in first: mesh login')).toBe('Sign in first: mesh login');
+  hintAt({ server: 'https://one.example', workspace: 'two' });
+  expect(called('Run: mesh approve p_1 --server https://own.example, or mesh admin list-peers')).toBe(
+    'Run: MESH_WORKSPACE=two mesh approve p_1 --server https://own.example, ' +
+      'or MESH_SERVER=https://one.example MESH_WORKSPACE=two mesh admin list-peers',
+  );
   hintAt({ workspace: 'two' });
   expect(called('  mesh approve wf_1')).toBe('  MESH_WORKSPACE=two mesh approve wf_1');
 });

@@ -72,14 +72,11 @@ const TARGETLESS: ReadonlySet<string> = new Set([
 ]);
 
 /** What this command was told to call, and a command in a hint has to be told too. */
-let given: readonly string[] = [];
+let given: { readonly server?: string; readonly workspace?: string } = {};
 
 /** Has hints carry the server and the workspace that the command line names. */
-export function hintAt({ server, workspace }: { readonly server?: string; readonly workspace?: string }): void {
-  const settings = { MESH_SERVER: server, MESH_WORKSPACE: workspace };
-  given = Object.entries(settings).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${quoted(value)} `],
-  );
+export function hintAt(target: { readonly server?: string; readonly workspace?: string }): void {
+  given = target;
 }
 
 /**
@@ -87,10 +84,23 @@ export function hintAt({ server, workspace }: { readonly server?: string; readon
  * `meshd <command>`.
  */
 export function called(text: string): string {
-  return text.replace(/(?<![\w/.-])(meshd?) ([a-z-]+)/g, (hint, name: 'mesh' | 'meshd', verb: string) => {
+  return text.replace(COMMAND, (hint, name: 'mesh' | 'meshd', verb: string, at: number) => {
     if (!(name === 'mesh' ? KNOWN : OF_MESHD).has(verb)) return hint;
-    return `${name === 'meshd' || TARGETLESS.has(verb) ? '' : given.join('')}${ownCommand(name)} ${verb}`;
+    const [options = ''] = text.slice(at + hint.length).split(BEHIND, 1);
+    return `${name === 'meshd' || TARGETLESS.has(verb) ? '' : settingsFor(options)}${ownCommand(name)} ${verb}`;
   });
+}
+
+const COMMAND = /(?<![\w/.-])(meshd?) ([a-z-]+)/g;
+/** Where what is said of a command ends. */
+const BEHIND = /\n|(?<![\w/.-])meshd? /;
+
+/** A command that names its server is not told of another one. */
+function settingsFor(options: string): string {
+  const server = / --server /.test(options) ? undefined : given.server;
+  return Object.entries({ MESH_SERVER: server, MESH_WORKSPACE: given.workspace })
+    .map(([name, value]) => (value === undefined ? '' : `${name}=${quoted(value)} `))
+    .join('');
 }
 
 /** `mesh` or `meshd` where PATH leads to this installation, else the path of its launcher. */

@@ -25,7 +25,13 @@ async function restoredOf(isGuarded: boolean): Promise<number> {
     },
     close: async () => {},
   };
-  const keeper = new FirewallKeeper({ firewall, interfaceName: 'mesh0', log: silentLog, onRestored: () => {} });
+  const keeper = new FirewallKeeper({
+    firewall,
+    interfaceName: 'mesh0',
+    log: silentLog,
+    onRestored: () => {},
+    onHostChanged: () => {},
+  });
   tell();
   await vi.advanceTimersByTimeAsync(4_900);
   await keeper.stop();

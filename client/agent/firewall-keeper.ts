@@ -18,6 +18,8 @@ export interface FirewallKeeperOptions {
   readonly log: Log;
   /** Something had removed the rules. */
   onRestored(): void;
+  /** Rules of the host's own are others, or may be; often. */
+  onHostChanged(): void;
 }
 
 /** Renews the firewall of an overlay that is up, and puts back what something removed as soon as it is told of. */
@@ -38,10 +40,11 @@ export class FirewallKeeper {
   constructor(options: FirewallKeeperOptions) {
     this.#options = options;
     this.#timer = setInterval(() => void this.#maintain(), MAINTAIN_MS);
-    this.#watch = options.firewall.watch(() => {
+    const onRemoved = () => {
       this.#isSuspicious = true;
       void this.#maintain();
-    });
+    };
+    this.#watch = options.firewall.watch(onRemoved, () => options.onHostChanged());
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { silentLog } from '../../core/base/silent-log.ts';
-import type { Blockage } from '../firewall/host/blockages.ts';
 import type { HostRules } from '../firewall/host/host-rules.ts';
+import type { Blockage } from '../firewall/host/judgement.ts';
 import type { Opened } from '../firewall/host/opened.ts';
 import { HostFirewall } from './host-firewall.ts';
 import { graphOf } from './overlay.testkit.ts';
@@ -33,6 +33,73 @@ function host(isToOpen: boolean, opened?: Opened, failure?: string) {
   firewall.use(graphOf([]));
   return { firewall, did, state };
 }
+
+/** A host whose rules are looked at for so long. */
+function slow(lookMs: number) {
+  const looks: number[] = [];
+  const rules: HostRules = {
+    judge: async () => {
+      looks.push(performance.now());
+      await new Promise((resolve) => setTimeout(resolve, lookMs));
+      return { blockages: [], notJudged: [] };
+    },
+    ruleText: async () => '',
+    open: async () => false,
+    opened: () => undefined,
+    close: async () => {},
+  };
+  const firewall = new HostFirewall({ rules, interfaceName: 'mesh0', isToOpen: false, log: silentLog });
+  firewall.use(graphOf([]));
+  return { firewall, looks };
+}
+
+/** In ten minutes; the looks of each minute come too. */
+test.each([
+  ['for a fiftieth of the time', 200, 65, 77],
+  ['each minute, where a look takes long', 10_000, 10, 20],
+])(
+  'rules of a host that change all the time are looked at at once, and then %s',
+  async (_, lookMs, atLeast, atMost) => {
+    vi.useFakeTimers();
+    try {
+      const { firewall, looks } = slow(lookMs);
+      await vi.advanceTimersByTimeAsync(lookMs);
+      looks.length = 0;
+      const from = performance.now();
+      for (let ms = 0; ms < 600_000; ms += 100) {
+        firewall.changed();
+        await vi.advanceTimersByTimeAsync(100);
+      }
+      expect((looks[0] ?? 0) - from).toBe(1_000);
+      expect(looks.length).toBeGreaterThanOrEqual(atLeast);
+      expect(looks.length).toBeLessThanOrEqual(atMost);
+      await vi.advanceTimersByTimeAsync(lookMs);
+      await firewall.close();
+      const before = looks.length;
+      firewall.changed();
+      await vi.advanceTimersByTimeAsync(120_000);
+      expect(looks.length).toBe(before);
+    } finally {
+      vi.useRealTimers();
+    }
+  },
+);
+
+test('a change during a look after a change is looked at too', async () => {
+  vi.useFakeTimers();
+  try {
+    const { firewall, looks } = slow(100);
+    await vi.advanceTimersByTimeAsync(100);
+    firewall.changed();
+    await vi.advanceTimersByTimeAsync(1_050);
+    firewall.changed();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(looks.length).toBe(3);
+    await firewall.close();
+  } finally {
+    vi.useRealTimers();
+  }
+});
 
 test('a host that is not asked to open stays as it is, and what it drops is named', async () => {
   const { firewall, did } = host(false);

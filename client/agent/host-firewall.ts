@@ -1,16 +1,18 @@
 import type { Log } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
-import { type Blockage, type Judgement, notJudgedText, textOf } from '../firewall/host/blockages.ts';
 import type { HostRules } from '../firewall/host/host-rules.ts';
+import { type Blockage, type Judgement, notJudgedText, textOf } from '../firewall/host/judgement.ts';
 import type { HostFirewallStatus } from './node-status.ts';
 
-/** How old what is said of the host's rules may be: whoever loads them tells nobody. */
+/** How old what is said of the host's rules may be, should nobody have told of a change. */
 const MAX_AGE_MS = 1_000;
 /** How often it is looked by itself. */
 const LOOK_MS = 60_000;
-/** After a change of what is permitted: a network that changes often is not looked at as often. */
+/** After a change of what is permitted or of the host's rules, since more changes follow it. */
 const SOON_MS = 1_000;
+/** Of the time that passes, what looks after changes take at most once they took as much of a minute: rules of some hosts change all the time. */
+const SHARE = 1 / 50;
 /** Behind a chain that is opened another may drop. */
 const MOST_ROUNDS = 8;
 
@@ -36,6 +38,11 @@ export class HostFirewall {
   #graph: FullGraph | undefined;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
+  /** When looks after changes will have taken no more than their share, by `performance.now`. */
+  #evenAt = Number.NEGATIVE_INFINITY;
+  /** Since the last look after a change began. */
+  #isChanged = false;
+  #isClosed = false;
   /** Something changed since the look that goes on began. */
   #isStale = false;
 
@@ -51,10 +58,14 @@ export class HostFirewall {
     this.#graph = graph;
     if (!before) void this.look();
     else if (before.firewall.digest !== graph.firewall.digest || before.self.address !== graph.self.address)
-      this.#soon ??= setTimeout(() => {
-        this.#soon = undefined;
-        void this.look();
-      }, SOON_MS);
+      this.changed();
+  }
+
+  /** The rules of the host, or what is permitted, may be another. */
+  changed(): void {
+    this.#isChanged = true;
+    const restMs = Math.max(SOON_MS, Math.min(this.#evenAt - LOOK_MS - performance.now(), LOOK_MS));
+    if (!this.#isClosed && this.#graph) this.#soon ??= setTimeout(() => this.#lookAfterChange(), restMs);
   }
 
   /** As it is now, or was a moment ago. */
@@ -84,11 +95,22 @@ export class HostFirewall {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#timer);
     clearTimeout(this.#soon);
     this.#isToOpen = false;
     await this.#looking;
     await this.#options.rules.close();
+  }
+
+  async #lookAfterChange(): Promise<void> {
+    const from = performance.now();
+    this.#isChanged = false;
+    await this.look();
+    const now = performance.now();
+    this.#evenAt = Math.min(Math.max(now, this.#evenAt) + (now - from) / SHARE, now + 2 * LOOK_MS);
+    this.#soon = undefined;
+    if (this.#isChanged) this.changed();
   }
 
   async #lookUntilFresh(): Promise<void> {

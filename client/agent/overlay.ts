@@ -243,6 +243,7 @@ export class Overlay {
         this.#open?.paths.restoreRules();
         void this.#open?.hostFirewall.look();
       };
+      const onHostChanged = () => this.#open?.hostFirewall.changed();
       const rules = parts.hostRules(interfaceName);
       const open: Open = {
         tunnel,
@@ -251,7 +252,7 @@ export class Overlay {
         graph,
         peers: held.peers,
         rules: rulesOf(graph),
-        firewallKeeper: new FirewallKeeper({ firewall, interfaceName, log, onRestored }),
+        firewallKeeper: new FirewallKeeper({ firewall, interfaceName, log, onRestored, onHostChanged }),
         hostFirewall: new HostFirewall({ rules, interfaceName, isToOpen: this.#opensHost, log }),
         isLost: false,
       };

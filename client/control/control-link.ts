@@ -294,7 +294,11 @@ export class ControlLink {
     this.#standing = standing;
     if (isShutOut(standing)) this.#options.file.forget();
     this.#options.onStanding(standing, detail);
-    this.#pulse.soon();
+    // It is not here to the control plane until it says so: by the bus at once, without one over the API soon.
+    const isWithoutBus = standing === 'ready' && !this.#bus.isUp;
+    this.#pulse.soon(
+      Math.min(beatIntervalMs(standing), isWithoutBus ? this.#options.busWaitMs : Number.POSITIVE_INFINITY),
+    );
   }
 
   #heard(): void {

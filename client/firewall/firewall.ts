@@ -15,8 +15,8 @@ export interface Firewall {
   maintain(look?: 'closely'): Promise<boolean>;
   /** Whether nothing comes in while something has removed the rules. */
   isGuarded(): boolean;
-  /** Tells of what others remove from the rules, as it happens; of nothing where the kernel does not tell. */
-  watch(onRemoved: () => void): Watch;
+  /** Tells of what others remove from the rules, and of what changes in those of the host, as it happens; of nothing where the kernel does not tell. */
+  watch(onRemoved: () => void, onHostChanged: () => void): Watch;
   /** Takes the rules away. Idempotent. */
   close(): Promise<void>;
 }

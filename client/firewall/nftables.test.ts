@@ -142,7 +142,10 @@ async function watched() {
   const told: string[] = [];
   await firewall.apply(OWN, NOTHING, NOW);
   await firewall.maintain();
-  firewall.watch(() => told.push('removed'));
+  firewall.watch(
+    () => told.push('removed'),
+    () => told.push('host'),
+  );
   return { ...all, told };
 }
 const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -183,14 +186,27 @@ it('hears of its own table alone, and looks closely where nft lost what the kern
   for (const line of [
     'delete table inet mesh_mesh01',
     'delete table ip mesh_mesh0',
-    'delete rule inet lost c handle 1',
     'add rule inet mesh_mesh0 c_input accept',
+    'add table inet mesh_mesh0/begin/6f0c81d2b7a94e53/7',
+    '# new generation 7 by process 1 (nft)',
   ])
     tell(line);
   expect(told).toEqual([]);
   state.elements = 'fewer';
   tell('# ERROR: We lost some netlink events!');
-  expect([told, await firewall.maintain('closely'), state.loads]).toEqual([['removed'], true, 2]);
+  expect([told, await firewall.maintain('closely'), state.loads]).toEqual([['removed', 'host'], true, 2]);
+});
+
+it.each([
+  'add table ip nat',
+  'add chain inet filter input { type filter hook input priority 0; policy drop; }',
+  'insert rule ip filter INPUT tcp dport 22 drop',
+  'add element inet filter banned { 10.96.0.2 }',
+  'delete rule inet filter input handle 9',
+])('hears that the host has other rules: %s', async (line) => {
+  const { tell, told } = await watched();
+  tell(line);
+  expect(told).toEqual(['host']);
 });
 
 it('takes no table that is gone for whole', async () => {

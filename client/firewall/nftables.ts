@@ -8,7 +8,7 @@ import { OwnTransactions } from './own-transaction.ts';
 import { removal, renderRules, renewal, tableOf } from './render.ts';
 import { OWN_ADDRESS } from './render-address.ts';
 import { serialiser } from './serialise.ts';
-import { watchRemovals } from './watch.ts';
+import { watchChanges } from './watch.ts';
 
 /**
  * An interface whose agent ended or hangs is closed after this: nobody would take a revoked peer out of it. A supervisor
@@ -167,10 +167,13 @@ export function nftablesFirewall(
         return true;
       }),
     isGuarded: () => isGuarded,
-    watch: (onRemoved) =>
-      watchRemovals(start, table, transactions, (removal) => {
-        if (removal !== 'lost') removedAfter = Math.max(removedAfter, removal.afterLoad ?? inForce?.load ?? 0);
-        onRemoved();
+    watch: (onRemoved, onHostChanged) =>
+      watchChanges(start, table, transactions, {
+        onRemoved(removal) {
+          if (removal !== 'lost') removedAfter = Math.max(removedAfter, removal.afterLoad ?? inForce?.load ?? 0);
+          onRemoved();
+        },
+        onHostChanged,
       }),
     close: () =>
       serialise(async () => {

@@ -18,6 +18,8 @@ const BETWEEN_MS = 300;
 const LOOK_MS = 20;
 /** Of the aim, with a machine that has other work. */
 const RESTORED_MS = 1_000;
+/** From a change of the host's rules; a look by itself comes each minute alone. */
+const SAID_MS = 10_000;
 const MANY = 10_000;
 
 const TABLE_ALONE: [string, string[]][] = [
@@ -124,6 +126,23 @@ describePrivileged('a node on a host with a firewall of its own', () => {
     await two.down();
     expect(await chain()).not.toContain('mesh');
     await one.down();
+  });
+
+  it('says and opens at once what somebody closes while it is up, though nobody asks it', async () => {
+    await using lab = await natlab({ hosts: { one: {}, two: {} } });
+    await using plane = await startLabPlane(lab);
+    const host = lab.host('two');
+    const { one, two } = await labNodes(lab, plane, ['one', 'two'], (node) => node.up());
+    await one.untilPeer('two', ({ path }) => path === 'direct');
+    await host.nft(
+      `table inet filter { chain input { type filter hook input priority filter; iifname "${two.interfaceName}" drop; }; }\n`,
+    );
+    await expect.poll(() => two.log, { timeout: SAID_MS }).toMatch(/inet filter input \(rule handle \d+: .* drops all/);
+    await two.down();
+    await two.up(['--open-firewall']);
+    await host.nft(`delete table inet filter\n${CLOSED}`);
+    await expect.poll(() => one.host.reaches(TWO, 1), { timeout: SAID_MS }).toBe(true);
+    await Promise.all([one.down(), two.down()]);
   });
 
   it.skipIf(!isInstalled('ufw'))('has ufw open it and close it again, also after a restart of the host', async () => {

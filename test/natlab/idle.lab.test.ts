@@ -9,9 +9,19 @@ import { startLabPlane } from '../kits/lab/natlab-plane.ts';
 import { describePrivileged } from '../kits/lab/privileged.ts';
 
 /** What an idle node may hold, without wireguard-go; the aim of 80 is missed by a little (docs/benchmarks/node.md). */
-const LIMIT_MB = 82;
-/** Each costs a node megabytes for as long as it runs: fetch, the compiler of types, and the validator of the control plane. */
-const HEAVY = ['internal/deps/undici/undici', 'internal/deps/amaro/dist/index', 'http2', 'zod'];
+const LIMIT_MB = 83;
+/**
+ * Each costs a node memory for as long as it runs: fetch, the compiler of types, the validator of the control plane, what judges
+ * rules of a host that has none, and what services are.
+ */
+const HEAVY = [
+  'internal/deps/undici/undici',
+  'internal/deps/amaro/dist/index',
+  'http2',
+  'zod',
+  './blockages.ts',
+  './start-hint.ts',
+];
 
 let directory: string;
 beforeAll(() => {
@@ -27,7 +37,7 @@ function witness(): { readonly module: string; loaded(): string[] } {
     `const { registerHooks } = require('node:module');
     const packages = new Set();
     registerHooks({ resolve(specifier, context, next) {
-      packages.add(/^[a-z@][^:]*$/.test(specifier) ? specifier : '');
+      packages.add(/^[a-z@.][^:]*$/.test(specifier) ? specifier : '');
       return next(specifier, context);
     } });
     process.on('exit', () => {
@@ -39,7 +49,7 @@ function witness(): { readonly module: string; loaded(): string[] } {
 }
 
 describePrivileged('a node that idles', () => {
-  it('has loaded nothing heavy that it does not need, and holds less than 82 MB from its second start on', async () => {
+  it('has loaded nothing heavy that it does not need, and holds less than 83 MB from its second start on', async () => {
     await using lab = await natlab({ hosts: { one: {}, two: {} } });
     await using plane = await startLabPlane(lab);
     const { module, loaded } = witness();

@@ -2,25 +2,9 @@ import { setImmediate as pause } from 'node:timers/promises';
 import type { FirewallEntry, FirewallRules } from '../../../core/model/graph.ts';
 import type { OwnAddress } from '../own-address.ts';
 import type { Newcomer } from './facts.ts';
+import type { Blockage, Judgement, NotJudged } from './judgement.ts';
 import type { Ruleset } from './ruleset.ts';
-import { type Dropper, type Fate, fateOf } from './verdict.ts';
-
-/** A rule of the host's own that drops what the network permits. */
-export interface Blockage extends Dropper {
-  /** As "TCP 5432" or "all". */
-  readonly what: readonly string[];
-}
-
-/** What of the permitted the host's rules do is not known, and why. */
-export interface NotJudged {
-  readonly what: readonly string[];
-  readonly why: string;
-}
-
-export interface Judgement {
-  readonly blockages: readonly Blockage[];
-  readonly notJudged: readonly NotJudged[];
-}
+import { type Fate, fateOf } from './verdict.ts';
 
 /** Kinds of connections that are looked at: more would tell no more. */
 const MOST_KINDS = 32;
@@ -115,17 +99,6 @@ function watched(packet: Omit<Newcomer, 'from'>, peer: string) {
     },
     isLookedAt: () => isLookedAt,
   };
-}
-
-/** "inet filter input (policy drop) drops TCP 5432". @param text of the rule, as nft lists it */
-export function textOf({ table, chain, handle, what }: Blockage, text: string): string {
-  const by = handle === null ? 'policy drop' : `rule handle ${handle}${text === '' ? '' : `: ${text}`}`;
-  return `${table} ${chain} (${by}) drops ${what.join(', ')}`;
-}
-
-/** "not judged for TCP 22: inet filter input, rule handle 7: meta skuid". */
-export function notJudgedText({ what, why }: NotJudged): string {
-  return `not judged for ${what.join(', ')}: ${why}`;
 }
 
 /** By what they are called, with all who are permitted that. */

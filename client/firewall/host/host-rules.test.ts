@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Blockage } from './blockages.ts';
 import { linuxHostRules } from './host-rules.ts';
+import type { Blockage } from './judgement.ts';
 import type { Opened, OpenedRecord } from './opened.ts';
 
 const BLOCKED: Blockage = { table: 'inet filter', chain: 'web', handle: 9, base: 'input', what: ['all'] };

@@ -1,14 +1,10 @@
 import type { FirewallRules } from '../../../core/model/graph.ts';
 import type { runProgram } from '../../run-program.ts';
 import type { OwnAddress } from '../own-address.ts';
-import { type Blockage, type Judgement, judgementOf } from './blockages.ts';
+import type { Blockage, Judgement } from './judgement.ts';
+import { metTables } from './met-tables.ts';
 import { isNftName, nftName } from './nft-name.ts';
 import type { Opened, OpenedRecord } from './opened.ts';
-import { firewalld } from './programs/firewalld.ts';
-import { nft } from './programs/nft.ts';
-import type { Tool } from './programs/tool.ts';
-import { ufw } from './programs/ufw.ts';
-import { readRuleset } from './read-ruleset.ts';
 
 /** The host's own firewall, which a node neither owns nor changes unless it is asked to. */
 export interface HostRules {
@@ -29,29 +25,26 @@ export interface HostRules {
   close(): Promise<void>;
 }
 
-export type HostTool = Opened['tool'];
-/** Who is active has the rules of the host; nft loads no rules of its own accord. */
-const TOOLS: Readonly<Record<HostTool, (interfaceName: string, run: typeof runProgram) => Tool>> = {
-  ufw,
-  firewalld,
-  nft,
-};
+const NOTHING: Judgement = { blockages: [], notJudged: [] };
 
+/** What judges rules and what changes them is loaded where there are some: most nodes idle on hosts without. */
 export function linuxHostRules(interfaceName: string, record: OpenedRecord, run: typeof runProgram): HostRules {
-  async function toolHere(): Promise<HostTool> {
-    for (const name of ['ufw', 'firewalld'] as const) if (await TOOLS[name](interfaceName, run).isActive()) return name;
-    return 'nft';
-  }
-
   async function close(): Promise<void> {
     const left = record.read();
     if (!left) return;
-    await TOOLS[left.tool](left.interfaceName, run).close(left.changes);
+    const { toolOf } = await import('./programs/tools.ts');
+    await toolOf(left.tool, left.interfaceName, run).close(left.changes);
     record.forget();
   }
 
   return {
-    judge: async (own, rules) => judgementOf(await readRuleset(interfaceName, run), interfaceName, own, rules),
+    async judge(own, rules) {
+      const met = await metTables(interfaceName, run);
+      if (met.tables.length === 0 && met.unread.length === 0) return NOTHING;
+      const { readRuleset } = await import('./read-ruleset.ts');
+      const { judgementOf } = await import('./blockages.ts');
+      return judgementOf(await readRuleset(met, run), interfaceName, own, rules);
+    },
     async ruleText({ table, chain, handle }) {
       if (handle === null || !isNftName(`${table} ${chain}`)) return '';
       const { stdout } = await run('nft', ['--handle', '--terse', 'list', 'chain', ...nftName(`${table} ${chain}`)]);
@@ -59,10 +52,11 @@ export function linuxHostRules(interfaceName: string, record: OpenedRecord, run:
       return (line ?? '').replace(/ # handle \d+$/, '').trim();
     },
     async open(blockages) {
-      const name = await toolHere();
+      const { activeTool, toolOf } = await import('./programs/tools.ts');
+      const name = await activeTool(interfaceName, run);
       const before = record.read();
       if (before && (before.tool !== name || before.interfaceName !== interfaceName)) await close();
-      const tool = TOOLS[name](interfaceName, run);
+      const tool = toolOf(name, interfaceName, run);
       const changes = await tool.missing(blockages);
       if (changes.length === 0) return false;
       // First on disk: whatever ends this process, the next one knows what to take away.
@@ -87,7 +81,7 @@ export function linuxHostRules(interfaceName: string, record: OpenedRecord, run:
 
 /** Where there is none of these. */
 export const NO_HOST_RULES: HostRules = {
-  judge: async () => ({ blockages: [], notJudged: [] }),
+  judge: async () => NOTHING,
   ruleText: async () => '',
   open: async () => false,
   opened: () => undefined,

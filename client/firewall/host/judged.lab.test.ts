@@ -6,9 +6,11 @@ import type { FirewallEntry } from '../../../core/model/graph.ts';
 import { type Natlab, natlab } from '../../../test/kits/lab/natlab.ts';
 import { describePrivileged } from '../../../test/kits/lab/privileged.ts';
 import { isInstalled } from '../../../test/kits/process/needs.ts';
-import { runIn } from '../../run-program.ts';
-import { type Blockage, judgementOf, notJudgedText, textOf } from './blockages.ts';
+import { runIn, type runProgram } from '../../run-program.ts';
+import { judgementOf } from './blockages.ts';
 import { linuxHostRules } from './host-rules.ts';
+import { type Blockage, notJudgedText, textOf } from './judgement.ts';
+import { metTables } from './met-tables.ts';
 import { openedRecord } from './opened.ts';
 import { readRuleset } from './read-ruleset.ts';
 
@@ -38,13 +40,15 @@ const POLICY = 'inet filter input (policy drop) drops';
 const byRule = (what: string) => `inet filter input (rule handle N) drops ${what}`;
 const DROPS = byRule('TCP 22');
 
+const readBy = async (run: typeof runProgram) => readRuleset(await metTables('mesh0', run), run);
+
 describePrivileged('the rules of a host, as a real nft lists them', () => {
   let lab: Natlab;
   beforeAll(async () => {
     lab = await natlab({ hosts: { a: {} } });
   });
   afterAll(() => lab[Symbol.asyncDispose]());
-  const read = () => readRuleset('mesh0', runIn(lab.host('a').namespace));
+  const read = () => readBy(runIn(lab.host('a').namespace));
   /** Each thing that is found, without the numbers of handles. */
   const judged = async (rules: readonly FirewallEntry[], own = OWN) => {
     const { blockages, notJudged } = await judgementOf(await read(), 'mesh0', own, { in: [...rules], out: [] });
@@ -327,18 +331,16 @@ describePrivileged('the rules of a host, as a real nft lists them', () => {
       const result = await run(file, args, options);
       return args.includes('table') ? { ...result, stdout: result.stdout.slice(0, -20) } : result;
     };
-    expect((await readRuleset('mesh0', cut)).unread).toEqual([
-      'nft --terse list table inet filter printed no whole listing',
-    ]);
+    expect((await readBy(cut)).unread).toEqual(['nft --terse list table inet filter printed no whole listing']);
     const failing: typeof run = async () => ({
       code: 1,
       stdout: '',
       stderr: 'netlink: Error: cache initialization failed\n',
     });
-    expect((await readRuleset('mesh0', failing)).unread).toEqual([
+    expect((await readBy(failing)).unread).toEqual([
       'nft -j list chains failed: netlink: Error: cache initialization failed',
     ]);
-    const { notJudged } = await judgementOf(await readRuleset('mesh0', failing), 'mesh0', OWN, { in: SSH, out: [] });
+    const { notJudged } = await judgementOf(await readBy(failing), 'mesh0', OWN, { in: SSH, out: [] });
     expect(notJudged).toEqual([{ what: ['TCP 22'], why: expect.stringContaining('failed') }]);
   });
 

@@ -1,45 +1,18 @@
-import { tableNameOf } from '../../ice-port/rules.ts';
 import type { runProgram } from '../../run-program.ts';
-import { guardTableOf } from '../guard.ts';
-import { tableOf } from '../render.ts';
-import { failureOf } from './failure.ts';
 import { conditionsOf, savedRules } from './iptables.ts';
+import { listingOf, type MetTables, MOST_BYTES } from './met-tables.ts';
 import { isNftName, nftName } from './nft-name.ts';
-import {
-  type Chain,
-  chainsOf,
-  type Elements,
-  isRecord,
-  parseListing,
-  type Ruleset,
-  type Statement,
-} from './ruleset.ts';
+import { type Chain, chainsOf, type Elements, isRecord, type Ruleset, type Statement } from './ruleset.ts';
 
-/** Of one listing: some 15,000 rules. What is larger would hold up the agent while it is read. */
-const MOST_BYTES = 4 * 1_048_576;
 /** Of the elements of one set: some 20,000. */
 const MOST_SET_BYTES = 1_048_576;
 const MOST_SETS = 32;
-/** What iptables-legacy has rules in, of this network namespace. */
-const LEGACY = { iptables: '/proc/net/ip_tables_names', ip6tables: '/proc/net/ip6_tables_names' } as const;
-const HOOKS = new Set(['ingress', 'prerouting', 'input']);
-
-/** The rules of the host that packets meet on their way in, as far as they can be read: what cannot is named. Never throws. */
-export async function readRuleset(interfaceName: string, run: typeof runProgram): Promise<Ruleset> {
-  const unread = await legacyTables(run);
-  const list = async (args: readonly string[], maxBytes: number): Promise<readonly Statement[] | string> => {
-    const result = await run('nft', ['-j', ...args], { maxBytes });
-    if (result.code === 0) return parseListing(result.stdout) ?? `nft ${args.join(' ')} printed no whole listing`;
-    if (result.stdout.length >= maxBytes) return `nft ${args.join(' ')} lists more than ${maxBytes / 1_048_576} MiB`;
-    return failureOf('nft', ['-j', ...args], result);
-  };
-  const heads = await list(['list', 'chains'], MOST_BYTES);
-  if (typeof heads === 'string') return { chains: [], sets: new Map(), unread: [...unread, heads] };
-  const met = chainsOf(heads).filter(
-    ({ table, base }) => HOOKS.has(base?.hook ?? '') && !isOwnTable(table, interfaceName),
-  );
+/** The rules of those tables, as far as they can be read: what cannot is named. Never throws. */
+export async function readRuleset({ tables, unread: before }: MetTables, run: typeof runProgram): Promise<Ruleset> {
+  const unread = [...before];
+  const list = listingOf(run);
   const chains: Chain[] = [];
-  for (const table of new Set(met.map((chain) => chain.table))) {
+  for (const table of tables) {
     if (!isNftName(table)) {
       unread.push(`the table ${JSON.stringify(table)} has a name that is not given to nft`);
       continue;
@@ -64,22 +37,6 @@ export async function readRuleset(interfaceName: string, run: typeof runProgram)
     sets.set(name, typeof map === 'string' ? `the set ${name} is not read` : elementsOf(map));
   }
   return { chains, sets, unread };
-}
-
-/** Tables of this node alone: its own rules come by the network, and the others drop nothing of a new connection. */
-function isOwnTable(table: string, interfaceName: string): boolean {
-  const own = [tableOf(interfaceName), guardTableOf(interfaceName), tableNameOf(interfaceName)];
-  return own.some((name) => table === `inet ${name}`) || /^inet mesh_relay_\d+$/.test(table);
-}
-
-/** nft has none of these rules. */
-async function legacyTables(run: typeof runProgram): Promise<string[]> {
-  const found = [];
-  for (const [program, file] of Object.entries(LEGACY)) {
-    const names = (await run('cat', [file])).stdout.trim().split('\n').filter(Boolean);
-    if (names.length > 0) found.push(`${program}-legacy has a table ${names.join(', ')}, whose rules are not read`);
-  }
-  return found;
 }
 
 function hasFlags(listing: readonly Statement[]): boolean {

@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { runProgram } from '../../run-program.ts';
 import { judgementOf } from './blockages.ts';
 import type { Newcomer } from './facts.ts';
 import { conditionsOf, savedRules } from './iptables.ts';
-
+import { metTables } from './met-tables.ts';
 import { isNftName, nftName } from './nft-name.ts';
 import { readRuleset } from './read-ruleset.ts';
 import { chainsOf, parseListing, type Ruleset, type Statement } from './ruleset.ts';
 import { fateOf } from './verdict.ts';
 
+const readBy = async (run: typeof runProgram) => readRuleset(await metTables('mesh0', run), run);
 const PACKET: Newcomer = { interfaceName: 'mesh0', from: '10.96.0.2/32', to: '10.96.0.1', protocol: 'TCP', port: 22 };
 const INPUT = {
   family: 'inet',
@@ -159,7 +161,7 @@ test('a name that nft could read as a command is not given to it', async () => {
   const did: string[] = [];
   const table = 'x; include "/etc/shadow"';
   const chain = { ...INPUT, table };
-  const { unread } = await readRuleset('mesh0', async (file, args) => {
+  const { unread } = await readBy(async (file, args) => {
     did.push([file, ...args].join(' '));
     const isList = args.includes('chains');
     return { code: 0, stdout: isList ? JSON.stringify({ nftables: [{ chain }] }) : '', stderr: '' };
@@ -172,7 +174,7 @@ test('a name that nft could read as a command is not given to it', async () => {
 });
 
 test('rules of iptables-legacy, which nft does not list, are not judged', async () => {
-  const { unread } = await readRuleset('mesh0', async (_, [last = '']) => ({
+  const { unread } = await readBy(async (_, [last = '']) => ({
     code: 0,
     stdout: last === '/proc/net/ip_tables_names' ? 'filter\nnat\n' : last.startsWith('/proc') ? '' : '{"nftables": []}',
     stderr: '',
@@ -183,7 +185,7 @@ test('rules of iptables-legacy, which nft does not list, are not judged', async 
 test('of the tables of nodes those of this one alone are passed over', async () => {
   const names = ['mesh_mesh0', 'mesh_guard_mesh0', 'mesh_ice_mesh0', 'mesh_relay_51820', 'mesh_mesh1', 'mesh_x'];
   const listed: string[] = [];
-  await readRuleset('mesh0', async (_, args) => {
+  await readBy(async (_, args) => {
     if (args.includes('table')) listed.push(args.at(-1) ?? '');
     return {
       code: 0,

@@ -129,7 +129,13 @@ const methods = {
     await firewall.apply(firstAddress(), rules, now);
     // The guard is in force once the looks that follow are over.
     await firewall.maintain();
-    keeper = new FirewallKeeper({ firewall, interfaceName, log: silentLog, onRestored: () => (restored += 1) });
+    keeper = new FirewallKeeper({
+      firewall,
+      interfaceName,
+      log: silentLog,
+      onHostChanged: () => {},
+      onRestored: () => (restored += 1),
+    });
   },
   restored: () => restored,
   async stopKeeping() {

@@ -1,6 +1,6 @@
 import type { ProgramResult, runProgram } from '../../../run-program.ts';
-import type { Blockage } from '../blockages.ts';
 import { refused } from '../failure.ts';
+import type { Blockage } from '../judgement.ts';
 
 /** A program that keeps packet rules of the host, and has it accept an interface. */
 export interface Tool {

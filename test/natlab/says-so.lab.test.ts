@@ -19,7 +19,7 @@ describePrivileged('a node that something is wrong with', () => {
     const node = new LabNode(lab.host('one'));
     await node.join(await plane.joinToken());
     const script =
-      'held=$(cat "$1/node.json"); mount -t tmpfs -o size=16k none "$1"; printf %s "$held" > "$1/node.json"; ' +
+      'held=$(cat "$1/node.json"); mount -t tmpfs -o size=16k,mode=700 none "$1"; printf %s "$held" > "$1/node.json"; ' +
       'chmod 600 "$1/node.json"; head -c 64k /dev/zero > "$1/rest"; shift; exec "$@"';
     const up = [launcher('mesh'), 'up', '--config-dir', node.directory, '--interface', node.interfaceName];
     const inside = ['-m', 'sh', '-c', script, 'sh', node.directory, ...up];

@@ -105,6 +105,9 @@ function contentTools(): ExtensionTool[] {
   ];
 }
 
+/** Unless told so, the SDK asks by the stream of the session, and drops the question where the client is only opening that one. */
+const onItsStream = ({ id }: ServerContext['mcpReq']) => ({ relatedRequestId: id });
+
 function legacyTools(): ExtensionTool[] {
   const log = (context: ServerContext, message: string) => context.mcpReq.log('info', message);
   const elicit = async (
@@ -114,7 +117,7 @@ function legacyTools(): ExtensionTool[] {
     required: string[] = [],
   ) => {
     const params: ElicitRequestFormParams = { message, requestedSchema: { type: 'object', properties, required } };
-    const { action, content } = await mcpReq.elicitInput(params);
+    const { action, content } = await mcpReq.elicitInput(params, onItsStream(mcpReq));
     return said(`Elicitation completed: action=${action}, content=${JSON.stringify(content ?? {})}`);
   };
   return [
@@ -132,7 +135,8 @@ function legacyTools(): ExtensionTool[] {
       'test_sampling',
       async (args, { mcpReq }) => {
         const content = text(String(args['prompt'] ?? ''));
-        const answer = await mcpReq.requestSampling({ messages: [{ role: 'user', content }], maxTokens: 100 });
+        const params = { messages: [{ role: 'user' as const, content }], maxTokens: 100 };
+        const answer = await mcpReq.requestSampling(params, onItsStream(mcpReq));
         return said(`LLM response: ${JSON.stringify(answer.content)}`);
       },
       { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] },

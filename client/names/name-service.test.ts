@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { decode, encode, streamDecode, streamEncode } from 'dns-packet';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { graphOf } from '../agent/overlay.testkit.ts';
@@ -138,7 +138,8 @@ test('who has another address than this node is not answered', async () => {
   expect([heard, tcp.bytesRead]).toEqual([0, 0]);
 });
 
-test('who holds all connections keeps nobody out: the one that was answered longest ago makes room', async () => {
+/** To a listener of its own. */
+async function connections() {
   const zone = zoneOf(graph(['db']));
   if (!zone) throw new Error('no zone');
   const listener = await listenForQueries({ address: '127.0.0.1', port: 0, zone: () => zone });
@@ -149,10 +150,15 @@ test('who holds all connections keeps nobody out: the one that was answered long
     await once(tcp, 'connect');
     return tcp;
   };
-  const answered = async (tcp: Awaited<ReturnType<typeof opened>>) => {
+  const answered = async (tcp: Socket) => {
     tcp.write(streamEncode(QUERY));
     await once(tcp, 'data');
   };
+  return { opened, answered };
+}
+
+test('who holds all connections keeps nobody out: the one that was answered longest ago makes room', async () => {
+  const { opened, answered } = await connections();
   const busy = await opened();
   const idle = [];
   for (let count = 0; count < 15; count += 1) idle.push(await opened());
@@ -167,19 +173,7 @@ test('who holds all connections keeps nobody out: the one that was answered long
 test('a connection ends five seconds after its last answer, and what trickles in does not extend it', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const zone = zoneOf(graph(['db']));
-  if (!zone) throw new Error('no zone');
-  const listener = await listenForQueries({ address: '127.0.0.1', port: 0, zone: () => zone });
-  onTestFinished(() => listener.close());
-  const opened = async () => {
-    const tcp = connect(listener.port, '127.0.0.1');
-    await once(tcp, 'connect');
-    return tcp;
-  };
-  const answered = async (tcp: Awaited<ReturnType<typeof opened>>) => {
-    tcp.write(streamEncode(QUERY));
-    await once(tcp, 'data');
-  };
+  const { opened, answered } = await connections();
   const slow = await opened();
   await answered(slow);
   vi.advanceTimersByTime(4_999);

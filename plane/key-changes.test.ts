@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { draftOf } from '../core/base/record.ts';
 import type { Member } from '../net/relay/member.ts';
 import { freshKey } from '../test/kits/plane/devices.ts';
 import { buildWorkspaceKit } from '../test/kits/plane/workspace-kit.ts';
@@ -49,6 +50,23 @@ test('a relay that starts late refuses whom one refuses that was there all day, 
   watching.stop();
   expect(late.refused).toEqual(early.refused);
   expect(late.refused.size).toBe(4);
+});
+
+test('a key that 0.1.0 changed, without noting when, is refused too', async () => {
+  await using kit = await buildWorkspaceKit();
+  const old = freshKey();
+  const { id, self } = await kit.join('a', { publicKey: old.publicKey });
+  kit.clock.time += 30 * HOUR_MS;
+  await kit.call('rotate_device_key', { publicKey: freshKey().publicKey }, self);
+  const { store } = kit.services;
+  const record = await store.getById(kit.workspace, 'MeshPeer', id);
+  if (!record) throw new Error('the peer is gone');
+  const { keySince: _, ...status } = record.status;
+  const op = { op: 'update', record: { ...draftOf(record), status }, revision: record.revision } as const;
+  await store.commit(kit.workspace, [op], { actor: 'system:test', reason: 'as 0.1.0', requestId: 'r' });
+  const told = relay();
+  (await startRelayRevocations(kit.services, told)).stop();
+  expect([...told.refused]).toEqual([old.publicKey]);
 });
 
 test('what happens while the past is read is told after it', async () => {

@@ -35,9 +35,10 @@ async function keyChangesOfDay(
   { store, clock, log }: Pick<Services, 'store' | 'clock' | 'log'>,
   workspace: string,
 ): Promise<KeyChanges[]> {
-  const since = clock.now() - CREDENTIAL_LIFE_MS;
+  const dayAgo = clock.now() - CREDENTIAL_LIFE_MS;
   const kept = await store.keptFrom(workspace);
-  if (kept !== undefined && kept.revision > 1 && kept.at > since) {
+  const since = kept !== undefined && kept.revision > 1 ? Math.max(kept.at, dayAgo) : dayAgo;
+  if (since > dayAgo) {
     log.warn({ workspace }, 'the history of a day is gone: keys revoked in it are taken until they run out');
   }
   const changes = new Map<string, readonly DatedChange[]>();
@@ -83,10 +84,15 @@ function changeTo(record: PeerRecord | undefined, before: PeerRecord | undefined
   return before === undefined ? { type: 'created', record } : { type: 'updated', record, before };
 }
 
-/** Whether it is revoked, or had another key before. */
+/** Whether it is revoked, or had another key before. 0.1.0 did not note when a device took its key. */
 async function hasAnotherKey(store: Store, workspace: string, name: string, since: number): Promise<boolean> {
-  const status = (await store.get(workspace, { kind: 'MeshPeer', name }))?.status;
-  return status?.phase === 'revoked' || (status?.keySince !== undefined && parseInstant(status.keySince) >= since);
+  const key = { kind: 'MeshPeer', name } as const;
+  const now = await store.get(workspace, key);
+  if (now === undefined || now.status.phase === 'revoked') return true;
+  const { keySince } = now.status;
+  if (keySince !== undefined) return parseInstant(keySince) >= since;
+  const then = now.createdAt < since ? await store.get(workspace, key, { at: since }) : now;
+  return then?.spec.publicKey !== now.spec.publicKey;
 }
 
 /** Names of peers that a commit since an instant wrote, and whether one deleted them. */

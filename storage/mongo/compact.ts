@@ -24,11 +24,7 @@ interface Mark {
  * First moves the mark that reads obey, then drops what lies behind it in small transactions between other commits. A crash
  * in between leaves versions that the next call drops.
  */
-export async function compactVersions(
-  connection: Connection,
-  clock: Clock,
-  compaction: Compaction,
-): Promise<number> {
+export async function compactVersions(connection: Connection, clock: Clock, compaction: Compaction): Promise<number> {
   const marked = await mark(connection, compaction);
   if (!marked) return 0;
   let dropped = 0;
@@ -38,10 +34,7 @@ export async function compactVersions(
   return dropped;
 }
 
-function mark(
-  connection: Connection,
-  { workspace: ws, upTo, keep, fence }: Compaction,
-): Promise<Mark | undefined> {
+function mark(connection: Connection, { workspace: ws, upTo, keep, fence }: Compaction): Promise<Mark | undefined> {
   return connection.transaction(async (session) => {
     await requireHeld(connection, fence, session);
     const workspace = await findWorkspace(connection, ws, session);

@@ -3,9 +3,9 @@ import type { Store } from '../../core/base/ports.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { hasMongod, type ReplicaSet, startReplicaSet } from '../../test/kits/servers/replica-set.ts';
 import { draft, outcome, peer, WHY, WS } from '../contract/kit.ts';
+import { compactVersions } from './compact.ts';
 import { type Connection, connect } from './connect.ts';
 import { type CommitJob, writeGroup } from './group.ts';
-import { compactVersions } from './compact.ts';
 import { acquireLease } from './lease.ts';
 import { openMongoStore } from './store.ts';
 

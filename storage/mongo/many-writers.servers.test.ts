@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { ClientSession } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
@@ -236,6 +237,17 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
     const claim = await restored.shared?.claim('keys 9');
     expect(claim?.keys).toBe(first?.keys);
     expect([first?.epoch, renewed?.epoch]).not.toContain(claim?.epoch);
+  });
+
+  test('64 writers of the largest records at once, more than a transaction can hold, are all written', async () => {
+    const store = await openAt(freshUrl());
+    /** A megabyte, of which 8 KB are left once compressed. */
+    const large = () => ({ spec: { hostname: randomBytes(16).toString('hex').repeat(32_000) } });
+    const commits = Array.from({ length: 64 }, (_, n) =>
+      store.commit(WS, [...create(`a${n}`, large()), ...create(`b${n}`, large())], WHY),
+    );
+    const revisions = (await Promise.all(commits)).map(({ revision }) => revision);
+    expect(revisions).toEqual(revisions.map((_, n) => n + 1));
   });
 
   test('a watch goes on over what other processes commit', async () => {

@@ -1,5 +1,5 @@
-import { nextInstant } from '../apply-batch.ts';
 import type { Fence } from '../../core/base/ports.ts';
+import { nextInstant } from '../apply-batch.ts';
 import { COMPACTED, type Compaction, isNamed } from '../compaction.ts';
 import { appendEvent } from './audit.ts';
 import type { Database } from './database.ts';

@@ -124,7 +124,7 @@ function checkLeadership({ shares, all, planes, problem, damaged = [] }: Leaders
   const name = 'leadership';
   if (damaged.length > 0) {
     const named = damaged.slice(0, 3).join(', ') + (damaged.length > 3 ? ` and ${damaged.length - 3} more` : '');
-    const detail = `The audit log of ${named} is damaged: jobs and pushes rest there, and requests are refused. mesh audit verify says more; restore the database.`;
+    const detail = `Leads ${shares} of ${all} shares, but not ${named}, whose audit log is damaged: jobs rest there and requests are refused. mesh audit verify says more; restore the database.`;
     return { name, state: 'degraded', detail };
   }
   if (problem === undefined) return { name, state: 'ok', detail: `leads ${shares} of ${all} shares; ${planes} live` };

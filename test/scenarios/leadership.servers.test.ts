@@ -84,7 +84,9 @@ describe.skipIf(!hasMongod)('of three control planes on one replica set', () => 
     await expect.poll(() => isSpread(next), PATIENCE).toBe(true);
     await requireEnded(good, ends, killedAt + TAKEN_OVER_MS);
     const said = await Promise.all(next.map(async ({ url }) => (await fetch(`${url}/readyz?verbose`)).text()));
-    expect(said.filter((text) => text.includes(`but not ${bad.workspace}, whose audit log is damaged`))).toHaveLength(1);
+    expect(said.filter((text) => text.includes(`but not ${bad.workspace}, whose audit log is damaged`))).toHaveLength(
+      1,
+    );
     expect((await cluster.api('GET', '/api/v1/policies', bad)).status).toBe(503);
     await move(-1);
     await leader.start();

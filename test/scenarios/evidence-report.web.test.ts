@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)('the report of an evidence archive in a browser', (
       const { url, asked } = await served(reportHtml(anAssessment(framework), aboutArchive()));
       const { page, complaints } = await opened();
       await page.goto(url);
-      expect(await page.innerText('h1')).toMatch(/: production$/);
+      expect(await page.textContent('h1')).toMatch(/: production$/);
       for (const format of PAPERS) {
         const pdf = await page.pdf({ format });
         const pages = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g) ?? [];
@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)('the report of an evidence archive in a browser', (
     const { url } = await served(reportHtml(anAssessment(), aboutArchive()));
     const { page } = await opened({ viewport: { width: 360, height: 800 }, isMobile: true });
     await page.goto(url);
-    expect(await page.innerText('h1')).toMatch(/: production$/);
+    expect(await page.textContent('h1')).toMatch(/: production$/);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       for (const selector of ['h1', '.quiet', 'th', '.fail', '.pass', '.open']) {

@@ -37,7 +37,8 @@ import type { GraphPush } from './graph-push.ts';
  * key since: two machines use it. Answers go to the reply subject, sealed with kind `reply`. `wire` is which versions of the
  * wire each speaks; a node that has none in common is told so by the API.
  *
- * Of several control planes each hears all of it, and the one that leads the workspace answers.
+ * Of several control planes each hears all of it, and the one that leads the workspace answers. It may hear a node before it
+ * has heard of its registration at another one.
  */
 const SUBJECT = /^mesh\.control\.([\w-]{1,64})\.([\w-]{1,64})\.(heartbeat|graph)$/;
 /**
@@ -45,6 +46,8 @@ const SUBJECT = /^mesh\.control\.([\w-]{1,64})\.([\w-]{1,64})\.(heartbeat|graph)
  * up; those the bus holds to the rate of whoever sends them.
  */
 const SERVED = { perSecond: 2, burst: 10 };
+/** Requests of whom this control plane does not know, for which the store is asked: of all together, as anybody can send one. */
+const LOOKED_UP = { perSecond: 20, burst: 100 };
 /** Requests under way, and how many of them may be from connections that have proven nothing. */
 const MAX_WAITING = 2_000;
 const MAX_UNPROVEN_WAITING = 1_000;
@@ -65,6 +68,7 @@ export class ControlRequests {
   readonly #leading: Leading;
   readonly #bus: Pick<Bus, 'identify'>;
   readonly #limit = new SourceLimit(SERVED.perSecond, SERVED.burst);
+  readonly #lookUps = new SourceLimit(LOOKED_UP.perSecond, LOOKED_UP.burst);
   readonly #unsubscribe: () => void;
   #workspaces: Promise<ReadonlySet<string>> | undefined;
   readonly #waiting = new Set<Promise<void>>();
@@ -126,9 +130,8 @@ export class ControlRequests {
     if (workspace === undefined || peerId === undefined) return this.#ignore('subject');
     const header = readHeader(payload);
     if (header === undefined) return this.#ignore('malformed');
-    const peer = await this.#peer(workspace, peerId);
-    if (peer?.status.phase !== 'ready') return this.#ignore('unknown-peer');
-    if (Buffer.from(header.sender).toString('base64') !== peer.spec.publicKey) return this.#ignore('stranger');
+    const peer = await this.#sender(workspace, peerId, Buffer.from(header.sender).toString('base64'));
+    if (typeof peer === 'string') return this.#ignore(peer);
     const { clock } = this.#services;
     const opened = this.#opener.open('request', subject, payload);
     if (!opened.ok) return this.#ignore(opened.reason);
@@ -183,6 +186,16 @@ export class ControlRequests {
     learn(this.#services, workspace, peerId, content, this.#services.clock.now());
   }
 
+  /** The peer whose key this is. Whoever is refused may have been let in by another control plane a moment ago. */
+  async #sender(workspace: string, peerId: string, key: string): Promise<PeerRecord | 'unknown-peer' | 'stranger'> {
+    const { store, clock } = this.#services;
+    const known = admitted(await this.#peer(workspace, peerId), key);
+    const isFinal = typeof known !== 'string' || !this.#leading.leads(workspace);
+    if (isFinal || !this.#lookUps.take('', clock.now())) return known;
+    await store.caughtUp([workspace]);
+    return admitted(await this.#peer(workspace, peerId), key);
+  }
+
   /** Invented workspaces are told apart first: they must not push the state of real ones out of memory. */
   async #peer(workspace: string, peerId: string): Promise<PeerRecord | undefined> {
     this.#workspaces ??= this.#readWorkspaces();
@@ -202,6 +215,11 @@ export class ControlRequests {
   #ignore(reason: Ignored): void {
     this.ignored[reason] = (this.ignored[reason] ?? 0) + 1;
   }
+}
+
+function admitted(peer: PeerRecord | undefined, key: string): PeerRecord | 'unknown-peer' | 'stranger' {
+  if (peer?.status.phase !== 'ready') return 'unknown-peer';
+  return peer.spec.publicKey === key ? peer : 'stranger';
 }
 
 const contentSchema = z.object({

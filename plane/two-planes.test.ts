@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { graphMessageShape } from '../core/model/graph.ts';
 import { buildLiveness } from '../core/model/liveness.ts';
 import { WIRE_TEXT } from '../core/model/wire.ts';
+import type { NetworkState } from '../core/state/state.ts';
 import type { Delivery } from '../net/nats/commands.ts';
 import { EPOCH_BYTES } from '../net/seal/format.ts';
 import { Opener } from '../net/seal/opener.ts';
@@ -21,7 +22,25 @@ async function twoPlanes() {
   const heard = new Set<(delivery: Delivery) => void>();
   const planeOf = (name: string, leads: boolean) => {
     const leadership = switchedLeadership(leads);
-    const services = { ...kit.services, liveness: buildLiveness() };
+    const { states, store } = kit.services;
+    let known: NetworkState | undefined;
+    const asked: (readonly string[])[] = [];
+    const services = {
+      ...kit.services,
+      liveness: buildLiveness(),
+      states: { ...states, current: async (workspace: string) => known ?? states.current(workspace) },
+      store: {
+        ...store,
+        async caughtUp(workspaces: readonly string[]) {
+          asked.push(workspaces);
+          known = undefined;
+        },
+      },
+    };
+    /** Hears of nothing more that is committed, until it asks the store. */
+    const fallBehind = async () => {
+      known = await states.current(kit.workspace);
+    };
     const sent: { readonly subject: string; readonly payload: Uint8Array }[] = [];
     const bus = {
       publish: (subject: string, payload: Uint8Array) => void sent.push({ subject, payload }),
@@ -34,7 +53,7 @@ async function twoPlanes() {
     const push = new GraphPush(services, bus as never, leadership);
     const requests = new ControlRequests(services, bus as never, push, leadership);
     const stop = () => Promise.all([requests.stop(), push.stop()]);
-    return { name, leadership, services, sent, push, requests, stop };
+    return { name, leadership, services, sent, push, requests, stop, fallBehind, asked };
   };
   const planes = [planeOf('first', true), planeOf('second', false)] as const;
   onTestFinished(async () => {
@@ -112,6 +131,29 @@ test('both hear a node that proved itself to the one that leads, which alone ans
   const [answer] = await node.beat();
   expect([answer]).toEqual([{ by: 'second', wire: WIRE_TEXT, version: null, at: expect.any(String) }]);
   expect(await both.kit.services.store.revision(both.kit.workspace)).toBe(revision);
+});
+
+test('a node that another one let in a moment ago is answered by the one that leads, which had not heard of it', async () => {
+  const both = await twoPlanes();
+  const [first, second] = both.planes;
+  await first.fallBehind();
+  await second.fallBehind();
+  const node = await nodeIn(both, 'web');
+  expect(await node.beat()).toEqual([{ by: 'first', wire: WIRE_TEXT, challenge: expect.any(String) }]);
+  expect([first.asked, second.asked]).toEqual([[[both.kit.workspace]], []]);
+});
+
+test('requests of nodes that nobody let in make a control plane ask the store so often and no more', async () => {
+  const both = await twoPlanes();
+  const [first] = both.planes;
+  const node = await nodeIn(both, 'web');
+  await both.kit.ask('revoke_peer', { id: node.id });
+  for (let count = 0; count < 150; count += 1) expect(await node.beat()).toEqual([]);
+  expect(first.asked).toHaveLength(100);
+  both.kit.clock.time += 1_000;
+  for (let count = 0; count < 50; count += 1) await node.beat();
+  expect(first.asked).toHaveLength(120);
+  expect(first.requests.ignored).toEqual({ 'unknown-peer': 200 });
 });
 
 test('what a leader that ended has not sent any more, the next one sends to those whom it concerns', async () => {

@@ -24,7 +24,7 @@ lab) # Real WireGuard, firewalls and packets in network namespaces.
   [ -e /dev/net/tun ] || lacking="$lacking /dev/net/tun"
   ;;
 web) # The dashboard is used in it.
-  need chromium chromium
+  need chromium-headless-shell chromium-headless-shell
   ;;
 servers) # Compared with, put in front, spoken to by, typed into.
   need nats-server nats-server
@@ -45,7 +45,7 @@ servers) # Compared with, put in front, spoken to by, typed into.
   need ping iputils-ping
   need wireguard-go wireguard-go
   need wg wireguard-tools
-  need chromium chromium
+  need chromium-headless-shell chromium-headless-shell
   # Debian's python3 is without what makes an environment.
   python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
   ;;

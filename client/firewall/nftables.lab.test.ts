@@ -226,10 +226,10 @@ describePrivileged('the firewall in nftables', () => {
     // Longer than the lease.
     const first = ping();
     await until(first, () => nodes.b.maintain());
-    await nodes.b.kill();
-    const second = ping();
     const next = labParts(hosts.b, 'eth0');
     await next.leaseFor(LEASE_MS);
+    await nodes.b.kill();
+    const second = ping();
     await next.apply(rules, NOW);
     await until(second, () => next.maintain());
     expect([await first, await second]).toEqual(new Array(2).fill({ sent: 300, received: 300 }));

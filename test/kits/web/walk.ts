@@ -20,10 +20,10 @@ const WORKSPACE = 'prod';
 const BUTTONS = 'main button:enabled:visible';
 const OPENED = 'dialog[open], [popover]:popover-open';
 const UNFOLD = "for (const one of document.querySelectorAll('main details')) one.open = true";
-const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
-/** A page without a heading has not come yet. */
-const IS_DRAWN =
-  "document.querySelector('main :is(h1, h2)') !== null && !document.querySelector('main [aria-busy=true]')";
+/** Two frames later. A page without a heading has not come yet. */
+const IS_DRAWN = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(
+  () => document.querySelector('main :is(h1, h2)') !== null && !document.querySelector('main [aria-busy=true]'),
+)`;
 
 /**
  * Goes to each address in place, presses each button there, and each in the dialogs that open. What is written by a button
@@ -122,7 +122,7 @@ function openRequests(page: Page): ReadonlySet<Request> {
 /** Waits until nothing is asked for and nothing is about to be drawn. */
 async function settled(page: Page, asked: ReadonlySet<Request>): Promise<void> {
   for (let quiet = 0; quiet < 2; ) {
-    await page.evaluate(TWO_FRAMES);
-    quiet = asked.size === 0 && (await page.evaluate(IS_DRAWN)) ? quiet + 1 : 0;
+    const isDrawn = await page.evaluate<boolean>(IS_DRAWN);
+    quiet = isDrawn && asked.size === 0 ? quiet + 1 : 0;
   }
 }

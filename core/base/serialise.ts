@@ -156,5 +156,7 @@ async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
 
 /** Whether another write came between; reading afresh may show a place that is still free. */
 function isConflict({ code }: StoreError): boolean {
-  return code === 'conflict' || code === 'unique' || code === 'already_exists' || code === 'not_found';
+  return (
+    code === 'conflict' || code === 'changed' || code === 'unique' || code === 'already_exists' || code === 'not_found'
+  );
 }

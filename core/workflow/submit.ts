@@ -1,6 +1,6 @@
 import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
 import { requireComputable } from '../authority/bounded-store.ts';
-import { isolatesText, isolatingFromNowOn } from '../authority/isolation.ts';
+import { isolatesText, isolatingFromNowOn, isolationBasis } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
 import { NeedsPerson } from '../authority/needs-person.ts';
 import { apiTokenOf, principalOf } from '../base/caller.ts';
@@ -16,6 +16,7 @@ import { type ChangePlan, draftChanges, type NetworkChange } from '../changes/ch
 import { assessProposal } from '../intent/plan/assessed.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
 import { workspaceById } from '../model/workspaces.ts';
+import { together } from '../state/basis.ts';
 import type { NetworkState } from '../state/state.ts';
 import { specOf } from './apply.ts';
 import { needsAnotherPerson } from './approvers.ts';
@@ -67,14 +68,14 @@ export async function submitChanges(
     const why = typeof reason === 'string' ? reason : reason(outcomes);
     const all = [...ops, ...others];
     if (all.length === 0) return { status: 'committed', outcomes, after: state };
-    const broken = await brokenAssertions(services, state, after);
-    await permitFirst(context, all, () => requireAssertions(broken));
+    const held = await brokenAssertions(services, state, after);
+    await permitFirst(context, all, () => requireAssertions(held.broken));
     const alone = others.length === 0;
     const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
     if (requireApproval && alone) return askForApproval(context, changes, why);
     await permitFirst(context, all, () => requireNoneIsolated(state, after));
     try {
-      const direct = ops.length > 0 && { direct: true };
+      const direct = ops.length > 0 && { direct: true, basis: together(held.basis, isolationBasis(state)) };
       await store.commit(workspace, all, commitContext(context, why, { ...direct }));
     } catch (error) {
       if (error instanceof NeedsPerson && alone) return askForApproval(context, changes, why);

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { Cluster, ClusterPlane } from './cluster.ts';
 import { ADMIN_PASSWORD, freshWorkspace } from './http/harness.ts';
 import { joinTokenFor, type Place, register } from './http/joining.ts';
+import { planIdOf } from './http/plan-id.ts';
 
 /** What people, agents and devices ask of several control planes. */
 
@@ -45,7 +46,7 @@ export async function plannedAt(plane: Asked, place: Place, name: string, port: 
     changes: [{ action: 'create', resource: 'MeshPolicy', ...opens(name, port) }],
     expectations: [{ src: 'role=web', dst: 'role=db', port, expect: 'allow' }],
   });
-  return plan.plan_id;
+  return planIdOf(plan);
 }
 
 /** Planned at one, and put forward at another. @returns the workflow that waits */

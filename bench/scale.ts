@@ -82,14 +82,18 @@ function mb(bytes: number): string {
 }
 
 async function planes(peers = 1_000): Promise<void> {
+  const { idle, requests } = await measurePlanes(peers);
+  const columns = ['control planes', 'of them', 'of the primary', 'of the other two'];
+  const row = ({ planes: count, plane, primary, others }: (typeof idle)[number]) => [
+    String(count),
+    ...[plane, primary, others].map((ms) => ms.toFixed(2)),
+  ];
   table(
-    ['Processor of one request, ms', 'control planes', 'of them', 'of the primary', 'of the other two'],
-    (await measurePlanes(peers)).map(({ planes: count, what, plane, primary, others }) => [
-      what,
-      String(count),
-      plane.toFixed(2),
-      primary.toFixed(2),
-      others.toFixed(2),
-    ]),
+    ['Processor of one request, ms', ...columns],
+    requests.map((cost) => [cost.what, ...row(cost)]),
+  );
+  table(
+    ['Processor of an idle second, ms (the database serves all four)', ...columns],
+    idle.map((cost) => ['', ...row(cost)]),
   );
 }

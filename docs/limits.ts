@@ -16,6 +16,7 @@ import { MAX_CHANGES } from '../core/intent/plan/change-input.ts';
 import { MAX_EXPECTATIONS } from '../core/intent/plan/expectation-input.ts';
 import { TRACE_LIMITS } from '../core/model/call-trace.ts';
 import { FRAMEWORKS, MAX_PERIOD_DAYS } from '../core/model/frameworks.ts';
+import { LOST_PLACES_AN_HOUR } from '../core/model/key-allowance.ts';
 import { MAX_LABELS } from '../core/model/labels.ts';
 import { POLICY_LIMITS } from '../core/model/policy.ts';
 import { MAX_PATH_REPORTS, MAX_PATHS_OF_NODE } from '../core/model/reported-paths.ts';
@@ -115,6 +116,11 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Depth of delegation', MAX_DEPTH, 'below a root agent'],
     ['Life of an agent', MAX_AGENT_TTL_MS / 86_400_000, 'days'],
     ['Uses of a join token', MAX_JOIN_USES, ''],
+    [
+      'Devices deleted, revoked or given another key within an hour before new keys wait, on servers of your own that know nodes by a key',
+      LOST_PLACES_AN_HOUR,
+      '',
+    ],
     ['Quarantine of a freed address while others are free', ADDRESS_QUARANTINE_MS / 1_000, 'seconds'],
     ['Paths kept of one node', MAX_PATHS_OF_NODE, ''],
     ['Calls kept of a root agent with all below it, or of an API token, since the start', TRACE_LIMITS.calls, ''],

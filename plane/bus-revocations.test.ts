@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import { KeyAllowance, LOST_PLACES_AN_HOUR } from '../core/model/key-allowance.ts';
 import { NODE_JWT_MS } from '../net/bus/claims.ts';
 import { nodeKeyOf } from '../net/bus/node-key.ts';
+import { MAX_REVOCATIONS } from '../net/bus/revocations.ts';
 import { freshKey } from '../test/kits/plane/devices.ts';
-import { buildWorkspaceKit } from '../test/kits/plane/workspace-kit.ts';
+import { buildWorkspaceKit, refusalOf } from '../test/kits/plane/workspace-kit.ts';
 import { startBusRevocations } from './bus-revocations.ts';
 
 /** A workspace whose changes a bus is told of. */
@@ -78,3 +80,48 @@ test('a start tells of those who lost their place within a day before, as long a
   expect(lines).toContain(`revoke b ${NODE_JWT_MS - 1_000}`);
   expect(lines.filter((line) => line.startsWith('revoke a '))).toEqual([]);
 });
+
+test('a workspace that lost too many places within an hour gets no other key, and loses places and acts as before', async () => {
+  await using kit = await buildWorkspaceKit();
+  const keyAllowance = new KeyAllowance();
+  Object.assign(kit.services, { keyAllowance });
+  await startBusRevocations(kit.services, { allow() {}, revoke() {} });
+  const [a, b, c] = [await kit.join('a'), await kit.join('b'), await kit.join('c')];
+  const { token } = await kit.ask('generate_join_token', { name: 'test', usageLimit: 100 });
+  const join = (name: string, key = freshKey()) => refusalOrNone(kit.join(name, { token, key }));
+  const rotate = (publicKey = freshKey().publicKey) =>
+    refusalOrNone(kit.call('rotate_device_key', { publicKey }, a.self));
+  // All that an hour allows but one.
+  keyAllowance.lost(kit.workspace, LOST_PLACES_AN_HOUR - 1, kit.clock.now());
+  await kit.ask('revoke_peer', { id: b.id });
+  const key = freshKey();
+  expect(await join('d', key)).toBe('none');
+  await kit.ask('delete_peer', { id: c.id });
+  expect([await join('e'), await rotate()]).toEqual(['rate_limited', 'rate_limited']);
+  // What it has it keeps: the same device again, and a key that it has already.
+  expect([await join('d', key), await rotate(a.key.publicKey)]).toEqual(['none', 'none']);
+  kit.clock.time += 1_000;
+  expect(await join('e')).toBe('none');
+});
+
+test('after a start the places that were lost before it count on', async () => {
+  await using kit = await buildWorkspaceKit();
+  const keyAllowance = new KeyAllowance();
+  Object.assign(kit.services, { keyAllowance });
+  const { id } = await kit.join('a');
+  await kit.ask('delete_peer', { id });
+  await startBusRevocations(kit.services, { allow() {}, revoke() {} });
+  keyAllowance.lost(kit.workspace, LOST_PLACES_AN_HOUR, kit.clock.now());
+  expect(await refusalOrNone(kit.join('b'))).toBe('rate_limited');
+});
+
+test('no workspace fills what the servers of a bus are told of by itself within an hour', () => {
+  expect(LOST_PLACES_AN_HOUR).toBeLessThanOrEqual(MAX_REVOCATIONS / 2);
+});
+
+function refusalOrNone(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'none',
+    (error: unknown) => refusalOf(Promise.reject(error)),
+  );
+}

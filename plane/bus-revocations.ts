@@ -13,15 +13,16 @@ export interface RevokingBus {
   revoke(user: string, until: number): void;
 }
 
-type RevocationServices = Pick<Services, 'store' | 'clock' | 'log' | 'keys'>;
+type RevocationServices = Pick<Services, 'store' | 'clock' | 'log' | 'keys' | 'keyAllowance'>;
 
-/** Tells a bus of every node that lost its place or its key; first of those that lost it before this start. */
+/** Tells a bus of every node that lost its place or its key, and counts it; first of those that lost it before this start. */
 export async function startBusRevocations(services: RevocationServices, bus: RevokingBus): Promise<{ stop(): void }> {
-  const { keys } = services;
+  const { keys, keyAllowance } = services;
   const userOf = ({ uid, publicKey }: Place) =>
     nodeKeyOf(keys.agree(Uint8Array.from(Buffer.from(publicKey, 'base64'))), uid).publicKey;
-  return followKeyChanges(services, ({ changes, at }) => {
+  return followKeyChanges(services, ({ workspace, changes, at }) => {
     const { lost, gained } = placeChanges(changes);
+    keyAllowance?.lost(workspace, lost.length, at);
     for (const place of gained) bus.allow(userOf(place));
     for (const place of lost) bus.revoke(userOf(place), at + NODE_JWT_MS);
   });

@@ -49,7 +49,7 @@ function memoryOfLeases(): LeaseStore {
 
 /** A plane on them, and what befalls it. */
 function planeOn(shared: LeaseStore, self: string) {
-  const fault = { isAway: false, hangs: false, cannotRead: false, readsForMs: 0 };
+  const fault = { isAway: false, hangs: false, cannotRead: false, readsForMs: 0, damaged: [] as string[] };
   const asked = async <T>(answer: () => Promise<T>): Promise<T> => {
     if (fault.isAway) throw new StoreError('unavailable', 'no primary');
     if (fault.hangs) return new Promise(() => {});
@@ -61,7 +61,8 @@ function planeOn(shared: LeaseStore, self: string) {
       release: (...args) => asked(() => shared.release(...args)),
       leases: (...args) => asked(() => shared.leases(...args)),
       workspaces: () => asked(() => shared.workspaces()),
-      caughtUp: async () => {
+      caughtUp: async (workspaces) => {
+        if (workspaces.some((each) => fault.damaged.includes(each))) throw new StoreError('lost', 'the log');
         if (fault.cannotRead) throw new StoreError('unavailable', 'no change stream');
         if (fault.readsForMs > 0) await new Promise((resolve) => setTimeout(resolve, fault.readsForMs));
       },
@@ -194,6 +195,27 @@ test('a plane that cannot read what others wrote leads nothing, and the others a
   blind.fault.cannotRead = false;
   await until([...planes, blind], () => isSpread([...planes, blind]));
   expect(blind.state().problem).toBeUndefined();
+});
+
+test('a damaged log keeps a plane from leading that workspace alone, until it can be read again', async () => {
+  const { shared, planes } = await spread(1);
+  const [first] = planes as [TestPlane];
+  const [bad = '', ...good] = WORKSPACES;
+  const second = planeOn(shared, 'plane 1');
+  first.fault.damaged = [bad];
+  second.fault.damaged = [bad];
+  const stopped = first.stop();
+  await until([first, second], () => second.led().length === SHARES - 1);
+  await stopped;
+  expect(second.led()).toEqual(good);
+  expect(second.state()).toMatchObject({ shares: SHARES, damaged: [bad] });
+  const heard: number[] = [];
+  second.onChange(() => void heard.push(second.led().length));
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(heard).toEqual([]);
+  second.fault.damaged = [];
+  await until([second], () => second.led().length === SHARES);
+  expect([heard, second.state().damaged]).toEqual([[SHARES], undefined]);
 });
 
 test('on a store that is late for all somebody leads, and all do once it is not', async () => {

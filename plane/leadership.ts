@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { endProcess } from '../core/base/end-process.ts';
 import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { LEADS_ALL, type Leading } from '../core/base/leading.ts';
-import type { Log, Store } from '../core/base/ports.ts';
+import { type Log, type Store, StoreError } from '../core/base/ports.ts';
 import { HeldShares, LEASE_MS } from './leadership/held-shares.ts';
 import { underFence } from './leadership/led-store.ts';
 import { NotAloneError, PLANES, Seat } from './leadership/seat.ts';
@@ -31,6 +31,8 @@ export interface LeadershipState {
   readonly changes: number;
   /** Why it leads nothing, where that is not as it should be. */
   readonly problem?: string;
+  /** Workspaces of its shares that nobody leads, since their log is damaged. */
+  readonly damaged?: readonly string[];
 }
 
 /** Of the only control plane. */
@@ -90,6 +92,8 @@ export function startLeadership(
   const { self } = seat;
   const held = new HeldShares();
   const listeners = new Set<() => unknown>();
+  /** Workspaces whose log is damaged: what others wrote in them is not known, and keeps nobody from leading the others. */
+  let damaged: readonly string[] = [];
   let [renewAt, resumeAt, planes, changes, told] = [0, 0, 0, 0, ''];
   let problem: string | undefined;
   let [timer, endTimer]: (NodeJS.Timeout | undefined)[] = [];
@@ -137,7 +141,7 @@ export function startLeadership(
   async function begin(othersHold: boolean): Promise<void> {
     // A share that was another's in between is told of as lost first, and then as gained.
     void tell();
-    if (held.waiting().length > 0) {
+    if (held.waiting().length > 0 || damaged.length > 0) {
       try {
         // What takes longer than a round goes on beside the next: a store that is late is late for each new question.
         reading ??= inTime(catchUp(), ROUND_MS).finally(() => {
@@ -159,8 +163,26 @@ export function startLeadership(
     const gained = held.waiting().map((share) => [share, held.fenceOf(share)] as const);
     const known = await store.workspaces();
     const gaining = known.filter((workspace) => gained.some(([share]) => share === shareOf(workspace)));
-    await store.caughtUp([...new Set([...gaining, SYSTEM_WORKSPACE])]);
+    const again = damaged.filter((workspace) => held.has(shareOf(workspace)));
+    damaged = await damagedOf([...new Set([...gaining, ...again, SYSTEM_WORKSPACE])]);
     for (const [share, fence] of gained) if (held.fenceOf(share) === fence) held.lead(share);
+  }
+
+  /** Is told what others wrote in all of them. @returns those where it cannot be, because their log is damaged */
+  async function damagedOf(workspaces: readonly string[]): Promise<readonly string[]> {
+    try {
+      await store.caughtUp(workspaces);
+      return [];
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+    }
+    const each = workspaces.map(async (workspace) => {
+      const error = await store.caughtUp([workspace]).catch((reason: unknown) => reason);
+      if (error === undefined) return [];
+      if (workspace === SYSTEM_WORKSPACE || !isDamage(error)) throw error;
+      return [workspace];
+    });
+    return (await Promise.all(each)).flat();
   }
 
   function cannotRead(error: unknown): void {
@@ -202,7 +224,7 @@ export function startLeadership(
     if (endsAt !== undefined) {
       endTimer = setTimeout(() => void tell(), Math.max(0, Math.min(endsAt - now(), LEASE_MS))).unref();
     }
-    const led = held.led(now()).join();
+    const led = [...held.led(now()), ...damaged].join();
     if (led === told) return;
     told = led;
     changes += 1;
@@ -235,7 +257,8 @@ export function startLeadership(
 
   return {
     begun: running ?? Promise.resolve(),
-    leads: (workspace) => stopping === undefined && held.leads(shareOf(workspace), now()),
+    leads: (workspace) =>
+      stopping === undefined && !damaged.includes(workspace) && held.leads(shareOf(workspace), now()),
     under(inner, workspace) {
       const share = shareOf(workspace);
       const fence = held.fenceOf(share);
@@ -252,6 +275,7 @@ export function startLeadership(
       planes,
       changes,
       ...(problem !== undefined && { problem }),
+      ...(damaged.length > 0 && { damaged }),
     }),
     stop() {
       stopping ??= (async () => {
@@ -282,6 +306,10 @@ export async function livingPlanes(store: Pick<Store, 'leases'>): Promise<string
 
 function seatOf({ store, self, isAlone = false, now = () => performance.now() }: LeadershipParts): Seat {
   return new Seat({ store, name: self ?? planeName(), isAlone, now });
+}
+
+function isDamage(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'lost';
 }
 
 /** @throws Error where it takes too long, and as it does */

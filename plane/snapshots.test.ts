@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { draftOf } from '../core/base/record.ts';
 import { latestSnapshot, listSnapshots } from '../core/history/snapshots.ts';
 import { buildKit } from '../test/kits/plane/kit.ts';
@@ -108,4 +108,70 @@ test('who takes a workspace over takes the snapshots of what its former leader l
   } finally {
     await Promise.all([first?.stop(), second?.stop()]);
   }
+});
+
+describe('where the disk has no room for snapshots', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** A workspace in which one change after the other has no snapshot, since only changes are still written. */
+  async function buildFullKit() {
+    const disk = { left: 1 };
+    const kit = await buildKit({ left: () => disk.left });
+    const { store } = kit.services;
+    const workspace = await kit.workspace();
+    const errors: object[] = [];
+    const log = { ...kit.services.log, error: (fields: object) => void errors.push(fields) };
+    const snapshots = startSnapshots({ ...kit.services, log });
+    await store.commit(workspace, [{ op: 'create', record: policyNamed('a') }], byHand);
+    kit.clock.time += 10_000;
+    await snapshots.settle();
+    const change = async () => {
+      const record = await store.get(workspace, { kind: 'MeshPolicy', name: 'a' });
+      if (record === undefined) throw new Error('There is no policy a.');
+      const draft = { ...draftOf(record), labels: { change: `r${record.revision}` } };
+      const { revision, at } = await store.commit(
+        workspace,
+        [{ op: 'update', record: draft, revision: record.revision }],
+        byHand,
+      );
+      kit.clock.time += 10_000;
+      await snapshots.settle();
+      return { revision, capturedAt: at };
+    };
+    const taken = async () =>
+      (await listSnapshots(kit.services, workspace, { limit: 50 })).items
+        .map(({ spec: { revision, capturedAt } }) => ({ revision, capturedAt }))
+        .toSorted((a, b) => a.revision - b.revision);
+    return { kit, disk, snapshots, errors, change, taken };
+  }
+
+  test('each change has its own once there is room, by itself, and it is told once that they are missing', async () => {
+    const { kit, disk, snapshots, errors, change, taken } = await buildFullKit();
+    await using _ = kit;
+    const before = await taken();
+    disk.left = 0.2;
+    const missed = [await change(), await change(), await change()];
+    expect([await taken(), errors.length]).toEqual([before, 1]);
+    disk.left = 1;
+    await vi.waitFor(async () => {
+      vi.advanceTimersByTime(60_000);
+      await snapshots.settle();
+      expect(await taken()).toEqual([...before, ...missed]);
+    });
+    await snapshots.stop();
+    expect([errors.length, vi.getTimerCount()]).toEqual([1, 0]);
+  });
+
+  test('the next change after there is room brings those before it too', async () => {
+    const { kit, disk, snapshots, change, taken } = await buildFullKit();
+    await using _ = kit;
+    const before = await taken();
+    disk.left = 0.2;
+    const missed = await change();
+    disk.left = 1;
+    const next = await change();
+    expect(await taken()).toEqual([...before, missed, next]);
+    await snapshots.stop();
+  });
 });

@@ -1,5 +1,6 @@
 import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { whereLed } from '../core/base/leading.ts';
+import { StoreError } from '../core/base/ports.ts';
 import { Debouncer, type DueCapture } from '../core/history/debounce.ts';
 import { latestSnapshot, takeSnapshot } from '../core/history/snapshots.ts';
 import type { Services } from '../core/workflow/services.ts';
@@ -7,11 +8,14 @@ import { type Leadership, leadsAll } from './leadership.ts';
 
 /** Commits read at once of what no snapshot was taken of. */
 const CATCH_UP = 200;
+/** Until those that the store refused are taken from the log, if nothing is written there before. */
+const RETRY_MS = 30_000;
 const UNREAD = 'what has no snapshot could not be read';
 
 /**
  * Watches commits of the workspaces that are led here and stores snapshots: the clock and the timer of a {@link Debouncer}.
- * What a process that ended, or led them before, has left without one is read from the log first.
+ * What a process that ended, or led them before, has left without one is read from the log first; so is what the store
+ * refused to take, as on a full disk.
  */
 export function startSnapshots(
   services: Pick<Services, 'store' | 'states' | 'clock' | 'log'>,
@@ -21,13 +25,15 @@ export function startSnapshots(
   const debouncer = new Debouncer();
   /** The last capture of each workspace: the next one begins after it, so that sizes and order are right. */
   const tails = new Map<string, Promise<void>>();
-  let timer: NodeJS.Timeout | undefined;
+  let [timer, retry]: (NodeJS.Timeout | undefined)[] = [];
   let isStopped = false;
   /** Of each workspace that is led, the time for which it is: what was gathered before is not stored in a later one. */
   const tenures = new Map<string, object>();
   /** Workspaces whose log is still read, with the newest revision heard of meanwhile. */
   const behind = new Map<string, number>();
   let reading = Promise.resolve();
+  /** Workspaces of which a snapshot was refused and none stored since. */
+  const refused = new Set<string>();
   const counts = { stored: 0, failed: 0 };
 
   async function capture({ workspace, ...asked }: DueCapture, tenure: object | undefined): Promise<void> {
@@ -38,9 +44,12 @@ export function startSnapshots(
         await takeSnapshot(led, workspace, asked, context);
         counts.stored += 1;
       });
+      refused.delete(workspace);
     } catch (error) {
       counts.failed += 1;
-      log.error({ workspace, error: String(error) }, 'a snapshot could not be stored');
+      // Once, until one is stored again.
+      if (!refused.has(workspace)) log.error({ workspace, error: String(error) }, 'a snapshot could not be stored');
+      if (isRefusal(error)) tryLater(workspace);
     }
   }
 
@@ -102,6 +111,13 @@ export function startSnapshots(
     debouncer.forget(workspace);
   }
 
+  /** It, and those that wait behind it, are taken from the log. */
+  function tryLater(workspace: string): void {
+    refused.add(workspace);
+    leave(workspace);
+    if (!isStopped) retry ??= setTimeout(again, RETRY_MS);
+  }
+
   /** Takes each commit as if it came now, so that bursts are cut as they would have been. */
   async function catchUp(workspace: string, tenure: object): Promise<void> {
     const isOver = () => isStopped || tenures.get(workspace) !== tenure;
@@ -119,10 +135,12 @@ export function startSnapshots(
   }
 
   let caughtUp = Promise.resolve();
-  const again = () => {
+  function again(): void {
+    clearTimeout(retry);
+    retry = undefined;
     for (const workspace of tenures.keys()) if (!leadership.leads(workspace)) leave(workspace);
     caughtUp = caughtUp.then(followLed).catch((error: unknown) => log.error({ error: String(error) }, UNREAD));
-  };
+  }
   const unfollow = leadership.onChange(again);
   again();
   return {
@@ -131,12 +149,14 @@ export function startSnapshots(
     /** Stores what is due by the clock; resolves when it and all before it is stored. */
     async settle(): Promise<void> {
       await caughtUp;
+      await reading;
       flush();
       await Promise.all(tails.values());
     },
     /** Stores what is pending, then stops. */
     async stop(): Promise<void> {
       isStopped = true;
+      clearTimeout(retry);
       await caughtUp;
       unsubscribe();
       unfollow();
@@ -145,4 +165,9 @@ export function startSnapshots(
       await Promise.all(tails.values());
     },
   };
+}
+
+/** Whether it says nothing of the snapshot: the store takes none now. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof StoreError && (error.code === 'full' || error.code === 'unavailable');
 }

@@ -18,9 +18,6 @@ export interface StoreUpkeep {
   rescue(): Promise<string | undefined>;
 }
 
-/** What is added to the name of a file for the copy that `rescue` makes of it. */
-export const RESCUED = '.rescued';
-
 /** Of a store that keeps itself. */
 export const noUpkeep: StoreUpkeep = {
   file: undefined,

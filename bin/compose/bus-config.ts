@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatHostPort, parseHostPort } from '../../net/host-port.ts';
+import { DEFAULT_LIMITS } from '../../net/nats/limits.ts';
 import { makeBusKeys } from './bus-keys.ts';
 
 export interface BusConfigOptions {
@@ -93,6 +94,8 @@ function serverConfig(n: number, port: number, hosts: readonly string[], passwor
   return [
     `server_name: mesh-${n}`,
     `listen: "0.0.0.0:${port}"`,
+    '# Of all clients together. Nothing here bounds those of one node: a firewall does (docs/bus.md#connections-of-one-node).',
+    `max_connections: ${DEFAULT_LIMITS.maxConnections}`,
     '# What the others tell clients of it: its certificate has to have this name.',
     `client_advertise: "${formatHostPort(hosts[n - 1] ?? '', port)}"`,
     '# Without TLS take this block away, and write nats:// in MESH_BUS_URL.',

@@ -124,8 +124,13 @@ function checkFile({ writable, problems, backup }: StoreState): ReadyCheck[] {
 }
 
 /** Who leads nothing serves requests all the same. */
-function checkLeadership({ shares, all, planes, problem }: LeadershipState): ReadyCheck {
+function checkLeadership({ shares, all, planes, problem, damaged = [] }: LeadershipState): ReadyCheck {
   const name = 'leadership';
+  if (damaged.length > 0) {
+    const named = damaged.slice(0, 3).join(', ') + (damaged.length > 3 ? ` and ${damaged.length - 3} more` : '');
+    const detail = `Leads ${shares} of ${all} shares, but not ${named}, whose audit log is damaged: jobs rest there and requests are refused. mesh audit verify says more; restore the database.`;
+    return { name, state: 'degraded', detail };
+  }
   if (problem === undefined) return { name, state: 'ok', detail: `leads ${shares} of ${all} shares; ${planes} live` };
   const detail = `Leads ${shares} of ${all} shares, because ${problem}: jobs and pushes are those of the other control planes.`;
   return { name, state: 'degraded', detail };

@@ -1,11 +1,11 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { lossesIn } from '../../core/audit/losses.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { backupsIn } from '../../storage/backup-files.ts';
 import { credentialsFile } from '../../storage/credentials.ts';
 import { headsIn } from '../../storage/log-heads.ts';
+import { rescuedBeside } from '../../storage/rescued-files.ts';
 import { readLogs } from '../../storage/sqlite/losses.ts';
-import { RESCUED } from '../../storage/upkeep.ts';
 import { entriesLost } from './loss-words.ts';
 
 export interface Place {
@@ -92,9 +92,8 @@ function counted(entries: number): string {
 /** Of those that can be read, the newest that lacks least. */
 async function bestCopy({ file, configDir }: Place): Promise<Copy | undefined> {
   const heads = headsIn(configDir).all();
-  const rescued = `${file}${RESCUED}`;
   const copies: Copy[] = [];
-  for (const name of [...backupsIn(configDir), ...(existsSync(rescued) ? [rescued] : [])]) {
+  for (const name of [...backupsIn(configDir), ...rescuedBeside(file)]) {
     // One that is damaged, or was never written to, is none.
     const losses = await readLogs(name, (store) => lossesIn(store, heads)).catch(() => undefined);
     if (losses) copies.push({ name, at: statSync(name).mtimeMs, lacks: entriesLost(losses) });

@@ -15,6 +15,7 @@ import { buildLoginLimits } from '../../core/identity/login-limits.ts';
 import type { Planner } from '../../core/intent/plan/planner.ts';
 import { CallTrace } from '../../core/model/call-trace.ts';
 import { Hearings } from '../../core/model/hearings.ts';
+import { KeyAllowance } from '../../core/model/key-allowance.ts';
 import { buildLiveness } from '../../core/model/liveness.ts';
 import { ReportedPaths } from '../../core/model/reported-paths.ts';
 import type { Keyring, NodeAccess, Settings } from '../../core/model/services.ts';
@@ -64,6 +65,7 @@ export function buildServices({ compute, busKeys, store: base, ...rest }: Servic
     paths: new ReportedPaths(),
     witnesses: new Witnesses(),
     ...(parts.shared && { hearings: new Hearings() }),
+    ...(busKeys && { keyAllowance: new KeyAllowance() }),
     calls: parts.shared ? new SharedCallTrace(parts.shared.calls, parts) : new CallTrace(),
     logs: parts.keys.logs,
     logins: buildLoginLimits({ ...parts, rules: parts.settings.signIn }),

@@ -259,10 +259,11 @@ export interface Store {
   auditTree(workspace: string): AuditTree;
   /**
    * Drops versions superseded at or before `upTo`, but none still in force at a revision of `keep`, which replaces
-   * the list of the last call. Reads between the two answer `compacted` from then on.
+   * the list of the last call. Reads between the two answer `compacted` from then on. Under a fence each part of it stands
+   * only if the lease is still held then: StoreError `fenced`.
    * @returns versions dropped
    */
-  compact(workspace: string, upTo: number, keep: readonly number[]): Promise<number>;
+  compact(workspace: string, upTo: number, keep: readonly number[], fence?: Fence): Promise<number>;
   workspaces(): Promise<readonly string[]>;
   /** Bytes that the versions written after `after` up to `upTo` take as history, audit log apart; what a snapshot adds. */
   sizeBetween(workspace: string, after: number, upTo: number): Promise<number>;

@@ -32,12 +32,24 @@ export function checkProof(
 }
 
 /**
+ * Whether a device may have a key that none of its workspace has.
+ *
+ * @throws MeshError `rate_limited` where its workspace has used up keys too fast, `conflict` for a key that somebody may hold.
+ */
+export async function requireNewKey(
+  services: Pick<NetworkServices, 'store' | 'keys' | 'clock' | 'keyAllowance'>,
+  workspace: string,
+  { publicKey, isProven }: { readonly publicKey: string; readonly isProven: boolean },
+): Promise<void> {
+  services.keyAllowance?.requireRoom(workspace, services.clock.now());
+  if (!isProven) await requireUnheld(services, publicKey);
+}
+
+/**
  * Without a proof only a key is let in that nobody holds, in whatever workspace: else who knows a public key, and not its
  * private one, could go by it.
- *
- * @throws MeshError `conflict`
  */
-export async function requireUnheld(
+async function requireUnheld(
   { store, keys }: Pick<NetworkServices, 'store' | 'keys'>,
   publicKey: string,
 ): Promise<void> {

@@ -21,7 +21,7 @@ import { dueCheckpoint, newestCheckpoint, takeWitness } from '../peers/witnessed
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { hasEnded } from '../views/peer-view.ts';
-import { checkProof, type KeyClaim, requireUnheld } from './key-proof.ts';
+import { checkProof, type KeyClaim, requireNewKey } from './key-proof.ts';
 
 type OwnDeviceCall = CallContext<
   Pick<
@@ -37,6 +37,7 @@ type OwnDeviceCall = CallContext<
     | 'witnesses'
     | 'paths'
     | 'hearings'
+    | 'keyAllowance'
   >
 >;
 
@@ -129,7 +130,7 @@ export async function rotateKey(
     if (holder && holder.uid !== peer.uid) {
       throw new MeshError('conflict', 'This public key is registered already: make a new key.');
     }
-    if (!isProven && !holder) await requireUnheld(services, publicKey);
+    if (!holder) await requireNewKey(services, workspace, { publicKey, isProven });
     const owned = { name: peer.name, owner: peer.uid, createdBy: caller?.subject ?? '' };
     const token = await renewToken(services.store, workspace, 'dev', owned, claim.deviceToken);
     const unique = [...peer.unique.filter((value) => !value.startsWith('pubkey:')), `pubkey:${publicKey}`];

@@ -21,7 +21,7 @@ import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { enrolDelegate } from './enrol-delegate.ts';
 import { type Enrolment, joinEnrolment } from './enrolment.ts';
-import { checkProof, requireUnheld } from './key-proof.ts';
+import { checkProof, requireNewKey } from './key-proof.ts';
 
 export interface DeviceRequest {
   readonly token: string;
@@ -48,7 +48,7 @@ export interface Registered {
 }
 
 export type DeviceCall = CallContext<
-  Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys' | 'settings' | 'liveness'>
+  Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys' | 'settings' | 'liveness' | 'keyAllowance'>
 >;
 
 /**
@@ -79,7 +79,7 @@ export async function registerDevice(context: DeviceCall, request: DeviceRequest
       const detail = `A device ${name} is registered already: choose another name, such as ${suggestedName}.`;
       throw new MeshError('conflict', detail, { suggestedName });
     }
-    if (!isProven) await requireUnheld(services, request.publicKey);
+    await requireNewKey(services, workspace, { publicKey: request.publicKey, isProven });
     return create(context, state, token, { ...request, name, displayName, isProven });
   });
 }

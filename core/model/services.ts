@@ -6,6 +6,7 @@ import type { SharedState } from '../base/shared.ts';
 import type { Calls } from './call-trace.ts';
 import type { GraphRelay, RelayGrant } from './graph.ts';
 import type { Hearings } from './hearings.ts';
+import type { KeyAllowance } from './key-allowance.ts';
 import type { ReportedPaths } from './reported-paths.ts';
 import type { SignInRules } from './sign-in-rules.ts';
 import type { Witnesses } from './witnesses.ts';
@@ -28,6 +29,8 @@ export interface BaseServices {
   readonly witnesses: Witnesses;
   /** What is heard here alone, where other control planes are to know it too. */
   readonly hearings?: Hearings | undefined;
+  /** Of a bus elsewhere that knows nodes by a key. */
+  readonly keyAllowance?: KeyAllowance | undefined;
   /** What agents and programs called lately. */
   readonly calls: Calls;
   readonly logins: LoginLimits;

@@ -1,5 +1,5 @@
 import { newId } from '../../core/base/ids.ts';
-import { type CommitContext, type Fence, type Store, StoreError } from '../../core/base/ports.ts';
+import { type Fence, type Store, StoreError } from '../../core/base/ports.ts';
 import { shareQueue } from '../../core/base/serialise.ts';
 
 /**
@@ -26,15 +26,7 @@ export function underFence(
         await commit(workspace, [], { actor: event.actor, reason: event.type, requestId, securityEvents: [event] });
       }
     },
-    async compact(workspace, upTo, keep) {
-      const asked: CommitContext = {
-        actor: 'system:retention',
-        reason: 'history past its time',
-        requestId: newId('r'),
-      };
-      await commit(workspace, [], asked);
-      return store.compact(workspace, upTo, keep);
-    },
+    compact: async (workspace, upTo, keep) => store.compact(workspace, upTo, keep, held()),
   };
   shareQueue(led, store);
   return led;

@@ -138,6 +138,21 @@ export function pastContract(open: OpenStore): void {
       ]);
     });
 
+    test('drops and gives up nothing under a lease that another has by now', async () => {
+      const store = await withThreeRevisions(open);
+      const { fence = 0 } = (await store.acquire('leader', 'a', 1_000)) ?? {};
+      const under = (held: number, keep: readonly number[]) =>
+        outcome(store.compact(WS, 3, keep, { lease: 'leader', fence: held }));
+      await store.release('leader', 'a');
+      const next = (await store.acquire('leader', 'b', 1_000))?.fence ?? 0;
+      const fenced = { code: 'fenced', subject: 'leader' };
+      expect(await under(fence, [])).toEqual(fenced);
+      expect(await store.get(WS, peer('a'), { revision: 1 })).toEqual(stored(draft('a'), 1));
+      expect(await under(next, [1])).toBe(1);
+      expect(await under(fence, [])).toEqual(fenced);
+      expect(await store.get(WS, peer('a'), { revision: 1 })).toEqual(stored(draft('a'), 1));
+    });
+
     test('gives up a kept revision once it is no longer named and cannot bring it back', async () => {
       const store = await withThreeRevisions(open);
       expect(await store.compact(WS, 3, [2])).toBe(1);

@@ -1,10 +1,12 @@
-import type { Clock } from '../../core/base/ports.ts';
+import type { ClientSession } from 'mongodb';
+import { type Clock, type Fence, StoreError } from '../../core/base/ports.ts';
 import { KINDS, type Kind } from '../../core/base/record.ts';
 import { eventEntry, nextInstant } from '../apply-batch.ts';
-import { COMPACTED, isNamed } from '../compaction.ts';
+import { COMPACTED, type Compaction, isNamed } from '../compaction.ts';
 import type { Connection } from './connect.ts';
 import { type RecordDoc, type VersionDoc, versionId } from './documents.ts';
 import { loadHeads, writeHeads } from './heads.ts';
+import { heldOf } from './lease.ts';
 import { findWorkspace, isKept, requireHere } from './workspaces.ts';
 
 /** Versions dropped in one transaction. */
@@ -15,20 +17,15 @@ interface Mark {
   readonly ws: string;
   readonly compacted: number;
   readonly keep: readonly number[];
+  readonly fence: Fence | undefined;
 }
 
 /**
  * First moves the mark that reads obey, then drops what lies behind it in small transactions between other commits. A crash
  * in between leaves versions that the next call drops.
  */
-export async function compactVersions(
-  connection: Connection,
-  clock: Clock,
-  ws: string,
-  upTo: number,
-  keep: readonly number[],
-): Promise<number> {
-  const marked = await mark(connection, ws, upTo, keep);
+export async function compactVersions(connection: Connection, clock: Clock, compaction: Compaction): Promise<number> {
+  const marked = await mark(connection, compaction);
   if (!marked) return 0;
   let dropped = 0;
   for await (const page of droppable(connection, marked)) {
@@ -37,8 +34,9 @@ export async function compactVersions(
   return dropped;
 }
 
-function mark(connection: Connection, ws: string, upTo: number, keep: readonly number[]): Promise<Mark | undefined> {
+function mark(connection: Connection, { workspace: ws, upTo, keep, fence }: Compaction): Promise<Mark | undefined> {
   return connection.transaction(async (session) => {
+    await requireHeld(connection, fence, session);
     const workspace = await findWorkspace(connection, ws, session);
     if (!workspace) return undefined;
     requireHere(workspace);
@@ -48,8 +46,15 @@ function mark(connection: Connection, ws: string, upTo: number, keep: readonly n
       .filter((revision) => revision < compacted && isKept(workspace, revision))
       .sort((a, b) => a - b);
     await connection.workspaces.updateOne({ _id: ws }, { $set: { compacted, keep: kept } }, { session });
-    return { ws, compacted, keep: kept };
+    return { ws, compacted, keep: kept, fence };
   });
+}
+
+/** Whose list of what is kept is old may not put it in place of a newer one, nor drop what that one keeps. */
+async function requireHeld(connection: Connection, fence: Fence | undefined, session: ClientSession): Promise<void> {
+  if (!fence) return;
+  const isHeld = await heldOf(connection, [fence], session);
+  if (!isHeld(fence)) throw new StoreError('fenced', fence.lease);
 }
 
 async function* droppable(
@@ -75,11 +80,12 @@ async function* droppable(
 function drop(
   connection: Connection,
   clock: Clock,
-  { ws, compacted, keep }: Mark,
+  { ws, compacted, keep, fence }: Mark,
   page: readonly VersionDoc['_id'][],
   isFirst: boolean,
 ): Promise<number> {
   return connection.transaction(async (session) => {
+    await requireHeld(connection, fence, session);
     const { deletedCount } = await connection.versions.deleteMany({ _id: { $in: [...page] } }, { session });
     if (isFirst && deletedCount > 0) {
       const heads = await loadHeads(connection, [ws], session);

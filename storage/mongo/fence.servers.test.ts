@@ -3,6 +3,7 @@ import type { Store } from '../../core/base/ports.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { hasMongod, type ReplicaSet, startReplicaSet } from '../../test/kits/servers/replica-set.ts';
 import { draft, outcome, peer, WHY, WS } from '../contract/kit.ts';
+import { compactVersions } from './compact.ts';
 import { type Connection, connect } from './connect.ts';
 import { type CommitJob, writeGroup } from './group.ts';
 import { acquireLease } from './lease.ts';
@@ -87,6 +88,70 @@ describe.skipIf(!hasMongod)('a former holder of a lease', () => {
     await expect(session.commitTransaction()).rejects.toThrow(/aborted|NoSuchTransaction/);
     await session.endSession();
     expect((await store.list(WS, 'MeshPeer')).items.map(({ name }) => name)).toEqual(['b', 'first']);
+  });
+
+  /** All that it does before its nth transaction is done; then another one takes the lease and does its work first. */
+  const takenOverBefore = (nth: number, connection: Connection, theirs: () => Promise<unknown>): Connection => {
+    let begun = 0;
+    return {
+      ...connection,
+      async transaction(work) {
+        begun += 1;
+        if (begun === nth) await theirs();
+        return connection.transaction(work);
+      },
+    };
+  };
+
+  test('that was stopped before it dropped old versions gives up nothing that the next one keeps', async () => {
+    const url = freshUrl();
+    const [store, connection] = [await storeAt(url), await connectionTo(url)];
+    await store.commit(WS, [{ op: 'create', record: draft('a') }], WHY);
+    for (const revision of [1, 2, 3]) {
+      const record = draft('a', { spec: { hostname: `a${revision}` } });
+      await store.commit(WS, [{ op: 'update', record, revision }], WHY);
+    }
+    const { fence = 0 } = (await store.acquire(LEASE, 'former', 0)) ?? {};
+    const stopped = takenOverBefore(1, connection, async () => {
+      const next = await store.acquire(LEASE, 'next', 60_000);
+      expect(await store.compact(WS, 4, [2], { lease: LEASE, fence: next?.fence ?? 0 })).toBe(2);
+    });
+    const late = { workspace: WS, upTo: 4, keep: [], fence: { lease: LEASE, fence } };
+    expect(await outcome(compactVersions(stopped, Date, late))).toEqual({ code: 'fenced', subject: LEASE });
+    expect(await store.get(WS, peer('a'), { revision: 2 })).toMatchObject({ spec: { hostname: 'a1' } });
+  });
+
+  test('that is in the middle of dropping old versions ends there, the next one drops the rest, and others write on', async () => {
+    const url = freshUrl();
+    const [store, connection] = [await storeAt(url), await connectionTo(url)];
+    const peers = (spec: object) => Array.from({ length: 600 }, (_, n) => draft(`a${n}`, { spec }));
+    await store.commit(
+      WS,
+      peers({ at: 1 }).map((record) => ({ op: 'create', record }) as const),
+      WHY,
+    );
+    for (const revision of [1, 2]) {
+      const ops = peers({ at: revision + 1 }).map((record) => ({ op: 'update', record, revision }) as const);
+      await store.commit(WS, ops, WHY);
+    }
+    const { fence = 0 } = (await store.acquire(LEASE, 'former', 0)) ?? {};
+    let rest: unknown;
+    // The mark, the first 500, and then the others.
+    const cut = takenOverBefore(3, connection, async () => {
+      const next = await store.acquire(LEASE, 'next', 60_000);
+      rest = await outcome(store.compact(WS, 3, [2], { lease: LEASE, fence: next?.fence ?? 0 }));
+    });
+    const compaction = { workspace: WS, upTo: 3, keep: [2], fence: { lease: LEASE, fence } };
+    const writes = Array.from({ length: 40 }, (_, n) =>
+      store.commit(WS, [{ op: 'create', record: draft(`b${n}`) }], WHY),
+    );
+    const [former, ...written] = await Promise.all([outcome(compactVersions(cut, Date, compaction)), ...writes]);
+    expect([former, rest]).toEqual([{ code: 'fenced', subject: LEASE }, 100]);
+    expect(written.map(({ revision }) => revision)).toEqual(writes.map((_, n) => n + 4));
+    const kept = (await store.list(WS, 'MeshPeer', { asOf: { revision: 2 } })).items;
+    expect(kept.map(({ spec }) => spec)).toEqual(kept.map(() => ({ at: 2 })));
+    expect(kept).toHaveLength(600);
+    expect(await outcome(store.list(WS, 'MeshPeer', { asOf: { revision: 1 } }))).toMatchObject({ code: 'compacted' });
   });
 
   test('writes nothing after the first write of the next, however often and whenever they take turns', async () => {

@@ -98,7 +98,7 @@ export async function follow(
     try {
       await upTo(ws, revision);
     } catch (error) {
-      if (!damaged.has(ws)) throw error;
+      if (!isDamage(error)) throw error;
     }
   }
 
@@ -117,15 +117,23 @@ export async function follow(
   }
 
   async function publishNews(workspace: string): Promise<void> {
-    const news = await readNews(connection, workspace, published.get(workspace) ?? 0).catch((error: unknown) => {
-      throw error instanceof StoreError && error.code === 'compacted' ? missed(error) : error;
-    });
-    for (const commit of news) publish(commit);
-    if (news.length > 0) return;
-    const error = unavailable(`the log of ${workspace} has less than its head says`);
-    if (!damaged.has(workspace)) log.error({ error, workspace }, 'a log is damaged: mesh audit verify says more');
-    damaged.add(workspace);
-    throw error;
+    const before = published.get(workspace) ?? 0;
+    try {
+      const news = await readNews(connection, workspace, before);
+      for (const [n, commit] of news.entries()) {
+        if (commit.revision !== before + 1 + n) throw lacking(workspace, before + 1 + n);
+        publish(commit);
+      }
+      if (news.length === 0) throw lacking(workspace, before + 1);
+      damaged.delete(workspace);
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 'compacted') throw missed(error);
+      if (isDamage(error) && !damaged.has(workspace)) {
+        log.error({ error, workspace }, 'a log is damaged: mesh audit verify says more');
+        damaged.add(workspace);
+      }
+      throw error;
+    }
   }
 
   /** Who relies on what it was told would take a right that ended meanwhile for good. */
@@ -156,6 +164,14 @@ export async function follow(
       await running;
     },
   };
+}
+
+function isDamage(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'lost';
+}
+
+function lacking(workspace: string, revision: number): StoreError {
+  return new StoreError('lost', `the log of ${workspace}: revision ${revision} is not in it`);
 }
 
 interface Change {

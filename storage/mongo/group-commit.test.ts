@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Commit } from '../../core/base/ports.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
-import { testClock, WHY, WS } from '../contract/kit.ts';
+import { draft, testClock, WHY, WS } from '../contract/kit.ts';
 import type { Connection } from './connect.ts';
 import { buildGroupCommit } from './group-commit.ts';
 
@@ -54,4 +54,23 @@ test('what is written now is settled while more of it waits', async () => {
   await second;
   goOn();
   expect(await Promise.all([first, next])).toMatchObject([{ revision: 1 }, { revision: 2 }]);
+});
+
+test('what waits is written in groups of a few megabytes, and what is larger alone', async () => {
+  const answered: number[] = [];
+  let transactions = 0;
+  const groups = buildGroupCommit(
+    connectionOf(async () => {
+      transactions += 1;
+    }),
+    testClock(),
+    silentLog,
+    async () => undefined,
+  );
+  const sized = (characters: number) => {
+    const record = draft('a', { spec: { hostname: 'x'.repeat(characters) } });
+    return groups.enqueue({ ...job, ops: [{ op: 'create', record }] }).then(() => answered.push(transactions));
+  };
+  await Promise.all([1_500_000, 1_500_000, 1_500_000, 9_000_000, 1, 1].map(sized));
+  expect(answered).toEqual([1, 1, 2, 3, 4, 4]);
 });

@@ -14,6 +14,9 @@ export interface GroupCommit {
 
 interface Queued {
   readonly job: WriteJob;
+  readonly writes: number;
+  /** As text, which is how records are written. */
+  readonly characters: number;
   resolve(commit: Commit | undefined): void;
   reject(error: unknown): void;
 }
@@ -21,6 +24,8 @@ interface Queued {
 /** So that one group is written in some tens of milliseconds. */
 const MAX_GROUP = 256;
 const MAX_OPS = 2_000;
+/** What a transaction writes stays in the cache of the server until it is over, and one of 256 MB has no room for 60. */
+const MAX_CHARACTERS = 4_000_000;
 
 /** @param tell of each commit that changed something, in order, once it is held by a majority and before its caller hears */
 export function buildGroupCommit(
@@ -83,7 +88,7 @@ export function buildGroupCommit(
           reject(unavailable('the store is closed'));
           return;
         }
-        queue.push({ job, resolve, reject });
+        queue.push({ job, ...sizeOf(job), resolve, reject });
         writing ??= writeAll();
       }),
     settled: () => group,
@@ -94,11 +99,17 @@ export function buildGroupCommit(
   };
 }
 
+function sizeOf(job: WriteJob): Pick<Queued, 'writes' | 'characters'> {
+  const written = 'ops' in job ? job.ops : job.events;
+  return { writes: written.length, characters: JSON.stringify(written).length };
+}
+
 function sizeOfGroup(queue: readonly Queued[]): number {
-  let ops = 0;
-  const end = queue.findIndex(({ job }, index) => {
-    ops += 'ops' in job ? job.ops.length : job.events.length;
-    return index > 0 && (index >= MAX_GROUP || ops > MAX_OPS);
+  let [sum, text] = [0, 0];
+  const end = queue.findIndex(({ writes, characters }, index) => {
+    sum += writes;
+    text += characters;
+    return index > 0 && (index >= MAX_GROUP || sum > MAX_OPS || text > MAX_CHARACTERS);
   });
   return end === -1 ? queue.length : end;
 }

@@ -63,7 +63,12 @@ function readPage(
           superseded.get(`${key}@${entry.revision}`),
         );
       });
-      if (read.includes(undefined)) throw new StoreError('compacted', `${ws} at revision ${entry.revision}`);
+      const lacking = changes.find((_, n) => read[n] === undefined);
+      if (lacking) {
+        // Of those with history nothing is dropped after the mark.
+        const code = KINDS[lacking.kind].history ? 'lost' : 'compacted';
+        throw new StoreError(code, `${ws} at revision ${entry.revision}`);
+      }
       return { ...entry, workspace: ws, changes: read.filter((change) => change !== undefined) };
     });
   });

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import type { ClientSession } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Commit, Store, StoreError } from '../../core/base/ports.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
@@ -6,7 +8,7 @@ import { type Databases, hasMongod, startLoneServer } from '../../test/kits/serv
 import { shareReplicaSet } from '../../test/kits/servers/shared-replica-set.ts';
 import { draft, outcome, peer, testClock, WHY, WS } from '../contract/kit.ts';
 import { openStore } from '../open.ts';
-import { connect } from './connect.ts';
+import { type Connection, connect } from './connect.ts';
 import { examineMongo } from './examine.ts';
 import { writeGroup } from './group.ts';
 import { openMongoStore } from './store.ts';
@@ -143,20 +145,39 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
     expect(heard).toEqual([]);
   });
 
-  test('a damaged log of one workspace keeps nobody from hearing of the others', async () => {
-    const url = freshUrl();
-    const [one, other, connection] = [await openAt(url), await openAt(url), await connect(url)];
-    onTestFinished(() => connection.close());
-    const heard = new Set<string>();
-    one.onCommit(({ workspace }) => heard.add(workspace));
-    await connection.transaction(async (session) => {
-      await writeGroup(connection, session, [{ workspace: 'w_damaged', ops: create('a'), context: WHY }], 0);
-      await connection.log.deleteMany({ '_id.ws': 'w_damaged' }, { session });
-    });
-    expect(await outcome(one.caughtUp(['w_damaged']))).toMatchObject({ code: 'unavailable' });
-    await other.commit(WS, create('a'), WHY);
-    await expect.poll(() => [...heard]).toEqual([WS]);
-  });
+  const DAMAGES: Record<string, (connection: Connection, session: ClientSession) => Promise<unknown>> = {
+    'all entries are gone': ({ log }, session) => log.deleteMany({ '_id.ws': 'w_damaged' }, { session }),
+    'an entry in the middle is gone': ({ log }, session) =>
+      log.deleteOne({ '_id.ws': 'w_damaged', commit: 2 }, { session }),
+    'an entry is not what was written': ({ log }, session) =>
+      log.updateOne({ '_id.ws': 'w_damaged', commit: 2 }, { $set: { entry: '{"at' } }, { session }),
+    'what a commit wrote is gone': ({ records }, session) =>
+      records.deleteOne({ '_id.ws': 'w_damaged', '_id.name': 'b' }, { session }),
+  };
+
+  test.each(Object.entries(DAMAGES))(
+    'a damaged log of one workspace (%s) keeps nobody from hearing of the others, and is no outage of the store',
+    async (_, damage) => {
+      const url = freshUrl();
+      const onGap = vi.fn();
+      const one = await openMongoStore({ url, clock: testClock(), log: silentLog, onGap });
+      onTestFinished(() => one.close());
+      const [other, connection] = [await openAt(url), await connect(url)];
+      onTestFinished(() => connection.close());
+      const heard = new Set<string>();
+      one.onCommit(({ workspace, revision }) => heard.add(`${workspace}/${revision}`));
+      await connection.transaction(async (session) => {
+        const jobs = ['a', 'b', 'c'].map((name) => ({ workspace: 'w_damaged', ops: create(name), context: WHY }));
+        await writeGroup(connection, session, jobs, 0);
+        await damage(connection, session);
+      });
+      expect(await outcome(one.caughtUp(['w_damaged']))).toMatchObject({ code: 'lost' });
+      await other.commit(WS, create('a'), WHY);
+      await expect.poll(() => [...heard]).toContain(`${WS}/1`);
+      expect([...heard]).not.toContain('w_damaged/3');
+      expect(onGap).not.toHaveBeenCalled();
+    },
+  );
 
   test('what one has acknowledged every other was told of once it is caught up', async () => {
     const stores = await together(3);
@@ -216,6 +237,17 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
     const claim = await restored.shared?.claim('keys 9');
     expect(claim?.keys).toBe(first?.keys);
     expect([first?.epoch, renewed?.epoch]).not.toContain(claim?.epoch);
+  });
+
+  test('64 writers of the largest records at once, more than a transaction can hold, are all written', async () => {
+    const store = await openAt(freshUrl());
+    /** A megabyte, of which 8 KB are left once compressed. */
+    const large = () => ({ spec: { hostname: randomBytes(16).toString('hex').repeat(32_000) } });
+    const commits = Array.from({ length: 64 }, (_, n) =>
+      store.commit(WS, [...create(`a${n}`, large()), ...create(`b${n}`, large())], WHY),
+    );
+    const revisions = (await Promise.all(commits)).map(({ revision }) => revision);
+    expect(revisions).toEqual(revisions.map((_, n) => n + 1));
   });
 
   test('a watch goes on over what other processes commit', async () => {

@@ -63,7 +63,7 @@ async function storeOn(
       const heads = await newest(workspaces);
       await Promise.all(workspaces.map((workspace) => follower.upTo(workspace, heads.get(workspace) ?? 0)));
     },
-    compact: (workspace, upTo, keep) => compactVersions(connection, clock, workspace, upTo, keep),
+    compact: (workspace, upTo, keep, fence) => compactVersions(connection, clock, { workspace, upTo, keep, fence }),
     acquire: (name, holder, ttlMs) => acquireLease(connection, { name, holder, ttlMs }, clock, leaseClock),
     release: (name, holder) => releaseLease(connection, name, holder),
     async leases(prefix) {

@@ -1,8 +1,10 @@
+import type { Fence } from '../../core/base/ports.ts';
 import { nextInstant } from '../apply-batch.ts';
-import { COMPACTED, isNamed } from '../compaction.ts';
+import { COMPACTED, type Compaction, isNamed } from '../compaction.ts';
 import { appendEvent } from './audit.ts';
 import type { Database } from './database.ts';
 import type { GroupCommit } from './group-commit.ts';
+import { requireFence } from './lease.ts';
 import { advance, ensureWorkspace, findWorkspace, isKept, type WorkspaceRow } from './workspaces.ts';
 
 /** Versions looked at in one write job: a few milliseconds. */
@@ -20,12 +22,10 @@ interface Cursor {
 export async function compactVersions(
   database: Database,
   groupCommit: GroupCommit,
-  name: string,
-  upTo: number,
-  keep: readonly number[],
+  compaction: Compaction,
   now: () => number,
 ): Promise<number> {
-  const marked = await groupCommit.enqueue(() => mark(database, name, upTo, keep));
+  const marked = await groupCommit.enqueue(() => mark(database, compaction));
   if (!marked) return 0;
   let dropped = 0;
   let cursor: Cursor | undefined = { until: 0, record: 0 };
@@ -39,12 +39,15 @@ export async function compactVersions(
   return dropped;
 }
 
-function mark(
-  database: Database,
-  name: string,
-  upTo: number,
-  keep: readonly number[],
-): { workspace: WorkspaceRow; compacted: number; keep: readonly number[] } | undefined {
+interface Mark {
+  readonly workspace: WorkspaceRow;
+  readonly compacted: number;
+  readonly keep: readonly number[];
+  readonly fence: Fence | undefined;
+}
+
+function mark(database: Database, { workspace: name, upTo, keep, fence }: Compaction): Mark | undefined {
+  if (fence) requireFence(database, fence);
   const workspace = findWorkspace(database, name);
   if (!workspace) return undefined;
   const compacted = Math.max(workspace.compacted, Math.min(upTo, workspace.revision));
@@ -55,15 +58,16 @@ function mark(
   database
     .statement('UPDATE workspace SET compacted = ?, keep = ? WHERE id = ?')
     .run(compacted, JSON.stringify(kept), workspace.id);
-  return { workspace, compacted, keep: kept };
+  return { workspace, compacted, keep: kept, fence };
 }
 
 function dropPage(
   database: Database,
-  { workspace, compacted, keep }: { workspace: WorkspaceRow; compacted: number; keep: readonly number[] },
+  { workspace, compacted, keep, fence }: Mark,
   after: Cursor,
   toldAt: number | undefined,
 ): { dropped: number; next: Cursor | undefined } {
+  if (fence) requireFence(database, fence);
   const rows = database
     .statement<Cursor & { revision: number }>(
       `SELECT until, record, revision FROM version

@@ -85,7 +85,8 @@ function storeOn(database: Database, clock: Clock, log: Log): OpenStore {
       ...reads.auditTree(workspace),
       keepCheckpoint: (checkpoint) => groupCommit.enqueue(() => keepCheckpoint(database, workspace, checkpoint)),
     }),
-    compact: (workspace, upTo, keep) => compactVersions(database, groupCommit, workspace, upTo, keep, clock.now),
+    compact: (workspace, upTo, keep, fence) =>
+      compactVersions(database, groupCommit, { workspace, upTo, keep, fence }, clock.now),
     acquire: (name, holder, ttlMs) =>
       groupCommit.enqueue(() => acquireLease(database, name, holder, ttlMs, clock.now())),
     release: (name, holder) => groupCommit.enqueue(() => releaseLease(database, name, holder)),

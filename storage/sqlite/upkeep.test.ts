@@ -65,6 +65,20 @@ test('what the store still knows is written beside a database that was removed',
   expect([copy, await rescued.audit('w', { limit: 9 })]).toEqual([`${file}.rescued`, [expect.anything()]]);
 });
 
+test('what was rescued stays when the next database is removed too', async () => {
+  const file = newPath();
+  const copies: (string | undefined)[] = [];
+  for (const actor of ['user:ada', 'user:bob']) {
+    const store = await openAt(file);
+    await store.record('w', [{ type: 'login', actor, result: 'ok' }]);
+    for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`);
+    copies.push(await store.upkeep.rescue());
+  }
+  expect(copies).toEqual([`${file}.rescued`, `${file}.rescued-2`]);
+  const [first] = await (await openAt(copies[0] ?? '')).audit('w', { limit: 9 });
+  expect(first?.actor).toBe('user:ada');
+});
+
 test('of a database that was cut short nothing is kept where what is left is not whole, and nothing half written stays', async () => {
   const file = newPath();
   const store = await openAt(file);

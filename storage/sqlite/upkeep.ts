@@ -1,7 +1,8 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { backup } from 'node:sqlite';
+import { nextRescued } from '../rescued-files.ts';
 import { unavailable } from '../unavailable.ts';
-import { RESCUED, type StoreUpkeep } from '../upkeep.ts';
+import type { StoreUpkeep } from '../upkeep.ts';
 import { createPrivate, type Database, isDamage } from './database.ts';
 import type { FileWatch } from './file-watch.ts';
 import type { GroupCommit } from './group-commit.ts';
@@ -42,7 +43,8 @@ export function upkeepOf(
     },
     async rescue() {
       if (file === undefined) throw unavailable('a store in memory has no file');
-      const [draft, copy] = [`${file}${RESCUED}.new`, `${file}${RESCUED}`];
+      const copy = nextRescued(file);
+      const draft = `${copy}.new`;
       const clear = () => {
         for (const end of ['', '-wal', '-shm']) rmSync(`${draft}${end}`, { force: true });
       };

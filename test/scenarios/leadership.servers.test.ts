@@ -67,6 +67,36 @@ describe.skipIf(!hasMongod)('of three control planes on one replica set', () => 
     await expect.poll(() => isSpread(cluster.planes), PATIENCE).toBe(true);
   });
 
+  test('the damaged log of one workspace keeps no plane from leading the others', async () => {
+    const [bad, good] = [await freshWorkspace(cluster.api, 'damaged'), await freshWorkspace(cluster.api, 'beside-it')];
+    const leader = await leaderOf(bad.workspace);
+    const ends = await policiesThatEnd(good, [4, 6, 8, 10, 12]);
+    /** As if the end of its log were gone, or there again. */
+    const move = (by: 1 | -1) =>
+      servers
+        .db(cluster.database)
+        .collection<{ _id: string; revision: number }>('workspace')
+        .updateOne({ _id: bad.workspace }, { $inc: { revision: by } });
+    await move(1);
+    const killedAt = Date.now();
+    await leader.kill();
+    const next = cluster.planes.filter((plane) => plane !== leader);
+    await expect.poll(() => isSpread(next), PATIENCE).toBe(true);
+    await requireEnded(good, ends, killedAt + TAKEN_OVER_MS);
+    const said = await Promise.all(next.map(async ({ url }) => (await fetch(`${url}/readyz?verbose`)).text()));
+    expect(said.filter((text) => text.includes(`but not ${bad.workspace}, whose audit log is damaged`))).toHaveLength(
+      1,
+    );
+    expect((await cluster.api('GET', '/api/v1/policies', bad)).status).toBe(503);
+    await move(-1);
+    await leader.start();
+    await expect.poll(() => isSpread(cluster.planes), PATIENCE).toBe(true);
+    expect((await cluster.api('GET', '/api/v1/policies', bad)).status).toBe(200);
+    for (const { url } of cluster.planes) {
+      await expect.poll(async () => (await fetch(`${url}/readyz?verbose`)).text(), PATIENCE).not.toContain('damaged');
+    }
+  });
+
   type Place = Awaited<ReturnType<typeof freshWorkspace>>;
 
   /** Policies that end so many seconds from now. @returns when, by their names */

@@ -5,11 +5,12 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { NodeConfig } from '../../client/enrol/node-config.ts';
+import { LOST_PLACES_AN_HOUR } from '../../core/model/key-allowance.ts';
 import { nodeKeyOf } from '../../net/bus/node-key.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { agree, importPrivateKey } from '../../net/seal/x25519.ts';
 import { joined, linkOf } from '../kits/http/control-node.ts';
-import { startHarness } from '../kits/http/harness.ts';
+import { freshWorkspace, startHarness } from '../kits/http/harness.ts';
 import { freshKey } from '../kits/plane/devices.ts';
 import { hasNatsServer, startTokenCluster } from '../kits/servers/nats-cluster.ts';
 
@@ -47,6 +48,10 @@ async function tokenBus(scheme: 'nats' | 'tls') {
   const place = await harness.workspace();
   const join = async (name: string, server: number) => joined(harness, place, name, urls[server] ?? '');
   return { cluster, urls, env, harness, place, join };
+}
+
+function freshKeyBody() {
+  return { publicKey: freshKey().publicKey };
 }
 
 async function started(config: NodeConfig) {
@@ -133,10 +138,11 @@ describe.skipIf(!hasNatsServer)('a bus of three servers that knows nodes by a ke
     for (const secret of secrets) expect(harness.log.join('\n')).not.toContain(secret);
   });
 
-  test('a node that is revoked, deleted or has another key is cut off within two seconds and does not come back', async () => {
+  test('a node that is revoked, deleted or has another key is cut off within two seconds, however many connections it has, and does not come back', async () => {
     const { cluster, urls, env, join, harness, place } = await tokenBus('nats');
     const identities = [await join('a', 0), await join('b', 1), await join('c', 2)] as const;
     const clients = await Promise.all(identities.map((identity, n) => clientAs(identity, urls[n] ?? '')));
+    const others = await Promise.all(Array.from({ length: 30 }, (_, n) => clientAs(identities[0], urls[n % 3] ?? '')));
     const [{ deviceToken: token }] = [identities[2]];
     const cutOff = async (n: number, act: () => Promise<{ status: number }>) => {
       const closed = clients[n]?.closed().then(() => performance.now());
@@ -146,6 +152,7 @@ describe.skipIf(!hasNatsServer)('a bus of three servers that knows nodes by a ke
       expect(((await closed) ?? Number.NaN) - at).toBeLessThan(CUT_OFF_MS);
     };
     await cutOff(0, () => harness.api('POST', '/api/v1/peers/a/revoke', { ...place, body: {} }));
+    await Promise.all(others.map((nats) => nats.closed()));
     await cutOff(1, () => harness.api('DELETE', '/api/v1/peers/b', place));
     const { publicKey } = freshKey();
     await cutOff(2, () => harness.api('POST', '/api/v1/devices/self/key', { token, body: { publicKey } }));
@@ -168,6 +175,26 @@ describe.skipIf(!hasNatsServer)('a bus of three servers that knows nodes by a ke
     await using again = await startHarness({ directory: harness.directory, env });
     await expect.poll(async () => (await again.api('GET', '/readyz')).body).toEqual({ status: 'ready' });
     await areRefused();
+  });
+
+  test('a workspace that lost too many places is told when it gets the next key, and others go on', async () => {
+    const { join, harness, place } = await tokenBus('nats');
+    const elsewhere = await freshWorkspace(harness.api, 'elsewhere');
+    const [{ deviceToken: token }, late] = [await join('a', 0), await join('late', 0)];
+    const { keyAllowance, clock } = harness.plane.services;
+    /** By an hour and a minute ago anything that was lost since is too much. */
+    const wasLost = () => keyAllowance?.requireRoom(place.workspace, clock.now() - 3_660_000);
+    expect(wasLost).not.toThrow();
+    expect((await harness.api('DELETE', `/api/v1/peers/${late.id}`, place)).status).toBeLessThan(300);
+    expect(wasLost).toThrow('wait');
+    keyAllowance?.lost(place.workspace, LOST_PLACES_AN_HOUR + 10, clock.now());
+    const refused = await harness.api('POST', '/api/v1/devices/self/key', { token, body: freshKeyBody() });
+    expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    await joined(harness, elsewhere, 'b', harness.plane.services.settings.signalingUrl);
+    await expect
+      .poll(() => harness.api('POST', '/api/v1/devices/self/key', { token, body: freshKeyBody() }), { timeout: 30_000 })
+      .toMatchObject({ status: 200 });
   });
 
   test('a node that holds nothing to sign in with asks for it, and is given it by the API', async () => {

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { formatInstant } from '../../../core/base/time.ts';
 import { closeToOthers } from '../../../storage/file-mode.ts';
-import { RESCUED } from '../../../storage/upkeep.ts';
+import { linksFollowed } from '../../../storage/links.ts';
+import { rescuedBeside } from '../../../storage/rescued-files.ts';
 import { type Check, type Finding, ok, warning } from './check.ts';
 
 /** Who can read what holds secrets, which is narrowed; and what a killed process left half written, which is removed. */
@@ -18,10 +19,11 @@ export const checkFiles: Check = ({ config: { configDir }, file, isRunning }) =>
 
 /** What was saved of a database that was removed, and what was there before a restore. */
 function copiesBeside(file: string): string[] {
-  const [folder, name] = [path.dirname(file), path.basename(file)];
+  const own = linksFollowed(file);
+  const [folder, name] = [path.dirname(own), path.basename(own)];
   const names = existsSync(folder) ? readdirSync(folder) : [];
-  const isCopy = (each: string) => each.startsWith(`${name}${RESCUED}`) || each.startsWith(`${name}.before-restore-`);
-  return names.filter((each) => isCopy(each) && !/-(wal|shm)$/.test(each)).map((each) => path.join(folder, each));
+  const isCopy = (each: string) => each.startsWith(`${name}.before-restore-`) && !/-(wal|shm)$/.test(each);
+  return [...rescuedBeside(own), ...names.filter(isCopy).map((each) => path.join(folder, each))];
 }
 
 function kept(name: string): Finding {

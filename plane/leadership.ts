@@ -294,9 +294,18 @@ export function startLeadership(
   };
 }
 
+/** A name that no other process has, nor had. */
+export function planeName(): string {
+  return `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`;
+}
+
+/** The names of all that live on a store. */
+export async function livingPlanes(store: Pick<Store, 'leases'>): Promise<string[]> {
+  return (await store.leases(PLANES)).flatMap(({ holder }) => holder ?? []);
+}
+
 function seatOf({ store, self, isAlone = false, now = () => performance.now() }: LeadershipParts): Seat {
-  const name = self ?? `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`;
-  return new Seat({ store, name, isAlone, now });
+  return new Seat({ store, name: self ?? planeName(), isAlone, now });
 }
 
 function isDamage(error: unknown): boolean {

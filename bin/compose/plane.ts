@@ -10,7 +10,7 @@ import type { ListensAt, Settings } from '../../core/model/services.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { buildMcp } from '../../mcp/http.ts';
 import { startJobs } from '../../plane/jobs.ts';
-import { joinLeadership, leadsAll } from '../../plane/leadership.ts';
+import { joinLeadership, leadsAll, livingPlanes, planeName } from '../../plane/leadership.ts';
 import { buildJobs } from '../../plane/periodic.ts';
 import { startRecentHeads } from '../../plane/recent-heads.ts';
 import { shareHearings } from '../../plane/shared-hearings.ts';
@@ -54,6 +54,7 @@ import {
 import { buildNarrator, buildPlanner } from './planner.ts';
 import { buildReadiness } from './readiness.ts';
 import { buildServices } from './services.ts';
+import { sharedSettings, shareSettings } from './shared-settings.ts';
 import { buildStoreCare, type StoreState } from './store-care.ts';
 import { backupMetrics, diskMetrics, measured } from './store-metrics.ts';
 import { storeUrl } from './store-url.ts';
@@ -158,8 +159,21 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       entrance.close();
     });
     const gate = { ...entrance, isDiskFull: disk.isFull, ...(compute && { compute }) };
-    const leadership = shared ? await joinLeadership({ store, log, isAlone: standalone }) : leadsAll;
+    const self = planeName();
+    const leadership = shared ? await joinLeadership({ store, log, self, isAlone: standalone }) : leadsAll;
     undo.push(() => leadership.stop());
+    const beside =
+      shared &&
+      !standalone &&
+      (await shareSettings({
+        self,
+        settings: sharedSettings(config, relayToken, keys.controlPrivateKey),
+        cells: shared.cells,
+        planes: () => livingPlanes(store),
+        clock,
+        log,
+      }));
+    undo.push(() => (beside ? beside.stop() : undefined));
     leadershipMetrics(metrics, leadership);
     const wire = await startWire(config, { tls, busKeys }, services, leadership);
     undo.push(wire.stop);
@@ -212,6 +226,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       storeState,
       output,
       ...(shared && { leadership }),
+      ...(beside && { settings: beside.problem }),
     });
     readinessMetrics(metrics, ready);
     const windows = shared && shareWindows(shared.counts, clock, log);

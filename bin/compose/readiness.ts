@@ -19,6 +19,8 @@ export interface ReadinessParts {
   readonly storeState?: () => StoreState;
   /** Which workspaces this one of several control planes leads; absent of the only one. */
   readonly leadership?: Pick<Leadership, 'state'> | undefined;
+  /** Says where the settings of this one of several control planes are not those of the others. */
+  readonly settings?: () => string | undefined;
   /** Where the log is written. */
   readonly output?: Pick<LogOutput, 'lost' | 'isLosing'> | undefined;
 }
@@ -40,6 +42,7 @@ export function buildReadiness({
   storeState,
   output,
   leadership,
+  settings,
 }: ReadinessParts): () => Promise<readonly ReadyCheck[]> {
   let last: { readonly at: number; readonly check: Promise<ReadyCheck> } | undefined;
   const probeStore = () => {
@@ -58,6 +61,7 @@ export function buildReadiness({
       ...(clock instanceof GuardedClock ? [checkClock(clock)] : []),
       ...(storeState ? checkFile(storeState()) : []),
       ...(leadership ? [checkLeadership(leadership.state())] : []),
+      ...(settings ? [checkSettings(settings())] : []),
       ...(output ? [checkLog(output)] : []),
     ];
   };
@@ -130,6 +134,12 @@ function checkLeadership({ shares, all, planes, problem, damaged = [] }: Leaders
   if (problem === undefined) return { name, state: 'ok', detail: `leads ${shares} of ${all} shares; ${planes} live` };
   const detail = `Leads ${shares} of ${all} shares, because ${problem}: jobs and pushes are those of the other control planes.`;
   return { name, state: 'degraded', detail };
+}
+
+function checkSettings(problem: string | undefined): ReadyCheck {
+  const name = 'settings';
+  if (problem === undefined) return { name, state: 'ok', detail: 'are those of the other control planes' };
+  return { name, state: 'degraded', detail: `${problem} Give all of them the same.` };
 }
 
 function checkLog(output: Pick<LogOutput, 'lost' | 'isLosing'>): ReadyCheck {

@@ -1,7 +1,8 @@
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { permitFirst } from '../base/permit-first.ts';
-import type { Change, Op } from '../base/ports.ts';
+import type { Basis, Change, Op } from '../base/ports.ts';
+import { basisOn, networkBasis } from '../state/basis.ts';
 import type { HistoryServices } from '../state/services.ts';
 import { afterCommit, type NetworkState, recordIn } from '../state/state.ts';
 import type { AssertionSpec } from './assertion.ts';
@@ -13,21 +14,30 @@ export type BrokenAssertion = AssertionSpec & Flaw & { readonly name: string };
 /** Failing rows that an answer names; how many there are in all stands beside them. */
 const MAX_FAILURES = 50;
 
+/** What a look at the assertions found, and what that was concluded from. */
+interface Guarded {
+  readonly broken: readonly BrokenAssertion[];
+  /** To be committed with what was looked at. */
+  readonly basis: Basis;
+}
+
 /** The assertions that hold before a change and would not after it; one that is broken already stops nothing. */
 export async function brokenAssertions(
   { store, states, clock }: HistoryServices,
   before: NetworkState,
   after: NetworkState,
-): Promise<BrokenAssertion[]> {
+): Promise<Guarded> {
   const { items } = await store.list(before.workspace, 'PolicyAssertion');
-  if (items.length === 0) return [];
+  // Where there are none nothing else was looked at, and writes need not wait for each other.
+  if (items.length === 0) return { broken: [], basis: basisOn(before, ['PolicyAssertion']) };
   const now = clock.now();
   const flawAfter = checker(after, states.reachability(after, now));
   const flawBefore = checker(before, states.reachability(before, now));
-  return items.flatMap(({ name, spec }) => {
+  const broken = items.flatMap(({ name, spec }) => {
     const flaw = flawAfter(spec);
     return flaw && !flawBefore(spec) ? [{ name, ...spec, ...flaw }] : [];
   });
+  return { broken, basis: networkBasis(before) };
 }
 
 /** @throws MeshError `policy_assertion_failed` naming each assertion that the change would break */
@@ -42,14 +52,19 @@ export function requireAssertions(broken: readonly BrokenAssertion[]): void {
   );
 }
 
-/** As {@link requireAssertions}, for writes that are no changes of the network as plans know them. */
+/**
+ * As {@link requireAssertions}, for writes that are no changes of the network as plans know them.
+ *
+ * @returns what they are to be committed with
+ */
 export async function requireAssertionsAfter(
   context: CallContext<HistoryServices>,
   state: NetworkState,
   ops: readonly Op[],
-): Promise<void> {
-  const broken = await brokenAssertions(context.services, state, stateAfter(state, ops));
+): Promise<Basis> {
+  const { broken, basis } = await brokenAssertions(context.services, state, stateAfter(state, ops));
   await permitFirst(context, ops, () => requireAssertions(broken));
+  return basis;
 }
 
 function stateAfter(state: NetworkState, ops: readonly Op[]): NetworkState {

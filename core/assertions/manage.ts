@@ -2,14 +2,16 @@ import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { permitFirst } from '../base/permit-first.ts';
-import { type AsOf, StoreError } from '../base/ports.ts';
+import { type AsOf, type Basis, StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { writtenRecord } from '../base/written.ts';
 import { findRecord, lookUp } from '../model/find.ts';
 import { NAME_PATTERN, normalizeName } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
+import { networkBasis } from '../state/basis.ts';
 import type { HistoryServices, NetworkServices } from '../state/services.ts';
+import type { NetworkState } from '../state/state.ts';
 import { type AssertionMeta, type AssertionRecord, type AssertionSpec, assertionDraft } from './assertion.ts';
 import { checker, type Flaw } from './check.ts';
 
@@ -39,10 +41,13 @@ export async function findAssertion(
 
 /** Says of each assertion whether it holds now. */
 export async function assertionChecker(
-  { states, clock }: HistoryServices,
+  services: HistoryServices,
   workspace: string,
 ): Promise<(spec: AssertionSpec) => Flaw | undefined> {
-  const state = await states.current(workspace);
+  return checkerOf(services, await services.states.current(workspace));
+}
+
+function checkerOf({ states, clock }: HistoryServices, state: NetworkState) {
   return checker(state, states.reachability(state, clock.now()));
 }
 
@@ -66,12 +71,12 @@ export async function createAssertion(
   return serialised(services.store, workspace, async () => {
     const record = assertionDraft(stored, spec, meta);
     const ops = [{ op: 'create', record }] as const;
-    await permitFirst(context, ops, async () => {
+    const basis = await permitFirst(context, ops, async () => {
       requireRoom(await assertionsOf(services, workspace), stored);
-      await requireHolds(services, workspace, stored, spec);
+      return requireHolds(services, workspace, stored, spec);
     });
-    const reason = `created assertion ${stored}`;
-    return writtenRecord(await services.store.commit(workspace, ops, commitContext(context, reason)), record);
+    const commit = commitContext(context, `created assertion ${stored}`, { basis });
+    return writtenRecord(await services.store.commit(workspace, ops, commit), record);
   });
 }
 
@@ -97,9 +102,9 @@ export async function replaceAssertion(
     const record = { ...draftOf(before), spec, ...(labels && { labels }), ...(annotations && { annotations }) };
     if (sameValue(record, draftOf(before))) return before;
     const op = { op: 'update', record, revision: before.revision } as const;
-    await permitFirst(context, [op], () => requireHolds(services, workspace, before.name, spec));
-    const reason = `updated assertion ${before.name}`;
-    return writtenRecord(await services.store.commit(workspace, [op], commitContext(context, reason)), before);
+    const basis = await permitFirst(context, [op], () => requireHolds(services, workspace, before.name, spec));
+    const commit = commitContext(context, `updated assertion ${before.name}`, { basis });
+    return writtenRecord(await services.store.commit(workspace, [op], commit), before);
   });
 }
 
@@ -117,14 +122,16 @@ export async function deleteAssertion(context: AssertionCall, id: string): Promi
   return name;
 }
 
+/** @returns the network that it holds of */
 async function requireHolds(
   services: HistoryServices,
   workspace: string,
   name: string,
   spec: AssertionSpec,
-): Promise<void> {
-  const flaw = (await assertionChecker(services, workspace))(spec);
-  if (!flaw) return;
+): Promise<Basis> {
+  const state = await services.states.current(workspace);
+  const flaw = checkerOf(services, state)(spec);
+  if (!flaw) return networkBasis(state);
   throw new MeshError(
     'policy_assertion_failed',
     `The assertion ${name} does not hold now: ${flaw.detail}. Change the network first, then assert that it stays so.`,

@@ -4,6 +4,7 @@ import { shareQueue } from '../base/serialise.ts';
 import type { PeerRecord, PolicyRecord } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import { MAX_WEIGHT, MAX_WEIGHT_BY_AGENTS, mostOf, tooHeavy, weightOf } from '../reachability/weight.ts';
+import { networkBasis, together } from '../state/basis.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type NetworkState, recordIn } from '../state/state.ts';
 import { stateAfter } from './state-after.ts';
@@ -26,7 +27,9 @@ export function boundedStore(store: Store, services: Uses): Store {
             state,
             writesOf(ops, ({ kind, name }) => recordIn(state, kind, name)),
           );
-        requireComputable(services, state, ops, after, isAgents(context));
+        const isWeighed = requireComputable(services, state, ops, after, isAgents(context));
+        const basis = isWeighed ? together(context.basis, networkBasis(state)) : context.basis;
+        return store.commit(workspace, ops, { ...context, ...(basis && { basis }) });
       }
       return store.commit(workspace, ops, context);
     },
@@ -35,21 +38,25 @@ export function boundedStore(store: Store, services: Uses): Store {
   return bounded;
 }
 
-/** @throws MeshError `payload_too_large` for a network that is too heavy, and heavier than before */
+/**
+ * @returns whether it took a look at all of the network
+ * @throws MeshError `payload_too_large` for a network that is too heavy, and heavier than before
+ */
 export function requireComputable(
   { states, clock }: Uses,
   before: NetworkState,
   ops: readonly Op[],
   afterwards: () => NetworkState,
   byAgent: boolean,
-): void {
-  if (!ops.some((op) => weighs(op, before))) return;
+): boolean {
+  if (!ops.some((op) => weighs(op, before))) return false;
   const after = afterwards();
-  if (isSurelyLight(after.policies.values())) return;
+  if (isSurelyLight(after.policies.values())) return false;
   const now = clock.now();
   const weight = weightOf(states.reachability(after, now));
   const most = byAgent ? MAX_WEIGHT_BY_AGENTS : MAX_WEIGHT;
   if (weight > most && !(weight < weightOf(states.reachability(before, now)))) throw tooHeavy();
+  return true;
 }
 
 /** What an agent writes by itself; what a person approved is that person's. */

@@ -1,13 +1,13 @@
 import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import { lazily } from '../base/lazily.ts';
 import type { Basis, Change, Commit, CommitContext, Op, Store } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
 import { inTurn, shareQueue, type Writer } from '../base/serialise.ts';
 import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
 import { requireStillMay } from '../identity/standing.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
+import { together } from '../state/basis.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
 import { joinsMade } from './controls.ts';
@@ -28,8 +28,12 @@ export interface Approved {
   readonly shown: string;
   /** The controls of frameworks that the person was told will fail. */
   readonly failsControls: ReadonlySet<string>;
-  /** The new state of the workflow, to be committed together with what it allows in that partition. */
-  takeOps(partition: string): readonly Op[];
+  /**
+   * The new state of the workflow, to be committed together with what it allows in that partition, until `taken` says that
+   * it was. @throws MeshError `conflict` where it was carried out, or ended, meanwhile
+   */
+  takeOps(partition: string): Promise<readonly Op[]>;
+  taken(partition: string): void;
 }
 
 type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'computed'>;
@@ -112,18 +116,12 @@ function judgingStore(
   };
 
   async function judged(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit> {
-    const approving = lazily(() => approved?.takeOps(workspace) ?? []);
-    const attempt = () => attempted(workspace, ops, context, approving);
+    const attempt = () => attempted(workspace, ops, context);
     // What has a basis of its own is made anew by who made it.
     return context.basis ? attempt() : judgedAgain(attempt);
   }
 
-  async function attempted(
-    workspace: string,
-    ops: readonly Op[],
-    context: CommitContext,
-    approving: () => readonly Op[],
-  ): Promise<Commit> {
+  async function attempted(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit> {
     // Of who has ended nothing is judged, and nobody is asked to approve it; what follows takes time, so the commit looks again.
     if (!context.isApproved) await store.permit(workspace, ops, context.requestId);
     const writes = await writesIn(store, workspace, ops);
@@ -138,11 +136,13 @@ function judgingStore(
     const isPersons = caller.kind !== 'agent' || approved !== undefined || Boolean(context.approval?.reviewedBy);
     const signed = ops.map((op) => withAuthor(op, isPersons ? undefined : caller.id));
     const basis = [context.basis, judgedOn, shownOn].reduce(together);
-    const commit = await store.commit(workspace, [...signed, ...approving()], {
+    const executed = (await approved?.takeOps(workspace)) ?? [];
+    const commit = await store.commit(workspace, [...signed, ...executed], {
       ...context,
       ...(approved && { approval: approved.approval }),
       ...(basis && { basis }),
     });
+    approved?.taken(workspace);
     hasShown ||= need !== undefined;
     return commit;
   }
@@ -275,12 +275,6 @@ async function requireAsShown(
     'conflict',
     'The network has changed since, and this would do something else than was shown: make the call again to ask anew.',
   );
-}
-
-function together(one: Basis | undefined, other: Basis | undefined): Basis | undefined {
-  if (!one || !other) return one ?? other;
-  const kinds = [...new Set([...one.kinds, ...other.kinds])];
-  return { kinds, revision: Math.min(one.revision, other.revision) };
 }
 
 /** Says of a policy which agent wrote it by itself. What a person writes or approves is a person's from then on. */

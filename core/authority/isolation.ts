@@ -1,3 +1,4 @@
+import type { Basis } from '../base/ports.ts';
 import { lookUpById } from '../model/find.ts';
 import { isolates } from '../model/meaning.ts';
 import type { PolicySpec, Rule, Selector } from '../model/policy.ts';
@@ -7,6 +8,7 @@ import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { PortSets } from '../reachability/port-sets.ts';
 import { family } from '../state/agent-tree.ts';
+import { basisOn, networkBasis } from '../state/basis.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { Compared } from './excess.ts';
@@ -53,6 +55,12 @@ export function isolatingFromNowOn({ before, after }: Pick<Compared, 'before' | 
       isolationBeyond(spec, agent, layers, { before: state, after: state }, ports) !== undefined;
     return isBeyond(after) && !isBeyond(before) ? [name] : [];
   });
+}
+
+/** What {@link isolatingFromNowOn} is concluded from: where no agent is delegated, from that alone. */
+export function isolationBasis(state: NetworkState): Basis {
+  const isDelegated = [...state.agents.values()].some(({ spec }) => spec.parentRef !== undefined);
+  return isDelegated ? networkBasis(state) : basisOn(state, ['AgentIdentity']);
 }
 
 /** What becomes of such policies, as a sentence without a capital or a stop. */

@@ -1,7 +1,7 @@
 import { StoreError } from '../base/ports.ts';
 
 /** Times that something is judged while others change what it is judged on. */
-const JUDGED_AT_MOST = 3;
+export const JUDGED_AT_MOST = 3;
 
 /**
  * Judges and writes, and judges again where its basis has changed by the time it is written.

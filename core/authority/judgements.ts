@@ -7,8 +7,8 @@ import { lookUpById } from '../model/find.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { isLive } from '../state/agent-tree.ts';
+import { basisOf } from '../state/basis.ts';
 import type { NetworkServices } from '../state/services.ts';
-import type { NetworkState } from '../state/state.ts';
 import { controlsOfChange, joinsMade } from './controls.ts';
 import { futureOf } from './future.ts';
 import { joinsOf } from './joins.ts';
@@ -18,11 +18,6 @@ import { stateAfter } from './state-after.ts';
 import type { Write } from './writes.ts';
 
 type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
-
-/** What a judgement was made on: everything that decides who reaches whom, now and later, and what must hold. Presence does not. */
-export function basisOf({ revision }: NetworkState): Basis {
-  return { kinds: ['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity', 'Token', 'PolicyAssertion'], revision };
-}
 
 interface Judgement {
   readonly basis: Basis;

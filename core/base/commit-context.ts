@@ -5,7 +5,7 @@ import type { CommitContext } from './ports.ts';
 export function commitContext(
   { caller, requestId }: Pick<CallContext<unknown>, 'caller' | 'requestId'>,
   reason: string,
-  extra: Partial<Pick<CommitContext, 'approval' | 'direct' | 'securityEvents'>> = {},
+  extra: Partial<Pick<CommitContext, 'approval' | 'direct' | 'securityEvents' | 'basis'>> = {},
 ): CommitContext {
   return { actor: caller?.subject ?? 'anonymous', reason, requestId, ...extra };
 }

@@ -50,14 +50,16 @@ function queueOf(store: object): Queue {
  * a3 (writer a) and b1 (writer b), asked for in this order, the order is a1 b1 a2 a3, so nobody waits behind all that
  * another one sent.
  *
+ * @param judgedAtMost how often what is written is judged, where others change what it is judged on; it may be costly
  * @throws MeshError `rate_limited` where as many as a writer may have wait
  */
 export async function serialised<T>(
   store: Pick<Store, 'commit'>,
   workspace: string,
   work: () => Promise<T>,
+  judgedAtMost = ATTEMPTS,
 ): Promise<T> {
-  return inTurn(store, workspace, () => retryOnConflict(work));
+  return inTurn(store, workspace, () => retryOnConflict(work, judgedAtMost));
 }
 
 /**
@@ -144,17 +146,22 @@ function endTurn(turns: Queue['turns'], workspace: string): void {
   begin?.();
 }
 
-async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
+async function retryOnConflict<T>(work: () => Promise<T>, judgedAtMost = ATTEMPTS): Promise<T> {
+  let changed = 0;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
       if (attempt >= ATTEMPTS || !(error instanceof StoreError) || !isConflict(error)) throw error;
+      if (error.code === 'changed') changed += 1;
+      if (changed >= judgedAtMost) throw error;
     }
   }
 }
 
 /** Whether another write came between; reading afresh may show a place that is still free. */
 function isConflict({ code }: StoreError): boolean {
-  return code === 'conflict' || code === 'unique' || code === 'already_exists' || code === 'not_found';
+  return (
+    code === 'conflict' || code === 'changed' || code === 'unique' || code === 'already_exists' || code === 'not_found'
+  );
 }

@@ -1,7 +1,14 @@
 import { MeshError } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
 import { updateWorkspace } from '../identity/change-workspace.ts';
-import { type AssessmentSchedule, type WorkspaceRecord, workspaceById } from '../model/workspaces.ts';
+import {
+  type AssessmentSchedule,
+  type ComplianceSettings,
+  type WorkspaceRecord,
+  workspaceById,
+} from '../model/workspaces.ts';
 import type { NetworkServices, StoreCall } from '../state/services.ts';
 import { nextDueAt } from './due.ts';
 import { FRAMEWORKS, type Framework, frameworkOf } from './frameworks.ts';
@@ -30,9 +37,7 @@ export async function setSchedule(
   now: number,
 ): Promise<ScheduleView> {
   const framework = frameworkOf(name);
-  const { schedules } = await complianceOf(context);
-  const changed = { schedules: { ...schedules, [framework]: schedule } };
-  const record = await updateWorkspace({ settings: { compliance: changed } }, context);
+  const record = await updateSchedules((schedules) => ({ ...schedules, [framework]: schedule }), context);
   const view = viewsOf(record, now).find((one) => one.framework === framework);
   if (!view) throw new TypeError('The schedule that was set is not there.');
   return view;
@@ -41,15 +46,20 @@ export async function setSchedule(
 /** @throws MeshError `not_found` where the framework has none */
 export async function deleteSchedule(name: string, context: StoreCall): Promise<void> {
   const framework = frameworkOf(name);
-  const { schedules = {} } = await complianceOf(context);
-  const { [framework]: old, ...rest } = schedules;
-  if (!old) throw new MeshError('not_found', `There is no schedule of ${framework} in this workspace.`);
-  const left = Object.keys(rest).length > 0 ? rest : null;
-  await updateWorkspace({ settings: { compliance: { schedules: left } } }, context);
+  await updateSchedules(({ [framework]: old, ...rest }) => {
+    if (!old) throw new MeshError('not_found', `There is no schedule of ${framework} in this workspace.`);
+    return Object.keys(rest).length > 0 ? rest : null;
+  }, context);
 }
 
-async function complianceOf({ services, workspace }: StoreCall) {
-  return (await workspaceById(services, workspace)).spec.settings.compliance ?? {};
+type Schedules = NonNullable<ComplianceSettings['schedules']>;
+
+/** Those of other frameworks may be set at the same moment, and all are kept. */
+function updateSchedules(change: (now: Schedules) => Schedules | null, context: StoreCall): Promise<WorkspaceRecord> {
+  const patch = ({ spec }: WorkspaceRecord) => ({
+    settings: { compliance: { schedules: change(spec.settings.compliance?.schedules ?? {}) } },
+  });
+  return serialised(context.services.store, SYSTEM_WORKSPACE, () => updateWorkspace(patch, context));
 }
 
 function viewsOf({ spec }: WorkspaceRecord, now: number): ScheduleView[] {

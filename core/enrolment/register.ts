@@ -188,8 +188,8 @@ async function create(
     : placeIn(state, draft, now);
   const device = issueToken('dev', { name: draft.name, owner: draft.uid, createdBy: caller?.subject ?? '' });
   const ops: Op[] = [spend, { op: 'create', record: placed.record }, ...placed.ops, device.op, ...enrolment.ops];
-  await requireAssertionsAfter(context, state, ops);
-  await store.commit(workspace, ops, tokenUse(context, token, `registered device ${draft.name}`));
+  const basis = await requireAssertionsAfter(context, state, ops);
+  await store.commit(workspace, ops, { ...tokenUse(context, token, `registered device ${draft.name}`), basis });
   return {
     peer: placed.record,
     deviceToken: device.token,

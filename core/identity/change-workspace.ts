@@ -29,10 +29,14 @@ type Patch<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
  * Changes a workspace. Only a logged-in person may: the settings decide what is done without one.
  * The node count is the installation's to give, so it takes a platform administrator.
  */
-export async function updateWorkspace(patch: WorkspacePatch, context: StoreCall): Promise<WorkspaceRecord> {
+export async function updateWorkspace(
+  asked: WorkspacePatch | ((now: WorkspaceRecord) => WorkspacePatch),
+  context: StoreCall,
+): Promise<WorkspaceRecord> {
   const caller = requireSession(context.caller);
   const { services, workspace: id } = context;
   const workspace = await workspaceById(services, id);
+  const patch = typeof asked === 'function' ? asked(workspace) : asked;
   const { displayName = workspace.spec.displayName, maxNodeCount = workspace.spec.maxNodeCount } = patch;
   if (maxNodeCount !== workspace.spec.maxNodeCount && !caller.scopesIn(id).has('workspaces:write')) {
     throw new MeshError('forbidden', 'Only a platform administrator changes maxNodeCount.', {

@@ -2,7 +2,7 @@ import { requireAssertionsAfter } from '../assertions/guard.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { permitFirst } from '../base/permit-first.ts';
-import type { CommitContext, Op } from '../base/ports.ts';
+import type { Basis, CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type RecordDraft } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import { serialised } from '../base/serialise.ts';
@@ -31,8 +31,8 @@ export function approvePeer(context: PeerCall, id: string): Promise<PeerRecord> 
     // A revoked peer kept its address.
     const placed = address === null ? placeIn(state, draft, now) : { record: draft, ops: [] };
     const ops = [update(peer, placed.record), ...placed.ops, ...activationOps(state, peer)];
-    await requireAssertionsAfter(context, state, ops);
-    return { peer, ops, reason: `approved device ${peer.name}` };
+    const basis = await requireAssertionsAfter(context, state, ops);
+    return { peer, ops, basis, reason: `approved device ${peer.name}` };
   });
 }
 
@@ -53,8 +53,8 @@ export function adoptPeer(context: PeerCall, id: string): Promise<PeerRecord> {
     const record = adopted(peer);
     if (!record) return { peer, ops: [] };
     const ops = [update(peer, record)];
-    await requireAssertionsAfter(context, state, ops);
-    return { peer, ops, reason: `adopted device ${peer.name}` };
+    const basis = await requireAssertionsAfter(context, state, ops);
+    return { peer, ops, basis, reason: `adopted device ${peer.name}` };
   });
 }
 
@@ -83,8 +83,8 @@ export function renamePeer(context: PeerCall, id: string, asked: string): Promis
       ...agentPeerOps(state, peer, name),
     ];
     await permitFirst(context, ops, () => requireFreeName(state, peer, name));
-    await requireAssertionsAfter(context, state, ops);
-    return { peer, ops, reason: `renamed device ${peer.name} to ${name}` };
+    const basis = await requireAssertionsAfter(context, state, ops);
+    return { peer, ops, basis, reason: `renamed device ${peer.name} to ${name}` };
   });
 }
 
@@ -148,6 +148,8 @@ interface Written {
   readonly peer: PeerRecord;
   readonly ops: readonly Op[];
   readonly reason?: string;
+  /** What it was concluded from beside the records that it names. */
+  readonly basis?: Basis;
 }
 
 async function change(
@@ -158,9 +160,10 @@ async function change(
   const { services, workspace } = context;
   return serialised(services.store, workspace, async () => {
     const state = await services.states.current(workspace);
-    const { peer, ops, reason = '' } = await plan(state, findPeer(state, id));
+    const { peer, ops, basis, reason = '' } = await plan(state, findPeer(state, id));
     if (ops.length === 0) return peer;
-    return writtenRecord(await services.store.commit(workspace, ops, commitContext(context, reason)), peer);
+    const commit = commitContext(context, reason, { ...(basis && { basis }) });
+    return writtenRecord(await services.store.commit(workspace, ops, commit), peer);
   });
 }
 

@@ -66,7 +66,7 @@ export async function createWebhook(
   const caller = requireAdministrator(context);
   requireSound(services, fields);
   return serialised(store, workspace, async () => {
-    const { items } = await store.list(workspace, 'Webhook');
+    const { items, revision } = await store.list(workspace, 'Webhook');
     if (items.length >= MAX_WEBHOOKS) {
       throw new MeshError('conflict', `A workspace has at most ${MAX_WEBHOOKS} webhooks: delete one that is not used.`);
     }
@@ -76,7 +76,8 @@ export async function createWebhook(
     const spec: WebhookSpec = { ...fields, secrets, createdBy: caller.subject };
     const draft = webhookDraft(spec, { next: await store.auditTree(workspace).size() }, uid);
     const reason = `made a webhook to ${hostOf(fields.url)}`;
-    const done = await store.commit(workspace, [{ op: 'create', record: draft }], commitContext(context, reason));
+    const commit = commitContext(context, reason, { basis: { kinds: ['Webhook'], revision } });
+    const done = await store.commit(workspace, [{ op: 'create', record: draft }], commit);
     return { record: writtenRecord(done, draft), secret };
   });
 }

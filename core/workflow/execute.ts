@@ -1,6 +1,6 @@
 import { requireAssertions } from '../assertions/guard.ts';
 import { withAuthor } from '../authority/guarded-store.ts';
-import { judgedAgain } from '../authority/judged-again.ts';
+import { JUDGED_AT_MOST } from '../authority/judged-again.ts';
 import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
@@ -36,7 +36,8 @@ export async function executeWorkflow(
     return findWorkflow(services, workspace, id);
   }
   try {
-    await judgedAgain(() => serialised(services.store, workspace, () => attempt(services, workspace, id, requestId)));
+    const work = () => attempt(services, workspace, id, requestId);
+    await serialised(services.store, workspace, work, JUDGED_AT_MOST);
   } catch (error) {
     // What could not be tried is tried again later, but not for ever.
     if (!isRefusal(error) && services.clock.now() < spec.expiresAt) throw error;

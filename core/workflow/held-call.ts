@@ -7,10 +7,12 @@ import { MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { type AnyOperation, type CallContext, type PendingApproval, waitsFor } from '../base/operation.ts';
 import { ordered } from '../base/ordered.ts';
+import type { Basis } from '../base/ports.ts';
 import type { Kind } from '../base/record.ts';
+import { serialised } from '../base/serialise.ts';
 import type { EffectView } from '../effect/effect-view.ts';
 import { counted, fenced, plain } from '../effect/markdown.ts';
-import type { WorkflowRecord } from '../model/asked.ts';
+import { isUndecided, type WorkflowRecord } from '../model/asked.ts';
 import { runExpecting } from '../state/expecting.ts';
 import { toYaml } from '../views/render-yaml.ts';
 import { needsAnotherPerson } from './approvers.ts';
@@ -46,7 +48,7 @@ export async function holdCall(
   for (const workspace of need.workspaces) {
     const one = known.get(workspace);
     if (one?.status.state === 'approved') continue;
-    ids.push(one?.name ?? (await ask(operation, input, context, { need, digest, caller, workspace })));
+    ids.push(one?.name ?? (await askOnce(operation, input, context, { need, digest, caller, workspace })));
   }
   const others = need.workspaces.map((one) => needsAnotherPerson({ services, caller, workspace: one }, need));
   const how = {
@@ -64,15 +66,17 @@ export async function callWorkflows(
 ): Promise<Map<string, WorkflowRecord>> {
   const found = new Map<string, WorkflowRecord>();
   for (const workspace of workspaces) {
-    const one = (await workflowsOf(services, workspace)).find(
-      ({ spec, status }) =>
-        spec.call?.digest === digest &&
-        spec.expiresAt > services.clock.now() &&
-        (status.state === 'pending' || status.state === 'approved'),
-    );
+    const one = openCall(await workflowsOf(services, workspace), digest, services.clock.now());
     if (one) found.set(workspace, one);
   }
   return found;
+}
+
+function openCall(all: readonly WorkflowRecord[], digest: string, now: number): WorkflowRecord | undefined {
+  return all.find((workflow) => {
+    const { spec } = workflow;
+    return spec.call?.digest === digest && spec.expiresAt > now && isUndecided(workflow);
+  });
 }
 
 /** Whether the people of every one of the workspaces have approved. */
@@ -88,11 +92,27 @@ interface Asking {
   readonly workspace: string;
 }
 
+/** Of the same call made twice at the same moment, wherever, the second waits in the workflow of the first. */
+function askOnce(
+  operation: Held,
+  input: Readonly<Record<string, unknown>>,
+  context: CallContext<Services>,
+  asking: Asking,
+): Promise<string> {
+  const { store, clock } = context.services;
+  return serialised(store, asking.workspace, async () => {
+    const { items, revision } = await store.list(asking.workspace, 'Workflow');
+    const same = openCall(items, asking.digest, clock.now());
+    return same?.name ?? ask(operation, input, context, asking, { kinds: ['Workflow'], revision });
+  });
+}
+
 async function ask(
   operation: Held,
   input: Readonly<Record<string, unknown>>,
   context: CallContext<Services>,
   { need, digest, caller, workspace: asked }: Asking,
+  basis: Basis,
 ): Promise<string> {
   const { name, title, confidential } = operation;
   const { services, workspace } = context;
@@ -157,7 +177,7 @@ async function ask(
     },
     { state: 'pending' },
   );
-  const commit = commitContext(context, `submit: ${summary}`);
+  const commit = commitContext(context, `submit: ${summary}`, { basis });
   await services.store.commit(asked, [{ op: 'create', record }], commit);
   return id;
 }

@@ -1,7 +1,8 @@
 import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
 import { requireComputable } from '../authority/bounded-store.ts';
-import { isolatesText, isolatingFromNowOn } from '../authority/isolation.ts';
+import { isolatesText, isolatingFromNowOn, isolationBasis } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
+import { JUDGED_AT_MOST } from '../authority/judged-again.ts';
 import { NeedsPerson } from '../authority/needs-person.ts';
 import { apiTokenOf, principalOf } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
@@ -16,6 +17,7 @@ import { type ChangePlan, draftChanges, type NetworkChange } from '../changes/ch
 import { assessProposal } from '../intent/plan/assessed.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
 import { workspaceById } from '../model/workspaces.ts';
+import { together } from '../state/basis.ts';
 import type { NetworkState } from '../state/state.ts';
 import { specOf } from './apply.ts';
 import { needsAnotherPerson } from './approvers.ts';
@@ -55,7 +57,8 @@ export async function submitChanges(
   // What waits for approval is held to it then too.
   const changes = expected ? asked.map((change) => expecting(change, expected)) : asked;
   const { store, states, clock } = services;
-  return serialised(store, workspace, attempt);
+  // What an agent writes is judged in a computing thread.
+  return serialised(store, workspace, attempt, context.caller?.kind === 'agent' ? JUDGED_AT_MOST : undefined);
 
   async function attempt(): Promise<Submitted> {
     const state = await states.current(workspace);
@@ -67,14 +70,14 @@ export async function submitChanges(
     const why = typeof reason === 'string' ? reason : reason(outcomes);
     const all = [...ops, ...others];
     if (all.length === 0) return { status: 'committed', outcomes, after: state };
-    const broken = await brokenAssertions(services, state, after);
-    await permitFirst(context, all, () => requireAssertions(broken));
+    const held = await brokenAssertions(services, state, after);
+    await permitFirst(context, all, () => requireAssertions(held.broken));
     const alone = others.length === 0;
     const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
     if (requireApproval && alone) return askForApproval(context, changes, why);
     await permitFirst(context, all, () => requireNoneIsolated(state, after));
     try {
-      const direct = ops.length > 0 && { direct: true };
+      const direct = ops.length > 0 && { direct: true, basis: together(held.basis, isolationBasis(state)) };
       await store.commit(workspace, all, commitContext(context, why, { ...direct }));
     } catch (error) {
       if (error instanceof NeedsPerson && alone) return askForApproval(context, changes, why);

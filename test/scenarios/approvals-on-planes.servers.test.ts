@@ -1,9 +1,9 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, type ClusterPlane, startCluster } from '../kits/cluster.ts';
+import { approver, ask, opens, subAgent, waitingAt, webAndDb } from '../kits/cluster-users.ts';
 import { connectMcp } from '../kits/http/agent-client.ts';
-import { freshWorkspace } from '../kits/http/harness.ts';
-import { joinTokenFor, type Place, register } from '../kits/http/joining.ts';
+import type { Place } from '../kits/http/joining.ts';
 import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
@@ -11,8 +11,6 @@ import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 const PATIENCE = { timeout: 30_000 };
 /** From an approval that is sent until who takes it is killed, ms. */
 const KILLED_AFTER = process.env['MESH_LONG'] === '1' ? [5, 10, 20, 40, 60, 80, 100, 150] : [20, 80];
-const PASSWORD = 'a password of my own 42';
-const FIRST_PASSWORD = 'a password for a start 7';
 
 describe.skipIf(!hasMongod)('what waits for a person, on three control planes', { timeout: 120_000 }, () => {
   let servers: Databases;
@@ -27,50 +25,10 @@ describe.skipIf(!hasMongod)('what waits for a person, on three control planes', 
   });
   const planes = () => cluster.planes as readonly [ClusterPlane, ClusterPlane, ClusterPlane];
 
-  async function ask({ api }: Pick<Cluster, 'api'>, as: Partial<Place>, method: string, route: string, body?: object) {
-    const answer = await api(method, `/api/v1/${route}`, { ...as, ...(body && { body }) });
-    if (answer.status >= 300) throw new Error(`${method} ${route} answered ${answer.status}: ${answer.text}`);
-    return answer.body;
-  }
-
-  /** A workspace with a web server and a database. */
-  async function network(slug: string): Promise<Place> {
-    const place = await freshWorkspace(cluster.api, slug);
-    for (const role of ['web', 'db']) {
-      const token = await joinTokenFor(cluster, place, { labels: { role } });
-      expect((await register(cluster, token, role)).status).toBe(201);
-    }
-    return place;
-  }
-
-  const opens = (name: string, port: number) => ({
-    name,
-    spec: {
-      action: 'ALLOW',
-      peerSelector: { matchLabels: { role: 'db' } },
-      ingress: [{ from: [{ peerSelector: { matchLabels: { role: 'web' } } }], ports: [{ port }] }],
-    },
-  });
-
-  /** Planned at one, and put forward at another. @returns the workflow that waits */
-  async function waiting(place: Place, name: string, port: number, [planner, applier]: readonly ClusterPlane[]) {
-    const { plan_id: planId } = await ask(planner as ClusterPlane, place, 'POST', 'ai/intent/plan', {
-      workspace_id: place.workspace,
-      intent: `the web servers need port ${port} of the database`,
-      dry_run: false,
-      changes: [{ action: 'create', resource: 'MeshPolicy', ...opens(name, port) }],
-      expectations: [{ src: 'role=web', dst: 'role=db', port, expect: 'allow' }],
-    });
-    const body = { plan_id: planId, approved_by: 'admin' };
-    const applied = await ask(applier as ClusterPlane, place, 'POST', 'ai/intent/apply', body);
-    expect(applied.status).toBe('pending_approval');
-    return applied.workflow_id as string;
-  }
-
   test('a plan of one is put forward at a second, shown at a third, approved at the first, and in force at all', async () => {
-    const place = await network('planned');
+    const place = await webAndDb(cluster, 'planned');
     const [first, second, third] = planes();
-    const id = await waiting(place, 'by-plan', 5_432, [first, second]);
+    const id = await waitingAt(place, [first, second], 'by-plan', 5_432);
     const { drawing } = await ask(third, place, 'GET', `workflows/${id}/redraw`);
     expect(drawing).toMatchObject({ digest: expect.any(String) });
     const approval = { digest: drawing.digest };
@@ -83,11 +41,11 @@ describe.skipIf(!hasMongod)('what waits for a person, on three control planes', 
   });
 
   test('a call of a sub-agent at one goes on when a person approves it at another, and a session at the third hears of it', async () => {
-    const place = await network('held');
+    const place = await webAndDb(cluster, 'held');
     const [first, second, third] = planes();
-    const olga = await approver(place);
+    const olga = await approver(cluster, place);
     await ask(first, place, 'PATCH', `workspaces/${place.workspace}`, { settings: { requireApproval: true } });
-    const worker = await subAgent(place, olga);
+    const worker = await subAgent(cluster, place, olga);
     const call = { ...place, token: worker, body: opens('by-sub-agent', 443) };
     const held = await first.api('POST', '/api/v1/policies', call);
     expect([held.status, held.body]).toMatchObject([202, { status: 'pending_approval' }]);
@@ -109,9 +67,9 @@ describe.skipIf(!hasMongod)('what waits for a person, on three control planes', 
   });
 
   test('a call whose answer is a secret is approved at a second and answered at a third', async () => {
-    const place = await network('secret');
+    const place = await webAndDb(cluster, 'secret');
     const [first, second, third] = planes();
-    const olga = await approver(place);
+    const olga = await approver(cluster, place);
     await ask(first, place, 'PATCH', `workspaces/${place.workspace}`, { settings: { requireApproval: true } });
     const agent = { name: 'deployer' };
     const { workflow_id: id } = await ask(first, place, 'POST', 'agents', agent);
@@ -122,9 +80,9 @@ describe.skipIf(!hasMongod)('what waits for a person, on three control planes', 
   });
 
   test('what was planned at one that is killed is approved and carried out by another', async () => {
-    const place = await network('orphaned');
+    const place = await webAndDb(cluster, 'orphaned');
     const [first, second, third] = planes();
-    const id = await waiting(place, 'orphan', 5_432, [first, first]);
+    const id = await waitingAt(place, [first, first], 'orphan', 5_432);
     await first.kill();
     expect(await ask(second, place, 'POST', `workflows/${id}/approve`, {})).toMatchObject({ status: 'executed' });
     expect(await ask(third, place, 'GET', 'policies/orphan')).toMatchObject({ name: 'orphan' });
@@ -132,11 +90,11 @@ describe.skipIf(!hasMongod)('what waits for a person, on three control planes', 
   });
 
   test('an approval whose control plane is killed in the middle stands and is carried out once, or was never given', async () => {
-    const place = await network('killed');
+    const place = await webAndDb(cluster, 'killed');
     const [, second, third] = planes();
     for (const [n, afterMs] of KILLED_AFTER.entries()) {
       const name = `killed-${n}`;
-      const id = await waiting(place, name, 6_000 + n, [second, third]);
+      const id = await waitingAt(place, [second, third], name, 6_000 + n);
       const asked = second
         .api('POST', `/api/v1/workflows/${id}/approve`, { ...place, body: {} })
         .catch(() => undefined);
@@ -151,37 +109,6 @@ describe.skipIf(!hasMongod)('what waits for a person, on three control planes', 
       await second.start();
     }
   });
-
-  /** A second person who may approve. */
-  async function approver(place: Place): Promise<Place> {
-    const username = `olga-${place.workspace.toLowerCase().slice(-8)}`;
-    await ask(cluster, place, 'POST', 'users', { username, password: FIRST_PASSWORD });
-    await ask(cluster, place, 'PUT', `workspaces/${place.workspace}/members/${username}`, { role: 'admin' });
-    const signedIn = async (password: string) => {
-      const { data } = await ask(cluster, {}, 'POST', 'users/login', { username, password });
-      return { token: data.token as string, workspace: place.workspace };
-    };
-    const change = { oldPassword: FIRST_PASSWORD, newPassword: PASSWORD };
-    await ask(cluster, await signedIn(FIRST_PASSWORD), 'PUT', 'users/me/password', change);
-    return signedIn(PASSWORD);
-  }
-
-  /** Below an agent that may write policies for the database. @returns its token */
-  async function subAgent(place: Place, olga: Place): Promise<string> {
-    const reach = [{ to: [{ peerSelector: { matchLabels: { role: 'db' } } }] }];
-    const root = { name: 'planner', reach, scopes: ['network:read', 'network:write', 'agents:delegate'] };
-    const { workflow_id: id } = await ask(cluster, place, 'POST', 'agents', root);
-    await ask(cluster, olga, 'POST', `workflows/${id}/approve`, {});
-    const parent = (await ask(cluster, place, 'POST', 'agents', root)).token as string;
-    const sub = {
-      subAgentName: 'worker',
-      ttl: '10m',
-      policyPreset: 'inherit',
-      scopes: ['network:read', 'network:write'],
-    };
-    const delegated = await ask(cluster, { token: parent }, 'POST', 'agents/self/delegate', sub);
-    return (await register(cluster, delegated.enrollmentToken, 'worker')).body.agentToken;
-  }
 
   /** Who made a policy, as often as the log says so. */
   async function createdBy({ workspace }: Place, policy: string): Promise<string[]> {

@@ -6,6 +6,7 @@ import { type Access, ROLE_SCOPES, type Role } from '../../core/base/scope.ts';
 import { operations } from '../../tools/index.ts';
 import { ADMIN_PASSWORD, type ApiAnswer, type Harness, startHarness } from '../kits/http/harness.ts';
 import { joinTokenFor, type Place, register } from '../kits/http/joining.ts';
+import { planIdOf } from '../kits/http/plan-id.ts';
 import { type Input, type Operation, requestOf, sampleOf } from '../kits/http/sample-requests.ts';
 import { verifies } from '../verifies.ts';
 
@@ -193,7 +194,7 @@ describe('ids of another workspace', () => {
     foreign['snapshots'] = (await api('POST', path, { ...elsewhere, body: {} })).body.id;
     const plan = { changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'theirs' }], intent: 'delete it' };
     const planned = await api('POST', '/api/v1/ai/intent/plan', { ...elsewhere, body: plan });
-    const apply = { plan_id: planned.body.plan_id, approved_by: 'admin' };
+    const apply = { plan_id: planIdOf(planned.body), approved_by: 'admin' };
     const applied = await api('POST', '/api/v1/ai/intent/apply', { ...elsewhere, body: apply });
     foreign['workflows'] = applied.body.workflow_id;
     const asked = { framework: 'soc2', period_start: new Date(Date.now() - 1_000).toISOString() };

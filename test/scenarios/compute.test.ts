@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { startHarness } from '../kits/http/harness.ts';
+import { planIdOf } from '../kits/http/plan-id.ts';
 import { seedPeers } from '../kits/records/seed-peers.ts';
 
 const RULE = { from: [{ peerSelector: { matchLabels: { role: 'web' } } }], ports: [{ protocol: 'TCP', port: 5432 }] };
@@ -38,7 +39,7 @@ test('questions are answered by a computing thread of what was written the momen
   const changes = [{ action: 'create', resource: 'MeshPolicy', name: 'web-to-db', spec: SPEC }];
   const plan = await ask('POST', '/ai/intent/plan', { intent: 'let web reach db', changes });
   expect(plan).toMatchObject({ base_revision: expect.any(Number), changes: [{ name: 'web-to-db' }] });
-  const workflow = await ask('POST', '/ai/intent/apply', { plan_id: plan.plan_id, approved_by: 'admin' });
+  const workflow = await ask('POST', '/ai/intent/apply', { plan_id: planIdOf(plan), approved_by: 'admin' });
   expect(workflow.status).toBe('pending_approval');
 
   await ask('DELETE', '/policies/base');

@@ -3,6 +3,7 @@ import { connectMcp, ERAS } from '../kits/http/agent-client.ts';
 import { callContractTool, sendRequest } from '../kits/http/contract-request.ts';
 import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
 import { apiToken, joinDevice } from '../kits/http/network-setup.ts';
+import { planIdOf } from '../kits/http/plan-id.ts';
 import { verifies } from '../verifies.ts';
 
 const MINUTE_MS = 60_000;
@@ -193,7 +194,7 @@ describe('an intent', () => {
 
   test('is applied by the plan and the approver alone, and waits for approval', async () => {
     verifies('intent-apply', 'intent-workflow', 'intent-approver');
-    const { plan_id: planId } = (await plan(false)).body;
+    const planId = planIdOf((await plan(false)).body);
     const { status, body } = await apply(planId, 'admin');
     expect([status, body]).toMatchObject([200, { workflow_id: expect.any(String), status: 'pending_approval' }]);
     expect(await policies()).toEqual([]);
@@ -203,14 +204,15 @@ describe('an intent', () => {
 
   test('is not applied where nobody of that name may approve, nor from a dry run', async () => {
     verifies('intent-apply', 'intent-approver');
-    const { plan_id: planId } = (await plan(false)).body;
+    const planId = planIdOf((await plan(false)).body);
     expect((await apply(planId, 'nobody')).body).toMatchObject({
       status: 400,
       code: 'invalid_input',
       errors: [{ pointer: '/approved_by', detail: expect.stringContaining('such as admin') }],
     });
-    const dry = await plan(true);
-    expect((await apply(dry.body.plan_id, 'admin')).body).toMatchObject({ status: 409, code: 'dry_run' });
+    const { body: dryRun } = await plan(true);
+    expect(dryRun).toMatchObject({ dry_run: true, plan_id: expect.any(String) });
+    expect((await apply(dryRun.plan_id, 'admin')).body).toMatchObject({ status: 409, code: 'dry_run' });
     expect((await apply(`plan_${'a'.repeat(26)}`, 'admin')).body).toMatchObject({ status: 404, code: 'not_found' });
   });
 
@@ -219,7 +221,7 @@ describe('an intent', () => {
     const key = await apiToken(harness, { token, workspace });
     await using agent = await connectMcp(url, key, era);
     const planned = await callContractTool(agent.client, 'mcp-plan', { intent: INTENT });
-    const { plan_id: planId } = planned.structuredContent as { plan_id: string };
+    const planId = planIdOf(planned.structuredContent ?? planned);
     const applied = await callContractTool(agent.client, 'mcp-apply', { plan_id: planId });
     expect(applied.structuredContent).toMatchObject({ status: 'pending_approval' });
   });

@@ -12,5 +12,6 @@ if (!hasMongod || !hasBrowser) {
   const servers = await shareReplicaSet();
   afterAll(() => servers.stop());
   keepRecordsAt((directory) => servers.url(path.basename(directory)), 3);
-  describe('ten first tasks by mouse, at the balancer of three control planes', () => firstTasks('mouse'));
+  const tools = process.env['MESH_LONG'] === '1' ? (['mouse', 'keyboard'] as const) : (['mouse'] as const);
+  describe.each(tools)('ten first tasks by %s, at the balancer of three control planes', firstTasks);
 }

@@ -10,6 +10,7 @@ import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { closeToOthers } from '../../storage/file-mode.ts';
 import { ADMIN_PASSWORD, configure, startHarness } from '../kits/http/harness.ts';
 import { webAndDatabase } from '../kits/http/network-setup.ts';
+import { planIdOf } from '../kits/http/plan-id.ts';
 import { freshDirectory } from '../kits/process/meshd.ts';
 
 /** What stands between a control plane and its callers: browsers, reverse proxies, monitoring. */
@@ -92,7 +93,7 @@ test('join links and approval addresses name the first of app.publicUrls, not th
   const { body: plan } = await plane.api('POST', '/api/v1/ai/intent/plan', asked);
   const applied = await plane.api('POST', '/api/v1/ai/intent/apply', {
     ...session,
-    body: { plan_id: plan.plan_id, approved_by: 'admin' },
+    body: { plan_id: planIdOf(plan), approved_by: 'admin' },
   });
   expect(applied.body.approval_url).toBe(`https://vpn.example/#/workflows/${applied.body.workflow_id}`);
 });

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { connectMcp, ERAS } from '../kits/http/agent-client.ts';
 import { startHarness } from '../kits/http/harness.ts';
 import { apiToken, webAndDatabase } from '../kits/http/network-setup.ts';
+import { planIdOf } from '../kits/http/plan-id.ts';
 import { buildSettableClock } from '../kits/plane/settable-clock.ts';
 import { verifies } from '../verifies.ts';
 
@@ -54,9 +55,9 @@ describe('a plan', () => {
 
   test('of a dry run cannot be applied', async () => {
     const { admin } = await setUp();
-    const { body } = await admin.plan(INTENT, { dry_run: true });
-    expect(body.dry_run).toBe(true);
-    expect((await admin.apply(body.plan_id)).body).toMatchObject({ status: 409, code: 'dry_run' });
+    const { body: dryRun } = await admin.plan(INTENT, { dry_run: true });
+    expect(dryRun).toMatchObject({ dry_run: true, plan_id: expect.any(String) });
+    expect((await admin.apply(dryRun.plan_id)).body).toMatchObject({ status: 409, code: 'dry_run' });
   });
 
   test('is refused with what can be asked when its sentence is not understood', async () => {
@@ -70,14 +71,14 @@ describe('a plan', () => {
     verifies('intent-apply');
     const { admin, token, workspace } = await setUp();
     const { body: plan } = await admin.plan();
-    const applied = await admin.apply(plan.plan_id);
+    const applied = await admin.apply(planIdOf(plan));
     expect(applied.status).toBe(200);
     expect(applied.body).toMatchObject({
       workflow_id: expect.stringMatching(/^wf_/),
       status: 'pending_approval',
       auto_approve: false,
     });
-    expect((await admin.apply(plan.plan_id)).body).toMatchObject({ status: 409, code: 'conflict' });
+    expect((await admin.apply(planIdOf(plan))).body).toMatchObject({ status: 409, code: 'conflict' });
     const policies = await harness.api('GET', '/api/v1/policies', { token, workspace });
     expect(policies.body.items).toEqual([]);
   });
@@ -85,7 +86,7 @@ describe('a plan', () => {
   test('needs the name of who is asked to approve over REST', async () => {
     const { admin } = await setUp();
     const { body: plan } = await admin.plan();
-    const { body } = await admin.apply(plan.plan_id, {});
+    const { body } = await admin.apply(planIdOf(plan), {});
     expect([body.code, body.errors[0].pointer]).toEqual(['invalid_input', '/approved_by']);
   });
 
@@ -94,7 +95,7 @@ describe('a plan', () => {
     const { body: plan } = await admin.plan();
     const labels = { body: { labels: { role: 'web' } }, token, workspace };
     expect((await harness.api('PATCH', `/api/v1/peers/${peers.laptop.id}`, labels)).status).toBe(200);
-    expect((await admin.apply(plan.plan_id)).body).toMatchObject({ status: 409, code: 'plan_stale' });
+    expect((await admin.apply(planIdOf(plan))).body).toMatchObject({ status: 409, code: 'plan_stale' });
     const workflows = await harness.api('GET', '/api/v1/workflows', { token, workspace });
     expect(workflows.body.items).toEqual([]);
   });
@@ -102,7 +103,7 @@ describe('a plan', () => {
   test('that went stale while it waited fails at its approval', async () => {
     const { admin, token, workspace, peers } = await setUp();
     const { body: plan } = await admin.plan();
-    const { body: applied } = await admin.apply(plan.plan_id);
+    const { body: applied } = await admin.apply(planIdOf(plan));
     await harness.api('PATCH', `/api/v1/peers/${peers.laptop.id}`, {
       token,
       workspace,
@@ -119,7 +120,7 @@ describe('a plan', () => {
     const { admin } = await setUp();
     const { body: plan } = await admin.plan();
     clock.pass(11 * MINUTE_MS);
-    expect((await admin.apply(plan.plan_id)).body).toMatchObject({ status: 410, code: 'plan_expired' });
+    expect((await admin.apply(planIdOf(plan))).body).toMatchObject({ status: 410, code: 'plan_expired' });
   });
 
   test('of another workspace is not there in the one that is named, nor for who is no member of its own', async () => {
@@ -129,7 +130,7 @@ describe('a plan', () => {
     const apply = (call: object) =>
       harness.api('POST', '/api/v1/ai/intent/apply', {
         ...call,
-        body: { plan_id: plan.plan_id, approved_by: 'admin' },
+        body: { plan_id: planIdOf(plan), approved_by: 'admin' },
       });
     const key = await apiToken(harness, { token, workspace });
     for (const call of [{ token, workspace }, { token: key }, { token: key, workspace }]) {
@@ -143,7 +144,7 @@ describe('approval', () => {
     const { admin, as, token, workspace } = await setUp();
     const client = as(await apiToken(harness, { token, workspace }));
     const { body: plan } = await client.plan();
-    const { body: applied } = await client.apply(plan.plan_id);
+    const { body: applied } = await client.apply(planIdOf(plan));
     expect((await client.review(applied.workflow_id, 'approve')).status).toBe(403);
 
     const made = await harness.api('POST', '/api/v1/agents', { token, workspace, body: { name: 'planner' } });
@@ -162,7 +163,7 @@ describe('approval', () => {
     const { tools } = await agent.client.listTools();
     expect(tools.map(({ name }) => name).filter((name) => /approve|reject/.test(name))).toEqual([]);
     const plan = await agent.use('plan_network_change', { intent: INTENT });
-    const applied = await agent.use('apply_network_change', { plan_id: plan['plan_id'] });
+    const applied = await agent.use('apply_network_change', { plan_id: planIdOf(plan) });
     expect(applied).toMatchObject({ status: 'pending_approval', message: expect.stringContaining('A person has to') });
     await expect(agent.client.callTool({ name: 'approve_workflow', arguments: { id: 'x' } })).rejects.toThrow(
       'There is no tool approve_workflow',
@@ -179,7 +180,7 @@ describe('approval', () => {
     expect((await harness.api('PUT', member, { token, body: { role: 'operator' } })).status).toBe(200);
 
     const { body: plan } = await admin.plan();
-    const { body: applied } = await admin.apply(plan.plan_id, { approved_by: username });
+    const { body: applied } = await admin.apply(planIdOf(plan), { approved_by: username });
     const own = await admin.review(applied.workflow_id, 'approve');
     expect([own.status, own.body.code]).toEqual([403, 'forbidden']);
     expect(own.body.detail).toContain('another person has to approve it');
@@ -197,7 +198,7 @@ describe('approval', () => {
   test('can be refused, and then nothing changes', async () => {
     const { admin, token, workspace } = await setUp();
     const { body: plan } = await admin.plan();
-    const { body: applied } = await admin.apply(plan.plan_id);
+    const { body: applied } = await admin.apply(planIdOf(plan));
     expect((await admin.review(applied.workflow_id, 'reject')).body).toMatchObject({ status: 'rejected' });
     expect((await admin.review(applied.workflow_id, 'approve')).status).toBe(409);
     const policies = await harness.api('GET', '/api/v1/policies', { token, workspace });

@@ -13,6 +13,7 @@ import { MCP_VIEWS } from '../../tools/surfaces.ts';
 import { connectMcp, ERAS, SHOWS_VIEWS } from '../kits/http/agent-client.ts';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
 import { apiToken, webAndDatabase } from '../kits/http/network-setup.ts';
+import { planIdOf } from '../kits/http/plan-id.ts';
 import { launcher } from '../kits/process/run-command.ts';
 import { verifies } from '../verifies.ts';
 
@@ -83,7 +84,7 @@ test('a client on the v1 SDK plans, applies and reads a refusal whole', async ()
     await client.listTools();
     const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
     const plan = await call('plan_network_change', { intent: INTENT });
-    const { plan_id: planId } = plan['structuredContent'] as { plan_id: string };
+    const planId = planIdOf(plan['structuredContent'] ?? plan);
     const applied = await call('apply_network_change', { plan_id: planId });
     expect(applied['structuredContent']).toMatchObject({ status: 'pending_approval' });
     const replayed = await call('apply_network_change', { plan_id: planId });

@@ -1,6 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../kits/cluster.ts';
+import { policyNames, writePolicies } from '../kits/cluster-load.ts';
 import { type ApiAnswer, freshWorkspace } from '../kits/http/harness.ts';
 import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
@@ -9,11 +10,6 @@ const TRIES = 100;
 const RETRY_MS = 50;
 const POLL = { timeout: 90_000 };
 const LONG_MS = 300_000;
-
-interface Place {
-  readonly token: string;
-  readonly workspace: string;
-}
 
 describe.skipIf(!hasMongod)('of three control planes under load', () => {
   let servers: Databases;
@@ -26,63 +22,6 @@ describe.skipIf(!hasMongod)('of three control planes under load', () => {
     await cluster?.stop();
     await servers.stop();
   }, LONG_MS);
-
-  /** Writers that each make one policy after the other until they are told to end. */
-  function load(place: Place, prefix: string, writers = 4) {
-    let isOver = false;
-    const acknowledged: string[] = [];
-    const asked: string[] = [];
-    const failures: unknown[] = [];
-    const work = Array.from({ length: writers }, async (_, writer) => {
-      for (let n = 0; !isOver; n += 1) {
-        const name = `${prefix}-${writer}-${n}`;
-        asked.push(name);
-        const created = await createOnce(place, name).catch((error: unknown) => ({ error }));
-        if (created === 'acknowledged') acknowledged.push(name);
-        else if (created !== 'unknown') failures.push(created);
-      }
-    });
-    return {
-      acknowledged,
-      asked,
-      failures,
-      async end() {
-        isOver = true;
-        await Promise.all(work);
-      },
-    };
-  }
-
-  /**
-   * As a client does: what was told not to have been done is asked for again, after a connection that ended nobody knows, and
-   * a look says which it was.
-   */
-  async function createOnce(place: Place, name: string): Promise<'acknowledged' | 'unknown' | object> {
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      const body = { name, spec: { action: 'DENY', peerSelector: {} } };
-      const answer = await cluster.api('POST', '/api/v1/policies', { ...place, body }).catch(() => undefined);
-      if (answer === undefined) return 'unknown';
-      if (answer.status === 201) return 'acknowledged';
-      // What was answered with 503 may stand.
-      if (answer.status === 409 && tries > 0) return 'unknown';
-      if (answer.status !== 503 || !answer.headers.has('retry-after'))
-        return { name, status: answer.status, body: answer.body };
-      await after(RETRY_MS);
-    }
-    return { name, status: 'never answered' };
-  }
-
-  async function namesOf(place: Place, api = cluster.api): Promise<Set<string>> {
-    const names = new Set<string>();
-    let cursor: string | undefined;
-    do {
-      const query = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-      const { body } = await api('GET', `/api/v1/policies?limit=100${query}`, place);
-      for (const item of body.items) names.add(item.name);
-      cursor = body.next_cursor;
-    } while (cursor !== undefined);
-    return names;
-  }
 
   test(
     'one after the other is restarted, and every request is answered',
@@ -127,7 +66,7 @@ describe.skipIf(!hasMongod)('of three control planes under load', () => {
     async () => {
       const place = await freshWorkspace(cluster.api, 'killed');
       for (const plane of cluster.planes) {
-        const work = load(place, `k${cluster.planes.indexOf(plane)}`);
+        const work = writePolicies(cluster.api, place, `k${cluster.planes.indexOf(plane)}`);
         const before = work.acknowledged.length;
         await expect.poll(() => work.acknowledged.length, POLL).toBeGreaterThan(before + 10);
         await plane.kill();
@@ -137,7 +76,7 @@ describe.skipIf(!hasMongod)('of three control planes under load', () => {
         await work.end();
         expect(work.failures).toEqual([]);
         for (const { api } of cluster.planes) {
-          const names = await namesOf(place, api);
+          const names = await policyNames(api, place);
           expect(work.acknowledged.filter((name) => !names.has(name))).toEqual([]);
         }
       }

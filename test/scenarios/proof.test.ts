@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { connectMcp } from '../kits/http/agent-client.ts';
 import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
 import { apiToken, webAndDatabase } from '../kits/http/network-setup.ts';
+import { planIdOf } from '../kits/http/plan-id.ts';
 import { mesh } from '../kits/process/run-command.ts';
 
 /** What the loop proves, standing assertions, and undo: over REST, MCP and the command line. */
@@ -49,7 +50,7 @@ describe('a plan of typed changes', () => {
       verification: 'unproven',
       unmet: [expect.stringContaining('Nothing was said')],
     });
-    const applied = await agent.use('apply_network_change', { plan_id: plan['plan_id'] });
+    const applied = await agent.use('apply_network_change', { plan_id: planIdOf(plan) });
     expect(applied).toMatchObject({ status: 'pending_approval', auto_approve: false });
     const workflow = await call('POST', `/workflows/${applied['workflow_id']}/approve`, {});
     expect(workflow.body.status).toBe('executed');
@@ -71,9 +72,9 @@ describe('a plan of typed changes', () => {
         expect.stringContaining('it would close'),
       ]),
     });
-    const refused = await agent.use('apply_network_change', { plan_id: plan['plan_id'] });
+    const refused = await agent.use('apply_network_change', { plan_id: planIdOf(plan) });
     expect(refused).toMatchObject({ status: 403, code: 'forbidden', scope: 'intents:override' });
-    const applied = await call('POST', '/ai/intent/apply', { plan_id: plan['plan_id'], approved_by: 'admin' });
+    const applied = await call('POST', '/ai/intent/apply', { plan_id: planIdOf(plan), approved_by: 'admin' });
     const workflow = await call('GET', `/workflows/${applied.body.workflow_id}`);
     expect(workflow.body).toMatchObject({ status: 'pending', overridden: true });
   });
@@ -83,7 +84,10 @@ describe('a standing assertion', () => {
   test('stops the write, the plan and the workflow that would break it, and names why', async () => {
     const { call, plan, execute, mcp } = await setUp();
     const waiting = await plan('isolate db-1');
-    const { body: queued } = await call('POST', '/ai/intent/apply', { plan_id: waiting.plan_id, approved_by: 'admin' });
+    const { body: queued } = await call('POST', '/ai/intent/apply', {
+      plan_id: planIdOf(waiting),
+      approved_by: 'admin',
+    });
     const made = await call('POST', '/assertions', { name: 'web-to-db', ...WEB_TO_DB, expect: 'reachable' });
     expect([made.status, made.body.status]).toEqual([201, { holds: true, detail: null }]);
 
@@ -101,7 +105,7 @@ describe('a standing assertion', () => {
       verification: 'unmet',
       unmet: [expect.stringContaining('The assertion web-to-db would fail: role=web must reach role=db on TCP 5432')],
     });
-    const applied = await agent.use('apply_network_change', { plan_id: shown['plan_id'] });
+    const applied = await agent.use('apply_network_change', { plan_id: planIdOf(shown) });
     expect(applied).toMatchObject({ status: 422, code: 'policy_assertion_failed' });
     const workflow = await call('POST', `/workflows/${queued.workflow_id}/approve`, {});
     expect(workflow.body).toMatchObject({
@@ -111,7 +115,7 @@ describe('a standing assertion', () => {
 
     const harmless = await plan('isolate laptop');
     expect(harmless).toMatchObject({ verified: true });
-    expect((await execute(harmless.plan_id)).status).toBe('executed');
+    expect((await execute(planIdOf(harmless))).status).toBe('executed');
   });
 
   test('is listed, read, replaced and deleted; as YAML too, and from the command line', async () => {
@@ -155,7 +159,7 @@ spec: { src: role=web, dst: role=db, port: 5432, expect: reachable }
 describe('undo', () => {
   test('brings back what a workflow changed, through proof and approval, and undoing that does it again', async () => {
     const { plan, execute, revert, policies } = await setUp();
-    const done = await execute((await plan(ONLY_WEB)).plan_id);
+    const done = await execute(planIdOf(await plan(ONLY_WEB)));
     const first = await policies();
     const { body: undo } = await revert({ workflow_id: done.id });
     expect(undo).toMatchObject({
@@ -166,11 +170,11 @@ describe('undo', () => {
       changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'deny-everyone-but-web-to-db-5432', after: '' }],
       effect: { opened_pairs: 1, closed_pairs: 0 },
     });
-    const undone = await execute(undo.plan_id);
+    const undone = await execute(planIdOf(undo));
     expect([undone.status, undone.reviewedBy, await policies()]).toEqual(['executed', 'user:admin', []]);
     const { body: redo } = await revert();
     expect(redo).toMatchObject({ verified: true, effect: { opened_pairs: 0, closed_pairs: 1 } });
-    await execute(redo.plan_id);
+    await execute(planIdOf(redo));
     expect(await policies()).toEqual(first);
   });
 
@@ -192,7 +196,7 @@ describe('undo', () => {
       'delete late',
     ]);
     expect(plan.warnings[0]).toMatch(/^Takes back revision \d+ of user:admin: created network lab/);
-    expect((await execute(plan.plan_id)).status).toBe('executed');
+    expect((await execute(planIdOf(plan))).status).toBe('executed');
     expect(await policies()).toEqual(then);
     expect((await call('GET', '/peers/laptop')).body.labels).toEqual({});
     expect((await call('GET', '/networks/lab')).status).toBe(404);
@@ -200,7 +204,7 @@ describe('undo', () => {
 
   test('of a workflow whose records others changed since is a conflict that names them', async () => {
     const { plan, execute, revert, call } = await setUp();
-    const done = await execute((await plan(ONLY_WEB)).plan_id);
+    const done = await execute(planIdOf(await plan(ONLY_WEB)));
     await call('PUT', '/policies/deny-everyone-but-web-to-db-5432', { spec: denyAll.spec });
     const { body } = await revert({ workflow_id: done.id });
     expect(body).toMatchObject({
@@ -218,7 +222,7 @@ describe('undo', () => {
     await using agent = await mcp();
     const undo = (revert: string) => agent.use('plan_network_change', { intent: 'undo', revert });
     expect(await undo('last')).toMatchObject({ status: 404, code: 'not_found' });
-    await execute((await plan(ONLY_WEB)).plan_id);
+    await execute(planIdOf(await plan(ONLY_WEB)));
     expect(await undo('last')).toMatchObject({ verified: true, effect: { opened_pairs: 1 } });
     expect(await undo('wf_unknown')).toMatchObject({ code: 'not_found' });
     expect(await undo('999999')).toMatchObject({ code: 'not_found' });
@@ -227,7 +231,7 @@ describe('undo', () => {
 
   test('is proven like any plan: an assertion of today stops it', async () => {
     const { call, plan, execute, revert } = await setUp();
-    await execute((await plan(ONLY_WEB)).plan_id);
+    await execute(planIdOf(await plan(ONLY_WEB)));
     await call('POST', '/assertions', {
       name: 'no-laptop',
       src: 'laptop',
@@ -241,7 +245,7 @@ describe('undo', () => {
       verified: false,
       unmet: [expect.stringContaining('The assertion no-laptop would fail')],
     });
-    const applied = await call('POST', '/ai/intent/apply', { plan_id: body.plan_id, approved_by: 'admin' });
+    const applied = await call('POST', '/ai/intent/apply', { plan_id: planIdOf(body), approved_by: 'admin' });
     expect(applied.body).toMatchObject({ status: 422, failures: [{ from: 'laptop', to: 'db-1' }] });
   });
 });

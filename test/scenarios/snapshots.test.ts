@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { connectMcp, ERAS } from '../kits/http/agent-client.ts';
 import { startHarness } from '../kits/http/harness.ts';
 import { type Joined, webAndDatabase } from '../kits/http/network-setup.ts';
+import { planIdOf } from '../kits/http/plan-id.ts';
 import { buildSettableClock } from '../kits/plane/settable-clock.ts';
 import { verifies } from '../verifies.ts';
 
@@ -102,7 +103,7 @@ describe('a snapshot is taken', () => {
     const network = await setUp();
     const intent = 'let the web servers reach the database on port 5432 and nobody else';
     const { body: plan } = await network.call('POST', '/api/v1/ai/intent/plan', { intent });
-    const request = { plan_id: plan.plan_id, approved_by: 'admin' };
+    const request = { plan_id: planIdOf(plan), approved_by: 'admin' };
     const { body: applied } = await network.call('POST', '/api/v1/ai/intent/apply', request);
     await network.call('POST', `/api/v1/workflows/${applied.workflow_id}/approve`, {});
     const row = await captured(network, 'workflow_executed');

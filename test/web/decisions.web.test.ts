@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
 import { ADMIN_PASSWORD, type Harness, startHarness } from '../kits/http/harness.ts';
 import { webAndDatabase } from '../kits/http/network-setup.ts';
+import { planIdOf } from '../kits/http/plan-id.ts';
 import { freshKey } from '../kits/plane/devices.ts';
 import { hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 import { verifies } from '../verifies.ts';
@@ -29,7 +30,7 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
     const ask = async () => {
       const body = { workspace_id: workspace, intent: INTENT, dry_run: false };
       const plan = await harness.api('POST', '/api/v1/ai/intent/plan', { token, body });
-      const wanted = { ...session, body: { plan_id: plan.body.plan_id, approved_by: 'admin' } };
+      const wanted = { ...session, body: { plan_id: planIdOf(plan.body), approved_by: 'admin' } };
       return (await harness.api('POST', '/api/v1/ai/intent/apply', wanted)).body;
     };
     const [first, second] = [await ask(), await ask()];

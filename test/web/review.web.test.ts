@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
 import { joinDevice } from '../kits/http/network-setup.ts';
+import { planIdOf } from '../kits/http/plan-id.ts';
 import { enrolSecondFactor } from '../kits/http/second-factor.ts';
 import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 import { member, ownPassword, PASSWORD } from '../kits/web/page-people.ts';
@@ -40,7 +41,7 @@ async function startScene() {
   const agent = await post(own, '/api/v1/agents', { name: 'ops-agent', ttl: '8h', scopes, reach: [toWeb] });
   const ask = async (session: { token: string }, intent = INTENT): Promise<string> => {
     const plan = await post(session, '/api/v1/ai/intent/plan', { workspace_id: workspace, intent, dry_run: false });
-    const done = await post(session, '/api/v1/ai/intent/apply', { plan_id: plan.plan_id, approved_by: 'olga' });
+    const done = await post(session, '/api/v1/ai/intent/apply', { plan_id: planIdOf(plan), approved_by: 'olga' });
     return done.workflow_id;
   };
   return {
@@ -150,7 +151,7 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
       spec: { action: 'ALLOW', ...labelled(name), ingress: rules(to) },
     }));
     const plan = await post(own, '/api/v1/ai/intent/plan', { intent: 'let each reach each', changes });
-    const asked = { plan_id: plan.plan_id, approved_by: 'admin' };
+    const asked = { plan_id: planIdOf(plan), approved_by: 'admin' };
     const { workflow_id: id } = await post(own, '/api/v1/ai/intent/apply', asked);
     await using dashboard = await openDashboard(browser, harness);
     await dashboard.go(`prod/review/${id}`);

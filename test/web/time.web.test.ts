@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { planIdOf } from '../kits/http/plan-id.ts';
 import { hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 import { OWN_PASSWORD, type PastNetwork, startPastNetwork } from '../kits/web/past-network.ts';
 
@@ -149,7 +150,7 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     const token = await harness.owner();
     const body = { workspace_id: harness.workspace, intent: 'let role=ci reach role=db on port 22', dry_run: false };
     const plan = await harness.api('POST', '/api/v1/ai/intent/plan', { token, body });
-    const apply = { plan_id: plan.body.plan_id, approved_by: 'admin' };
+    const apply = { plan_id: planIdOf(plan.body), approved_by: 'admin' };
     const asked = await harness.api('POST', '/api/v1/ai/intent/apply', {
       token,
       workspace: harness.workspace,

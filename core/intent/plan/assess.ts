@@ -184,7 +184,7 @@ export async function assess(
     settings: services.settings,
     controls,
   });
-  const broken = await brokenAssertions(services, state, after);
+  const { broken } = await brokenAssertions(services, state, after);
   const past = await pastStates(services, workspace, records);
   const unmet = unmetExpectations(expectations, after, is);
   const missing = unmetRecords(records, { after, is, past });

@@ -1,8 +1,8 @@
-import { basisOf } from '../../authority/judgements.ts';
 import type { Basis } from '../../base/ports.ts';
 import type { Computation } from '../../compute/computation.ts';
 import { type EffectView, effectView } from '../../effect/effect-view.ts';
 import { type EffectBlock, effectBlocks } from '../../effect/rows.ts';
+import { basisOf } from '../../state/basis.ts';
 import type { Requester } from '../verify/findings.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
 import type { PlanView } from './diff-markdown.ts';

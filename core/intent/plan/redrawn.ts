@@ -1,11 +1,11 @@
 import { assertionText } from '../../assertions/assertion.ts';
 import { checker } from '../../assertions/check.ts';
-import { basisOf } from '../../authority/judgements.ts';
 import { type ControlFlip, judgedControls } from '../../compliance/flips.ts';
 import type { Computation } from '../../compute/computation.ts';
 import type { Effect } from '../../effect/effect.ts';
 import { effectView } from '../../effect/effect-view.ts';
 import { type EffectText, effectTexts } from '../../effect/rows.ts';
+import { basisOf } from '../../state/basis.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { namesOf } from '../../state/terms.ts';
 import type { Requester } from '../verify/findings.ts';

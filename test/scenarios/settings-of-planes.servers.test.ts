@@ -1,0 +1,83 @@
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type Cluster, startCluster } from '../kits/cluster.ts';
+import { ADMIN_PASSWORD, configure } from '../kits/http/harness.ts';
+import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
+import { launcher } from '../kits/process/run-command.ts';
+import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
+import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
+
+const initAdmins = [{ username: 'admin', password: ADMIN_PASSWORD }];
+/** Until the others have looked again. */
+const PATIENCE = { timeout: 30_000 };
+
+describe.skipIf(!hasMongod)('a control plane whose settings are not those of the others', { timeout: 120_000 }, () => {
+  let servers: Databases;
+  let cluster: Cluster;
+  beforeAll(async () => {
+    servers = await shareReplicaSet();
+    cluster = await startCluster({ servers, planes: 2 });
+  }, 180_000);
+  afterAll(async () => {
+    await cluster?.stop();
+    await servers?.stop();
+  });
+
+  /** One more on the same database. */
+  function another(env: Readonly<Record<string, string>>, app: object = {}) {
+    const directory = freshDirectory();
+    configure(directory, { app: { initAdmins, ...app } });
+    const off = { MESH_BUS_LISTEN: 'off', MESH_RELAY_LISTEN: 'off', MESH_STUN_LISTEN: 'off' };
+    const shared = { MESH_STORE_URL: servers.url(cluster.database), MESH_KEYS_FILE: cluster.keysFile };
+    const meshd = startMeshd({ directory, env: { ...off, ...shared, ...env }, command: [launcher('meshd')] });
+    onTestFinished(async () => {
+      await meshd.stop();
+      rmSync(directory, { recursive: true, force: true });
+    });
+    return meshd;
+  }
+
+  const settingsAt = async (url: string) => {
+    const { status, checks } = (await (await fetch(`${url}/readyz?verbose`)).json()) as {
+      readonly status: string;
+      readonly checks: readonly { readonly name: string; readonly state: string; readonly detail: string }[];
+    };
+    expect(status).not.toBe('failed');
+    return checks.find(({ name }) => name === 'settings');
+  };
+  const eachOf = () => Promise.all(cluster.planes.map(({ url }) => settingsAt(url)));
+
+  test.each([
+    ['MESH_EDITION', { MESH_EDITION: 'community' }],
+    ['MESH_LRP_AUTH_TOKEN', { MESH_LRP_AUTH_TOKEN: 'another token of the relays' }],
+    ['MESH_SIGNALING_AUTH', { MESH_SIGNALING_AUTH: 'token' }],
+  ])('does not start where it would shut out nodes or forget too early, and says so: %s', async (name, env) => {
+    const meshd = another(env);
+    expect(await meshd.ended).toBe(1);
+    expect(meshd.stderr()).toMatch(new RegExp(`${name}: is not as at the control plane \\S+, which is at work`));
+    expect(meshd.stderr()).not.toContain('another token of the relays');
+    for (const check of await eachOf()) expect(check).toMatchObject({ state: 'ok' });
+  });
+
+  test('is shown by all, by the names of the settings, until it has ended or has the same', async () => {
+    const signIn = { idleTimeout: '10m' };
+    const other = another({ MESH_STUN_URL: 'stun.example.com:3478' }, { rateLimit: 17, signIn });
+    const url = await other.ready();
+    const differ = /other settings: MESH_STUN_URL, app\.rateLimit, app\.signIn \(/;
+    const degraded = { state: 'degraded', detail: expect.stringMatching(differ) };
+    await expect.poll(eachOf, PATIENCE).toMatchObject([degraded, degraded]);
+    await expect.poll(() => settingsAt(url), PATIENCE).toMatchObject(degraded);
+    expect(other.stderr()).toMatch(/app\.signIn.*another control plane has other settings/);
+    await other.stop();
+    await expect.poll(eachOf, PATIENCE).toMatchObject([{ state: 'ok' }, { state: 'ok' }]);
+  });
+
+  test('may have another edition once no other lives', async () => {
+    await Promise.all(cluster.planes.map((plane) => plane.stop()));
+    const meshd = another({ MESH_EDITION: 'community' });
+    expect(await meshd.ready()).toMatch(/^http/);
+    await meshd.stop();
+    await Promise.all(cluster.planes.map((plane) => plane.start()));
+    for (const check of await eachOf()) expect(check).toMatchObject({ state: 'ok' });
+  });
+});

@@ -27,8 +27,8 @@ export function boundedStore(store: Store, services: Uses): Store {
             state,
             writesOf(ops, ({ kind, name }) => recordIn(state, kind, name)),
           );
-        const isWeighed = requireComputable(services, state, ops, after, isAgents(context));
-        const basis = isWeighed ? together(context.basis, networkBasis(state)) : context.basis;
+        const isNear = requireComputable(services, state, ops, after, isAgents(context));
+        const basis = isNear ? together(context.basis, networkBasis(state)) : context.basis;
         return store.commit(workspace, ops, { ...context, ...(basis && { basis }) });
       }
       return store.commit(workspace, ops, context);
@@ -38,8 +38,11 @@ export function boundedStore(store: Store, services: Uses): Store {
   return bounded;
 }
 
+/** Of what a network may weigh, the part that so many writes at once, each judged without the others, cannot exceed together. */
+const AT_ONCE = 4;
+
 /**
- * @returns whether it took a look at all of the network
+ * @returns whether another write beside it could make it too heavy
  * @throws MeshError `payload_too_large` for a network that is too heavy, and heavier than before
  */
 export function requireComputable(
@@ -56,7 +59,7 @@ export function requireComputable(
   const weight = weightOf(states.reachability(after, now));
   const most = byAgent ? MAX_WEIGHT_BY_AGENTS : MAX_WEIGHT;
   if (weight > most && !(weight < weightOf(states.reachability(before, now)))) throw tooHeavy();
-  return true;
+  return weight * AT_ONCE > most;
 }
 
 /** What an agent writes by itself; what a person approved is that person's. */

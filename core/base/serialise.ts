@@ -3,6 +3,8 @@ import { type Store, StoreError } from './ports.ts';
 
 /** Attempts before a write that always meets another one is given up; others may write on other control planes. */
 const ATTEMPTS = 25;
+/** Judgements of a write before it is given up: who writes most hears of it first, and judges and writes again before the others. */
+const JUDGEMENTS = 100;
 
 /** Whose writes come through a store, and how many of them may wait in one workspace. */
 export interface Writer {
@@ -57,7 +59,7 @@ export async function serialised<T>(
   store: Pick<Store, 'commit'>,
   workspace: string,
   work: () => Promise<T>,
-  judgedAtMost = ATTEMPTS,
+  judgedAtMost = JUDGEMENTS,
 ): Promise<T> {
   return inTurn(store, workspace, () => retryOnConflict(work, judgedAtMost));
 }
@@ -146,15 +148,16 @@ function endTurn(turns: Queue['turns'], workspace: string): void {
   begin?.();
 }
 
-async function retryOnConflict<T>(work: () => Promise<T>, judgedAtMost = ATTEMPTS): Promise<T> {
-  let changed = 0;
-  for (let attempt = 1; ; attempt += 1) {
+async function retryOnConflict<T>(work: () => Promise<T>, judgedAtMost = JUDGEMENTS): Promise<T> {
+  let [met, changed] = [0, 0];
+  for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (attempt >= ATTEMPTS || !(error instanceof StoreError) || !isConflict(error)) throw error;
+      if (!(error instanceof StoreError) || !isConflict(error)) throw error;
       if (error.code === 'changed') changed += 1;
-      if (changed >= judgedAtMost) throw error;
+      else met += 1;
+      if (met >= ATTEMPTS || changed >= judgedAtMost) throw error;
     }
   }
 }

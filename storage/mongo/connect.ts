@@ -121,14 +121,18 @@ function clientOf(url: string): MongoClient {
 /** @throws StoreError `unavailable` */
 async function requireReplicaSet(client: MongoClient): Promise<void> {
   const admin = client.db('admin');
-  const hello = await admin.command({ hello: 1 });
-  if (typeof hello['setName'] !== 'string') {
+  const [{ setName }, { version }] = await Promise.all([admin.command({ hello: 1 }), admin.command({ buildInfo: 1 })]);
+  requireServer({ setName, version });
+}
+
+/** @throws StoreError `unavailable` for one that keeps no records of a control plane, by what it says of itself */
+export function requireServer({ setName, version }: { readonly setName?: unknown; readonly version?: unknown }): void {
+  if (typeof setName !== 'string') {
     throw unavailable(
       'MESH_STORE_URL names a MongoDB server that is no member of a replica set: commits need one, of three members best. Start it with --replSet and run rs.initiate().',
     );
   }
-  const { version } = (await admin.command({ buildInfo: 1 })) as { version?: string };
-  if (Number.parseInt(version ?? '', 10) >= OLDEST_SERVER) return;
+  if (Number.parseInt(String(version), 10) >= OLDEST_SERVER) return;
   throw unavailable(`MongoDB ${version} is older than ${OLDEST_SERVER}.0, which is needed: upgrade the replica set.`);
 }
 

@@ -8,6 +8,8 @@ import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 const SCENARIOS = {
   'contract requests': () => import('./contract-requests.test.ts'),
   delegation: () => import('./delegation.test.ts'),
+  approval: () => import('./intent.test.ts'),
+  compliance: () => import('./compliance.test.ts'),
   history: () => import('./snapshots.test.ts'),
   outage: () => import('./outage.test.ts'),
 } as const;

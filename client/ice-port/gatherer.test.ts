@@ -5,6 +5,7 @@ import { placeOf } from '../../platform/datagrams.ts';
 import { Gatherer } from './gatherer.ts';
 
 const SERVER = { address: '203.0.113.1', port: 3478 };
+const SILENT = { address: '203.0.113.2', port: 3478 };
 const PUBLIC = { address: '198.51.100.7', port: 51_820 };
 
 describe('gathering', () => {
@@ -32,6 +33,15 @@ describe('gathering', () => {
     expect([changes.length, gatherer.mapped.ipv4]).toEqual([1, null]);
   });
 
+  test('all servers are asked at once, and the answer of the second counts where the first is silent', () => {
+    const gatherer = asked([SILENT, SERVER]);
+    const { send } = gatherer.tick(0);
+    expect(send.map(({ to }) => to)).toEqual([SILENT, SERVER]);
+    const heard = send.filter(({ to }) => to === SERVER);
+    expect(answer(gatherer, heard, 20)).toBe(true);
+    expect([gatherer.mapped.ipv4, gatherer.deadline]).toEqual([PUBLIC, 25_020]);
+  });
+
   test('an answer to no question of ours is not taken', () => {
     const gatherer = asked();
     const [question] = gatherer.tick(0).send;
@@ -40,10 +50,10 @@ describe('gathering', () => {
   });
 });
 
-function asked(): Gatherer {
+function asked(servers = [SERVER]): Gatherer {
   let drawn = 0;
   const gatherer = new Gatherer((bytes) => new Uint8Array(bytes).fill(++drawn));
-  gatherer.setServers('ipv4', [SERVER], 0);
+  gatherer.setServers('ipv4', servers, 0);
   return gatherer;
 }
 

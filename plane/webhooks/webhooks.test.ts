@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Outgoing, Sent, WebhookSender } from '../../core/webhooks/sender.ts';
+import { switchedLeadership } from '../../test/kits/plane/switched-leadership.ts';
 import { buildWorkspaceKit } from '../../test/kits/plane/workspace-kit.ts';
 import { startWebhooks } from './webhooks.ts';
 
@@ -55,4 +56,35 @@ test('an endpoint that never answers holds up no other, and its deliveries wait 
   expect(items.map(({ status, attempts }: { status: string; attempts: number }) => [status, attempts])).toEqual(
     Array.from({ length: 10 }, () => ['waiting', 0]),
   );
+});
+
+test('of two control planes the one that leads sends an event, and after a change the other one the next, each once', async () => {
+  await using kit = await startKit();
+  const { id } = await kit.ask('create_webhook', { url: fast, events: ['network.*'] });
+  const sentBy: string[] = [];
+  const planeOf = (name: string, leads: boolean) => {
+    const leadership = switchedLeadership(leads);
+    const send = async () => {
+      sentBy.push(name);
+      return ANSWERED;
+    };
+    return { leadership, webhooks: startWebhooks(kit.services, { send }, leadership) };
+  };
+  const [first, second] = [planeOf('first', true), planeOf('second', false)];
+  const delivered = async () =>
+    (await kit.ask('list_webhook_deliveries', { id })).items.filter(
+      ({ status }: { status: string }) => status === 'delivered',
+    ).length;
+  try {
+    await kit.ask('create_network', { name: 'before', spec: { cidr: '10.97.0.0/24' } });
+    await expect.poll(delivered).toBe(1);
+    expect(sentBy).toEqual(['first']);
+    await first.leadership.set(false);
+    await second.leadership.set(true);
+    await kit.ask('create_network', { name: 'after', spec: { cidr: '10.98.0.0/24' } });
+    await expect.poll(delivered).toBe(2);
+  } finally {
+    await Promise.all([first.webhooks.stop(), second.webhooks.stop()]);
+  }
+  expect(sentBy).toEqual(['first', 'second']);
 });

@@ -1,9 +1,19 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { BusUser } from '../../bin/compose/bus-keys.ts';
 import { loadConfig } from '../../bin/compose/config.ts';
 import { checkBus } from '../../bin/compose/doctor/bus.ts';
 import { joined, linkOf } from '../kits/http/control-node.ts';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
-import { hasNatsServer, type NatsCluster, OPEN_RULES, startNatsCluster } from '../kits/servers/nats-cluster.ts';
+import { freshDirectory } from '../kits/process/meshd.ts';
+import {
+  hasNatsServer,
+  type NatsCluster,
+  OPEN_RULES,
+  startNatsCluster,
+  startTokenCluster,
+} from '../kits/servers/nats-cluster.ts';
 
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -23,6 +33,13 @@ async function nodeAt(harness: Harness, place: { token: string; workspace: strin
 
 const metric = async (harness: Harness, name: string) =>
   Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await harness.api('GET', '/metrics')).text)?.[1]);
+
+/** A file as `nsc` and `nats` write it. */
+const credsOf = ({ jwt, seed }: BusUser) =>
+  [
+    `-----BEGIN NATS USER JWT-----\n${jwt}\n------END NATS USER JWT------\n`,
+    `-----BEGIN USER NKEY SEED-----\n${seed}\n------END USER NKEY SEED------\n`,
+  ].join('\n');
 
 describe.skipIf(!hasNatsServer)('a bus of three servers', () => {
   test('graphs and signals go over it, and when the server of everybody is killed all are on another one and miss nothing', async () => {
@@ -95,5 +112,23 @@ describe.skipIf(!hasNatsServer)('a bus of three servers', () => {
     for (const name of names) await joined(harness, place, name, '');
     await a.until(() => String([...(a.peers() ?? [])].sort()) === String(names));
     expect(await metric(harness, 'mesh_graph_pushes_too_large_total')).toBeGreaterThan(0);
+  });
+
+  test('a control plane signs in with the file of MESH_BUS_CREDS, and with what is in it by the next attempt', async () => {
+    const directory = freshDirectory();
+    running.push({ stop: async () => rmSync(directory, { recursive: true }) });
+    await using cluster = await startTokenCluster(directory);
+    const { plane, system } = JSON.parse(readFileSync(cluster.keysFile, 'utf8'));
+    const creds = path.join(directory, 'plane.creds');
+    // Of no use: the key is another user's.
+    writeFileSync(creds, credsOf({ jwt: plane.jwt, seed: system.seed }));
+    const servers = cluster.places.map((place) => `nats://${place}`).join(',');
+    await using harness = await startHarness({ env: { MESH_BUS_URL: servers, MESH_BUS_CREDS: creds } });
+    await expect.poll(() => harness.log.join('\n')).toContain('the bus is not reached');
+    expect(await metric(harness, 'mesh_bus_up')).toBe(0);
+    writeFileSync(creds, credsOf(plane));
+    await expect.poll(() => metric(harness, 'mesh_bus_up')).toBe(1);
+    await expect.poll(async () => (await harness.api('GET', '/readyz')).body).toEqual({ status: 'ready' });
+    for (const secret of [plane.jwt, plane.seed]) expect(harness.log.join('\n')).not.toContain(secret);
   });
 });

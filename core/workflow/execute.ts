@@ -14,7 +14,7 @@ import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
 import { callWorkflows, isApprovedIn } from './held-call.ts';
 import { isRefusal } from './refusal.ts';
-import { runApproved } from './run-approved.ts';
+import { NotCarriedOut, runApproved } from './run-approved.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
 
@@ -67,6 +67,8 @@ async function executeCall(services: Uses, workspace: string, id: string, reques
     };
     await runApproved(context, [...known.values()], (held) => services.perform(call.operation, call.input ?? {}, held));
   } catch (error) {
+    // By whoever carries it out it is told how it ended.
+    if (error instanceof NotCarriedOut) return;
     if (!isRefusal(error) && services.clock.now() < workflow.spec.expiresAt) throw error;
     await serialised(services.store, workspace, () => fail(services, workspace, id, error, requestId));
   }

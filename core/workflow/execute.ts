@@ -1,10 +1,9 @@
 import { requireAssertions } from '../assertions/guard.ts';
 import { withAuthor } from '../authority/guarded-store.ts';
-import { JUDGED_AT_MOST } from '../authority/judged-again.ts';
 import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
-import type { CommitContext, Op } from '../base/ports.ts';
+import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
 import { agentLine } from '../identity/agent-line.ts';
 import { callerAgain, requireStanding } from '../identity/standing.ts';
@@ -37,13 +36,28 @@ export async function executeWorkflow(
   }
   try {
     const work = () => attempt(services, workspace, id, requestId);
-    await serialised(services.store, workspace, work, JUDGED_AT_MOST);
+    await serialised(services.store, workspace, work, services.clock);
   } catch (error) {
     // What could not be tried is tried again later, but not for ever.
     if (!isRefusal(error) && services.clock.now() < spec.expiresAt) throw error;
     await serialised(services.store, workspace, () => fail(services, workspace, id, error, requestId));
   }
   return findWorkflow(services, workspace, id);
+}
+
+/** As {@link executeWorkflow}, of what was put forward or approved a moment ago: where others write too much it is carried on with later, and not refused. */
+export async function executeOrLater(
+  services: Uses,
+  workspace: string,
+  id: string,
+  requestId: string,
+): Promise<WorkflowRecord> {
+  try {
+    return await executeWorkflow(services, workspace, id, requestId);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'changed') throw error;
+    return findWorkflow(services, workspace, id);
+  }
 }
 
 /** A call is carried out as who asked for it, if they still may; one with a secret waits until it is repeated. */

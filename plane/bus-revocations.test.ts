@@ -115,6 +115,18 @@ test('after a start the places that were lost before it count on', async () => {
   expect(await refusalOrNone(kit.join('b'))).toBe('rate_limited');
 });
 
+test('a place that was lost by a clock which was a day ahead costs no more than another one', async () => {
+  await using kit = await buildWorkspaceKit();
+  const keyAllowance = new KeyAllowance();
+  Object.assign(kit.services, { keyAllowance });
+  const { id } = await kit.join('a');
+  kit.clock.time += 24 * 3_600_000;
+  await kit.ask('delete_peer', { id });
+  kit.clock.time -= 24 * 3_600_000;
+  await startBusRevocations(kit.services, { allow() {}, revoke() {} });
+  expect(await refusalOrNone(kit.join('b'))).toBe('none');
+});
+
 test('no workspace fills what the servers of a bus are told of by itself within an hour', () => {
   expect(LOST_PLACES_AN_HOUR).toBeLessThanOrEqual(MAX_REVOCATIONS / 2);
 });

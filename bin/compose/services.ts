@@ -24,6 +24,7 @@ import { Witnesses } from '../../core/model/witnesses.ts';
 import { runExpecting } from '../../core/state/expecting.ts';
 import type { ThreadServices } from '../../core/state/services.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
+import { buildCallsUnderWay } from '../../core/workflow/calls-under-way.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { questionReader } from '../../llm/questions/reader.ts';
 import { nodeJwt } from '../../net/bus/claims.ts';
@@ -73,6 +74,7 @@ export function buildServices({ compute, busKeys, store: base, ...rest }: Servic
     nodeAccess: buildNodeAccess(parts, busKeys),
     nextTurn: () => nextTurn(),
     questions: questionReader,
+    callsUnderWay: buildCallsUnderWay(parts),
     perform: performer(operations),
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { network, peer, policy } from '../../test/kits/records/records.ts';
-import type { Op, Store } from '../base/ports.ts';
+import type { CommitContext, Op, Store } from '../base/ports.ts';
 import { draftOf, type StoredRecord } from '../base/record.ts';
 import type { PeerEntry } from '../model/policy.ts';
 import { MAX_WEIGHT, MAX_WEIGHT_BY_AGENTS, weightOf } from '../reachability/weight.ts';
@@ -36,13 +36,17 @@ function scene(policies: readonly StoredRecord[], peers: readonly StoredRecord[]
   const state = stateOf('w', 1, [network('default'), ...peers, ...policies]);
   const states = { current: async () => state, reachability: buildCompiler() } as never;
   const written: (readonly Op[])[] = [];
+  const bases: (readonly string[] | undefined)[] = [];
   const store = {
-    commit: async (_workspace: string, ops: readonly Op[]) => void written.push(ops),
+    commit: async (_workspace: string, ops: readonly Op[], { basis }: CommitContext) => {
+      written.push(ops);
+      bases.push(basis?.kinds);
+    },
   } as unknown as Store;
   const bounded = boundedStore(store, { states, clock: { now: () => NOW } });
   const commit = (op: Op, actor = 'user:ada') =>
     bounded.commit('w', [op], { actor, reason: 'because', requestId: 'r' });
-  return { state, written, commit };
+  return { state, written, bases, commit };
 }
 
 test('a network that is too heavy already can be made lighter, by less of a policy or without it, and not heavier', async () => {
@@ -81,4 +85,20 @@ test('a device that is let in counts with the address that it gets', async () =>
   const record = draftOf(peer('n0', { labels: {}, address: '10.96.0.1' }));
   await expect(commit({ op: 'update', record, revision: 1 })).rejects.toMatchObject({ code: 'payload_too_large' });
   expect(written).toEqual([]);
+});
+
+test('policies written at the same moment at several control planes meet each other where they could be too heavy together, and devices do not', async () => {
+  const together = Array.from({ length: 4 }, (_, nth) => heavy(`p${nth}`, 250, 300 * nth));
+  const [first, ...others] = together;
+  if (!first) throw new Error('no policy');
+  const { bases, commit } = scene([]);
+  const weigh = (policies: readonly StoredRecord[]) => weightOf(buildCompiler()(scene(policies).state, NOW));
+  expect(weigh([first])).toBeLessThan(MAX_WEIGHT_BY_AGENTS / 4);
+  expect(weigh(together) / weigh([first])).toBeGreaterThan(20);
+  await commit({ op: 'create', record: draftOf(first) });
+  await commit({ op: 'create', record: draftOf(alike('light', { peerSelector: {} }, 0, 3)) });
+  expect(bases).toEqual([['MeshPolicy'], undefined]);
+  const full = scene([first, ...others.slice(0, 1)]);
+  await full.commit({ op: 'create', record: draftOf(peer('late', { labels: { name: 'n1' }, address: '10.96.1.1' })) });
+  expect(full.bases).toEqual([undefined]);
 });

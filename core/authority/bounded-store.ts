@@ -1,10 +1,10 @@
-import type { CommitContext, Op, Store } from '../base/ports.ts';
+import type { Basis, CommitContext, Op, Store } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { shareQueue } from '../base/serialise.ts';
 import type { PeerRecord, PolicyRecord } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import { MAX_WEIGHT, MAX_WEIGHT_BY_AGENTS, mostOf, tooHeavy, weightOf } from '../reachability/weight.ts';
-import { networkBasis, together } from '../state/basis.ts';
+import { basisOn, networkBasis, together } from '../state/basis.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type NetworkState, recordIn } from '../state/state.ts';
 import { stateAfter } from './state-after.ts';
@@ -27,8 +27,7 @@ export function boundedStore(store: Store, services: Uses): Store {
             state,
             writesOf(ops, ({ kind, name }) => recordIn(state, kind, name)),
           );
-        const isNear = requireComputable(services, state, ops, after, isAgents(context));
-        const basis = isNear ? together(context.basis, networkBasis(state)) : context.basis;
+        const basis = together(context.basis, requireComputable(services, state, ops, after, isAgents(context)));
         return store.commit(workspace, ops, { ...context, ...(basis && { basis }) });
       }
       return store.commit(workspace, ops, context);
@@ -38,11 +37,16 @@ export function boundedStore(store: Store, services: Uses): Store {
   return bounded;
 }
 
-/** Of what a network may weigh, the part that so many writes at once, each judged without the others, cannot exceed together. */
-const AT_ONCE = 4;
+/** Of what a network may weigh, the part that devices which come at the same moment, each judged without the others, do not exceed. */
+const NEAR = 1 / 4;
+/**
+ * The same of policies, whose weights grow with each other: where each of n is about the same peers, they have subjects in
+ * common with any others of them, and their rules add up for each. So n that weigh one together weigh n (n + 1) 2^(n - 2), for four 80.
+ */
+const NEAR_FOR_POLICIES = 1 / 80;
 
 /**
- * @returns whether another write beside it could make it too heavy
+ * @returns what the commit rests on, where others that are written at the same moment could make the network too heavy with it
  * @throws MeshError `payload_too_large` for a network that is too heavy, and heavier than before
  */
 export function requireComputable(
@@ -51,15 +55,18 @@ export function requireComputable(
   ops: readonly Op[],
   afterwards: () => NetworkState,
   byAgent: boolean,
-): boolean {
-  if (!ops.some((op) => weighs(op, before))) return false;
+): Basis | undefined {
+  if (!ops.some((op) => weighs(op, before))) return undefined;
   const after = afterwards();
-  if (isSurelyLight(after.policies.values())) return false;
+  const most = byAgent ? MAX_WEIGHT_BY_AGENTS : MAX_WEIGHT;
+  const byPolicies = ops.some(isOfPolicy) ? basisOn(before, ['MeshPolicy']) : undefined;
+  const bound = heaviestOf(after.policies.values());
+  if (bound <= MAX_WEIGHT_BY_AGENTS) return bound > most * NEAR_FOR_POLICIES ? byPolicies : undefined;
   const now = clock.now();
   const weight = weightOf(states.reachability(after, now));
-  const most = byAgent ? MAX_WEIGHT_BY_AGENTS : MAX_WEIGHT;
   if (weight > most && !(weight < weightOf(states.reachability(before, now)))) throw tooHeavy();
-  return weight * AT_ONCE > most;
+  if (weight > most * NEAR) return networkBasis(before);
+  return weight > most * NEAR_FOR_POLICIES ? byPolicies : undefined;
 }
 
 /** What an agent writes by itself; what a person approved is that person's. */
@@ -68,8 +75,11 @@ function isAgents({ actor, approval }: CommitContext): boolean {
 }
 
 function mayWeigh(op: Op): boolean {
-  if (op.op !== 'create' && op.op !== 'update') return false;
-  return op.record.kind === 'MeshPolicy' || op.record.kind === 'MeshPeer';
+  return isOfPolicy(op) || ((op.op === 'create' || op.op === 'update') && op.record.kind === 'MeshPeer');
+}
+
+function isOfPolicy(op: Op): boolean {
+  return (op.op === 'create' || op.op === 'update') && op.record.kind === 'MeshPolicy';
 }
 
 /** Whether a write can add to what rules select. Whatever goes makes a network lighter. */
@@ -83,14 +93,14 @@ function weighs(op: Op, state: NetworkState): boolean {
   return status.address !== null && status.address !== before.status.address;
 }
 
-/** Whether there are too few different sets of ports to add up to much, whatever is selected. */
-function isSurelyLight(policies: Iterable<PolicyRecord>): boolean {
+/** What the different sets of ports add up to at most, whatever is selected. */
+function heaviestOf(policies: Iterable<PolicyRecord>): number {
   const sets = new Map<string, number>();
   for (const policy of policies) for (const [text, entries] of portsOf(policy)) sets.set(text, entries);
   let numbers = 0;
   for (const entries of sets.values()) numbers += 2 * entries;
   // Egress and ingress.
-  return 2 * mostOf(sets.size, numbers) <= MAX_WEIGHT_BY_AGENTS;
+  return 2 * mostOf(sets.size, numbers);
 }
 
 const known = new WeakMap<StoredRecord['spec'] & object, ReadonlyMap<string, number>>();

@@ -118,7 +118,7 @@ function judgingStore(
   async function judged(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit> {
     const attempt = () => attempted(workspace, ops, context);
     // What has a basis of its own is made anew by who made it.
-    return context.basis ? attempt() : judgedAgain(attempt);
+    return context.basis ? attempt() : judgedAgain(attempt, services.clock);
   }
 
   async function attempted(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit> {

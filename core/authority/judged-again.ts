@@ -1,20 +1,18 @@
-import { StoreError } from '../base/ports.ts';
-
-/** Times that something is judged while others change what it is judged on. */
-export const JUDGED_AT_MOST = 3;
+import { type Clock, StoreError } from '../base/ports.ts';
+import { judgements } from '../base/serialise.ts';
 
 /**
  * Judges and writes, and judges again where its basis has changed by the time it is written.
  *
  * @throws StoreError `changed` where it changes each time
  */
-export async function judgedAgain<T>(judgeAndWrite: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
+export async function judgedAgain<T>(judgeAndWrite: () => Promise<T>, clock: Clock): Promise<T> {
+  const mayJudge = judgements(clock);
+  for (;;) {
     try {
       return await judgeAndWrite();
     } catch (error) {
-      const isChanged = error instanceof StoreError && error.code === 'changed';
-      if (!isChanged || attempt >= JUDGED_AT_MOST) throw error;
+      if (!(error instanceof StoreError) || error.code !== 'changed' || !mayJudge()) throw error;
     }
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { StoreError } from './ports.ts';
 import { serialised, serialisedFirst, shareQueue } from './serialise.ts';
 
 const storeOf = () => ({ commit: () => Promise.reject(new Error('nothing is written here')) });
@@ -81,4 +82,20 @@ test('of a writer of whom only so many may wait, what ends another waits like it
   end('p1');
   await Promise.all([first, waiting]);
   expect(order).toEqual(['p1', 'e1']);
+});
+
+test.each([
+  ['is costly to judge is judged for three seconds', 100, 30],
+  ['takes longer than that to judge is judged three times', 5_000, 3],
+  ['is judged at once is judged a hundred times', 0, 100],
+])('what %s before others who write all the time have it given up', async (_what, ms, times) => {
+  let [now, judged] = [0, 0];
+  const judge = async () => {
+    now += ms;
+    judged += 1;
+    throw new StoreError('changed', 'MeshPeer');
+  };
+  const clock = { now: () => now };
+  const refusal = await serialised(storeOf(), 'w', judge, clock).catch((error: unknown) => error);
+  expect([refusal, judged]).toEqual([expect.objectContaining({ code: 'changed' }), times]);
 });

@@ -1,10 +1,13 @@
 import { MeshError } from './errors.ts';
-import { type Store, StoreError } from './ports.ts';
+import { type Clock, type Store, StoreError } from './ports.ts';
 
 /** Attempts before a write that always meets another one is given up; others may write on other control planes. */
 const ATTEMPTS = 25;
 /** Judgements of a write before it is given up: who writes most hears of it first, and judges and writes again before the others. */
 const JUDGEMENTS = 100;
+/** Of what is costly to judge so many, and as many more as there is time for. */
+const COSTLY_JUDGEMENTS = 3;
+const COSTLY_MS = 3_000;
 
 /** Whose writes come through a store, and how many of them may wait in one workspace. */
 export interface Writer {
@@ -52,16 +55,16 @@ function queueOf(store: object): Queue {
  * a3 (writer a) and b1 (writer b), asked for in this order, the order is a1 b1 a2 a3, so nobody waits behind all that
  * another one sent.
  *
- * @param judgedAtMost how often what is written is judged, where others change what it is judged on; it may be costly
+ * @param costly by which clock a write is given up sooner that is costly to judge, where others change what it is judged on
  * @throws MeshError `rate_limited` where as many as a writer may have wait
  */
 export async function serialised<T>(
   store: Pick<Store, 'commit'>,
   workspace: string,
   work: () => Promise<T>,
-  judgedAtMost = JUDGEMENTS,
+  costly?: Clock,
 ): Promise<T> {
-  return inTurn(store, workspace, () => retryOnConflict(work, judgedAtMost));
+  return inTurn(store, workspace, () => retryOnConflict(work, costly));
 }
 
 /**
@@ -148,18 +151,30 @@ function endTurn(turns: Queue['turns'], workspace: string): void {
   begin?.();
 }
 
-async function retryOnConflict<T>(work: () => Promise<T>, judgedAtMost = JUDGEMENTS): Promise<T> {
-  let [met, changed] = [0, 0];
+async function retryOnConflict<T>(work: () => Promise<T>, costly?: Clock): Promise<T> {
+  const mayJudge = judgements(costly);
+  let met = 0;
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof StoreError) || !isConflict(error)) throw error;
-      if (error.code === 'changed') changed += 1;
-      else met += 1;
-      if (met >= ATTEMPTS || changed >= judgedAtMost) throw error;
+      if (error.code === 'changed') {
+        if (!mayJudge()) throw error;
+      } else if (++met >= ATTEMPTS) throw error;
     }
   }
+}
+
+/** @returns whether there may be one more, asked after each */
+export function judgements(costly?: Clock): () => boolean {
+  const begun = costly?.now();
+  let made = 0;
+  return () => {
+    made += 1;
+    const isInTime = costly === undefined || begun === undefined || costly.now() - begun < COSTLY_MS;
+    return made < COSTLY_JUDGEMENTS || (isInTime && made < JUDGEMENTS);
+  };
 }
 
 /** Whether another write came between; reading afresh may show a place that is still free. */

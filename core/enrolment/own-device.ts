@@ -116,6 +116,23 @@ export async function heartbeat(
   return { peer, version: revision, at: services.clock.now(), checkpoint };
 }
 
+/** Between two keys of one device: in a loop it would use up those of its workspace, and have the writes of others judged without end. */
+const KEY_REST_MS = 10_000;
+
+/** @throws MeshError `rate_limited` where a device has had its key for less than that */
+function requireRested({ status: { keySince } }: PeerRecord, now: number): void {
+  const waitMs = keySince === undefined ? 0 : parseInstant(keySince) + KEY_REST_MS - now;
+  if (waitMs <= 0) return;
+  const retryAfterSeconds = Math.ceil(waitMs / 1_000);
+  throw new MeshError(
+    'rate_limited',
+    `This device took its key a moment ago: wait ${retryAfterSeconds} s for another.`,
+    {
+      retryAfterSeconds,
+    },
+  );
+}
+
 /** Gives the device another key and another token; the old ones end with the commit. */
 export async function rotateKey(
   context: OwnDeviceCall,
@@ -130,7 +147,10 @@ export async function rotateKey(
     if (holder && holder.uid !== peer.uid) {
       throw new MeshError('conflict', 'This public key is registered already: make a new key.');
     }
-    if (!holder) await requireNewKey(services, workspace, { publicKey, isProven });
+    if (!holder) {
+      requireRested(peer, services.clock.now());
+      await requireNewKey(services, workspace, { publicKey, isProven });
+    }
     const owned = { name: peer.name, owner: peer.uid, createdBy: caller?.subject ?? '' };
     const token = await renewToken(services.store, workspace, 'dev', owned, claim.deviceToken);
     const unique = [...peer.unique.filter((value) => !value.startsWith('pubkey:')), `pubkey:${publicKey}`];

@@ -16,7 +16,7 @@ import { findWorkflow } from '../model/asked.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { requireApprover } from './approvers.ts';
 import { drawnOf } from './drawn.ts';
-import { executeWorkflow } from './execute.ts';
+import { executeOrLater } from './execute.ts';
 import type { Services } from './services.ts';
 import { WORKFLOW_TTL_MS, type WorkflowSpec, workflowDraft } from './workflow-record.ts';
 
@@ -81,7 +81,7 @@ export async function applyPlan(
     if (error instanceof StoreError && error.code === 'conflict') throw used(plan.name);
     throw error;
   }
-  return auto ? executeWorkflow(services, workspace, id, context.requestId) : findWorkflow(services, workspace, id);
+  return auto ? executeOrLater(services, workspace, id, context.requestId) : findWorkflow(services, workspace, id);
 }
 
 type Asked = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt'>;

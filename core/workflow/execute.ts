@@ -1,10 +1,9 @@
 import { requireAssertions } from '../assertions/guard.ts';
 import { withAuthor } from '../authority/guarded-store.ts';
-import { JUDGED_AT_MOST } from '../authority/judged-again.ts';
 import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
-import type { CommitContext, Op } from '../base/ports.ts';
+import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
 import { agentLine } from '../identity/agent-line.ts';
 import { callerAgain, requireStanding } from '../identity/standing.ts';
@@ -14,7 +13,7 @@ import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
 import { callWorkflows, isApprovedIn } from './held-call.ts';
 import { isRefusal } from './refusal.ts';
-import { runApproved } from './run-approved.ts';
+import { NotCarriedOut, runApproved } from './run-approved.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
 
@@ -37,13 +36,28 @@ export async function executeWorkflow(
   }
   try {
     const work = () => attempt(services, workspace, id, requestId);
-    await serialised(services.store, workspace, work, JUDGED_AT_MOST);
+    await serialised(services.store, workspace, work, services.clock);
   } catch (error) {
     // What could not be tried is tried again later, but not for ever.
     if (!isRefusal(error) && services.clock.now() < spec.expiresAt) throw error;
     await serialised(services.store, workspace, () => fail(services, workspace, id, error, requestId));
   }
   return findWorkflow(services, workspace, id);
+}
+
+/** As {@link executeWorkflow}, of what was put forward or approved a moment ago: where others write too much it is carried on with later, and not refused. */
+export async function executeOrLater(
+  services: Uses,
+  workspace: string,
+  id: string,
+  requestId: string,
+): Promise<WorkflowRecord> {
+  try {
+    return await executeWorkflow(services, workspace, id, requestId);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'changed') throw error;
+    return findWorkflow(services, workspace, id);
+  }
 }
 
 /** A call is carried out as who asked for it, if they still may; one with a secret waits until it is repeated. */
@@ -67,6 +81,8 @@ async function executeCall(services: Uses, workspace: string, id: string, reques
     };
     await runApproved(context, [...known.values()], (held) => services.perform(call.operation, call.input ?? {}, held));
   } catch (error) {
+    // By whoever carries it out it is told how it ended.
+    if (error instanceof NotCarriedOut) return;
     if (!isRefusal(error) && services.clock.now() < workflow.spec.expiresAt) throw error;
     await serialised(services.store, workspace, () => fail(services, workspace, id, error, requestId));
   }

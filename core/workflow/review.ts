@@ -10,7 +10,7 @@ import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { mayApproveOwn } from './approvers.ts';
-import { executeWorkflow } from './execute.ts';
+import { executeOrLater } from './execute.ts';
 import { requireSameNames } from './named-peers.ts';
 import { asSeen } from './redraw.ts';
 import type { Services } from './services.ts';
@@ -47,7 +47,7 @@ export async function approveWorkflow(
   if (standing.needsCode) await spendCode(otp, context);
   const approved = { state: 'approved', ...(standing.isOwn && { selfApproved: true }) } as const;
   await review(context, workflow, reviewer, approved, note);
-  return executeWorkflow(services, workspace, id, context.requestId);
+  return executeOrLater(services, workspace, id, context.requestId);
 }
 
 /** How the caller stands to a workflow: whether they may approve it, and why not. */

@@ -9,20 +9,53 @@ import { isRefusal } from './refusal.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
 
+type Run<T> = (held: CallContext<Services>) => Promise<T>;
+
 /**
- * Carries an approved call out as who asked for it. Its first commit in the workspace of a workflow says that this is
- * executed, so it is carried out once; where it fails the workflows have failed.
+ * Carries an approved call out as who asked for it, unless another one does so at the same moment. Its first commit in the
+ * workspace of a workflow says that this is executed, so it is carried out once; where it fails the workflows have failed.
  *
  * @param workflows one for each workspace whose people approved it
+ * @throws NotCarriedOut where it is, or was, another's
  */
 export async function runApproved<T>(
   context: CallContext<Services>,
   workflows: readonly WorkflowRecord[],
-  run: (held: CallContext<Services>) => Promise<T>,
+  run: Run<T>,
 ): Promise<T> {
-  const { services, caller, requestId } = context;
+  const { services } = context;
   const [first] = workflows;
   if (!first) throw new TypeError('Nobody approved this call.');
+  const ended = await services.callsUnderWay.begin(first.spec.call?.digest ?? first.name);
+  if (!ended) throw new NotCarriedOut(first.name, 'carried out at this moment');
+  try {
+    for (const workflow of workflows) await requireUntaken(services, workflow);
+    return await runAlone(context, first, workflows, run);
+  } finally {
+    await ended().catch((error: unknown) =>
+      services.log.warn(
+        { workflow: first.name, error: String(error) },
+        'the end of an approved call could not be noted yet',
+      ),
+    );
+  }
+}
+
+/** The call is another's to carry out, or has ended: nothing was written here. */
+export class NotCarriedOut extends MeshError {
+  constructor(workflow: string, what: string) {
+    const message = `The workflow ${workflow} is ${what}, and was not carried out again: look at it.`;
+    super('conflict', message, { workflow_id: workflow });
+  }
+}
+
+async function runAlone<T>(
+  context: CallContext<Services>,
+  first: WorkflowRecord,
+  workflows: readonly WorkflowRecord[],
+  run: Run<T>,
+): Promise<T> {
+  const { services, caller, requestId } = context;
   const left = new Map(workflows.map((workflow) => [workflow.workspace, workflow]));
   const takeOps = async (partition: string): Promise<readonly Op[]> => {
     const workflow = left.get(partition);
@@ -65,15 +98,14 @@ export async function runApproved<T>(
   }
 }
 
-/** Another control plane may carry it out at the same moment, or it was withdrawn. @throws MeshError `conflict` */
+/** Another one may have carried it out meanwhile, or it was withdrawn. @throws NotCarriedOut */
 async function requireUntaken(
   { store }: Pick<Services, 'store'>,
   { workspace, name, revision }: WorkflowRecord,
 ): Promise<void> {
   const now = await store.get(workspace, { kind: 'Workflow', name });
   if (now?.revision === revision) return;
-  const message = `The workflow ${name} is ${now?.status.state ?? 'gone'} by now, and was not carried out again: look at it.`;
-  throw new MeshError('conflict', message, { workflow_id: name });
+  throw new NotCarriedOut(name, `${now?.status.state ?? 'gone'} by now`);
 }
 
 interface Failure {

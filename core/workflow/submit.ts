@@ -2,7 +2,6 @@ import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
 import { requireComputable } from '../authority/bounded-store.ts';
 import { isolatesText, isolatingFromNowOn, isolationBasis } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
-import { JUDGED_AT_MOST } from '../authority/judged-again.ts';
 import { NeedsPerson } from '../authority/needs-person.ts';
 import { apiTokenOf, principalOf } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
@@ -58,7 +57,7 @@ export async function submitChanges(
   const changes = expected ? asked.map((change) => expecting(change, expected)) : asked;
   const { store, states, clock } = services;
   // What an agent writes is judged in a computing thread.
-  return serialised(store, workspace, attempt, context.caller?.kind === 'agent' ? JUDGED_AT_MOST : undefined);
+  return serialised(store, workspace, attempt, context.caller?.kind === 'agent' ? clock : undefined);
 
   async function attempt(): Promise<Submitted> {
     const state = await states.current(workspace);

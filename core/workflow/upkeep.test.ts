@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { agent, buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
 import { seedPeers } from '../../test/kits/records/seed-peers.ts';
+import { StoreError } from '../base/ports.ts';
 import type { WorkflowRecord, WorkflowState } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
 import { executeWorkflow } from './execute.ts';
@@ -83,4 +84,20 @@ describe('workflows that wait', () => {
     await expect(call('apply_network_change', { plan_id })).rejects.toMatchObject({ code: 'not_found' });
     expect((await call('list_workflows', {})).items).toMatchObject([{ planId: plan_id, status: 'expired' }]);
   });
+});
+
+it('what is approved while others write all the time is not refused, and carried out later', async () => {
+  await using kit = await buildKit();
+  const { services } = kit;
+  const { workspace, id } = await pendingWorkflow(kit);
+  const { commit } = services.store;
+  const refuse: typeof commit = (place, ops, context) =>
+    context.basis ? Promise.reject(new StoreError('changed', 'MeshPeer')) : commit(place, ops, context);
+  Object.assign(services.store, { commit: refuse });
+  const ada = person('admin', workspace, 'ada');
+  const approved = await kit.call('approve_workflow', { id }, { as: ada, workspace });
+  expect(approved).toMatchObject({ status: 'executing', error: null });
+  Object.assign(services.store, { commit });
+  await resumeWorkflows(services, workspace);
+  expect((await findWorkflow(services, workspace, id)).status.state).toBe('executed');
 });

@@ -31,7 +31,8 @@ export async function expireWorkflows(services: Uses, workspace: string): Promis
   const { store, clock } = services;
   const now = clock.now();
   const waiting = (await workflowsOf(services, workspace)).filter(
-    ({ status, spec }) => status.state === 'pending' || (status.state === 'approved' && waitsForRepeat(spec)),
+    // A call may wait for the people of another workspace, or for who asked to repeat it.
+    ({ status, spec }) => status.state === 'pending' || (status.state === 'approved' && spec.call !== undefined),
   );
   for (const { name, spec, status, revision } of waiting) {
     if (spec.expiresAt > now) continue;

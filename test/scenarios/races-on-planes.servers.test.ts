@@ -202,7 +202,7 @@ describe.skipIf(!hasMongod)('what is asked of three control planes at the same m
         for (const { status, body } of answers) {
           if (status === 409)
             expect(body.detail).toMatch(
-              /is executed by now, and was not carried out again|An agent \S+ exists already/,
+              /is (executed by now|carried out at this moment), and was not carried out again|An agent \S+ exists already/,
             );
           // Who came before that name was known to be taken asks anew.
           else if (status !== 201) expect([status, body.status]).toEqual([202, 'pending_approval']);

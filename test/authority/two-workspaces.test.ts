@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import { expireWorkflows } from '../../core/workflow/upkeep.ts';
+import { buildScene } from './scene.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** What the administrator asks of the account of grace, who may approve in two workspaces: ada is asked in one, linus in the other. */
+async function asked(name: string, raw: Record<string, unknown>) {
+  const scene = await buildScene({ requireApproval: true });
+  const { kit, admin, ada, workspace } = scene;
+  const second = await kit.workspace('second');
+  const linus = await kit.person('linus', 'admin', second);
+  const there = (bearer: string, operation: string, more: Record<string, unknown>) =>
+    kit.call({ name: operation }, more, { bearer, workspace: second });
+  await there(admin, 'set_member', { username: 'grace', role: 'admin' });
+  await there(admin, 'update_workspace', { settings: { requireApproval: true } });
+  const { message } = await scene.call(admin, name, raw);
+  const waiting = async (place: string) => {
+    const { items } = await kit.services.store.list(place, 'Workflow');
+    const found = items.find(({ name: id }) => message.includes(id));
+    if (!found) throw new Error('nothing waits');
+    return found;
+  };
+  const [one, two] = [(await waiting(workspace)).name, (await waiting(second)).name];
+  return {
+    kit,
+    approvals: [
+      () => scene.call(ada, 'approve_workflow', { id: one }),
+      () => there(linus, 'approve_workflow', { id: two }),
+    ] as const,
+    states: async () => [(await waiting(workspace)).status.state, (await waiting(second)).status.state],
+    expire: async () => {
+      for (const place of [workspace, second]) await expireWorkflows(kit.services, place);
+    },
+    [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose](),
+  };
+}
+
+it.each([
+  ['disabled', 'update_user', { username: 'grace', disabled: true }, 1],
+  // Its sessions end first, in a commit of their own.
+  ['deleted', 'delete_user', { username: 'grace' }, 2],
+  ['made an administrator', 'update_user', { username: 'grace', role: 'platform_admin' }, 1],
+])(
+  'an account is %s once where the people of two workspaces approve that at the same moment',
+  async (_what, name, raw, writes) => {
+    await using scene = await asked(name, raw);
+    await Promise.all(scene.approvals.map((approve) => approve()));
+    expect(await scene.states()).toEqual(['executed', 'executed']);
+    const { store } = scene.kit.services;
+    const commits = await store.audit(SYSTEM_WORKSPACE, { type: 'commit', kind: 'Account', limit: 200 });
+    expect(commits.filter(({ commit }) => commit?.approval !== undefined)).toHaveLength(writes);
+  },
+);
+
+it('what the people of one workspace approved and those of another never decided ends with its time', async () => {
+  await using scene = await asked('delete_user', { username: 'grace' });
+  await scene.approvals[0]();
+  await scene.expire();
+  expect(await scene.states()).toEqual(['approved', 'pending']);
+  scene.kit.clock.time += DAY_MS;
+  await scene.expire();
+  expect(await scene.states()).toEqual(['expired', 'expired']);
+});

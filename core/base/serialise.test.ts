@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { StoreError } from './ports.ts';
 import { serialised, serialisedFirst, shareQueue } from './serialise.ts';
 
 const storeOf = () => ({ commit: () => Promise.reject(new Error('nothing is written here')) });
@@ -55,6 +56,24 @@ test('a write that fails lets the next one begin', async () => {
   const next = serialised(base, 'w', async () => 'done');
   await expect(failing).rejects.toThrow('no');
   expect(await next).toBe('done');
+});
+
+test.each(['conflict', 'unique', 'changed'] as const)(
+  'a write that others come before many times in a row is written all the same: %s',
+  async (code) => {
+    let times = 0;
+    const work = async () => {
+      times += 1;
+      if (times <= 90) throw new StoreError(code, 'slot:66');
+      return 'done';
+    };
+    expect(await serialised(storeOf(), 'w', work)).toBe('done');
+  },
+);
+
+test('a write that can never be made is given up', async () => {
+  const never = serialised(storeOf(), 'w', () => Promise.reject(new StoreError('unique', 'slot:66')));
+  await expect(never).rejects.toMatchObject({ code: 'unique' });
 });
 
 test('what ends a writer goes before all writes that wait, and in the order in which it came', async () => {

@@ -1,10 +1,11 @@
 import { MeshError } from './errors.ts';
 import { type Store, StoreError } from './ports.ts';
 
-/** Attempts before a write that always meets another one is given up; others may write on other control planes. */
-const ATTEMPTS = 25;
-/** Judgements of a write before it is given up: who writes most hears of it first, and judges and writes again before the others. */
-const JUDGEMENTS = 100;
+/**
+ * Attempts before a write that always meets another one is given up. Others write on other control planes too, and who
+ * wrote last hears of it first, and is at the next one before the others.
+ */
+const ATTEMPTS = 100;
 
 /** Whose writes come through a store, and how many of them may wait in one workspace. */
 export interface Writer {
@@ -59,7 +60,7 @@ export async function serialised<T>(
   store: Pick<Store, 'commit'>,
   workspace: string,
   work: () => Promise<T>,
-  judgedAtMost = JUDGEMENTS,
+  judgedAtMost = ATTEMPTS,
 ): Promise<T> {
   return inTurn(store, workspace, () => retryOnConflict(work, judgedAtMost));
 }
@@ -148,7 +149,7 @@ function endTurn(turns: Queue['turns'], workspace: string): void {
   begin?.();
 }
 
-async function retryOnConflict<T>(work: () => Promise<T>, judgedAtMost = JUDGEMENTS): Promise<T> {
+async function retryOnConflict<T>(work: () => Promise<T>, judgedAtMost = ATTEMPTS): Promise<T> {
   let [met, changed] = [0, 0];
   for (;;) {
     try {

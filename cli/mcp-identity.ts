@@ -85,7 +85,14 @@ export async function personalToken(target: Target, { name, derivedName, scopes,
 
 /** Ends what a configuration held before; it is nobody's any more. */
 export async function endHeld(target: Target, held: Held, now: Issued): Promise<void> {
-  if (held.server !== target.server || held.id === now.id) return;
+  if (held.server !== target.server) {
+    const operation = held.kind === 'personal' ? 'revoke-api-token' : 'revoke-agent';
+    notice(
+      `What this file had before, ${held.name} at ${held.server}, lives on there. Where that is another address of this control plane, end it: mesh admin ${operation} ${held.id}`,
+    );
+    return;
+  }
+  if (held.id === now.id) return;
   const there = { ...target, workspace: held.workspace };
   if (held.kind === 'personal') {
     await unless(callOperation(there, revokeApiToken, { id: held.id }), ['not_found']);

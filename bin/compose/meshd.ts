@@ -56,7 +56,7 @@ function requireMode({ env, configDir }: Config, standalone: boolean): void {
   }
   if (!standalone && env.MESH_BUS_LISTEN !== 'off') {
     problems.push(
-      'MESH_BUS_LISTEN: nodes that reach one control plane by its own bus do not reach the others: set it to off. A single control plane is started with --standalone',
+      'MESH_BUS_LISTEN: nodes that reach one control plane by its own bus do not reach the others: name NATS servers in MESH_BUS_URL (docs/bus.md), or set MESH_BUS_LISTEN=off and do without. A single control plane is started with --standalone',
     );
   }
   if (problems.length > 0) throw new ConfigError(problems);

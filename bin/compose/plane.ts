@@ -167,7 +167,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       !standalone &&
       (await shareSettings({
         self,
-        settings: sharedSettings(config, relayToken, keys.controlPrivateKey),
+        settings: sharedSettings(config, { relayToken, busKeys }, keys.controlPrivateKey),
         cells: shared.cells,
         planes: () => livingPlanes(store),
         clock,

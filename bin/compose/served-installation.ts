@@ -78,6 +78,9 @@ function requireOwn(keys: string, credentials: Credentials, { configDir, keysFil
   );
 }
 
+/** Of several control planes none has keys of its own. */
+const ONE_OF_SEVERAL = 'Where several share the database, set MESH_KEYS_FILE to the file of their keys';
+
 type Logs = Pick<Store, 'auditTree' | 'workspaces'>;
 type Losses = Awaited<ReturnType<typeof missingIn>>;
 
@@ -100,12 +103,12 @@ async function judged(store: Logs, claimed: string | undefined, place: Known): P
   }
   if (heads.all().length > 0) {
     throw new Error(
-      `${credentialsFile(configDir)} is not there, and log-heads beside it shows that it was, so nothing was started or changed. Put it back, or name another --config-dir.`,
+      `${credentialsFile(configDir)} is not there, and log-heads beside it shows that it was, so nothing was started or changed. ${ONE_OF_SEVERAL}, else put it back, or name another --config-dir.`,
     );
   }
   if ((await store.workspaces()).length > 0) {
     throw new Error(
-      `${credentialsFile(configDir)} is not there, and the database that MESH_STORE_URL names was written with the keys in it, so nothing was started or changed. Put it there, or name another database.`,
+      `${credentialsFile(configDir)} is not there, and the database that MESH_STORE_URL names was written with the keys in it, so nothing was started or changed. ${ONE_OF_SEVERAL}, else put it there, or name another database.`,
     );
   }
   return [];

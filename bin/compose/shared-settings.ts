@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import type { Secret } from '../../core/base/secret.ts';
 import type { SharedState } from '../../core/base/shared.ts';
+import type { BusKeys } from './bus-keys.ts';
 import { type Config, ConfigError } from './config.ts';
 
 /** How often a control plane tells its settings and looks at those of the others; what is told lasts for a few rounds. */
@@ -14,14 +15,19 @@ export type Digests = Readonly<Record<string, string>>;
 
 /** What nodes are let in by and what is kept: with two of them beside each other nodes are cut off, or history is lost. */
 const WHETHER_BUS = 'MESH_BUS_URL (set or not)';
-const REFUSED = ['MESH_EDITION', 'MESH_SIGNALING_AUTH', WHETHER_BUS, 'MESH_LRP_AUTH_TOKEN'];
+const REFUSED = ['MESH_EDITION', 'MESH_SIGNALING_AUTH', WHETHER_BUS, 'MESH_BUS_KEYS_FILE', 'MESH_LRP_AUTH_TOKEN'];
 
 /** Settings in which control planes of one installation should not differ, as they are in effect. */
-export function sharedSettings({ env, app }: Config, relayToken: Secret, key: Secret): Digests {
+export function sharedSettings(
+  { env, app }: Config,
+  { relayToken, busKeys }: { readonly relayToken: Secret; readonly busKeys: BusKeys | undefined },
+  key: Secret,
+): Digests {
   const values: Readonly<Record<string, unknown>> = {
     MESH_EDITION: env.MESH_EDITION,
     MESH_SIGNALING_AUTH: env.MESH_SIGNALING_AUTH,
     [WHETHER_BUS]: env.MESH_BUS_URL !== undefined,
+    MESH_BUS_KEYS_FILE: busKeys?.account,
     MESH_LRP_AUTH_TOKEN: relayToken.reveal(),
     MESH_REGISTRATION_PROOF: env.MESH_REGISTRATION_PROOF,
     MESH_SIGNALING_URL: env.MESH_SIGNALING_URL,

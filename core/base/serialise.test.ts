@@ -58,6 +58,24 @@ test('a write that fails lets the next one begin', async () => {
   expect(await next).toBe('done');
 });
 
+test.each(['conflict', 'unique', 'changed'] as const)(
+  'a write that others come before many times in a row is written all the same: %s',
+  async (code) => {
+    let times = 0;
+    const work = async () => {
+      times += 1;
+      if (times <= 90) throw new StoreError(code, 'slot:66');
+      return 'done';
+    };
+    expect(await serialised(storeOf(), 'w', work)).toBe('done');
+  },
+);
+
+test('a write that can never be made is given up', async () => {
+  const never = serialised(storeOf(), 'w', () => Promise.reject(new StoreError('unique', 'slot:66')));
+  await expect(never).rejects.toMatchObject({ code: 'unique' });
+});
+
 test('what ends a writer goes before all writes that wait, and in the order in which it came', async () => {
   const { base, order, through, end } = writers();
   const agent = through('agent', 2);

@@ -1,10 +1,11 @@
 import { MeshError } from './errors.ts';
 import { type Clock, type Store, StoreError } from './ports.ts';
 
-/** Attempts before a write that always meets another one is given up; others may write on other control planes. */
-const ATTEMPTS = 25;
-/** Judgements of a write before it is given up: who writes most hears of it first, and judges and writes again before the others. */
-const JUDGEMENTS = 100;
+/**
+ * Attempts before a write that always meets another one is given up. Others write on other control planes too, and who
+ * wrote last hears of it first, and is at the next one before the others.
+ */
+const ATTEMPTS = 100;
 /** Of what is costly to judge so many, and as many more as there is time for. */
 const COSTLY_JUDGEMENTS = 3;
 const COSTLY_MS = 3_000;
@@ -173,7 +174,7 @@ export function judgements(costly?: Clock): () => boolean {
   return () => {
     made += 1;
     const isInTime = costly === undefined || begun === undefined || costly.now() - begun < COSTLY_MS;
-    return made < COSTLY_JUDGEMENTS || (isInTime && made < JUDGEMENTS);
+    return made < COSTLY_JUDGEMENTS || (isInTime && made < ATTEMPTS);
   };
 }
 

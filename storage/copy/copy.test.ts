@@ -88,6 +88,7 @@ test('what was moved is not moved again, and not elsewhere', async () => {
   const { from, to } = place();
   await copy({ from, to });
   await expect(copy({ from, to: `${to}2` })).rejects.toThrow(`was moved to sqlite:${to}: copy from there`);
+  await expect(copy({ from, to })).rejects.toThrow('already: set MESH_STORE_URL to that');
   rmSync(to);
   await expect(copy({ from, to })).rejects.toThrow('already: set MESH_STORE_URL to that');
 });

@@ -43,7 +43,6 @@ export async function copyStore(options: CopyOptions): Promise<Copied> {
   const { source, target, installation, keys, now, progress } = options;
   const before = await source.moved();
   const found = await target.find();
-  requireFree(found, target.place, installation);
   if (before && before.to !== target.place) {
     throw unavailable(
       `${source.place} ${before.done ? 'was' : 'is being'} moved to ${before.to}: copy from there, or have this one back first: meshd copy --cancel`,
@@ -54,6 +53,7 @@ export async function copyStore(options: CopyOptions): Promise<Copied> {
       `${source.place} was moved to ${before.to} on ${formatInstant(before.at)} already: set MESH_STORE_URL to that, or have this one back first: meshd copy --cancel`,
     );
   }
+  requireFree(found, target.place, installation);
   const moved = { to: target.place, at: before?.at ?? now };
   await source.hold({ ...moved, done: before?.done ?? false });
   try {

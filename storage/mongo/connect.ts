@@ -4,6 +4,7 @@ import {
   type Collection,
   type Db,
   MongoClient,
+  MongoServerSelectionError,
   ReadConcern,
   ReadPreference,
   type Timestamp,
@@ -88,7 +89,11 @@ export async function connect(url: string): Promise<Connection> {
     return connection;
   } catch (error) {
     await connection.close();
-    throw asStoreError(error);
+    if (!(error instanceof MongoServerSelectionError)) throw asStoreError(error);
+    throw unavailable(
+      `no primary of MongoDB is reached (${error.message}): start its servers, or name the right ones`,
+      error,
+    );
   }
 }
 

@@ -121,6 +121,22 @@ test('the remembered workspace is named to no other server', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ server: other.url, workspace });
 });
 
+test('mcp config names what the file held at another address, which lives on there', async () => {
+  await using harness = await startHarness();
+  await using other = await startHarness();
+  await signIn(harness);
+  const { identity } = await configure();
+  const earlier = tokenIn('mcp.json');
+  const { token } = await other.workspace();
+  const { code, stderr } = await mesh(['mcp', 'config', '--personal'], {
+    home,
+    env: { MESH_SERVER: other.url, MESH_TOKEN: token },
+  });
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`${identity.name} at ${harness.url}, lives on there`)]);
+  expect(stderr).toContain(`mesh admin revoke-agent ${identity.id}`);
+  expect(await works(harness, earlier)).toBe(200);
+});
+
 test('mcp config --personal makes a token of the person, and each kind replaces the other', async () => {
   await using harness = await startHarness();
   await signIn(harness);

@@ -1,5 +1,7 @@
-import { rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { writeBusConfig } from '../../bin/compose/bus-config.ts';
 import { type Cluster, startCluster } from '../kits/cluster.ts';
 import { ADMIN_PASSWORD, configure } from '../kits/http/harness.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
@@ -80,4 +82,35 @@ describe.skipIf(!hasMongod)('a control plane whose settings are not those of the
     await Promise.all(cluster.planes.map((plane) => plane.start()));
     for (const check of await eachOf()) expect(check).toMatchObject({ state: 'ok' });
   });
+
+  test('does not start with the keys of another bus, with which it would let in nodes that the servers refuse', async () => {
+    await Promise.all(cluster.planes.map((plane) => plane.stop()));
+    const withBusOf = (directory: string) => ({
+      MESH_BUS_URL: 'nats://127.0.0.1:1',
+      MESH_SIGNALING_AUTH: 'token',
+      MESH_BUS_KEYS_FILE: join(directory, 'mesh-bus.json'),
+    });
+    const [ours, theirs] = [newBus(), newBus()];
+    const meshd = another(withBusOf(ours));
+    await meshd.ready();
+    const other = another(withBusOf(theirs));
+    expect(await other.ended).toBe(1);
+    expect(other.stderr()).toMatch(/MESH_BUS_KEYS_FILE: is not as at the control plane \S+, which is at work/);
+    const copied = newDirectory();
+    cpSync(ours, copied, { recursive: true });
+    expect(await another(withBusOf(copied)).ready()).toMatch(/^http/);
+  });
 });
+
+/** A directory with what `meshd bus-config` writes. */
+function newBus(): string {
+  const directory = newDirectory();
+  writeBusConfig({ directory, servers: ['n1.example.net'], now: Date.now() });
+  return directory;
+}
+
+function newDirectory(): string {
+  const directory = freshDirectory();
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}

@@ -7,6 +7,8 @@ import { busSignIn } from '../external-bus.ts';
 import { type Check, type Finding, failed, ok, warning } from './check.ts';
 
 const CONNECT_MS = 2_000;
+const REMEDY =
+  'Start it, or name the right one; where it is there and refuses, look at what the control plane signs in with (MESH_BUS_KEYS_FILE, MESH_BUS_CREDS, or in MESH_BUS_URL).';
 
 /** Each server of MESH_BUS_URL, with what a control plane signs in with. Nothing is sent to nodes. */
 export const checkBus: Check = async ({ config: { env } }) => {
@@ -21,7 +23,7 @@ export const checkBus: Check = async ({ config: { env } }) => {
     if (problem === undefined) return ok(`${server}, of MESH_BUS_URL, lets this control plane in.`);
     const said = `${server}, of MESH_BUS_URL, does not let this control plane in (${problem})`;
     return isAway
-      ? failed(`${said}: nodes hear of changes late, by the API. Start it, or name the right one.`)
+      ? failed(`${said}: nodes hear of changes late, by the API. ${REMEDY}`)
       : warning(`${said}: the others carry the bus while they answer.`);
   });
 };

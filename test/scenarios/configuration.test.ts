@@ -225,7 +225,7 @@ test('meshd says all that it needs as one of several control planes', async () =
   expect(await without.ended).toBe(1);
   expect(without.stderr()).toMatch(/MESH_STORE_URL: without --standalone .*mongodb:/);
   expect(without.stderr()).toMatch(/MESH_KEYS_FILE: .*meshd keys <file>/);
-  expect(without.stderr()).toMatch(/MESH_BUS_LISTEN: .*set it to off/);
+  expect(without.stderr()).toMatch(/MESH_BUS_LISTEN: .*set MESH_BUS_LISTEN=off/);
   const alone = start({ env: { MESH_KEYS_FILE: 'keys.json' } });
   expect(await alone.ended).toBe(1);
   expect(alone.stderr()).toMatch(/MESH_KEYS_FILE: is for control planes that share a store/);

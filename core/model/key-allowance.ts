@@ -1,13 +1,16 @@
 import { MeshError } from '../base/errors.ts';
 
-/** Half of what the servers of a bus can be told of at once (net/bus/revocations.ts): no workspace fills it alone. */
+/**
+ * Half of what the servers of a bus can be told of at once (net/bus/revocations.ts), which they forget a day later: one
+ * workspace alone fills it about once an hour at most.
+ */
 export const LOST_PLACES_AN_HOUR = 4_000;
 const HOUR_MS = 3_600_000;
 const MS_EACH = HOUR_MS / LOST_PLACES_AN_HOUR;
 
 /**
- * How many nodes of a workspace may lose their place or their key before it gets new keys only as fast as servers of a bus
- * forget (GCRA): 4,000 that are lost at once cost nothing, 10,000 that no key is given for an hour and a half.
+ * How many nodes of a workspace may lose their place or their key before it has to wait for new keys (GCRA): 4,000 that
+ * are lost at once cost nothing, 10,000 that no key is given for an hour and a half.
  */
 export class KeyAllowance {
   /** By workspace, when all that it lost is made up for; who lost something last stands last. */

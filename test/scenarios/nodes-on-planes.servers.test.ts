@@ -10,7 +10,7 @@ import { joined, linkOf } from '../kits/http/control-node.ts';
 import { ADMIN_PASSWORD, freshWorkspace } from '../kits/http/harness.ts';
 import type { Place } from '../kits/http/joining.ts';
 import { leaderOf } from '../kits/leader-of.ts';
-import { hasNatsServer, startTokenCluster } from '../kits/servers/nats-cluster.ts';
+import { hasNatsServer, startTokenCluster, type TokenCluster } from '../kits/servers/nats-cluster.ts';
 import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
@@ -27,26 +27,19 @@ const EACH_MS = 250;
 const isLong = process.env['MESH_LONG'] === '1';
 
 type Node = ReturnType<typeof linkOf> & Pick<NodeConfig, 'id' | 'name'>;
-type Bus = Awaited<ReturnType<typeof startTokenCluster>>;
 
 describe.skipIf(!hasMongod || !hasNatsServer)(
   'nodes on three control planes and a bus of three servers',
   { timeout: 120_000 },
   () => {
     let servers: Databases;
-    let bus: Bus;
+    let bus: TokenCluster;
     let cluster: Cluster;
     const folder = mkdtempSync(path.join(tmpdir(), 'mesh-bus-'));
     const nodes: Node[] = [];
     beforeAll(async () => {
       [servers, bus] = await Promise.all([shareReplicaSet(), startTokenCluster(folder)]);
-      const env = {
-        MESH_BUS_URL: bus.places.map((place) => `nats://${place}`).join(','),
-        MESH_SIGNALING_AUTH: 'token',
-        MESH_BUS_KEYS_FILE: bus.keysFile,
-        MESH_LRP_AUTH_TOKEN: 'relay token of a test',
-      };
-      cluster = await startCluster({ servers, env });
+      cluster = await startCluster({ servers, env: { ...bus.env, MESH_LRP_AUTH_TOKEN: 'relay token of a test' } });
     });
     afterAll(async () => {
       for (const { link } of nodes) await link.stop();

@@ -22,6 +22,8 @@ const CUT_OFF_MS = 2_000;
 const TAKEN_OVER_MS = 6_000;
 /** Of a machine that does all of it at once. */
 const SPARE_MS = 1_500;
+/** Until who was at a server of the bus that was killed is at another one. */
+const MOVED_MS = 10_000;
 const EACH_MS = 250;
 /** With the beats of nodes, which are half a minute apart. */
 const isLong = process.env['MESH_LONG'] === '1';
@@ -108,6 +110,14 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
 
     const fulls = ({ lines }: Node) => lines.filter((line) => /a graph was pushed .*"kind":"full"/.test(line)).length;
 
+    /** Which server of the bus a control plane is at, as it says itself. */
+    async function busServerOf({ url }: ClusterPlane): Promise<string> {
+      const { checks } = (await (await fetch(`${url}/readyz?verbose`)).json()) as {
+        readonly checks: readonly { readonly name: string; readonly detail: string }[];
+      };
+      return checks.find(({ name }) => name === 'bus')?.detail.split(' ')[0] ?? '';
+    }
+
     /** How often one of these nodes was written as come or gone. */
     async function presences(workspace: string, all: readonly Node[]): Promise<number> {
       const log = servers.db(cluster.database).collection<{ entry: string }>('log');
@@ -189,6 +199,29 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
         expect(await presences(place.workspace, staying)).toBe(staying.length);
       },
     );
+
+    test('miss nothing when the server of the bus is killed that they and the control plane that leads are at', async () => {
+      const place = await freshWorkspace(cluster.api, 'bus-server');
+      const leader = await leaderOf(servers, cluster, place.workspace);
+      const at = await busServerOf(leader);
+      const nth = bus.places.indexOf(at);
+      const { all, ghosts } = await network(place, ['a', 'b', 'c'], cluster.planes.length);
+      await bus.members[nth]?.kill();
+      const killedAt = performance.now();
+      const changes = ghosts.map((name, n) => ({
+        name,
+        at: change(cluster.planes[n] as ClusterPlane, place, name, 'delete'),
+      }));
+      const waited = await waits(all, changes);
+      const moved = performance.now() - killedAt;
+      if (isLong)
+        console.info('a server of the bus killed: all nodes had what was changed %d ms later', Math.round(moved));
+      within(Math.max(...waited), MOVED_MS);
+      expect(await busServerOf(leader)).not.toBe(at);
+      expect(await presences(place.workspace, all)).toBe(all.length);
+      expect(all.map(({ standings }) => standings)).toEqual(all.map(() => ['ready']));
+      await bus.members[nth]?.start();
+    });
 
     if (isLong)
       test('are told of other relays once the control planes were started anew one by one, and one server of the bus', async () => {

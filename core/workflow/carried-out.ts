@@ -26,7 +26,9 @@ export async function wasCarriedOut(store: Reads, workflow: WorkflowRecord): Pro
       else if (other.status.state === 'executed' && (await endedAt(store, other)) >= workflow.createdAt) return true;
     }
   }
-  const elsewhere = [SYSTEM_WORKSPACE, call.workspace].filter((one) => !call.approvedIn.includes(one));
+  // An agent writes in its own workspace alone.
+  const partitions = call.caller.kind === 'agent' ? [call.workspace] : [SYSTEM_WORKSPACE, call.workspace];
+  const elsewhere = partitions.filter((one) => !call.approvedIn.includes(one));
   const query = { actor: call.caller.subject, from: workflow.createdAt - CLOCKS_APART_MS };
   for (const partition of new Set(elsewhere)) {
     if (await hasCommitOf(store, partition, names, query)) return true;

@@ -5,6 +5,7 @@ import { policyNames, writePolicies } from '../kits/cluster-load.ts';
 import { type ApiAnswer, freshWorkspace } from '../kits/http/harness.ts';
 import type { Place } from '../kits/http/joining.ts';
 import { reading } from '../kits/http/read-events.ts';
+import { stopwatch } from '../kits/process/stopwatch.ts';
 import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
@@ -43,14 +44,14 @@ describe.skipIf(!hasMongod)('of three control planes under load', () => {
       let again = 0;
       let longest = 0;
       const asked = async (method: string, route: string, body?: unknown) => {
-        const begun = performance.now();
+        const sinceBegin = stopwatch();
         const { status, tries } = await untilAnswered(() =>
           cluster.api(method, route, { ...place, ...(body !== undefined && { body }) }),
         );
         statuses.add(status);
         requests += 1;
         if (tries > 1) again += 1;
-        longest = Math.max(longest, performance.now() - begun);
+        longest = Math.max(longest, sinceBegin());
       };
       const clients = names.map(async (name) => {
         for (let round = 1; !isOver; round += 1) {
@@ -67,13 +68,7 @@ describe.skipIf(!hasMongod)('of three control planes under load', () => {
       }
       isOver = true;
       await Promise.all(clients);
-      if (isLong)
-        console.info(
-          'of %d requests %d were asked again; the longest took %d ms',
-          requests,
-          again,
-          Math.round(longest),
-        );
+      if (isLong) console.info('of %d requests %d were asked again; the longest took %d ms', requests, again, longest);
       expect([...statuses]).toEqual([200]);
     },
     LONG_MS,

@@ -15,11 +15,8 @@ const LEFT_MS = 60_000;
  * has ended. Each workspace is a commit of its own, so whoever comes to it later does the rest; twice, or by two at once, is
  * no harm. One workspace that cannot be written does not keep what is in the others.
  */
-export async function finishLeaving(
-  services: PeerServices,
-  account: AccountRecord,
-  context: CommitContext,
-): Promise<void> {
+export async function finishLeaving(services: PeerServices, account: AccountRecord, why: CommitContext): Promise<void> {
+  const context = { ...why, isDecided: true };
   const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Workspace');
   await eachDespiteFailures(items, ({ uid }) => leaveWorkspace(services, uid, account, context));
   await settle(services, account, context);

@@ -5,7 +5,7 @@ import type { ControlStatus } from '../../compliance/control-result.ts';
 import { type FileDigest, PAYLOAD_TYPE, STATEMENT_TYPE } from '../attestation.ts';
 import type { EvidenceFinding } from './findings.ts';
 
-/** Of a list of files, or of controls. */
+/** Of a list of files, or of controls: each item of a list that is wrong would be a fault, and take memory. */
 const MAX_LISTED = 2_000;
 
 const hexDigest = z.string().regex(/^[0-9a-f]{64}$/);
@@ -103,11 +103,10 @@ function resultsIn({ passedTests, warnedTests, failedTests }: Predicate): Contro
   return [...as(passedTests, 'pass'), ...as(warnedTests, 'insufficient_evidence'), ...as(failedTests, 'fail')];
 }
 
-/** @returns what is wrong, where it is not of this shape */
+/** @param shape of which every list is bounded. @returns what is wrong, where it is not of this shape */
 export function parsed<T>(shape: z.ZodType<T>, text: string): T | string {
   try {
-    // One fault is told, and a list of very many would cost memory for each.
-    const result = shape.safeParse(JSON.parse(text), { abortEarly: true });
+    const result = shape.safeParse(JSON.parse(text));
     if (result.success) return result.data;
     const [issue] = result.error.issues;
     return `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'invalid'}`;

@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
     await scout.getByText('admin (person)').waitFor();
     await scout.getByText('May see peers, policies and who reaches whom.').waitFor();
     await scout.getByText('Within the reach of its parent:').waitFor();
-    await scout.getByText('role=web on tcp/443').waitFor();
+    await scout.getByText('role=web on TCP 443').waitFor();
     await scout.getByText('No call lately.').waitFor();
     expect(page.url()).toContain('q=scout');
     await scout.getByRole('link', { name: 'ops-agent' }).click();

@@ -13,13 +13,10 @@ export function reachOf(text: string): { readonly rules: readonly Rule[] } | { r
   const rules: Rule[] = [];
   for (const line of text.split('\n').map((each) => each.trim())) {
     if (line === '') continue;
-    const [, whom = '', ports = ''] = /^(\S+)\s*(.*)$/.exec(line) ?? [];
-    const read =
-      ports === ''
-        ? []
-        : rangesAsWords(ports)
-            .split(/\s*,\s*/)
-            .map(portOf);
+    const [whom = ''] = line.split(/\s/, 1);
+    const ports = line.slice(whom.length).trim();
+    const ranges = ports === '' ? [] : rangesAsWords(ports).split(',');
+    const read = ranges.map((range) => portOf(range.trim()));
     if (read.includes(undefined)) return { wrong: line };
     rules.push({ to: [entryOf(whom)], ...(read.length > 0 && { ports: read as Port[] }) });
   }

@@ -16,7 +16,7 @@ type Run<T> = (held: CallContext<Services>) => Promise<T>;
  * Carries an approved call out as who asked for it, unless another one does so at the same moment, or did. Its first commit
  * in the workspace of a workflow says that this is executed, so it is carried out once; where it fails the workflows have
  * failed. What was begun in another partition before a control plane ended is not begun again: what deletes or disables
- * goes on by itself (core/identity/unfinished.ts).
+ * goes on by itself (core/identity/leave.ts).
  *
  * @param workflows one for each workspace whose people approved it
  * @throws NotCarriedOut where it is, or was, another's

@@ -69,23 +69,46 @@ export function adopted(peer: PeerRecord): RecordDraft<'MeshPeer'> | undefined {
 
 /** Gives a peer another name. Its id, key, address and labels stay. @throws MeshError `conflict` when it is taken */
 export function renamePeer(context: PeerCall, id: string, asked: string): Promise<PeerRecord> {
-  const name = peerNameOf(asked);
   return change(context, id, async (state, peer) => {
-    const spec = { ...peer.spec, displayName: asked };
-    if (name === peer.name) {
-      if (peer.spec.displayName === asked) return { peer, ops: [] };
-      return { peer, ops: [update(peer, { ...draftOf(peer), spec })], reason: `renamed device ${name}` };
-    }
-    const ops: Op[] = [
-      { op: 'delete', key: { kind: 'MeshPeer', name: peer.name }, revision: peer.revision },
-      { op: 'create', record: { ...draftOf(peer), name, spec } },
-      ...renamedPresence(state, peer, name),
-      ...agentPeerOps(state, peer, name),
-    ];
-    await permitFirst(context, ops, () => requireFreeName(state, peer, name));
+    const ops = await renameOps(context, state, { peer, asked });
+    if (ops.length === 0) return { peer, ops };
     const basis = await requireAssertionsAfter(context, state, ops);
-    return { peer, ops, basis, reason: `renamed device ${peer.name} to ${name}` };
+    return { peer, ops, basis, reason: `renamed device ${peer.name} to ${peerNameOf(asked)}` };
   });
+}
+
+interface Rename {
+  readonly peer: PeerRecord;
+  readonly asked: string;
+  /** What else is written with it, of the peer too. */
+  readonly others?: readonly Op[];
+}
+
+/** What gives a peer another name, with other writes or by itself. @throws MeshError `conflict` when it is taken */
+export async function renameOps(
+  context: PeerCall,
+  state: NetworkState,
+  { peer, asked, others = [] }: Rename,
+): Promise<Op[]> {
+  const name = peerNameOf(asked);
+  const isPeer = (op: Op) => op.op === 'update' && op.record.uid === peer.uid;
+  const own = others.find(isPeer);
+  const draft = own?.op === 'update' && own.record.kind === 'MeshPeer' ? own.record : draftOf(peer);
+  const record = { ...draft, name, spec: { ...draft.spec, displayName: asked } };
+  const rest = others.filter((op) => op !== own);
+  if (name === peer.name) {
+    if (!own && peer.spec.displayName === asked) return rest;
+    return [update(peer, record), ...rest];
+  }
+  const ops: Op[] = [
+    { op: 'delete', key: { kind: 'MeshPeer', name: peer.name }, revision: peer.revision },
+    { op: 'create', record },
+    ...renamedPresence(state, peer, name),
+    ...agentPeerOps(state, peer, name),
+    ...rest,
+  ];
+  await permitFirst(context, ops, () => requireFreeName(state, peer, name));
+  return ops;
 }
 
 function requireFreeName({ peers }: NetworkState, { uid }: PeerRecord, name: string): void {

@@ -144,7 +144,7 @@ const TEXTS: Readonly<Record<string, (at: Place) => string>> = {
   publicKey: ({ draw }) => keyOf(draw.int(2 ** 30)),
   slug: ({ draw }) => `space-${draw.int(5)}`,
   namespace: ({ draw }) => `space-${draw.int(5)}`,
-  network: ({ draw, pools }) => draw.pick(pools.names['network'] ?? []),
+  network: ({ draw, pools }) => draw.pick(orNone(pools.names['network'])),
   cidr: ({ draw }) => draw.pick(['10.96.0.0/28', '10.96.0.0/16', '10.98.0.0/24', '203.0.113.0/24']),
   ttl: ({ draw }) => draw.pick(DURATIONS),
   expiry: ({ draw }) => draw.pick(DURATIONS),
@@ -243,7 +243,7 @@ function policySpec(at: Place): Record<string, unknown> {
     ...(side < 2 && { ingress: rulesFor('from')(at) }),
     ...(side > 0 && side < 3 && { egress: rulesFor('to')(at) }),
     ...(draw.chance(0.1) && { expiresAt: new Date(at.pools.now + 600_000).toISOString() }),
-    ...(draw.chance(0.1) && { network: draw.pick(at.pools.names['network'] ?? []) }),
+    ...(draw.chance(0.1) && { network: draw.pick(orNone(at.pools.names['network'])) }),
   };
 }
 
@@ -288,7 +288,7 @@ function changeFor(at: Place): unknown {
 function resourceSpec(resource: string, at: Place): unknown {
   if (resource === 'MeshPolicy') return policySpec(at);
   if (resource === 'MeshNetwork') return networkSpec(at);
-  const network = at.draw.pick(at.pools.names['network'] ?? []);
+  const network = at.draw.pick(orNone(at.pools.names['network']));
   return { labels: labelsFor(at), ...(at.draw.chance(0.2) && { network }) };
 }
 

@@ -175,10 +175,12 @@ export class ControlLink {
     }
   }
 
-  /** Whether the control plane knows this node by its next token. Until it does, nothing of the present one is given up. */
+  /**
+   * Whether the control plane knows this node by its next token, or by the one that came in use since the one that was refused.
+   * Until it does, nothing of the present one is given up.
+   */
   async #askAsNext(): Promise<'taken' | 'refused' | 'away'> {
-    const { server, nextDeviceToken } = this.#config;
-    if (nextDeviceToken === undefined) return 'refused';
+    const { server, deviceToken, nextDeviceToken = deviceToken } = this.#config;
     try {
       await new PlaneApi(server, nextDeviceToken, this.#ending.signal).graph();
       return 'taken';
@@ -342,8 +344,8 @@ export class ControlLink {
     if (error instanceof PlaneRefusal && error.code === 'unauthenticated') {
       const asNext = await this.#askAsNext();
       if (asNext === 'taken') {
-        this.#takeNext();
-        this.#options.log.info({}, 'the control plane took the next key of this node, and its answer was lost');
+        if (this.#takeNext())
+          this.#options.log.info({}, 'the control plane took the next key of this node, and its answer was lost');
         this.#pulse.soon(0);
       }
       if (asNext !== 'refused') return 'away';

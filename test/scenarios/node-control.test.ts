@@ -241,6 +241,44 @@ test('the key of a running node is exchanged, and the graph goes on with the new
   await node.until(() => lists(node.peers(), ['b']));
 });
 
+test('a refusal of the token that a node had when it asked says nothing of the one that it has by then', async () => {
+  const { harness, place, busUrl } = await planeWithBus();
+  await using _ = harness;
+  const config = await joined(harness, place, 'a', busUrl);
+  const asked = Promise.withResolvers<void>();
+  const rotated = Promise.withResolvers<void>();
+  let holds = false;
+  // On its way when the key changes, at the control plane after it.
+  const late = createHttpServer(async (request, response) => {
+    const { method = '', url = '', headers } = request;
+    const body = Buffer.concat(await request.toArray());
+    if (holds && url.endsWith('/self/graph')) {
+      holds = false;
+      asked.resolve();
+      await rotated.promise;
+    }
+    const init = { method, headers: headers as Record<string, string>, ...(body.length > 0 && { body }) };
+    const answer = await fetch(`${harness.url}${url}`, init).catch(() => undefined);
+    if (!answer) return response.destroy();
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+    response.end(await answer.text());
+  });
+  await once(late.listen(0, '127.0.0.1'), 'listening');
+  running.push({ stop: async () => late.closeAllConnections() }, { stop: async () => void late.close() });
+  const node = linkOf({ ...config, server: `http://127.0.0.1:${(late.address() as AddressInfo).port}` });
+  await node.link.start();
+  await node.until(() => node.standings.at(-1) === 'ready');
+  holds = true;
+  node.link.check('a test');
+  await asked.promise;
+  await node.link.rotateKey();
+  rotated.resolve();
+  await joined(harness, place, 'b', busUrl);
+  await node.until(() => lists(node.peers(), ['b']));
+  await expect.poll(() => node.link.status.trouble).toBe('');
+  expect(node.standings).toEqual(['ready']);
+});
+
 test('a node whose answer to a new key was lost goes on as the same peer, at once or when it starts again', async () => {
   const { harness, place, busUrl } = await planeWithBus({ env: { MESH_SIGNALING_AUTH: 'token' } });
   await using _ = harness;

@@ -1,4 +1,4 @@
-import type { Kind, RecordDraft, RecordKey, StoredRecord } from './record.ts';
+import type { Kind, RecordDraft, RecordGroup, RecordKey, StoredRecord } from './record.ts';
 
 /** What core needs from outside. Edges implement these; core never imports an edge. */
 
@@ -73,11 +73,11 @@ export interface Fence {
 }
 
 /**
- * All records of some kinds as they were at a revision. StoreError `changed` where one was written since, or deleted, if
+ * All records of some groups as they were at a revision. StoreError `changed` where one was written since, or deleted, if
  * history is kept of it: what was concluded from them need not be so any more.
  */
 export interface Basis {
-  readonly kinds: readonly Kind[];
+  readonly groups: readonly RecordGroup[];
   readonly revision: number;
 }
 

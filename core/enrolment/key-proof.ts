@@ -1,11 +1,21 @@
 import { invalidInput, MeshError } from '../base/errors.ts';
+import type { Op } from '../base/ports.ts';
+import { draftOf } from '../base/record.ts';
 import { isProofOf } from '../model/public-key.ts';
+import type { PeerRecord } from '../model/resources.ts';
+import { changedItself } from '../peers/changed-itself.ts';
 import type { NetworkServices } from '../state/services.ts';
 
 /** A public key that a device wants to go by. */
 export interface KeyClaim {
   readonly publicKey: string;
   readonly proof?: string | undefined;
+}
+
+/** The same, after its proof was looked at. */
+export interface ClaimedKey {
+  readonly publicKey: string;
+  readonly isProven: boolean;
 }
 
 /**
@@ -31,6 +41,13 @@ export function checkProof(
   );
 }
 
+/** What a device writes that proves the key that it has: from now on it has to prove it again. @throws MeshError `rate_limited` */
+export function provenOps(peer: PeerRecord, isProven: boolean, now: number): Op[] {
+  if (!isProven || peer.status.proven) return [];
+  const record = { ...draftOf(peer), status: { ...changedItself(peer.status, now), proven: true } };
+  return [{ op: 'update', record, revision: peer.revision }];
+}
+
 /**
  * Whether a device may have a key that none of its workspace has.
  *
@@ -39,7 +56,7 @@ export function checkProof(
 export async function requireNewKey(
   services: Pick<NetworkServices, 'store' | 'keys' | 'clock' | 'keyAllowance'>,
   workspace: string,
-  { publicKey, isProven }: { readonly publicKey: string; readonly isProven: boolean },
+  { publicKey, isProven }: ClaimedKey,
 ): Promise<void> {
   services.keyAllowance?.requireRoom(workspace, services.clock.now());
   if (!isProven) await requireUnheld(services, publicKey);

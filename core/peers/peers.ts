@@ -18,6 +18,7 @@ import { tokenName } from '../model/token-record.ts';
 import { findPeer } from '../state/find-peer.ts';
 import type { NetworkServices, PeerCall, PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
+import { changedItself } from './changed-itself.ts';
 import { presenceOp } from './presence.ts';
 
 /** Lets a pending or revoked peer in: it gets its address and, from then on, its graph. */
@@ -69,16 +70,28 @@ export function adopted(peer: PeerRecord): RecordDraft<'MeshPeer'> | undefined {
 
 /** Gives a peer another name. Its id, key, address and labels stay. @throws MeshError `conflict` when it is taken */
 export function renamePeer(context: PeerCall, id: string, asked: string): Promise<PeerRecord> {
+  return rename(context, id, asked, ({ status }) => status);
+}
+
+/** As {@link renamePeer}, by the device itself. @throws MeshError `rate_limited` too */
+export function renameOwnPeer(context: PeerCall, id: string, asked: string): Promise<PeerRecord> {
+  return rename(context, id, asked, ({ status }) => changedItself(status, context.services.clock.now()));
+}
+
+function rename(
+  context: PeerCall,
+  id: string,
+  asked: string,
+  statusOf: (peer: PeerRecord) => PeerRecord['status'],
+): Promise<PeerRecord> {
   const name = peerNameOf(asked);
   return change(context, id, async (state, peer) => {
-    const spec = { ...peer.spec, displayName: asked };
-    if (name === peer.name) {
-      if (peer.spec.displayName === asked) return { peer, ops: [] };
-      return { peer, ops: [update(peer, { ...draftOf(peer), spec })], reason: `renamed device ${name}` };
-    }
+    if (name === peer.name && peer.spec.displayName === asked) return { peer, ops: [] };
+    const draft = { ...draftOf(peer), spec: { ...peer.spec, displayName: asked }, status: statusOf(peer) };
+    if (name === peer.name) return { peer, ops: [update(peer, draft)], reason: `renamed device ${name}` };
     const ops: Op[] = [
       { op: 'delete', key: { kind: 'MeshPeer', name: peer.name }, revision: peer.revision },
-      { op: 'create', record: { ...draftOf(peer), name, spec } },
+      { op: 'create', record: { ...draft, name } },
       ...renamedPresence(state, peer, name),
       ...agentPeerOps(state, peer, name),
     ];

@@ -5,7 +5,7 @@ import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
 import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
-import { isRefusal } from './refusal.ts';
+import { isRefusal, reasonOf } from './refusal.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
 
@@ -124,9 +124,8 @@ async function markFailed(
   await serialised(store, workspace, async () => {
     const now = await store.get(workspace, { kind: 'Workflow', name });
     if (!now || !(now.revision === revision || (isOwn && now.status.state === 'executed'))) return;
-    const reason = error instanceof MeshError ? `${error.code}: ${error.message}` : String(error);
     const context = { ...because, reason: `workflow ${name} failed` };
-    await store.commit(workspace, [statusOp(now, { state: 'failed', error: reason })], context);
+    await store.commit(workspace, [statusOp(now, { state: 'failed', error: reasonOf(error) })], context);
   });
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StoreError } from '../base/ports.ts';
+import { StoreError } from './ports.ts';
 import { fromStore } from './store-problems.ts';
 
 test('of a store that does not answer nothing is claimed of what was to be written, and it is said when to ask again', () => {

@@ -1,6 +1,6 @@
-import { MeshError } from '../base/errors.ts';
-import type { StoreError, StoreErrorCode } from '../base/ports.ts';
-import type { Kind } from '../base/record.ts';
+import { MeshError } from './errors.ts';
+import type { StoreError, StoreErrorCode } from './ports.ts';
+import type { Kind } from './record.ts';
 
 /** When it may be over: an election takes some seconds. */
 const SOON = { retryAfterSeconds: 5 };

@@ -253,6 +253,8 @@ export interface Store {
    * the call, by whatever process. Fails with `unavailable` where that cannot be known.
    */
   caughtUp(workspaces: readonly string[]): Promise<void>;
+  /** Workspaces of which `onCommit` could not be told the last time that somebody else wrote in them: their log is damaged. */
+  damaged(): readonly string[];
   record(workspace: string, events: readonly (SecurityEvent & { readonly requestId?: string })[]): Promise<void>;
   audit(workspace: string, query: AuditQuery): Promise<readonly AuditEntry[]>;
   /** The same log, as others verify it. */

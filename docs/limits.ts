@@ -120,7 +120,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     [
       'Devices deleted, revoked or given another key within an hour before new keys wait, on servers of your own that know nodes by a key',
       LOST_PLACES_AN_HOUR,
-      '',
+      'and half for new keys of agents',
     ],
     ['Time between two changes that a device makes to its own name or key', OWN_REST_MS / 1_000, 'seconds'],
     ['Quarantine of a freed address while others are free', ADDRESS_QUARANTINE_MS / 1_000, 'seconds'],

@@ -49,7 +49,14 @@ function memoryOfLeases(): LeaseStore {
 
 /** A plane on them, and what befalls it. */
 function planeOn(shared: LeaseStore, self: string) {
-  const fault = { isAway: false, hangs: false, cannotRead: false, readsForMs: 0, damaged: [] as string[], found: [] as string[] };
+  const fault = {
+    isAway: false,
+    hangs: false,
+    cannotRead: false,
+    readsForMs: 0,
+    damaged: [] as string[],
+    found: [] as string[],
+  };
   const asked = async <T>(answer: () => Promise<T>): Promise<T> => {
     if (fault.isAway) throw new StoreError('unavailable', 'no primary');
     if (fault.hangs) return new Promise(() => {});

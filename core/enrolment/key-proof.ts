@@ -51,14 +51,16 @@ export function provenOps(peer: PeerRecord, isProven: boolean, now: number): Op[
 /**
  * Whether a device may have a key that none of its workspace has.
  *
+ * @param isAgents whether it is the device of an agent, or one that came with a token of an agent
  * @throws MeshError `rate_limited` where its workspace has used up keys too fast, `conflict` for a key that somebody may hold.
  */
 export async function requireNewKey(
   services: Pick<NetworkServices, 'store' | 'keys' | 'clock' | 'keyAllowance'>,
   workspace: string,
   { publicKey, isProven }: ClaimedKey,
+  isAgents: boolean,
 ): Promise<void> {
-  services.keyAllowance?.requireRoom(workspace, services.clock.now());
+  services.keyAllowance?.requireRoom(workspace, services.clock.now(), { isAgents });
   if (!isProven) await requireUnheld(services, publicKey);
 }
 

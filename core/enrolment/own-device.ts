@@ -135,7 +135,8 @@ export async function rotateKey(
     const now = services.clock.now();
     const key = { publicKey, isProven };
     const ops = holder ? provenOps(peer, isProven, now) : [keyOp(peer, key, now)];
-    if (!holder) await requireNewKey(services, workspace, key);
+    const { agentRef, delegatedBy } = peer.spec;
+    if (!holder) await requireNewKey(services, workspace, key, (agentRef ?? delegatedBy) !== undefined);
     const owned = { name: peer.name, owner: peer.uid, createdBy: caller?.subject ?? '' };
     const token = await renewToken(services.store, workspace, 'dev', owned, claim.deviceToken);
     const commit = commitContext(context, `rotated the key of ${peer.name}`);

@@ -78,7 +78,8 @@ export async function registerDevice(context: DeviceCall, request: DeviceRequest
       const detail = `A device ${name} is registered already: choose another name, such as ${suggestedName}.`;
       throw new MeshError('conflict', detail, { suggestedName });
     }
-    await requireNewKey(services, workspace, { publicKey: request.publicKey, isProven });
+    const isAgents = token.spec.kind === 'dlg' || token.spec.issuedBy !== undefined;
+    await requireNewKey(services, workspace, { publicKey: request.publicKey, isProven }, isAgents);
     return create(context, state, token, { ...request, name, displayName, isProven });
   });
 }

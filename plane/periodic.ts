@@ -3,13 +3,16 @@ import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { eachLed, LEADS_ALL, type Leading, whereLed } from '../core/base/leading.ts';
 import type { Commit } from '../core/base/ports.ts';
 import type { Kind } from '../core/base/record.ts';
+import { isOfKind } from '../core/base/written.ts';
 import type { ServiceGate } from '../core/call/gate.ts';
 import { removeOldAssessments } from '../core/compliance/assessments.ts';
 import { removeOldReviews, tellDueReviews } from '../core/compliance/reviews/reminders.ts';
 import { assessScheduled } from '../core/compliance/scheduled.ts';
 import { enforceRetention } from '../core/history/retention.ts';
 import { takeScheduled } from '../core/history/scheduled.ts';
+import { emptyIfGone } from '../core/identity/empty-workspace.ts';
 import { endAgents, nextAgentEnd, overdue } from '../core/identity/end-agents.ts';
+import { finishAllLeaving } from '../core/identity/leave.ts';
 import { endOrphans } from '../core/identity/offboard.ts';
 import { removeSpentTokens } from '../core/identity/remove-spent-tokens.ts';
 import { networkJobs } from '../core/peers/jobs.ts';
@@ -40,6 +43,10 @@ export function buildJobs(
   return [
     expireAgents(services, inEach),
     endOrphanedAgents(inEach),
+    finishLeavingAccounts(services, leading),
+    every('empty workspaces that are gone', HOUR_MS, services, () =>
+      inEach((workspace, led) => emptyIfGone(led, workspace)),
+    ),
     ...networkJobs(services, leading),
     every('record presence', PRESENCE_MS, services, async () => {
       await inEach((workspace, led) => recordPresence(led, workspace));
@@ -100,6 +107,15 @@ function endOrphanedAgents(inEach: InEach): Job {
       });
       return undefined;
     },
+  };
+}
+
+/** Ends what accounts leave that were disabled or are to be deleted, where the call that decided it was cut short. */
+function finishLeavingAccounts(services: Services, leading: Leading): Job {
+  return {
+    name: 'finish what people leave',
+    wakeOn: (commit) => commit.changes.some((change) => isOfKind(change, 'Account') && change.record.spec.leaving),
+    run: () => whereLed(leading, services, SYSTEM_WORKSPACE, finishAllLeaving),
   };
 }
 

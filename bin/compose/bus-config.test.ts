@@ -36,6 +36,35 @@ test('each server gets its configuration, all the same accounts, and the control
   }
 });
 
+test('those of one host have ports and folders apart, and each knows the route to every other', () => {
+  made(['n1.example.net:4222', 'n1.example.net:4223', 'n1.example.net:4224', 'n2.example.net']);
+  const configs = [1, 2, 3, 4].map((n) => text(`server-${n}.conf`));
+  const ofEach = (what: RegExp) => configs.map((config) => what.exec(config)?.[1]);
+  expect(ofEach(/^listen: "0\.0\.0\.0:(\d+)"/m)).toEqual(['4222', '4223', '4224', '4222']);
+  expect(ofEach(/^ {2}listen: "0\.0\.0\.0:(\d+)"/m)).toEqual(['6222', '6223', '6224', '6222']);
+  expect(ofEach(/dir: "([^"]+)"/)).toEqual([
+    '/var/lib/nats/accounts',
+    '/var/lib/nats/accounts-2',
+    '/var/lib/nats/accounts-3',
+    '/var/lib/nats/accounts',
+  ]);
+  for (const config of configs)
+    expect([...config.matchAll(/@(\S+)"/g)].map(([, place]) => place)).toEqual([
+      'n1.example.net:6222',
+      'n1.example.net:6223',
+      'n1.example.net:6224',
+      'n2.example.net:6222',
+    ]);
+});
+
+test.each([[['a', 'a:4222']], [['a:4223', 'a:4223']]])(
+  '%s is refused: two servers would listen at one place',
+  (servers) => {
+    expect(() => made(servers)).toThrow(/a:422[23] is named twice: give each server of one host another port/);
+    expect(readdirSync(directory)).toEqual([]);
+  },
+);
+
 test('keys that are there already are not replaced: other ones would shut out all nodes', () => {
   made(['a']);
   const before = text('mesh-bus.json');

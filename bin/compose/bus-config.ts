@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { formatHostPort, parseHostPort } from '../../net/host-port.ts';
+import { formatHostPort, type HostPort, parseHostPort } from '../../net/host-port.ts';
 import { DEFAULT_LIMITS } from '../../net/nats/limits.ts';
 import { makeBusKeys } from './bus-keys.ts';
 
@@ -21,14 +21,10 @@ const ROUTE_PORT = 6_222;
  * control plane, and the key of the operator, which nothing needs again.
  *
  * @returns what to do with them, for people
- * @throws Error where a server is no host, or the directory holds such keys already
+ * @throws Error where a server is no host or named twice, or the directory holds such keys already
  */
 export function writeBusConfig({ directory, servers, now }: BusConfigOptions): string {
-  const places = servers.map((server) => {
-    const place = parseHostPort(server) ?? parseHostPort(`${server}:${CLIENT_PORT}`);
-    if (place) return place;
-    throw new Error(`${server} is no server: give its host, or <host>:<port>`);
-  });
+  const places = placesOf(servers);
   const keysFile = path.join(directory, 'mesh-bus.json');
   if (existsSync(keysFile)) {
     throw new Error(
@@ -44,17 +40,7 @@ export function writeBusConfig({ directory, servers, now }: BusConfigOptions): s
     chmodSync(file, 0o600);
   };
   write('accounts.conf', accounts);
-  for (const [n, { port }] of places.entries()) {
-    write(
-      `server-${n + 1}.conf`,
-      serverConfig(
-        n + 1,
-        port,
-        places.map(({ host }) => host),
-        routes,
-      ),
-    );
-  }
+  for (const place of places) write(`server-${place.n}.conf`, serverConfig(place, places, routes));
   write('operator.seed', operator);
   // Last: with it the directory is whole.
   write('mesh-bus.json', keys);
@@ -62,8 +48,8 @@ export function writeBusConfig({ directory, servers, now }: BusConfigOptions): s
   return [
     `Written to ${directory}:`,
     ...places.map(
-      ({ host }, n) =>
-        `  server-${n + 1}.conf, accounts.conf  to ${host} as /etc/nats/, with certificate and key as /etc/nats/tls.crt and tls.key; then: nats-server -c /etc/nats/server-${n + 1}.conf`,
+      ({ n, host }) =>
+        `  server-${n}.conf, accounts.conf  to ${host} as /etc/nats/, with certificate and key as /etc/nats/tls.crt and tls.key; then: nats-server -c /etc/nats/server-${n}.conf`,
     ),
     '  mesh-bus.json                  to each control plane, for its user alone',
     '  operator.seed                  away from all of them: it is needed only to change the operator',
@@ -75,16 +61,42 @@ export function writeBusConfig({ directory, servers, now }: BusConfigOptions): s
   ].join('\n');
 }
 
-function serverConfig(n: number, port: number, hosts: readonly string[], password: string): string {
-  const routes = hosts.map((host) => `    "nats://mesh:${password}@${formatHostPort(host, ROUTE_PORT)}"`);
+interface ServerPlace extends HostPort {
+  /** From 1, of all. */
+  readonly n: number;
+  /** From 0, of those of its host. */
+  readonly nthOfHost: number;
+}
+
+/** @throws Error where one is no server, or two would listen at one place */
+function placesOf(servers: readonly string[]): readonly ServerPlace[] {
+  const places: ServerPlace[] = [];
+  for (const server of servers) {
+    const place = parseHostPort(server) ?? parseHostPort(`${server}:${CLIENT_PORT}`);
+    if (!place) throw new Error(`${server} is no server: give its host, or <host>:<port>`);
+    const { host, port } = place;
+    const ofHost = places.filter((other) => other.host === host);
+    if (ofHost.some((other) => other.port === port)) {
+      throw new Error(`${formatHostPort(host, port)} is named twice: give each server of one host another port`);
+    }
+    places.push({ host, port, n: places.length + 1, nthOfHost: ofHost.length });
+  }
+  return places;
+}
+
+function serverConfig(own: ServerPlace, all: readonly ServerPlace[], password: string): string {
+  const { n, host, port, nthOfHost } = own;
+  const routeTo = (to: ServerPlace) => formatHostPort(to.host, ROUTE_PORT + to.nthOfHost);
+  const routes = all.map((to) => `    "nats://mesh:${password}@${routeTo(to)}"`);
+  const folder = nthOfHost === 0 ? 'accounts' : `accounts-${nthOfHost + 1}`;
   const cluster =
-    hosts.length === 1
+    all.length === 1
       ? []
       : [
           '# Between the servers: let nobody else reach this port.',
           'cluster {',
           '  name: mesh',
-          `  listen: "0.0.0.0:${ROUTE_PORT}"`,
+          `  listen: "0.0.0.0:${ROUTE_PORT + nthOfHost}"`,
           `  authorization { user: mesh, password: "${password}" }`,
           '  routes: [',
           ...routes,
@@ -97,7 +109,7 @@ function serverConfig(n: number, port: number, hosts: readonly string[], passwor
     '# Of all clients together. Nothing here bounds those of one node: a firewall does (docs/bus.md#connections-of-one-node).',
     `max_connections: ${DEFAULT_LIMITS.maxConnections}`,
     '# What the others tell clients of it: its certificate has to have this name.',
-    `client_advertise: "${formatHostPort(hosts[n - 1] ?? '', port)}"`,
+    `client_advertise: "${formatHostPort(host, port)}"`,
     '# Without TLS take this block away, and write nats:// in MESH_BUS_URL.',
     'tls {',
     '  cert_file: "/etc/nats/tls.crt"',
@@ -105,7 +117,7 @@ function serverConfig(n: number, port: number, hosts: readonly string[], passwor
     '}',
     ...cluster,
     '# Where it keeps who was revoked; to be writable by its user.',
-    'resolver: { type: full, dir: "/var/lib/nats/accounts", interval: "1m" }',
+    `resolver: { type: full, dir: "/var/lib/nats/${folder}", interval: "1m" }`,
     'include "accounts.conf"',
     '',
   ].join('\n');

@@ -15,6 +15,7 @@ import { startBusRevocations } from '../../plane/bus-revocations.ts';
 import type { Leadership } from '../../plane/leadership.ts';
 import type { BusKeys, BusUser } from './bus-keys.ts';
 import type { ExternalBusEnvironment } from './bus-place.ts';
+import { watchServers } from './bus-servers.ts';
 import type { Probe } from './probes.ts';
 import { externalBusMetrics, revocationMetrics } from './wire-metrics.ts';
 import type { Running } from './wire-parts.ts';
@@ -27,10 +28,11 @@ export function startExternalBus(
   log: Log,
 ): Omit<Running, 'address'> & { readonly bus: ExternalBus } {
   let trouble = 'connecting';
+  const signIn = busSignIn(place, env, busKeys);
   const bus = new ExternalBus({
     place,
     mode: env.MESH_SIGNALING_AUTH === 'token' ? 'token' : 'open',
-    signIn: busSignIn(place, env, busKeys),
+    signIn,
     onTrouble(error) {
       const reason = error instanceof Error ? error.message : 'the server closed the connection';
       // An outage is said once, not at every attempt.
@@ -41,23 +43,31 @@ export function startExternalBus(
       trouble = reason;
     },
   });
+  const servers = watchServers({ place, signIn }, () => bus.server, log);
   bus.onChange(({ kind }) => {
     if (kind !== 'up') return;
     trouble = '';
+    servers.lookNow();
     log.info({ server: bus.server }, 'connected to the bus: nodes are sent whole graphs');
   });
   bus.start();
   return {
     bus,
     name: 'bus',
-    check: () => probe(bus, () => trouble),
+    check: () => probe(bus, { trouble: () => trouble, away: servers.problems }),
     metrics: async () => externalBusMetrics(bus),
-    stop: () => bus.stop(),
+    stop() {
+      servers.stop();
+      return bus.stop();
+    },
   };
 }
 
 /** One that is away is a degraded state of this process, not its end: the API serves nodes too. */
-async function probe(bus: Pick<ExternalBus, 'isUp' | 'roundTrip' | 'server'>, trouble: () => string): Promise<Probe> {
+async function probe(
+  bus: Pick<ExternalBus, 'isUp' | 'roundTrip' | 'server'>,
+  { trouble, away }: { readonly trouble: () => string; readonly away: () => readonly string[] },
+): Promise<Probe> {
   const isAway = (why: string): Probe => ({
     state: 'degraded',
     detail: `The bus at MESH_BUS_URL is not reached (${why}): nodes hear of changes late, by the API. It is tried again.`,
@@ -65,7 +75,13 @@ async function probe(bus: Pick<ExternalBus, 'isUp' | 'roundTrip' | 'server'>, tr
   if (!bus.isUp) return isAway(trouble());
   try {
     await bus.roundTrip();
-    return { state: 'ok', detail: `${bus.server} answers` };
+    const servers = away();
+    if (servers.length === 0) return { state: 'ok', detail: `${bus.server} answers` };
+    const said = `Servers of MESH_BUS_URL do not let this control plane in: ${servers.join(', ')}`;
+    return {
+      state: 'degraded',
+      detail: `${said}. ${bus.server} carries the bus: start the others, or name the right ones.`,
+    };
   } catch (error) {
     return isAway((error as Error).message);
   }

@@ -39,9 +39,9 @@ export async function startMeshd(
 function requireMode({ env, configDir }: Config, standalone: boolean): void {
   const servesStore = isServed(storeUrl({ env, configDir }));
   const problems: string[] = [];
-  if (env.MESH_KEYS_FILE !== undefined && !servesStore) {
+  if (standalone && env.MESH_KEYS_FILE !== undefined && !servesStore) {
     problems.push(
-      'MESH_KEYS_FILE: is for control planes that share a store; one with a store of its own keeps credentials.json: leave it out',
+      'MESH_KEYS_FILE: is for control planes that share a store, and MESH_STORE_URL names none: set that to mongodb://<host>:<port>,…/<database>. One with a store of its own keeps its keys in credentials.json: leave MESH_KEYS_FILE out there',
     );
   }
   if (!standalone && !servesStore) {

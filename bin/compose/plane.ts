@@ -54,7 +54,7 @@ import {
 import { buildNarrator, buildPlanner } from './planner.ts';
 import { buildReadiness } from './readiness.ts';
 import { buildServices } from './services.ts';
-import { sharedSettings, shareSettings } from './shared-settings.ts';
+import { requireSettings, sharedSettings, shareSettings } from './shared-settings.ts';
 import { buildStoreCare, type StoreState } from './store-care.ts';
 import { backupMetrics, diskMetrics, measured } from './store-metrics.ts';
 import { storeUrl } from './store-url.ts';
@@ -160,19 +160,19 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     });
     const gate = { ...entrance, isDiskFull: disk.isFull, ...(compute && { compute }) };
     const self = planeName();
+    const besides =
+      shared && !standalone
+        ? {
+            self,
+            settings: sharedSettings(config, { relayToken, busKeys }, keys.controlPrivateKey),
+            cells: shared.cells,
+            planes: () => livingPlanes(store),
+          }
+        : undefined;
+    if (besides) await requireSettings(besides);
     const leadership = shared ? await joinLeadership({ store, log, self, isAlone: standalone }) : leadsAll;
     undo.push(() => leadership.stop());
-    const beside =
-      shared &&
-      !standalone &&
-      (await shareSettings({
-        self,
-        settings: sharedSettings(config, { relayToken, busKeys }, keys.controlPrivateKey),
-        cells: shared.cells,
-        planes: () => livingPlanes(store),
-        clock,
-        log,
-      }));
+    const beside = besides && (await shareSettings({ ...besides, clock, log }));
     undo.push(() => (beside ? beside.stop() : undefined));
     leadershipMetrics(metrics, leadership);
     const wire = await startWire(config, { tls, busKeys }, services, leadership);

@@ -41,10 +41,13 @@ export async function lossRefusal(place: Place, { lines, entries }: Missing): Pr
   return [
     `the database ${file} has less than this installation had, so nothing was started or changed:`,
     ...lines.map((line) => `  - ${line}`),
-    'Put the file back if it is elsewhere (a volume that is not mounted, MESH_STORE_URL), or, what costs least first:',
+    'If it is elsewhere put it back (a volume that is not mounted), or name it (MESH_STORE_URL, for MongoDB too); else, what costs least first:',
     ...(isDearer ? [accept, restore] : [restore, accept]),
   ].join('\n');
 }
+
+const ONE_OF_SEVERAL =
+  ' set MESH_STORE_URL and MESH_KEYS_FILE if this is one of several control planes (docs/cluster.md),';
 
 /**
  * Sessions, nodes and the audit logs rest on the keys: others in their place would shut everyone out without a word.
@@ -57,7 +60,7 @@ export function keyRefusal({ configDir, file }: Place, gone?: Missing): string {
     : `and the database ${file} was written with the keys in it`;
   return [
     `${credentialsFile(configDir)} is not there, ${what}, so nothing was started or changed.`,
-    `Put ${gone ? 'both' : 'it'} back if elsewhere (a volume that is not mounted, --config-dir), or`,
+    `Put ${gone ? 'both' : 'it'} back if elsewhere (a volume that is not mounted, --config-dir),${gone ? ONE_OF_SEVERAL : ''} or`,
     `  restore a backup that was made --with-credentials:  meshd restore FILE --config-dir ${configDir}`,
     `  make new keys, with which every node has to join again:  meshd --standalone --accept-loss --config-dir ${configDir}`,
   ].join('\n');

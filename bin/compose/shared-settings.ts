@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
+import { endProcess } from '../../core/base/end-process.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import type { Secret } from '../../core/base/secret.ts';
 import type { SharedState } from '../../core/base/shared.ts';
@@ -9,6 +10,8 @@ import { type Config, ConfigError } from './config.ts';
 /** How often a control plane tells its settings and looks at those of the others; what is told lasts for a few rounds. */
 const TELL_MS = 2_000;
 const KEPT_MS = 10_000;
+/** Those that were cut off from the store when this one started are back by then, and it is the one that ends. */
+const YOUNG_MS = 30_000;
 
 /** By their names, each as a digest: nobody who reads the database learns a value. */
 export type Digests = Readonly<Record<string, string>>;
@@ -58,8 +61,49 @@ export interface SettingsParts {
   readonly cells: SharedState['cells'];
   /** Those that live, this one too. */
   readonly planes: () => Promise<readonly string[]>;
+}
+
+/** Names of settings, by the control planes that have others there. */
+export type Differences = ReadonlyMap<string, readonly string[]>;
+
+/** Where those that live differ from this one, each with an entry. Nothing is told. */
+export async function differencesFrom({ self, settings, cells, planes }: SettingsParts): Promise<Differences> {
+  const others = (await planes()).filter((plane) => plane !== self);
+  const told = await toldIn(cells).read(others);
+  return new Map([...told].map(([plane, { value }]) => [plane, differences(settings, value)]));
+}
+
+/** Before the others can see this one: they notice nothing of one that is refused. @throws ConfigError as `shareSettings` */
+export async function requireSettings(parts: SettingsParts): Promise<void> {
+  const refused = refusals(await differencesFrom(parts));
+  if (refused.length > 0) throw new ConfigError(refused);
+}
+
+/** What is different in what must not be, for people. */
+export function refusals(different: Differences): string[] {
+  return REFUSED.flatMap((name) => {
+    const planes = [...different].flatMap(([plane, names]) => (names.includes(name) ? [plane] : []));
+    if (planes.length === 0) return [];
+    const [who, those] =
+      planes.length === 1
+        ? [`the control plane ${planes[0]}, which is`, 'that one']
+        : [`the control planes ${planes.join(' and ')}, which are`, 'those'];
+    return `${name}: is not as at ${who} at work on the same database: give all of them the same, or end ${those} first (docs/cluster.md)`;
+  });
+}
+
+/** What is different, for people. */
+export function differencesSaid(different: Differences): string {
+  return [...different]
+    .flatMap(([plane, names]) => (names.length > 0 ? `${names.join(', ')} (${plane})` : []))
+    .join('; ');
+}
+
+interface SharingParts extends SettingsParts {
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn'>;
+  /** One that lives differs in what must not be different, and was not seen at the start. Unless set the process ends. */
+  readonly onRefused?: (error: Error) => void;
 }
 
 /**
@@ -68,27 +112,33 @@ export interface SettingsParts {
  * @returns what is different, as long as it is
  * @throws ConfigError where one that lives differs in what must not be different
  */
-export async function shareSettings({ self, settings, cells, planes, clock, log }: SettingsParts) {
-  const schema = z.record(z.string(), z.string());
-  const told = cells<Digests>('plane-settings', (value) => schema.safeParse(value).data);
+export async function shareSettings({ clock, log, onRefused = endProcess, ...parts }: SharingParts) {
+  const { self, settings } = parts;
+  const told = toldIn(parts.cells);
+  const startedAt = performance.now();
   let found = '';
   let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
 
-  async function look(): Promise<Map<string, readonly string[]>> {
+  async function look(): Promise<Differences> {
     await told.change(self, () => ({
       cell: { value: settings, expiresAt: clock.now() + KEPT_MS },
       result: undefined,
     }));
-    const others = (await planes()).filter((plane) => plane !== self);
-    const cellsOf = await told.read(others);
-    return new Map([...cellsOf].map(([plane, { value }]) => [plane, differences(settings, value)]));
+    return differencesFrom(parts);
+  }
+
+  function tell(different: Differences): void {
+    const before = found;
+    found = differencesSaid(different);
+    if (found !== '' && found !== before) log.warn({ settings: found }, 'another control plane has other settings');
+    const refused = performance.now() - startedAt < YOUNG_MS ? refusals(different) : [];
+    if (refused.length > 0 && !isStopped) onRefused(new ConfigError(refused));
   }
 
   const leave = () => told.change(self, () => ({ cell: undefined, result: undefined }));
   const different = await look();
-  const refused = [...different].flatMap(([plane, names]) =>
-    names.filter((name) => REFUSED.includes(name)).map((name) => refusal(name, plane)),
-  );
+  const refused = refusals(different);
   if (refused.length > 0) {
     await leave();
     throw new ConfigError(refused);
@@ -104,27 +154,23 @@ export async function shareSettings({ self, settings, cells, planes, clock, log 
   };
   again();
 
-  function tell(now: ReadonlyMap<string, readonly string[]>): void {
-    const before = found;
-    found = [...now].flatMap(([plane, names]) => (names.length > 0 ? `${names.join(', ')} (${plane})` : [])).join('; ');
-    if (found !== '' && found !== before) log.warn({ settings: found }, 'another control plane has other settings');
-  }
-
   return {
     /** Undefined where all have the same. */
     problem: () => (found === '' ? undefined : `Another control plane has other settings: ${found}.`),
     async stop(): Promise<void> {
+      isStopped = true;
       clearTimeout(timer);
       await leave().catch(() => undefined);
     },
   };
 }
 
+function toldIn(cells: SharedState['cells']) {
+  const schema = z.record(z.string(), z.string());
+  return cells<Digests>('plane-settings', (value) => schema.safeParse(value).data);
+}
+
 /** Names that one of another version does not tell are not compared. */
 function differences(own: Digests, other: Digests): string[] {
   return Object.keys(own).filter((name) => other[name] !== undefined && other[name] !== own[name]);
-}
-
-function refusal(name: string, plane: string): string {
-  return `${name}: is not as at the control plane ${plane}, which is at work on the same database: give all of them the same, or end that one first (docs/cluster.md)`;
 }

@@ -126,7 +126,9 @@ function judgingStore(
     if (!context.isApproved) await store.permit(workspace, ops, context.requestId);
     const writes = await writesIn(store, workspace, ops);
     const asked: Asked = { workspace, writes, caller, requestId: context.requestId };
-    const [need, judgedOn] = await needOf(services, asked, isPlan(context, approved));
+    const [need, judgedOn] = isFollowUp(context, caller)
+      ? NO_NEED
+      : await needOf(services, asked, isPlan(context, approved));
     // A workflow is what approval is: its execution was approved, by a person or by the settings of the workspace.
     const isWorkflow = context.approval !== undefined && (caller.kind !== 'agent' || need?.isDecision === true);
     if (need && !isWorkflow) requireApproved(need, approved);
@@ -151,6 +153,11 @@ function judgingStore(
 
 /** Of an agent and its sub-agents, and of a device. */
 const MAY_WAIT = 128;
+
+/** What an agent writes is within its authority each time. */
+function isFollowUp({ isDecided }: CommitContext, { kind }: Caller): boolean {
+  return isDecided === true && kind !== 'agent';
+}
 
 /** Whose writes wait together: those of a root agent with all below it. Many devices come with one join token at once. */
 function writerOf({ kind, id, line }: Caller): Writer {
@@ -205,6 +212,8 @@ async function needOf(
   const reasons = [...controls.reasons, ...(concerned.length > 0 ? decisions : [])];
   return [{ ...common, workspaces, reasons, rows: [], isDecision: true }, basis];
 }
+
+const NO_NEED: Awaited<ReturnType<typeof needOf>> = [undefined, undefined];
 
 /** Whether it carries a plan out, which is judged with what it does to controls until its commit. */
 function isPlan({ approval }: CommitContext, approved: Approved | undefined): boolean {

@@ -21,6 +21,8 @@ export interface AccountSpec {
   readonly epoch: number;
   /** Uid of the account that takes over its agents, once it is disabled. */
   readonly successor?: string;
+  /** It was disabled, or is to be deleted, and what hangs on it has not all ended yet (core/identity/leave.ts). */
+  readonly leaving?: Leaving;
   /** Milliseconds; absent for a password that an older version stored. */
   readonly passwordChangedAt?: number;
   /** Hashes of passwords before the current one, newest first. */
@@ -32,6 +34,13 @@ export interface AccountSpec {
   readonly enrolment?: OtpEnrolment;
   /** Sessions carry it: raising it ends those made before, and no API token. */
   readonly factorEpoch?: number;
+}
+
+export interface Leaving {
+  /** What becomes of the account once the rest has ended. */
+  readonly to: 'disabled' | 'deleted';
+  /** When that was decided, milliseconds. */
+  readonly since: number;
 }
 
 /** What makes one-time codes, and what stands in for it. */

@@ -15,7 +15,8 @@ export type NewWorkspace = Omit<WorkspaceSpec, 'settings'>;
  * Creates a workspace, its default network and the membership of its creator, or nothing.
  *
  * The two partitions cannot be written in one commit. What is in the new partition counts only once the workspace is in
- * the directory, so that goes last; when it is refused, the partition is emptied again.
+ * the directory, so that goes last; when it is refused, the partition is emptied again, and after a crash by
+ * `emptyIfGone`.
  */
 export async function addWorkspace(workspace: NewWorkspace, context: StoreCall): Promise<WorkspaceRecord> {
   const { store } = context.services;

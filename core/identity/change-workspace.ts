@@ -1,7 +1,7 @@
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import { draftOf, type StoredRecord } from '../base/record.ts';
+import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import { writtenRecord } from '../base/written.ts';
 import {
@@ -10,7 +10,8 @@ import {
   type WorkspaceSettings,
   workspaceById,
 } from '../model/workspaces.ts';
-import type { StoreCall } from '../state/services.ts';
+import type { PeerCall, StoreCall } from '../state/services.ts';
+import { emptyWorkspace } from './empty-workspace.ts';
 
 /** Absent fields stay; null unsets. */
 export interface WorkspacePatch {
@@ -54,11 +55,11 @@ export async function updateWorkspace(
 }
 
 /**
- * Deletes a workspace that has no peers. Its memberships, tokens, reviews and webhooks go with it; its history stays until retention.
+ * Deletes a workspace that has no peers. All that is in it goes with it; its history stays until retention.
  *
  * @throws MeshError `conflict` while it has peers.
  */
-export async function deleteWorkspace(context: StoreCall): Promise<void> {
+export async function deleteWorkspace(context: PeerCall): Promise<void> {
   requireSession(context.caller);
   const { services, workspace: id } = context;
   const { store } = services;
@@ -70,11 +71,7 @@ export async function deleteWorkspace(context: StoreCall): Promise<void> {
   const commit = commitContext(context, `deleted workspace ${workspace.name}`);
   const key = { kind: 'Workspace', name: workspace.name } as const;
   await store.commit(SYSTEM_WORKSPACE, [{ op: 'delete', key, revision: workspace.revision }], commit);
-  const left: StoredRecord[] = [];
-  for (const kind of ['Member', 'Token', 'Review', 'ReviewPage', 'ReviewDue', 'Webhook', 'WebhookDelivery'] as const)
-    left.push(...(await store.list(id, kind)).items);
-  const ops = left.map(({ kind, name }) => ({ op: 'delete', key: { kind, name } }) as const);
-  if (ops.length > 0) await store.commit(id, ops, commit);
+  await emptyWorkspace(services, id, commit);
 }
 
 function patched<T extends object>(old: T, patch: Patch<T>): Partial<T> {

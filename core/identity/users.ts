@@ -2,13 +2,14 @@ import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
-import type { Op } from '../base/ports.ts';
+import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import { writtenRecord } from '../base/written.ts';
 import type { NetworkServices, PeerCall, PeerServices, StoreCall } from '../state/services.ts';
 import { type AccountRecord, type AccountRole, type AccountSpec, accountDraft, findAccount } from './accounts.ts';
-import { endOrphans, leavingOps, requireOther } from './offboard.ts';
+import { finishLeaving } from './leave.ts';
+import { requireOther } from './offboard.ts';
 import { requireGoodPassword, withPassword } from './password-rules.ts';
 import { hashPassword } from './passwords.ts';
 
@@ -55,7 +56,7 @@ export interface UserPatch {
  */
 export async function updateUser(username: string, patch: UserPatch, context: UserCall): Promise<AccountRecord> {
   const caller = requireSession(context.caller);
-  const account = await requireAccount(username, context);
+  const account = await requireSettled(username, context);
   if (patch.password !== undefined && account.uid === caller.id) {
     // Whoever got hold of a session is not to take the account over with it.
     throw new MeshError(
@@ -67,13 +68,16 @@ export async function updateUser(username: string, patch: UserPatch, context: Us
   const ends = patch.password !== undefined || role !== account.spec.role || disabled !== account.spec.disabled;
   const epoch = account.spec.epoch + (ends ? 1 : 0);
   const { successor: _, ...kept } = await withInitialPassword(patch.password, account, context);
-  const spec = { ...kept, displayName, role, disabled, epoch };
+  const isLeaving = disabled && !account.spec.disabled;
+  const leaving = { to: 'disabled', since: context.services.clock.now() } as const;
+  const spec: AccountSpec = { ...kept, displayName, role, disabled, epoch, ...(isLeaving && { leaving }) };
   const guards = isAdmin(account) && (role !== 'platform_admin' || disabled) ? await otherAdmin(account, context) : [];
   const ops: Op[] = [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }, ...guards];
   const commit = commitContext(context, `changed account ${account.name}`);
   const done = await context.services.store.commit(SYSTEM_WORKSPACE, ops, commit);
-  if (disabled && !account.spec.disabled) await leaveEverywhere(account, context);
-  return writtenRecord(done, account);
+  const written = writtenRecord(done, account);
+  if (isLeaving) await finishLeaving(context.services, written, leftContext(written, context));
+  return written;
 }
 
 /**
@@ -82,7 +86,7 @@ export async function updateUser(username: string, patch: UserPatch, context: Us
  */
 export async function deleteUser(username: string, successor: string | undefined, context: PeerCall): Promise<void> {
   const caller = requireSession(context.caller);
-  const { store } = context.services;
+  const { store, clock } = context.services;
   const account = await requireAccount(username, context);
   if (account.uid === caller.id) {
     throw new MeshError('conflict', 'You cannot delete the account that you are logged in with.');
@@ -93,32 +97,29 @@ export async function deleteUser(username: string, successor: string | undefined
   if (successor !== undefined) requireOther(successor, account.name);
   const heir = successor === undefined ? undefined : await requireAccount(successor, context);
   const epoch = account.spec.epoch + 1;
-  const spec = { ...account.spec, disabled: true, epoch, ...(heir && { successor: heir.uid }) };
-  const disabled = { ...draftOf(account), spec };
-  const disable: Op = { op: 'update', record: disabled, revision: account.revision };
-  await store.commit(SYSTEM_WORKSPACE, [disable, ...guards], commit);
-  await leaveEverywhere(account, context);
-  for (const { uid } of await workspacesOf(context)) {
-    const member = await store.get(uid, { kind: 'Member', name: account.name });
-    if (member) await store.commit(uid, [{ op: 'delete', key: { kind: 'Member', name: member.name } }], commit);
-  }
-  const key = { kind: 'Account', name: account.name } as const;
-  await store.commit(SYSTEM_WORKSPACE, [{ op: 'delete', key }], commit);
+  const leaving = { to: 'deleted', since: clock.now() } as const;
+  const spec: AccountSpec = {
+    ...account.spec,
+    disabled: true,
+    epoch,
+    leaving,
+    ...(heir && { successor: heir.uid }),
+  };
+  const disable: Op = { op: 'update', record: { ...draftOf(account), spec }, revision: account.revision };
+  const done = await store.commit(SYSTEM_WORKSPACE, [disable, ...guards], commit);
+  await finishLeaving(context.services, writtenRecord(done, account), commit);
 }
 
-/** Ends in every workspace what hangs on an account, its memberships apart. */
-async function leaveEverywhere(account: AccountRecord, context: PeerCall): Promise<void> {
-  const { services } = context;
-  for (const { uid: workspace } of await workspacesOf(context)) {
-    const ops = await leavingOps(services, workspace, account, undefined);
-    const commit = commitContext(context, `${account.name} left`);
-    if (ops.length > 0) await services.store.commit(workspace, ops, commit);
-    await endOrphans(services, workspace, commit);
-  }
+/** An account of which nothing is left unfinished. @throws MeshError `not_found` where it was about to be deleted, too */
+async function requireSettled(username: string, context: PeerCall): Promise<AccountRecord> {
+  const account = await requireAccount(username, context);
+  if (!account.spec.leaving) return account;
+  await finishLeaving(context.services, account, leftContext(account, context));
+  return requireAccount(username, context);
 }
 
-async function workspacesOf({ services }: StoreCall) {
-  return (await services.store.list(SYSTEM_WORKSPACE, 'Workspace')).items;
+function leftContext({ name }: AccountRecord, context: PeerCall): CommitContext {
+  return commitContext(context, `${name} left`);
 }
 
 /** @throws MeshError `not_found` */

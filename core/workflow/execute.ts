@@ -13,7 +13,7 @@ import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
 import { callWorkflows, isApprovedIn } from './held-call.ts';
 import { isRefusal, reasonOf } from './refusal.ts';
-import { NotCarriedOut, runApproved } from './run-approved.ts';
+import { NotCarriedOut, runApproved, settleCarriedOut } from './run-approved.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
 
@@ -64,10 +64,10 @@ export async function executeOrLater(
 async function executeCall(services: Uses, workspace: string, id: string, requestId: string): Promise<void> {
   const workflow = await findWorkflow(services, workspace, id);
   const { call } = workflow.spec;
-  if (!call?.input) return;
+  if (!call) return;
   const known = await callWorkflows(services, call.approvedIn, call.digest);
   // The people of another workspace have not decided yet; the last of them carries it out.
-  if (!isApprovedIn(known, call.approvedIn)) return;
+  if (!call.input || !isApprovedIn(known, call.approvedIn)) return settleCarriedOut(services, workflow);
   try {
     const caller = await callerAgain(services, call);
     const context = {

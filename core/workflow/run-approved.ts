@@ -5,6 +5,7 @@ import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
 import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
+import { wasCarriedOut } from './carried-out.ts';
 import { isRefusal, reasonOf } from './refusal.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
@@ -12,8 +13,10 @@ import { workflowDraft } from './workflow-record.ts';
 type Run<T> = (held: CallContext<Services>) => Promise<T>;
 
 /**
- * Carries an approved call out as who asked for it, unless another one does so at the same moment. Its first commit in the
- * workspace of a workflow says that this is executed, so it is carried out once; where it fails the workflows have failed.
+ * Carries an approved call out as who asked for it, unless another one does so at the same moment, or did. Its first commit
+ * in the workspace of a workflow says that this is executed, so it is carried out once; where it fails the workflows have
+ * failed. What was begun in another partition before a control plane ended is not begun again: what deletes or disables
+ * goes on by itself (core/identity/leave.ts).
  *
  * @param workflows one for each workspace whose people approved it
  * @throws NotCarriedOut where it is, or was, another's
@@ -26,17 +29,36 @@ export async function runApproved<T>(
   const { services } = context;
   const [first] = workflows;
   if (!first) throw new TypeError('Nobody approved this call.');
-  const ended = await services.callsUnderWay.begin(first.spec.call?.digest ?? first.name);
-  if (!ended) throw new NotCarriedOut(first.name, 'carried out at this moment');
-  try {
+  const answer = await alone(services, first, async () => {
     for (const workflow of workflows) await requireUntaken(services, workflow);
-    return await runAlone(context, first, workflows, run);
+    if (!(await wasCarriedOut(services.store, first))) return { value: await runAlone(context, first, workflows, run) };
+    for (const workflow of workflows) await markCarriedOut(services, workflow);
+    throw new NotCarriedOut(first.name, 'executed by now');
+  });
+  if (!answer) throw new NotCarriedOut(first.name, 'carried out at this moment');
+  return answer.value;
+}
+
+/** Says of an approved call that it is executed, where it was carried out before a control plane ended; else nothing. */
+export async function settleCarriedOut(services: Services, workflow: WorkflowRecord): Promise<void> {
+  await alone(services, workflow, async () => {
+    if (await wasCarriedOut(services.store, workflow)) await markCarriedOut(services, workflow);
+  });
+}
+
+/** @returns undefined where another one works at the call at this moment */
+async function alone<T>(
+  services: Services,
+  { name, spec }: WorkflowRecord,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  const ended = await services.callsUnderWay.begin(spec.call?.digest ?? name);
+  if (!ended) return undefined;
+  try {
+    return await work();
   } finally {
     await ended().catch((error: unknown) =>
-      services.log.warn(
-        { workflow: first.name, error: String(error) },
-        'the end of an approved call could not be noted yet',
-      ),
+      services.log.warn({ workflow: name, error: String(error) }, 'the end of an approved call could not be noted yet'),
     );
   }
 }
@@ -58,10 +80,9 @@ async function runAlone<T>(
   const { services, caller, requestId } = context;
   const left = new Map(workflows.map((workflow) => [workflow.workspace, workflow]));
   const takeOps = async (partition: string): Promise<readonly Op[]> => {
+    for (const workflow of left.values()) await requireUntaken(services, workflow);
     const workflow = left.get(partition);
-    if (!workflow) return [];
-    await requireUntaken(services, workflow);
-    return [statusOp(workflow, { state: 'executed' })];
+    return workflow ? [statusOp(workflow, { state: 'executed' })] : [];
   };
   const taken = (partition: string) => void left.delete(partition);
   const approval = { workflowId: first.name, reviewedBy: first.status.reviewedBy ?? '' };
@@ -106,6 +127,17 @@ async function requireUntaken(
   const now = await store.get(workspace, { kind: 'Workflow', name });
   if (now?.revision === revision) return;
   throw new NotCarriedOut(name, `${now?.status.state ?? 'gone'} by now`);
+}
+
+/** @throws StoreError `conflict` where it was moved on meanwhile */
+async function markCarriedOut({ store }: Pick<Services, 'store'>, workflow: WorkflowRecord): Promise<void> {
+  const { workspace, name, spec, status } = workflow;
+  await store.commit(workspace, [statusOp(workflow, { state: 'executed' })], {
+    actor: 'system:workflows',
+    reason: `workflow ${name} was executed before a control plane ended: ${spec.summary}`,
+    requestId: `resume-${name}`,
+    approval: { workflowId: name, reviewedBy: status.reviewedBy ?? '' },
+  });
 }
 
 interface Failure {

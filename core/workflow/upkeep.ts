@@ -1,8 +1,9 @@
 import { isFenced } from '../base/leading.ts';
 import { type Op, StoreError } from '../base/ports.ts';
+import { wasCarriedOut } from './carried-out.ts';
 import { executeWorkflow } from './execute.ts';
 import type { Services } from './services.ts';
-import { waitsForRepeat, workflowDraft } from './workflow-record.ts';
+import { workflowDraft } from './workflow-record.ts';
 import { workflowsOf } from './workflows.ts';
 
 type Uses = Services;
@@ -13,7 +14,7 @@ const PLAN_KEPT_MS = 24 * 3_600_000;
 /** Carries out what was approved and then cut short. @returns how many were carried on */
 export async function resumeWorkflows(services: Uses, workspace: string): Promise<number> {
   const open = (await workflowsOf(services, workspace)).filter(
-    ({ status, spec }) => (status.state === 'approved' && !waitsForRepeat(spec)) || status.state === 'executing',
+    ({ status }) => status.state === 'approved' || status.state === 'executing',
   );
   for (const { name } of open) {
     try {
@@ -34,10 +35,13 @@ export async function expireWorkflows(services: Uses, workspace: string): Promis
     // A call may wait for the people of another workspace, or for who asked to repeat it.
     ({ status, spec }) => status.state === 'pending' || (status.state === 'approved' && spec.call !== undefined),
   );
-  for (const { name, spec, status, revision } of waiting) {
+  for (const workflow of waiting) {
+    const { name, spec, status, revision } = workflow;
     if (spec.expiresAt > now) continue;
-    const record = workflowDraft(name, spec, { ...status, state: 'expired' });
-    await commitQuietly(services, workspace, [{ op: 'update', record, revision }], `workflow ${name} expired`);
+    const isDone = status.state === 'approved' && (await wasCarriedOut(store, workflow));
+    const state = isDone ? 'executed' : 'expired';
+    const record = workflowDraft(name, spec, { ...status, state });
+    await commitQuietly(services, workspace, [{ op: 'update', record, revision }], `workflow ${name} ${state}`);
   }
   const plans = (await store.list(workspace, 'Plan')).items;
   const old = plans.filter(({ spec }) => spec.expiresAt + PLAN_KEPT_MS <= now);

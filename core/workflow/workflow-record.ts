@@ -85,11 +85,6 @@ export interface WorkflowSpec extends AskedWorkflowSpec {
   readonly expiresAt: number;
 }
 
-/** Whether it is carried out when who asked repeats the call, because a secret is part of it. */
-export function waitsForRepeat({ call }: Pick<WorkflowSpec, 'call'>): boolean {
-  return call !== undefined && call.input === undefined;
-}
-
 declare module '../base/record.ts' {
   interface RecordTypes {
     Workflow: { spec: WorkflowSpec; status: WorkflowStatus };

@@ -1,9 +1,10 @@
+import type { Store } from '../base/ports.ts';
 import type { WorkflowRecord, WorkflowState } from '../model/asked.ts';
 import type { Services } from './services.ts';
 
 /** All that are kept, in the order of their ids. */
 export async function workflowsOf(
-  { store }: Pick<Services, 'store'>,
+  { store }: { readonly store: Pick<Store, 'list'> },
   workspace: string,
 ): Promise<readonly WorkflowRecord[]> {
   return (await store.list(workspace, 'Workflow')).items;

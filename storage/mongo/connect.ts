@@ -119,7 +119,7 @@ function clientOf(url: string): MongoClient {
     });
   } catch (error) {
     // What is wrong with a URL is said without the URL, which may hold a password.
-    throw unavailable(`MESH_STORE_URL is no address of MongoDB: ${(error as Error).message}`);
+    throw unavailable(`the address of MongoDB cannot be read: ${(error as Error).message}`);
   }
 }
 
@@ -127,14 +127,22 @@ function clientOf(url: string): MongoClient {
 async function requireReplicaSet(client: MongoClient): Promise<void> {
   const admin = client.db('admin');
   const [{ setName }, { version }] = await Promise.all([admin.command({ hello: 1 }), admin.command({ buildInfo: 1 })]);
-  requireServer({ setName, version });
+  const { srvHost, hosts } = client.options;
+  requireServer({ setName, version, place: srvHost ?? hosts.join(',') });
+}
+
+interface ServerSaid {
+  readonly setName?: unknown;
+  readonly version?: unknown;
+  /** Where it was looked for. */
+  readonly place: string;
 }
 
 /** @throws StoreError `unavailable` for one that keeps no records of a control plane, by what it says of itself */
-export function requireServer({ setName, version }: { readonly setName?: unknown; readonly version?: unknown }): void {
+export function requireServer({ setName, version, place }: ServerSaid): void {
   if (typeof setName !== 'string') {
     throw unavailable(
-      'MESH_STORE_URL names a MongoDB server that is no member of a replica set: commits need one, of three members best. Start it with --replSet and run rs.initiate().',
+      `the MongoDB server at ${place} is no member of a replica set: commits need one, of three members best. Start it with --replSet and run rs.initiate().`,
     );
   }
   if (Number.parseInt(String(version), 10) >= OLDEST_SERVER) return;

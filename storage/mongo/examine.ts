@@ -1,4 +1,9 @@
+import type { Store } from '../../core/base/ports.ts';
+import type { SharedState } from '../../core/base/shared.ts';
+import { cellsIn } from './cells.ts';
 import { connect } from './connect.ts';
+import { installationIn } from './installation.ts';
+import { leaseStates } from './lease.ts';
 import { requireInUse } from './moved.ts';
 import { requireIndexes, schemaOf } from './schema.ts';
 
@@ -16,4 +21,21 @@ export async function examineMongo(url: string) {
   } finally {
     await connection.close();
   }
+}
+
+/** What control planes keep of themselves in a database. */
+export interface PlanesReader extends Pick<SharedState, 'cells'>, Pick<Store, 'leases'> {
+  close(): Promise<void>;
+}
+
+/** Nothing is written. @throws StoreError */
+export async function openPlanesReader(url: string): Promise<PlanesReader> {
+  const connection = await connect(url);
+  // What is over is so by the clock that control planes go by.
+  const now = await installationIn(connection).now();
+  return {
+    cells: (space, parse) => cellsIn(connection, { now: () => now }, space, parse),
+    leases: (prefix) => leaseStates(connection, prefix, 'server'),
+    close: connection.close,
+  };
 }

@@ -137,6 +137,17 @@ describe('where a workspace asks for approval, a second person decides', () => {
     expect(await scene.call(scene.ada, 'revoke_agent', { id: 'boss' })).toMatchObject({ revoked: ['boss', 'child'] });
   });
 
+  it('and is not asked again about what the end of an account brings about, once that is decided', async () => {
+    await using scene = await buildScene();
+    const linus = await scene.kit.person('linus', 'admin', scene.workspace);
+    await scene.call(linus, 'create_agent', { name: 'scout', scopes: ['network:read'] });
+    await scene.call(scene.ada, 'set_member', { username: 'linus', role: 'viewer' });
+    await scene.call(scene.ada, 'update_workspace', { settings: { requireApproval: true } });
+    const asked = { username: 'linus', successor: 'grace' };
+    expect(await scene.call(scene.admin, 'delete_user', asked)).toEqual({ deleted: true });
+    expect((await scene.state()).agents.get('scout')?.spec.person).toMatchObject({ name: 'grace' });
+  });
+
   it('or the only one there is', async () => {
     await using scene = await buildScene();
     const alone = await scene.kit.workspace('alone');

@@ -38,8 +38,8 @@ async function asked(name: string, raw: Record<string, unknown>) {
 }
 
 it.each([
-  ['disabled', 'update_user', { username: 'grace', disabled: true }, 1],
-  // Its sessions end first, in a commit of their own.
+  // Before it is said that all has ended, or the account goes, it says that it is leaving.
+  ['disabled', 'update_user', { username: 'grace', disabled: true }, 2],
   ['deleted', 'delete_user', { username: 'grace' }, 2],
   ['made an administrator', 'update_user', { username: 'grace', role: 'platform_admin' }, 1],
 ])(

@@ -4,6 +4,7 @@ import { killInApproval } from './points/approval.ts';
 import { killInBackup } from './points/backup.ts';
 import { killInCommit } from './points/commit.ts';
 import { killInCompaction } from './points/compaction.ts';
+import { killInDeparture } from './points/departure.ts';
 import { killInExpiry } from './points/expiry.ts';
 import { killInMigration } from './points/migration.ts';
 import { killInStart } from './points/start.ts';
@@ -39,6 +40,7 @@ const POINTS: readonly Point[] = [
   killInCommit,
   killInWorkspace,
   killInApproval,
+  killInDeparture,
   killInExpiry,
   killInBackup,
   killInCompaction,

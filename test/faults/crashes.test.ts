@@ -13,6 +13,7 @@ const POINTS = [
   'backup',
   'commit',
   'compaction',
+  'deletion of an account',
   'expiry',
   'migration',
   'start',

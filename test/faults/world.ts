@@ -71,7 +71,9 @@ export class World {
       if (made.status > 299) throw new Error(`No join token was made: ${made.text}`);
       joinTokens.set(role, made.body.token);
     }
-    await call(guarded, 'PATCH', `/workspaces/${guarded.workspace}`, { settings: { requireApproval: true } });
+    await call(guarded, 'PATCH', `/workspaces/${guarded.workspace}`, {
+      settings: { requireApproval: true, selfApproval: true },
+    });
     this.places = { main: { ...main, joinTokens }, guarded };
     await this.look();
   }

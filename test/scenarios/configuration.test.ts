@@ -228,7 +228,12 @@ test('meshd says all that it needs as one of several control planes', async () =
   expect(without.stderr()).toMatch(/MESH_BUS_LISTEN: .*set MESH_BUS_LISTEN=off/);
   const alone = start({ env: { MESH_KEYS_FILE: 'keys.json' } });
   expect(await alone.ended).toBe(1);
-  expect(alone.stderr()).toMatch(/MESH_KEYS_FILE: is for control planes that share a store/);
+  expect(alone.stderr()).toMatch(
+    /MESH_KEYS_FILE: is for control planes that share a store, .*MESH_STORE_URL names none: set that/,
+  );
+  const forgotten = start({ command: ['bin/meshd'], env: { MESH_KEYS_FILE: 'keys.json', MESH_BUS_LISTEN: 'off' } });
+  expect(await forgotten.ended).toBe(1);
+  expect(forgotten.stderr()).toMatch(/1 problem\(s\):\n.* MESH_STORE_URL: without --standalone .*mongodb:/);
 });
 
 test('MESH_TLS_CERT and MESH_TLS_KEY serve https', async () => {

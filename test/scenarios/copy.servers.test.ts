@@ -10,7 +10,7 @@ import { openStore } from '../../storage/open.ts';
 import { apiOf, configure, freshWorkspace } from '../kits/http/harness.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
 import { COMPILE_CACHE, launcher, run } from '../kits/process/run-command.ts';
-import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
+import { type Databases, hasMongod, startLoneServer } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 /** So many that a copy is not over when it is seen to have begun. */
@@ -66,6 +66,19 @@ describe.skipIf(!hasMongod)('an installation that moves to a replica set and bac
     await meshd.stop();
     return JSON.stringify(there);
   }
+
+  test('a server that is in no replica set is named as it was given, and nothing moves', async () => {
+    const lone = await startLoneServer();
+    onTestFinished(() => lone.stop());
+    const { code, stderr } = await command({}, 'copy', '--to', lone.url);
+    const place = new URL(lone.url).host;
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`the MongoDB server at ${place} is no member of a replica`),
+    ]);
+    expect(stderr).not.toContain('MESH_STORE_URL');
+    expect((await command({}, 'copy', '--cancel')).stdout).toContain('nothing was to be done');
+  });
 
   test('killed in the middle, no meshd starts on what is there, and the old store is as it was', async () => {
     const env = { PATH: process.env['PATH'], ...COMPILE_CACHE };

@@ -284,7 +284,9 @@ test('where database and credentials.json are gone and the heads are not, no new
   const { code, stdout, stderr } = await meshd(directory, '--standalone');
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/credentials\.json is not there, although log-heads .* on 20\S+Z its logs had \d+ entries/);
-  expect(stderr).toMatch(/Put both back .*\n.*meshd restore FILE .*\n.*--accept-loss/);
+  expect(stderr).toMatch(
+    /Put both back .*, set MESH_STORE_URL and MESH_KEYS_FILE if this is one of several .*\n.*meshd restore FILE .*\n.*--accept-loss/,
+  );
   expect(readdirSync(directory).filter((name) => !before.includes(name) && /db|cred/.test(name))).toEqual([]);
   await using harness = await startHarness({ directory, acceptLoss: true });
   await harness.stop();

@@ -15,6 +15,9 @@ import {
   startTokenCluster,
 } from '../kits/servers/nats-cluster.ts';
 
+/** Until each server was looked at again. */
+const SERVERS_PATIENCE = { timeout: 30_000 };
+
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const part of running.splice(0)) await part.stop();
@@ -78,6 +81,28 @@ describe.skipIf(!hasNatsServer)('a bus of three servers', () => {
     await reaches(b, a, 'still here');
     expect([a.standings, b.standings]).toEqual([['ready'], ['ready']]);
     expect(harness.log.join('\n')).not.toContain('of a test');
+  });
+
+  test('one that is away is named while another carries the bus, until it is back, and the control plane stays ready', async () => {
+    await using cluster = await startNatsCluster({ lines: () => OPEN_RULES });
+    await using harness = await startHarness({ env: { MESH_BUS_URL: urlOf(cluster) } });
+    const readiness = async () => {
+      const { status, body } = await harness.api('GET', '/readyz?verbose');
+      const { state, detail } = body.checks.find(({ name }: { readonly name: string }) => name === 'bus');
+      return { status, state, detail };
+    };
+    const allAnswer = { status: 200, state: 'ok', detail: expect.stringMatching(/^\S+ answers$/) };
+    await expect.poll(readiness, SERVERS_PATIENCE).toEqual(allAnswer);
+    const [member] = cluster.members;
+    await member?.kill();
+    const away = new RegExp(`^Servers of MESH_BUS_URL .*: ${cluster.places[0]} \\(.+\\)\\. \\S+ carries the bus: `);
+    const degraded = { status: 200, state: 'degraded', detail: expect.stringMatching(away) };
+    await expect.poll(readiness, SERVERS_PATIENCE).toEqual(degraded);
+    await member?.start();
+    await expect.poll(readiness, SERVERS_PATIENCE).toEqual(allAnswer);
+    const lines = harness.log.join('\n');
+    expect(lines).toContain('a server of the bus does not let this control plane in: the others carry it');
+    expect(lines).not.toContain('of a test');
   });
 
   test('a control plane serves its API without it, says so, and has it when it comes', async () => {

@@ -7,12 +7,9 @@ import { isLong } from '../kits/lab/privileged.ts';
 import { leaderOf as leaderIn, ledBy } from '../kits/leader-of.ts';
 import { hasLabCluster, type LabCluster, type LabClusterPlane, startLabCluster } from '../kits/servers/lab-cluster.ts';
 import { otherOf, untilAsBefore } from '../natlab/pair.ts';
-import { startProbe } from '../natlab/probe.ts';
+import { type Ask, PATIENCE, SHUT, shutsAndOpens, withoutLoss } from '../natlab/while-in-use.ts';
 
-const SHUT = { name: 'shut', spec: { action: 'DENY', peerSelector: {}, ingress: [{}] } };
 const OF_NOBODY = { name: 'before', spec: { action: 'DENY', peerSelector: { matchLabels: { role: 'none' } } } };
-/** Until something that takes seconds is so, on a machine that does all of it at once. */
-const PATIENCE = { timeout: 30_000, interval: 100 };
 const LONG_MS = 300_000;
 
 describe.skipIf(!hasLabCluster)(
@@ -28,33 +25,15 @@ describe.skipIf(!hasLabCluster)(
     }, LONG_MS);
     afterAll(() => cluster?.[Symbol.asyncDispose](), LONG_MS);
 
-    /** As the administrator. @throws Error on an answer that is no success */
-    async function ask({ api }: Pick<LabCluster, 'api'>, method: string, route: string, body?: unknown) {
-      const answer = await api(method, `/api/v1/${route}`, { ...cluster.admin, ...(body !== undefined && { body }) });
-      if (answer.status >= 300) throw new Error(`${method} ${route} answered ${answer.status}: ${answer.text}`);
-      return answer.body;
-    }
+    const askOf =
+      ({ api }: Pick<LabCluster, 'api'>): Ask =>
+      async (method, route, body) => {
+        const answer = await api(method, route, { ...cluster.admin, ...(body !== undefined && { body }) });
+        if (answer.status >= 300) throw new Error(`${method} ${route} answered ${answer.status}: ${answer.text}`);
+        return answer.body;
+      };
     const leaderOf = () => leaderIn(cluster, cluster, cluster.workspace);
     const othersThan = (plane: LabClusterPlane) => cluster.planes.filter((other) => other !== plane);
-
-    /** By this control plane, what two is sent is denied, and then no more. */
-    async function shutsAndOpens(plane: LabClusterPlane): Promise<void> {
-      await ask(plane, 'POST', 'policies', SHUT);
-      await expect.poll(() => one.host.reaches(otherOf(one), 1), PATIENCE).toBe(false);
-      await ask(plane, 'DELETE', `policies/${SHUT.name}`);
-      await expect.poll(() => one.host.reaches(otherOf(one), 1), PATIENCE).toBe(true);
-    }
-
-    /** What happens to others costs the direct path no packet. */
-    async function withoutLoss(happens: () => Promise<unknown>): Promise<void> {
-      const probe = startProbe(one);
-      await probe.answered(10);
-      await happens();
-      await probe.answered(10);
-      // The last echo may be under way.
-      expect(await probe.stop()).toBeLessThanOrEqual(1);
-      await untilAsBefore({ one, two, path: 'direct' });
-    }
 
     test('joined by the balancer, they have a direct tunnel', async () => {
       await untilAsBefore({ one, two, path: 'direct' });
@@ -64,29 +43,29 @@ describe.skipIf(!hasLabCluster)(
     });
 
     test('a policy that is changed at any of the control planes is in force', async () => {
-      for (const plane of cluster.planes) await shutsAndOpens(plane);
+      for (const plane of cluster.planes) await shutsAndOpens(one, askOf(plane));
     });
 
     test('when the one that leads them is killed they lose no packet, and hear of what is changed by another one', async () => {
       const leader = await leaderOf();
-      await withoutLoss(async () => {
+      await withoutLoss({ one, two }, async () => {
         await leader.kill();
         await expect.poll(() => ledBy(othersThan(leader)), PATIENCE).toBe(SHARES);
       });
-      for (const plane of othersThan(leader)) await shutsAndOpens(plane);
+      for (const plane of othersThan(leader)) await shutsAndOpens(one, askOf(plane));
       await leader.start();
     });
 
     test('when the server of the bus that one of them is at is killed it goes on at another, and loses no packet', async () => {
       const at = await busServerOf(one);
       const server = cluster.bus.find(({ place }) => place === at);
-      await withoutLoss(async () => {
+      await withoutLoss({ one, two }, async () => {
         await server?.kill();
         await expect.poll(() => busServerOf(one), PATIENCE).not.toBe(at);
         await one.until(({ control }) => control.bus.isUp);
       });
       const [plane] = cluster.planes;
-      await shutsAndOpens(plane as LabClusterPlane);
+      await shutsAndOpens(one, askOf(plane as LabClusterPlane));
       await server?.start();
     });
 
@@ -96,22 +75,22 @@ describe.skipIf(!hasLabCluster)(
         await expect.poll(() => ledBy(cluster.planes), PATIENCE).toBe(SHARES);
         const cut = await leaderOf();
         const [other, ...more] = othersThan(cut) as [LabClusterPlane, LabClusterPlane];
-        const { name } = await ask(cut, 'POST', 'policies', OF_NOBODY);
+        const { name } = await askOf(cut)('POST', '/api/v1/policies', OF_NOBODY);
         const { deviceToken } = JSON.parse(readFileSync(path.join(one.directory, 'node.json'), 'utf8'));
-        await withoutLoss(async () => {
+        await withoutLoss({ one, two }, async () => {
           await cutOff(cut, how);
           await expect.poll(() => ledBy([other, ...more]), PATIENCE).toBe(SHARES);
         });
         expect(await ledBy([cut])).toBe(0);
         const before = await said(cut);
-        await ask(other, 'DELETE', `policies/${name}`);
+        await askOf(other)('DELETE', `/api/v1/policies/${name}`);
         const asked = [
           cut.api('GET', '/api/v1/policies', cluster.admin),
           cut.api('POST', '/api/v1/policies', { ...cluster.admin, body: SHUT }),
           cut.api('GET', '/api/v1/devices/self/graph', { token: deviceToken }),
         ];
         expect((await fetch(`${cut.url}/readyz`)).status).toBe(503);
-        for (const plane of [other, ...more]) await shutsAndOpens(plane);
+        for (const plane of [other, ...more]) await shutsAndOpens(one, askOf(plane));
         for (const { status, headers } of await Promise.all(asked))
           expect([status, headers.get('retry-after')]).toEqual([503, expect.any(String)]);
         await keyChanges();
@@ -120,7 +99,7 @@ describe.skipIf(!hasLabCluster)(
         const policy = async () => (await cut.api('GET', `/api/v1/policies/${name}`, cluster.admin)).status;
         await expect.poll(policy, PATIENCE).toBe(404);
         await expect.poll(() => ledBy([cut]), PATIENCE).toBeGreaterThan(0);
-        await shutsAndOpens(cut);
+        await shutsAndOpens(one, askOf(cut));
       },
       LONG_MS,
     );
@@ -135,7 +114,7 @@ describe.skipIf(!hasLabCluster)(
     }
 
     test('who is revoked is cut off from both of them and from the bus', async () => {
-      await ask(cluster.planes[1] as LabClusterPlane, 'POST', 'peers/two/revoke');
+      await askOf(cluster.planes[1] as LabClusterPlane)('POST', '/api/v1/peers/two/revoke');
       await expect.poll(() => one.host.reaches(otherOf(one), 1), PATIENCE).toBe(false);
       await expect.poll(() => two.host.hasInterface(two.interfaceName), PATIENCE).toBe(false);
       await expect.poll(() => busServerOf(two), PATIENCE).toBeUndefined();

@@ -5,7 +5,7 @@ import { writeBusConfig } from '../../bin/compose/bus-config.ts';
 import { type Cluster, startCluster } from '../kits/cluster.ts';
 import { ADMIN_PASSWORD, configure } from '../kits/http/harness.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
-import { launcher } from '../kits/process/run-command.ts';
+import { launcher, run } from '../kits/process/run-command.ts';
 import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
@@ -56,9 +56,13 @@ describe.skipIf(!hasMongod)('a control plane whose settings are not those of the
   ])('does not start where it would shut out nodes or forget too early, and says so: %s', async (name, env) => {
     const meshd = another(env);
     expect(await meshd.ended).toBe(1);
-    expect(meshd.stderr()).toMatch(new RegExp(`${name}: is not as at the control plane \\S+, which is at work`));
+    expect(meshd.stderr()).toMatch(
+      new RegExp(`${name}: is not as at the control planes \\S+ and \\S+, which are at work`),
+    );
     expect(meshd.stderr()).not.toContain('another token of the relays');
     for (const check of await eachOf()) expect(check).toMatchObject({ state: 'ok' });
+    for (const plane of cluster.planes)
+      expect(plane.meshd.stderr()).not.toContain('another control plane has other settings');
   });
 
   test('is shown by all, by the names of the settings, until it has ended or has the same', async () => {
@@ -72,6 +76,40 @@ describe.skipIf(!hasMongod)('a control plane whose settings are not those of the
     expect(other.stderr()).toMatch(/app\.signIn.*another control plane has other settings/);
     await other.stop();
     await expect.poll(eachOf, PATIENCE).toMatchObject([{ state: 'ok' }, { state: 'ok' }]);
+  });
+
+  describe('meshd doctor, with settings as they would be given to one more', () => {
+    async function doctor(env: Readonly<Record<string, string>> = {}) {
+      const directory = newDirectory();
+      configure(directory, { app: { initAdmins } });
+      const off = { MESH_BUS_LISTEN: 'off', MESH_RELAY_LISTEN: 'off', MESH_STUN_LISTEN: 'off' };
+      const shared = { MESH_STORE_URL: servers.url(cluster.database), MESH_KEYS_FILE: cluster.keysFile };
+      const args = ['doctor', '--json', '--config-dir', directory];
+      const { code, stdout } = await run(launcher('meshd'), args, { env: { ...off, ...shared, ...env } });
+      const { items } = JSON.parse(stdout) as { readonly items: readonly { check: string; detail: string }[] };
+      return { code, found: items.filter(({ check }) => check === 'settings') };
+    }
+
+    test('says that they agree', async () => {
+      const detail = 'Those given here are those of all 2 control planes at work on the database.';
+      expect(await doctor()).toMatchObject({ code: 0, found: [{ state: 'ok', detail }] });
+    });
+
+    test('names what differs, and fails where it would not start, without a word to those at work', async () => {
+      const detail = expect.stringMatching(
+        /other settings than are given here: MESH_STUN_URL \(\S+\); MESH_STUN_URL \(/,
+      );
+      const found = [{ state: 'warning', detail }];
+      expect(await doctor({ MESH_STUN_URL: 'stun.example.com:3478' })).toMatchObject({ code: 0, found });
+      const refused = expect.stringMatching(
+        /^MESH_EDITION: is not as at the control planes \S+ and \S+, which are at work/,
+      );
+      expect(await doctor({ MESH_EDITION: 'community' })).toMatchObject({
+        code: 1,
+        found: [{ state: 'failed', detail: refused }],
+      });
+      for (const plane of cluster.planes) expect(plane.meshd.stderr()).not.toContain('MESH_EDITION');
+    });
   });
 
   test('may have another edition once no other lives', async () => {

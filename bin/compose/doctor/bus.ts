@@ -1,12 +1,9 @@
-import { connect } from '@nats-io/transport-node';
-import { type BusPlace, connectionOptions } from '../../../net/bus/bus-place.ts';
-import type { ExternalBusOptions } from '../../../net/bus/external-bus.ts';
 import { readBusKeys } from '../bus-keys.ts';
 import { busPlaceOf } from '../bus-place.ts';
+import { problemAt } from '../bus-servers.ts';
 import { busSignIn } from '../external-bus.ts';
 import { type Check, type Finding, failed, ok, warning } from './check.ts';
 
-const CONNECT_MS = 2_000;
 const REMEDY =
   'Start it, or name the right one; where it is there and refuses, look at what the control plane signs in with (MESH_BUS_KEYS_FILE, MESH_BUS_CREDS, or in MESH_BUS_URL).';
 
@@ -16,7 +13,9 @@ export const checkBus: Check = async ({ config: { env } }) => {
   if (!place) return [];
   const { MESH_BUS_KEYS_FILE: file } = env;
   const signIn = busSignIn(place, env, file === undefined ? undefined : readBusKeys(file));
-  const tried = await Promise.all(place.servers.map((server) => problemAt(place, server, signIn)));
+  const tried = await Promise.all(
+    place.servers.map((server) => problemAt(server, { place, signIn, name: 'meshd doctor' })),
+  );
   const isAway = tried.every((problem) => problem !== undefined);
   return place.servers.map((server, nth): Finding => {
     const problem = tried[nth];
@@ -27,25 +26,3 @@ export const checkBus: Check = async ({ config: { env } }) => {
       : warning(`${said}: the others carry the bus while they answer.`);
   });
 };
-
-async function problemAt(
-  place: BusPlace,
-  server: string,
-  signIn: ExternalBusOptions['signIn'],
-): Promise<string | undefined> {
-  try {
-    const connection = await connect({
-      servers: [server],
-      ...connectionOptions(place, [server]),
-      ...signIn(),
-      name: 'meshd doctor',
-      timeout: CONNECT_MS,
-      reconnect: false,
-      ignoreClusterUpdates: true,
-    });
-    await connection.close();
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}

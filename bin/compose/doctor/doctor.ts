@@ -11,12 +11,14 @@ import { checkIntegrity } from './integrity.ts';
 import { checkNodes } from './nodes.ts';
 import { checkPorts } from './ports.ts';
 import { runsIn } from './running.ts';
+import { checkSettings } from './settings.ts';
 import { checkSpace } from './space.ts';
 
 /** In the order in which one of them explains the next. */
 const CHECKS: Readonly<Record<string, Check>> = {
   files: checkFiles,
   database: checkIntegrity,
+  settings: checkSettings,
   space: checkSpace,
   backup: checkBackup,
   clock: checkClock,

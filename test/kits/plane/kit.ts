@@ -22,6 +22,7 @@ import { buildKeyring } from '../../../storage/keyring.ts';
 import { newLogKey } from '../../../storage/log-keys.ts';
 import { openStore } from '../../../storage/open.ts';
 import { operations } from '../../../tools/index.ts';
+import { countCommits } from './commit-counts.ts';
 import { expectDeclaredProblem } from './declared-answers.ts';
 
 /** 2026-01-05, a Monday, 12:00 UTC. */
@@ -69,6 +70,7 @@ export async function buildKit(options: KitOptions = {}) {
   const clock = { time: now, now: () => clock.time };
   const isDiskFull = (share: number) => left() < share;
   const opened = await openStore(path, { clock, log: silentLog });
+  const commits = countCommits(opened);
   const store = reservedStore(opened, isDiskFull);
   const services: Services = buildServices({
     store,
@@ -123,10 +125,13 @@ export async function buildKit(options: KitOptions = {}) {
         signal,
         ifMatch,
       };
-      return invoke(operation, as ? { ...request, caller: as } : request, gate).catch((error: unknown) => {
-        expectDeclaredProblem(operation, error);
-        throw error;
-      });
+      const asked = as ? { ...request, caller: as } : request;
+      return commits
+        .during(name, () => invoke(operation, asked, gate))
+        .catch((error: unknown) => {
+          expectDeclaredProblem(operation, error);
+          throw error;
+        });
     },
 
     /** A new workspace; its id. */

@@ -15,7 +15,7 @@ import { bound } from '../process/bound.ts';
 import { startMeshd } from '../process/meshd.ts';
 import { isInstalled } from '../process/needs.ts';
 import { launcher } from '../process/run-command.ts';
-import { DATABASE, initiate, STORE_PORT, startMember, urlOf } from './lab-members.ts';
+import { DATABASE, startMembers, urlOf } from './lab-members.ts';
 import { hasNatsServer } from './nats-cluster.ts';
 import { hasMongod } from './replica-set.ts';
 
@@ -62,10 +62,7 @@ export async function startLabCluster(nodes: LabSpec) {
     undo.push(() => lab[Symbol.asyncDispose]());
     const servers = lab.host('servers');
     await labParts(lab.host('plane')).serveRelayAndStun(RELAY_TOKEN);
-    const members = await Promise.all(NUMBERS.map((nth) => startMember(servers, folder, undo, STORE_PORT + nth)));
-    const [first] = members;
-    if (!first) throw new Error('no member');
-    await initiate(members, first);
+    const members = await startMembers(servers, folder, undo);
     const bus = await startBus(servers, folder);
     const keysFile = path.join(folder, 'keys.json');
     makeKeysFile(keysFile);
@@ -96,7 +93,7 @@ export async function startLabCluster(nodes: LabSpec) {
       workspace: admin.workspace,
       database: DATABASE,
       /** Of the member that takes writes. */
-      db: (name: string) => first.client.db(name),
+      db: (name: string) => members[0].client.db(name),
       joinToken: () => joinTokenFor({ api }, admin),
       [Symbol.asyncDispose]: stop,
     };

@@ -1,0 +1,46 @@
+import { livingPlanes } from '../../../plane/leadership.ts';
+import { buildKeyring } from '../../../storage/keyring.ts';
+import { isServed } from '../../../storage/open.ts';
+import { readBusKeys } from '../bus-keys.ts';
+import type { Config } from '../config.ts';
+import { keyPlaceOf, knownCredentials } from '../known-credentials.ts';
+import { type Digests, differencesFrom, differencesSaid, refusals, sharedSettings } from '../shared-settings.ts';
+import { storeUrl } from '../store-url.ts';
+import { type Check, failed, ok, warning } from './check.ts';
+
+/** Those that are given here, beside those with which the control planes of the database work. */
+export const checkSettings: Check = async ({ config }) => {
+  const url = storeUrl(config);
+  const settings = isServed(url) ? settingsHere(config) : undefined;
+  if (!settings) return [];
+  const { openPlanesReader } = await import('../../../storage/mongo/examine.ts');
+  const reader = await openPlanesReader(url);
+  try {
+    const planes = () => livingPlanes(reader);
+    // Of one that runs here too: it has what was given at its start.
+    const different = await differencesFrom({ self: '', settings, cells: reader.cells, planes });
+    if (different.size === 0)
+      return [ok('No control plane that shares the database is at work, beside which these settings could be held.')];
+    const refused = refusals(different);
+    if (refused.length > 0) return refused.map((line) => failed(`${line}.`));
+    const said = differencesSaid(different);
+    if (said === '')
+      return [ok(`Those given here are those of all ${different.size} control planes at work on the database.`)];
+    return [
+      warning(
+        `Control planes at work on the database have other settings than are given here: ${said}. Give all of them the same.`,
+      ),
+    ];
+  } finally {
+    await reader.close();
+  }
+};
+
+function settingsHere(config: Config): Digests | undefined {
+  const { MESH_BUS_KEYS_FILE: busKeysFile, MESH_LRP_AUTH_TOKEN: token } = config.env;
+  const credentials = knownCredentials(keyPlaceOf(config));
+  if (!credentials) return undefined;
+  const { relayToken, controlPrivateKey } = buildKeyring(credentials, token);
+  const busKeys = busKeysFile === undefined ? undefined : readBusKeys(busKeysFile);
+  return sharedSettings(config, { relayToken, busKeys }, controlPrivateKey);
+}

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from 'vitest';
 import { newId } from '../core/base/ids.ts';
 import { COSTLY_JUDGEMENTS } from '../core/base/serialise.ts';
@@ -40,6 +41,7 @@ function anotherPlane({ services }: Kit) {
 /** A plane whose judgements take `judgedMs`, during which `meanwhile` is done. */
 async function scene(judgedMs: number) {
   const hooks: { meanwhile?: () => Promise<unknown> } = {};
+  const outside = AsyncLocalStorage.snapshot();
   let judged = 0;
   const kit: Kit = await buildKit({
     compute: {
@@ -49,7 +51,8 @@ async function scene(judgedMs: number) {
         const output = await computation?.run(kit.services, workspace, input as never);
         judged += 1;
         kit.clock.time += judgedMs;
-        await hooks.meanwhile?.();
+        // By others, and no part of the call that is judged.
+        await outside(() => hooks.meanwhile?.());
         return new JsonText(new TextEncoder().encode(JSON.stringify(output)));
       },
     },

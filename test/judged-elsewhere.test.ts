@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -27,6 +28,7 @@ const WITHIN = { action: 'ALLOW', ...WEB, ingress: [{ from: [{ peerSelector: {} 
 async function scene() {
   const asked: ComputationCall[] = [];
   const hooks: { meanwhile?: () => Promise<unknown> } = {};
+  const outside = AsyncLocalStorage.snapshot();
   const kit: Kit = await buildKit({
     compute: {
       async compute(call) {
@@ -34,7 +36,8 @@ async function scene() {
         asked.push(call);
         const computation = heavyComputations.find((one) => one.name === name);
         const output = await computation?.run(kit.services, workspace, input as never);
-        await hooks.meanwhile?.();
+        // By others, and no part of the call that is judged.
+        await outside(() => hooks.meanwhile?.());
         return new JsonText(new TextEncoder().encode(JSON.stringify(output)));
       },
     },

@@ -23,11 +23,11 @@ const WITHIN = { action: 'ALLOW', ...WEB, ingress: [{ from: [{ peerSelector: {} 
 function anotherPlane({ services }: Kit) {
   const others: Services = { ...services, store: { ...services.store } };
   const gate = { ...buildGate(others), isDiskFull: () => false };
-  // biome-ignore lint/suspicious/noExplicitAny: each test knows the answer of the operation it names.
   const call = async (
     name: string,
     raw: object = {},
     { bearer }: { bearer?: string | undefined } = {},
+    // biome-ignore lint/suspicious/noExplicitAny: each test knows the answer of the operation it names.
   ): Promise<any> => {
     const operation = operations.find((one) => one.name === name);
     if (!operation) throw new TypeError(`There is no operation ${name}.`);

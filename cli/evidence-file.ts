@@ -9,8 +9,8 @@ import { cursorOf, requireNothingBetween, type ZipPart } from './zip-parts.ts';
 const MAX_ENTRIES = 2_000;
 const MAX_FILE_BYTES = 4 * 1024 ** 3;
 const MAX_ALL_BYTES = 8 * 1024 ** 3;
-/** Of what is read as a whole. */
-const MAX_TEXT_BYTES = 64 * 1024 ** 2;
+/** Of what is read as a whole: as JSON it takes many times its size. */
+const MAX_TEXT_BYTES = 16 * 1024 ** 2;
 
 export interface OpenArchive extends ArchiveReader {
   close(): void;

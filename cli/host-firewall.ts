@@ -33,10 +33,15 @@ export function exitCodeOfOpened({ blocked, openTrouble }: HostFirewallStatus): 
   return openTrouble !== '' || blocked.length > 0 ? EXIT.negative : EXIT.ok;
 }
 
-/** Has the agent that runs in a directory open it. @returns undefined where none runs */
+/** Has the agent that runs in a directory open it. @throws Error where none runs, or its overlay is down */
+export async function askToOpen(directory: string): Promise<HostFirewallStatus> {
+  return (await askAgent(localSocketPath(directory), { ask: 'open-firewall' })) as HostFirewallStatus;
+}
+
+/** The same, for an answer. @returns undefined where none runs */
 export async function openOnRunning(directory: string): Promise<Answer | undefined> {
   try {
-    const host = (await askAgent(localSocketPath(directory), { ask: 'open-firewall' })) as HostFirewallStatus;
+    const host = await askToOpen(directory);
     return {
       value: { state: 'up', hostFirewall: host },
       text: `This node is up already.\n${openedText(host, directory)}`,

@@ -86,6 +86,9 @@ async function check(directory: string, { relayUrl, stun }: { relayUrl?: string;
             detail: shutOut ? `No STUN server was asked: ${TOLD_NOTHING}.` : 'The graph names no STUN server.',
           }
         : natKindOf(four.sights.length > 0 ? four : six, ownAddresses()),
+    silentStun: servers
+      .filter((server) => !four.answered.has(server) && !six.answered.has(server))
+      .map(({ host, port }) => formatHostPort(host, port)),
     relay: nearestOf(relays) ?? nowhere(shutOut ? TOLD_NOTHING : 'the graph names no relay'),
     relays,
     bus,
@@ -167,7 +170,7 @@ interface Own {
 }
 
 async function text(report: NetworkReport, { node, shutOut, directory }: Own): Promise<string> {
-  const { ipv4, ipv6, nat } = report;
+  const { ipv4, ipv6, nat, silentStun } = report;
   const hasStun = ipv4.address !== null || ipv6.address !== null || shutOut !== undefined;
   const rows: [string, string][] = [
     ...(shutOut === undefined ? [] : [['Standing', shutOut] satisfies [string, string]]),
@@ -177,6 +180,9 @@ async function text(report: NetworkReport, { node, shutOut, directory }: Own): P
     ...(report.relays.length > 1 ? report.relays.map((relay) => relayRow(relay, node)) : []),
     ['STUN IPv4', mappingText(ipv4)],
     ['STUN IPv6', mappingText(ipv6)],
+    ...(silentStun.length > 0
+      ? [['STUN silent', `${silentStun.join(', ')}: no answer`] satisfies [string, string]]
+      : []),
     ['NAT', `${nat.kind}: ${nat.detail}${hasStun ? '' : ` Effect: ${EFFECT.stun}.`}`],
   ];
   if (node) {

@@ -24,3 +24,12 @@ test('a line break in a path or an option would be another line of a unit: no se
   await expect(install('/srv/a\nUser=root')).rejects.toMatchObject(refusal);
   await expect(install('/srv/mesh', '--name', 'a\nUser=root')).rejects.toMatchObject(refusal);
 });
+
+test('who would stop the service is told the command that ends its node', async () => {
+  const service = new Command('service').exitOverride();
+  defineService(service);
+  await expect(service.parseAsync(['stop'], { from: 'user' })).rejects.toMatchObject({
+    exitCode: EXIT.input,
+    message: expect.stringMatching(/End its node: .*mesh down.* up again by .*mesh service start --interface/),
+  });
+});

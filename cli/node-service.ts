@@ -2,10 +2,12 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { askAgent, localSocketPath } from '../client/agent/local-socket.ts';
+import type { HostFirewallStatus } from '../client/agent/node-status.ts';
 import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { defaultInterface } from '../client/tunnel/platform.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
+import { askToOpen, openedText } from './host-firewall.ts';
 import { noConfiguration } from './no-configuration.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
@@ -48,6 +50,14 @@ export function defineService(service: Command): void {
     start,
   );
   answering(
+    named(service.command('stop', { hidden: true })),
+    ({ interface: name }: ServiceOptions): Promise<Answer> => {
+      const again = HINTS.startService({ interfaceName: name });
+      const message = `A service is not stopped so. End its node: ${HINTS.down({})}. It is up again by ${again}, or with the next start of the machine.`;
+      return Promise.reject(new CliError(message, EXIT.input));
+    },
+  );
+  answering(
     named(service.command('uninstall')).description(
       'end the node and start it no more; it stays registered; needs superuser rights',
     ),
@@ -77,9 +87,16 @@ async function install(options: readonly string[], given: ServiceOptions): Promi
       EXIT.unavailable,
     );
   }
+  const opens = options.includes('--open-firewall');
+  const opened = opens && isUp ? await openedHost(service.directory) : undefined;
+  const lines = [
+    `${status.name} is installed (${status.file}) and ${status.state}${isUp ? '' : '; its node does not answer yet, and goes on trying'}.`,
+    ...(opened ? [openedText(opened, service.directory)] : []),
+    ...(opens && !opened ? ['The firewall of this host is looked at, and opened, once the overlay is up.'] : []),
+  ];
   return {
-    value: status,
-    text: `${status.name} is installed (${status.file}) and ${status.state}${isUp ? '' : '; its node does not answer yet, and goes on trying'}.`,
+    value: { ...status, ...(opened && { hostFirewall: opened }) },
+    text: lines.join('\n'),
     hints: [
       `See it: ${HINTS.status({ directory: service.directory })}`,
       `Its log: ${manager.logHint(service.interfaceName)}`,
@@ -137,6 +154,17 @@ async function settled({ directory, interfaceName }: NodeService): Promise<{ sta
     if (isUp || status.state !== 'running' || performance.now() > deadline) return { status, isUp };
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
+}
+
+/** What the node opened, as it was asked to; undefined where its overlay is not up in time. */
+async function openedHost(directory: string): Promise<HostFirewallStatus | undefined> {
+  const deadline = performance.now() + SETTLE_MS;
+  while (performance.now() < deadline) {
+    const opened = await askToOpen(directory).catch(() => undefined);
+    if (opened) return opened;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  return undefined;
 }
 
 /** @throws CliError where there is no node to start, or it is up by other means */

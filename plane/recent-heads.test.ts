@@ -7,6 +7,8 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] 
 afterEach(() => void vi.useRealTimers());
 
 const LATER_MS = 60_000;
+/** `vi.waitFor` by itself gives up after a second, which a machine with other work may take. */
+const PATIENCE = { timeout: 30_000 };
 
 /** Heads of which one workspace's cannot be kept for a while. */
 async function planeWithFaultyHeads() {
@@ -30,15 +32,18 @@ test('a head that could not be kept is told until it is, whatever else is kept m
   await using _ = kit;
   const workspace = await kit.workspace();
   faulty.add(workspace);
-  await vi.waitFor(() => expect(recent.problem()).toContain(workspace));
+  await vi.waitFor(() => expect(recent.problem()).toContain(workspace), PATIENCE);
   const other = await kit.workspace();
-  await vi.waitFor(async () => expect(await marked(other)).toBe(await kit.services.store.auditTree(other).size()));
+  await vi.waitFor(
+    async () => expect(await marked(other)).toBe(await kit.services.store.auditTree(other).size()),
+    PATIENCE,
+  );
   expect([await marked(workspace), recent.problem()]).toEqual([undefined, expect.stringContaining(workspace)]);
   faulty.clear();
   await vi.waitFor(() => {
     vi.advanceTimersByTime(LATER_MS);
     expect(recent.problem()).toBeUndefined();
-  });
+  }, PATIENCE);
   expect(await marked(workspace)).toBe(await kit.services.store.auditTree(workspace).size());
   await recent.stop();
 });
@@ -48,7 +53,7 @@ test('what could not be kept is tried once more at the end', async () => {
   await using _ = kit;
   const workspace = await kit.workspace();
   faulty.add(workspace);
-  await vi.waitFor(() => expect(recent.problem()).toContain(workspace));
+  await vi.waitFor(() => expect(recent.problem()).toContain(workspace), PATIENCE);
   faulty.clear();
   await recent.stop();
   expect([await marked(workspace), vi.getTimerCount()]).toEqual([

@@ -158,7 +158,7 @@ describe('where the disk has no room for snapshots', () => {
       vi.advanceTimersByTime(60_000);
       await snapshots.settle();
       expect(await taken()).toEqual([...before, ...missed]);
-    });
+    }, 30_000);
     await snapshots.stop();
     expect([errors.length, vi.getTimerCount()]).toEqual([1, 0]);
   });

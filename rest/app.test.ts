@@ -115,10 +115,10 @@ describe('a mistake is a problem', () => {
       type: 'urn:mesh:problem:invalid_input',
       title: 'Invalid input',
       status: 400,
-      detail: '/nope: There is no such field.',
+      detail: '/nope: There is no such field; there are text, count, flag, tags.',
       instance: '/api/v1/echo',
       requestId: 'trace-12345678',
-      errors: [{ pointer: '/nope', detail: 'There is no such field.' }],
+      errors: [{ pointer: '/nope', detail: 'There is no such field; there are text, count, flag, tags.' }],
       code: 'invalid_input',
     });
   });

@@ -5,6 +5,8 @@ import path from 'node:path';
 
 const FOLDER = 'backups';
 const NAME = /^mesh-\d{8}T\d{6}Z\.db$/;
+/** One that is being written, with what SQLite keeps beside it. */
+const DRAFT = /^mesh-\d{8}T\d{6}Z\.db\.new(?:-journal|-wal|-shm)?$/;
 
 /** Newest first. */
 export function backupsIn(configDir: string): string[] {
@@ -31,9 +33,15 @@ export function backupTime(file: string): number {
   return Date.parse(`${y}-${mo}-${d}T${h}:${mi}:${s}Z`);
 }
 
-/** Removes all but the newest, and what a process that was killed left half written. */
-export function dropOldBackups(configDir: string, keep: number): void {
-  for (const file of backupsIn(configDir).slice(keep)) rmSync(file, { force: true });
+/** What a process that was killed left half written. Files of others in the folder are not among it. */
+export function halfWrittenIn(configDir: string): string[] {
   const folder = path.join(configDir, FOLDER);
-  for (const name of readdirSync(folder).filter((name) => name.endsWith('.new'))) rmSync(path.join(folder, name));
+  if (!statSync(folder, { throwIfNoEntry: false })) return [];
+  const names = readdirSync(folder).filter((name) => DRAFT.test(name));
+  return names.map((name) => path.join(folder, name));
+}
+
+/** Removes all but the newest, and what was left half written. */
+export function dropOldBackups(configDir: string, keep: number): void {
+  for (const file of [...backupsIn(configDir).slice(keep), ...halfWrittenIn(configDir)]) rmSync(file, { force: true });
 }

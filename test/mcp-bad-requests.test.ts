@@ -54,7 +54,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   test.each([
     ['text in place of a number', { limit: 'many' }, '/limit: Must be a number.'],
     ['a number that is too large', { limit: 5_000 }, '/limit: Must be at most 200.'],
-    ['a field that is not there', { nope: 1 }, '/nope: There is no such field.'],
+    ['a field that is not there', { nope: 1 }, '/nope: There is no such field; there is limit.'],
     ['text in place of all arguments', 'limit=5', '/arguments of tools/call: Must be an object.'],
     ['a list in place of all arguments', [5], '/arguments of tools/call: Must be an object.'],
     ['null in place of all arguments', null, '/arguments of tools/call: Must be an object.'],

@@ -48,11 +48,12 @@ test('the database is backed up a minute after the first start, then daily, and 
   clock.time += MINUTE_MS;
   expect(await job?.run()).toBe(clock.time + DAY_MS);
   writeFileSync(path.join(configDir, 'backups', 'mesh-20260101T000000Z.db.new'), 'left half written');
+  writeFileSync(path.join(configDir, 'backups', 'notes.new'), 'of somebody else');
   for (let day = 0; day < KEEP; day += 1) {
     clock.time += DAY_MS;
     await job?.run();
   }
-  expect(backups()).toEqual(['mesh-20260102T000100Z.db', 'mesh-20260103T000100Z.db']);
+  expect(backups()).toEqual(['mesh-20260102T000100Z.db', 'mesh-20260103T000100Z.db', 'notes.new']);
   clock.time += MINUTE_MS;
   expect(care.state().backup).toMatchObject({ at: Date.UTC(2026, 0, 3, 0, 1), ageMs: MINUTE_MS });
 });

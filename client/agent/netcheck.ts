@@ -13,6 +13,8 @@ export interface NetworkReport {
   readonly ipv4: Mapping;
   readonly ipv6: Mapping;
   readonly nat: NatKind;
+  /** STUN servers of which no address answered, as host:port. */
+  readonly silentStun: readonly string[];
   /** The nearest of those that are reached, else the first. */
   readonly relay: Reach;
   /** All of them, the first being that of nodes that know no other. */
@@ -61,11 +63,16 @@ export interface Sight {
 const TRIES_MS = [300, 600, 1_200];
 const CONNECT_MS = 3_000;
 
+/** What came of asking STUN servers from one socket. */
+export interface Asked {
+  readonly localPort: number;
+  readonly sights: readonly Sight[];
+  /** Those of which an address answered. */
+  readonly answered: ReadonlySet<HostPort>;
+}
+
 /** Asks every address of every server from one socket, so that the answers can be compared. */
-export async function askStun(
-  servers: readonly HostPort[],
-  family: 4 | 6,
-): Promise<{ readonly localPort: number; readonly sights: readonly Sight[] }> {
+export async function askStun(servers: readonly HostPort[], family: 4 | 6): Promise<Asked> {
   const socket = createSocket({ type: family === 4 ? 'udp4' : 'udp6', ipv6Only: family === 6 });
   try {
     await new Promise<void>((resolve, reject) => {
@@ -73,11 +80,21 @@ export async function askStun(
       socket.bind(0, resolve);
     });
     socket.on('error', () => {});
-    const places = await Promise.all(servers.map((server) => resolved(server, family)));
-    const sights = await Promise.all(places.flat().map((place) => ask(socket, place)));
-    return { localPort: socket.address().port, sights: sights.filter((sight) => sight !== undefined) };
+    const all = await Promise.all(
+      servers.map(async (server) => {
+        const places = await resolved(server, family);
+        const sights = await Promise.all(places.map((place) => ask(socket, place)));
+        return { server, sights: sights.filter((sight) => sight !== undefined) };
+      }),
+    );
+    const answering = all.filter(({ sights }) => sights.length > 0);
+    return {
+      localPort: socket.address().port,
+      sights: answering.flatMap(({ sights }) => sights),
+      answered: new Set(answering.map(({ server }) => server)),
+    };
   } catch {
-    return { localPort: 0, sights: [] };
+    return { localPort: 0, sights: [], answered: new Set() };
   } finally {
     socket.close();
   }
@@ -126,7 +143,7 @@ function ask(socket: Socket, { host, port }: HostPort): Promise<Sight | undefine
 
 /** What kind of NAT the sights of one socket speak for. */
 export function natKindOf(
-  { localPort, sights }: { readonly localPort: number; readonly sights: readonly Sight[] },
+  { localPort, sights }: Pick<Asked, 'localPort' | 'sights'>,
   ownAddresses: ReadonlySet<string>,
 ): NatKind {
   const [first] = sights;
@@ -139,7 +156,7 @@ export function natKindOf(
     return { kind: 'easy', detail };
   }
   return first.port === localPort
-    ? { kind: 'easy', detail: 'The NAT kept the port; only one STUN server was asked.' }
+    ? { kind: 'easy', detail: 'The NAT kept the port; only one STUN server answered.' }
     : { kind: 'unknown', detail: 'The NAT changed the port; a second STUN server would tell easy from hard.' };
 }
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { fieldErrorsOf, MAX_FIELD_ERRORS } from './schema-errors.ts';
+import { fieldErrorsOf, MAX_FIELD_ERRORS, PLAINLY } from './schema-errors.ts';
 
 const schema = z.strictObject({ names: z.array(z.string()).optional() });
 
-function errorsOf(input: unknown) {
-  const { error } = schema.safeParse(input);
+function errorsOf(input: unknown, of: z.ZodType = schema) {
+  const { error } = of.safeParse(input, PLAINLY);
   if (!error) throw new Error('The input fits.');
   return fieldErrorsOf(error);
 }
@@ -13,8 +13,24 @@ function errorsOf(input: unknown) {
 test('each wrong field is named, and one that there is not is named itself', () => {
   expect(errorsOf({ names: ['a', 1], other: 1 })).toEqual([
     { pointer: '/names/1', detail: expect.any(String) },
-    { pointer: '/other', detail: 'There is no such field.' },
+    { pointer: '/other', detail: 'There is no such field; there is names.' },
   ]);
+});
+
+test('of a field that there is not the nearest is said, else the fields that there are at that place', () => {
+  const inner = z.strictObject({ usageLimit: z.number().optional(), ttl: z.string().optional() });
+  const outer = z.strictObject({ token: inner.optional(), none: z.strictObject({}).optional() });
+  expect(errorsOf({ token: { usage_limit: 5, tll: '1h', color: 1 }, none: { a: 1 }, podSelector: {} }, outer)).toEqual([
+    { pointer: '/token/usage_limit', detail: 'There is no such field: did you mean usageLimit?' },
+    { pointer: '/token/tll', detail: 'There is no such field: did you mean ttl?' },
+    { pointer: '/token/color', detail: 'There is no such field; there are usageLimit, ttl.' },
+    { pointer: '/none/a', detail: 'There is no such field; there are none here.' },
+    { pointer: '/podSelector', detail: 'There is no such field: write peerSelector.' },
+  ]);
+  const many = z.strictObject(
+    Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`field${n}`, z.int().optional()])),
+  );
+  expect(errorsOf({ color: 1 }, many)[0]?.detail).toMatch(/there are field0, .*, field19 and 10 more\.$/);
 });
 
 test('a request of nothing but wrong fields gets an answer of ordinary size', () => {

@@ -1,19 +1,30 @@
 import type { z } from 'zod';
 import type { FieldError } from './errors.ts';
 import { jsonPointer } from './json-pointer.ts';
+import { nearest } from './nearest.ts';
 
 /** Shown of one request; who has mended these sees the next ones. */
 export const MAX_FIELD_ERRORS = 50;
+/** Fields that are told to who sent one that there is not. */
+const MAX_FIELDS_TOLD = 20;
 /** Characters of a pointer or a detail: a name that was sent may be as long as the request. */
 const MAX_TEXT = 1_000;
 
-/** What a schema found wrong, field by field: one that is not in the schema is named itself. */
+/**
+ * What a schema found wrong, field by field: one that is not in the schema is named itself, with the one that may have been
+ * meant.
+ *
+ * @param error of a parse with {@link PLAINLY}
+ */
 export function fieldErrorsOf({ issues }: z.ZodError): FieldError[] {
   const errors: FieldError[] = [];
   for (const issue of issues) {
     if (errors.length >= MAX_FIELD_ERRORS) break;
     if (issue.code !== 'unrecognized_keys') errors.push({ pointer: jsonPointer(issue.path), detail: issue.message });
-    else errors.push(...issue.keys.slice(0, MAX_FIELD_ERRORS).map((key) => unknownField([...issue.path, key])));
+    else {
+      const known = issue.message.split(SEPARATOR).filter((field) => field !== '');
+      errors.push(...issue.keys.slice(0, MAX_FIELD_ERRORS).map((key) => unknownField([...issue.path, key], known)));
+    }
   }
   return errors.slice(0, MAX_FIELD_ERRORS).map(({ pointer, detail }) => ({
     pointer: pointer.slice(0, MAX_TEXT),
@@ -21,16 +32,23 @@ export function fieldErrorsOf({ issues }: z.ZodError): FieldError[] {
   }));
 }
 
-function unknownField(path: readonly PropertyKey[]): FieldError {
-  const instead = FIELDS_OF_KUBERNETES.get(path.at(-1));
-  return {
-    pointer: jsonPointer(path),
-    detail: `There is no such field${instead === undefined ? '' : `: ${instead}`}.`,
-  };
+function unknownField(path: readonly PropertyKey[], known: readonly string[]): FieldError {
+  const name = path.at(-1);
+  return { pointer: jsonPointer(path), detail: `There is no such field${insteadOf(String(name), known)}` };
+}
+
+function insteadOf(name: string, known: readonly string[]): string {
+  const instead = FIELDS_OF_KUBERNETES.get(name);
+  if (instead !== undefined) return `: ${instead}.`;
+  const [near] = nearest(name.toLowerCase(), known, 1);
+  if (near !== undefined) return `: did you mean ${near}?`;
+  if (known.length === 0) return '; there are none here.';
+  const more = known.length > MAX_FIELDS_TOLD ? ` and ${known.length - MAX_FIELDS_TOLD} more` : '';
+  return `; there ${known.length === 1 ? 'is' : 'are'} ${known.slice(0, MAX_FIELDS_TOLD).join(SEPARATOR)}${more}.`;
 }
 
 /** What a NetworkPolicy of Kubernetes has, and what to write instead. */
-const FIELDS_OF_KUBERNETES: ReadonlyMap<PropertyKey | undefined, string> = new Map([
+const FIELDS_OF_KUBERNETES: ReadonlyMap<string, string> = new Map([
   ['podSelector', 'write peerSelector'],
   ['policyTypes', 'a direction applies when its key, ingress or egress, is there'],
   ['namespaceSelector', 'a policy is about the peers of one workspace, so select them by labels'],
@@ -62,9 +80,18 @@ function plainMessage(issue: z.core.$ZodRawIssue): string | undefined {
     case 'too_small':
       if (issue.origin === 'string' && issue.minimum === 1) return 'Must not be empty.';
       return `Must ${sized(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum)}.`;
+    case 'unrecognized_keys':
+      return fieldsOf(issue).join(SEPARATOR);
     default:
       return undefined;
   }
+}
+
+/** Between the names of fields, in which no such sign is. */
+const SEPARATOR = ', ';
+
+function fieldsOf({ inst }: z.core.$ZodRawIssue): readonly string[] {
+  return inst !== undefined && 'shape' in inst ? Object.keys(inst.shape as object) : [];
 }
 
 function sized(origin: string, relation: string, limit: number | bigint): string {

@@ -1,5 +1,6 @@
 import type { CallContext } from '../base/operation.ts';
 import { isOfAgent } from '../model/presets.ts';
+import { openPaths } from '../peers/path-counts.ts';
 import { isLive } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -25,7 +26,6 @@ export async function overviewOf(context: CallContext<FactContext['services'] & 
   const peers = livePeers(state, now);
   const agents = [...state.agents.values()];
   const mayAssess = context.caller?.scopesIn(workspace).has('compliance:assess') ?? false;
-  const uids = new Set(peers.map(({ uid }) => uid));
   return {
     revision: state.revision,
     peers: {
@@ -36,7 +36,7 @@ export async function overviewOf(context: CallContext<FactContext['services'] & 
         ({ name, status }) => status.phase === 'ready' && state.presence.get(name)?.spec.online === true,
       ).length,
     },
-    paths: services.paths.counts(workspace, uids),
+    paths: openPaths(state, peers, services.paths),
     policies: [...state.policies.values()].filter((policy) => !isOfAgent(policy)).length,
     agents: { total: agents.length, live: agents.filter((agent) => isLive(agent, now)).length },
     warnings: [...openNetworks(state, now), ...(mayAssess ? await factWarnings({ services, workspace, at: now }) : [])],

@@ -17,19 +17,22 @@ function defused(cell: string): string {
 }
 
 /** More than any file of an archive has: one that was made to be costly is refused before it is held. */
-const MAX_CELL = 1024 * 1024;
+const MAX_ROW = 2 * 1024 * 1024;
 const MAX_CELLS = 256;
 
 /** Reads what `csvLine` wrote, from pieces that may end anywhere. */
 export class CsvReader {
   #cell = '';
   #row: string[] = [];
+  /** Characters of the row so far. */
+  #length = 0;
   #state: 'start' | 'quoted' | 'quote' = 'start';
 
   /** @returns the rows that end in this piece. @throws SyntaxError where it is not written so, or is too long */
   read(piece: string): string[][] {
     const rows: string[][] = [];
     for (const character of piece) {
+      this.#length += character.length;
       if (this.#state === 'quoted') {
         if (character === '"') this.#state = 'quote';
         else this.#cell += character;
@@ -41,13 +44,16 @@ export class CsvReader {
         this.#cell = '';
         this.#state = 'start';
         if (this.#row.length > MAX_CELLS) throw new SyntaxError('a row has too many cells');
-        if (character === '\n') rows.push(this.#row.splice(0));
+        if (character === '\n') {
+          rows.push(this.#row.splice(0));
+          this.#length = 0;
+        }
       } else if (this.#state === 'start' && character === '"') {
         this.#state = 'quoted';
       } else {
         throw new SyntaxError('a cell is not quoted');
       }
-      if (this.#cell.length > MAX_CELL) throw new SyntaxError('a cell is too long');
+      if (this.#length > MAX_ROW) throw new SyntaxError('a row is too long');
     }
     return rows;
   }

@@ -61,16 +61,6 @@ export class ReportedPaths {
     }
   }
 
-  /** How many open paths between these peers are direct, and how many relayed, as each end reported it. */
-  counts(workspace: string, peerUids: ReadonlySet<string>): { direct: number; relayed: number } {
-    const counts = { direct: 0, relayed: 0 };
-    for (const [node, paths] of this.#workspaces.get(workspace)?.nodes ?? []) {
-      if (!peerUids.has(node)) continue;
-      for (const { peer, path } of paths.values()) if (path && peerUids.has(peer)) counts[path] += 1;
-    }
-    return counts;
-  }
-
   all(workspace: string): PathsOfNodes {
     const known = this.#workspaces.get(workspace);
     if (!known) return NO_PATHS;

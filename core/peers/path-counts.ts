@@ -1,6 +1,7 @@
 import { getOrInsertComputed } from '../base/get-or-insert.ts';
 import { once } from '../base/once.ts';
 import type { PathReport, PathsOfNodes, ReportedPaths } from '../model/reported-paths.ts';
+import type { PeerRecord } from '../model/resources.ts';
 import type { PeerGroup } from '../state/label-groups.ts';
 import type { NetworkState } from '../state/state.ts';
 
@@ -81,6 +82,32 @@ const pairsOf = once(({ nodes }: PathsOfNodes): Pairs => {
 
 /** More than there are ends of all paths that are kept. */
 const MOST_PLACES = 2 ** 24;
+
+interface OpenPaths {
+  readonly direct: number;
+  readonly relayed: number;
+}
+
+/** By the peers that there are, and how many of them had not ended: peers only end while they are not written. */
+const openPathsOf = once((_all: PathsOfNodes) => once((_peers: NetworkState['peers']) => new Map<number, OpenPaths>()));
+
+/** Open paths between peers that have not ended, as each end reported them. Counted once until a node reports again. */
+export function openPaths(
+  { workspace, peers }: Pick<NetworkState, 'workspace' | 'peers'>,
+  live: readonly PeerRecord[],
+  paths: Pick<ReportedPaths, 'all'>,
+): OpenPaths {
+  const all = paths.all(workspace);
+  return getOrInsertComputed(openPathsOf(all)(peers), live.length, () => {
+    const uids = new Set(live.map(({ uid }) => uid));
+    const counts = { direct: 0, relayed: 0 };
+    for (const [node, reports] of all.nodes) {
+      if (!uids.has(node)) continue;
+      for (const { peer, path } of reports.values()) if (path && uids.has(peer)) counts[path] += 1;
+    }
+    return counts;
+  });
+}
 
 /** Of one peer, as it said itself. */
 export function countsOfPeer(reports: readonly PathReport[]): Record<Outcome, number> {

@@ -183,6 +183,22 @@ describe('a root agent', () => {
     expect(workflow).toMatchObject({ status: 'executed', requestedBy: 'agent:boss', reviewedBy: 'user:grace' });
   });
 
+  it.each(['delete_peer', 'revoke_peer'])(
+    'waits for a second person before %s of what is its own, where the workspace asks for approval',
+    async (name) => {
+      await using scene = await buildScene({ requireApproval: true });
+      const scopes: Scope[] = ['network:read', 'network:write', 'peers:approve', 'tokens:write'];
+      const asked = { name: 'boss', scopes };
+      const { workflow_id: id } = await scene.call(scene.ada, 'create_agent', asked);
+      await scene.call(scene.grace, 'approve_workflow', { id });
+      const boss = await scene.call(scene.ada, 'create_agent', asked);
+      const { token } = await scene.call(boss.token, 'generate_join_token', { name: 'ci' });
+      await scene.enrol(token, 'runner');
+      expect(await scene.call(boss.token, name, { id: 'runner' })).toEqual(PENDING);
+      expect((await scene.state()).peers.get('runner')?.status.phase).toBe('ready');
+    },
+  );
+
   it('takes its policies with it, unless a person has made them theirs', async () => {
     await using scene = await buildScene();
     const boss = await scene.agent('boss', ['network:read', 'network:write'], { reach: reachOf('web', 443) });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { VERSION } from '../../bin/compose/version.ts';
 import { ADMIN_PASSWORD, type Harness, startHarness } from '../kits/http/harness.ts';
 import { mesh } from '../kits/process/run-command.ts';
 
@@ -155,7 +156,7 @@ test('a word that is no command gets one line with the nearest, and a wrong opti
   expect(await told('login', '--fast')).toBe("unknown option '--fast'. See mesh login --help\n");
   expect(await told('peers', '--phas', 'ready')).toBe("unknown option '--phas': did you mean '--phase'?\n");
   const version = await run(['--version']);
-  expect([version.code, version.stdout]).toEqual([0, '0.1.0\n']);
+  expect([version.code, version.stdout]).toEqual([0, `${VERSION}\n`]);
 });
 
 test('under -o json a failure is one object on standard error, whoever found it', async () => {

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import { VERSION } from '../../bin/compose/version.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { apiOf, configure, freshWorkspace } from '../kits/http/harness.ts';
 import { enrol } from '../kits/plane/devices.ts';
@@ -40,7 +41,7 @@ test('an installation that is well ends with 0, and each check says what it saw'
     new Set(['database', 'space', 'backup', 'files', 'clock', 'certificates', 'nodes']),
   );
   expect(of('backup')).toMatchObject([{ state: 'warning', detail: expect.stringContaining('meshd backup FILE') }]);
-  expect(of('nodes')).toMatchObject([{ detail: 'Nodes by version: unknown: 6; meshd is 0.1.0.' }]);
+  expect(of('nodes')).toMatchObject([{ detail: `Nodes by version: unknown: 6; meshd is ${VERSION}.` }]);
 });
 
 test('a secret that others can read is narrowed, and said to be', async () => {
@@ -156,6 +157,8 @@ test('beside a control plane that runs its listeners are used, and its nodes are
   expect(of('ports')).toMatchObject([
     { state: 'ok', detail: expect.stringMatching(/^The API .* takes connections\.$/) },
   ]);
-  expect(of('nodes')).toMatchObject([{ detail: 'Nodes by version: 0.1.0: 1, 0.2.0: 2, unknown: 1; meshd is 0.1.0.' }]);
+  expect(of('nodes')).toMatchObject([
+    { detail: `Nodes by version: 0.1.0: 1, 0.2.0: 2, unknown: 1; meshd is ${VERSION}.` },
+  ]);
   expect(code).toBe(0);
 });

@@ -172,11 +172,14 @@ test('mesh netcheck names what is reached from here, and what a closed port cost
   expect(JSON.parse(stdout)).toMatchObject({
     ipv4: { address: expect.stringMatching(/^127\.0\.0\.1:\d+$/) },
     nat: { kind: 'none' },
+    silentStun: [],
     relay: { address: `127.0.0.1:${plane.relayPort}`, isReached: true },
     api: { isReached: true },
     node: null,
   });
-  const text = (await run(['netcheck', '--relay-url', '127.0.0.1:1'])).stdout;
+  const stun = ['--stun', `127.0.0.1:${plane.stunPort}`, '127.0.0.1:1'];
+  const text = (await run(['netcheck', '--relay-url', '127.0.0.1:1', ...stun])).stdout;
+  expect(text).toMatch(/^STUN silent {4}127\.0\.0\.1:1: no answer$/m);
   expect(text).toMatch(
     /Relay +127\.0\.0\.1:1 {2}not reached \(ECONNREFUSED\)\. Effect: nodes that cannot connect directly/,
   );

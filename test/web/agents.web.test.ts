@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
     await scout.getByText('admin (person)').waitFor();
     await scout.getByText('May see peers, policies and who reaches whom.').waitFor();
     await scout.getByText('Within the reach of its parent:').waitFor();
-    await scout.getByText('role=web on tcp/443').waitFor();
+    await scout.getByText('role=web on TCP 443').waitFor();
     await scout.getByText('No call lately.').waitFor();
     expect(page.url()).toContain('q=scout');
     await scout.getByRole('link', { name: 'ops-agent' }).click();
@@ -68,6 +68,28 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
       expect(await ops.getByRole('button', { name: 'Revoke the agent' }).count()).toBe(0);
       expect(dashboard.complaints).toEqual([]);
     }
+  });
+
+  test('who confirms before it is shown what ends is told so, and that it is shown by then', async () => {
+    await using dashboard = await openDashboard(browser, network);
+    const { page } = dashboard;
+    const asked = Promise.withResolvers<void>();
+    await page.route('**/api/v1/agents/*', async (route) => {
+      if (route.request().method() === 'DELETE') await asked.promise;
+      await route.fallback();
+    });
+    await dashboard.go('prod/agents/ops-agent');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByRole('button', { name: 'Revoke the agent' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Type ops-agent to confirm.').fill('ops-agent');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('still being looked up: nothing was done').waitFor();
+    asked.resolve();
+    await dialog.getByText('shown by now: press again').waitFor();
+    await dialog.getByText('2: ops-agent, scout').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(dashboard.complaints).toEqual([]);
   });
 
   test('with the keyboard alone an agent is revoked, once it is said what ends with it and its name is typed', async () => {

@@ -37,8 +37,8 @@ describe.skipIf(!hasBrowser)('connecting an agent on the dashboard', () => {
     const reach = main.getByLabel('What it may open by itself');
     await reach.fill('role=web http');
     await main.getByText('This is no line of a reach: role=web http').waitFor();
-    await reach.fill('role=web tcp/443');
-    await main.getByText('Reach: role=web on tcp/443.').waitFor();
+    await reach.fill('role=web TCP 443');
+    await main.getByText('Reach: role=web on TCP 443.').waitFor();
     await main.getByRole('button', { name: 'Make the token' }).click();
 
     const ready = page.getByRole('region', { name: 'deploy-agent is ready to connect' });

@@ -120,6 +120,7 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
     expect(workflow.riskReasons.length).toBeGreaterThan(0);
     const text = await change.textContent();
     for (const line of [...workflow.riskReasons, ...workflow.warnings]) expect(text).toContain(line);
+    await change.getByText('carried out only if it still writes and opens just this').waitFor();
     expect(await change.locator('pre').first().textContent()).toBe(JSON.stringify(workflow.call.input, null, 2));
     await change.getByRole('button', { name: /^Approve: / }).click();
     const told = 'The change is approved. Nothing has changed yet: who asked has to repeat the call';

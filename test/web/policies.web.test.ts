@@ -49,18 +49,18 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     const { page } = dashboard;
     await dashboard.go('prod/policies');
     await dashboard.signIn('admin', PASSWORD);
-    await page.getByRole('cell', { name: 'Allows role=web → role=db on tcp/5432' }).waitFor();
+    await page.getByRole('cell', { name: 'Allows role=web → role=db on TCP 5432' }).waitFor();
     await page.getByText('its peerSelector matches no peer').waitFor();
     await page.getByLabel('Only with findings').check();
     await page.getByRole('link', { name: 'web-to-db' }).waitFor({ state: 'detached' });
     expect(page.url()).toContain('findings=1');
     await page.getByLabel('Only with findings').uncheck();
-    await page.getByLabel('Search policies').fill('tcp/5432');
+    await page.getByLabel('Search policies').fill('TCP 5432');
     await page.getByRole('table').getByRole('link', { name: 'old-vpn' }).waitFor({ state: 'detached' });
 
     await page.getByRole('link', { name: 'web-to-db' }).click();
     await yaml(page).getByText(HOSTILE).waitFor();
-    await page.getByLabel('Ports').fill('tcp/5432, tcp/22');
+    await page.getByLabel('Ports').fill('TCP 5432, TCP 22');
     await yaml(page).getByText('port: 22').waitFor();
     await effect(page).getByText('web-1, web-2').waitFor();
     await effect(page).getByText('TCP 22').waitFor();
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     await yaml(page).getByText('port: 22').click();
     await page.keyboard.press('End');
     await page.keyboard.type('22');
-    await expect.poll(() => page.getByLabel('Ports').inputValue()).toBe('tcp/5432, tcp/2222');
+    await expect.poll(() => page.getByLabel('Ports').inputValue()).toBe('TCP 5432, TCP 2222');
     await effect(page).getByText('TCP 2222').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
 
@@ -78,12 +78,12 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     await effect(page).getByRole('alert').waitFor();
     expect(await page.getByRole('button', { name: /^Save/ }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Discard changes' }).click();
-    await page.getByLabel('Ports').fill('tcp/5432, http');
+    await page.getByLabel('Ports').fill('TCP 5432, http');
     await page.getByText('“http” is no port').waitFor();
-    await page.getByLabel('Ports').fill('tcp/5432, tcp/5433');
+    await page.getByLabel('Ports').fill('TCP 5432, TCP 5433');
     await page.getByRole('button', { name: 'Save web-to-db' }).click();
     await page.getByRole('status').filter({ hasText: 'web-to-db is saved.' }).waitFor();
-    await page.getByText('Allows role=web → role=db on tcp/5432, tcp/5433').waitFor();
+    await page.getByText('Allows role=web → role=db on TCP 5432, TCP 5433').waitFor();
     expect((await specOf('web-to-db')).ingress[0].ports).toHaveLength(2);
     expect(dashboard.complaints).toEqual([]);
   });
@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     await tabTo(page, page.getByRole('button', { name: /Add peers/ }));
     await keys.press('Enter');
     await type(page.getByLabel('Labels').nth(1), 'role in (monitoring)');
-    await type(page.getByLabel('Ports'), 'tcp/9100');
+    await type(page.getByLabel('Ports'), 'TCP 9100');
     await tabTo(page, yaml(page));
     await effect(page).getByText('Nothing changes before you save').waitFor();
     await effect(page).getByText('db-1, laptop, web-1, web-2').waitFor();
@@ -152,15 +152,15 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
       return harness.api('PUT', '/api/v1/policies/shared', { ...own, body: { spec } });
     };
     await put(81);
-    await expect.poll(() => ports.inputValue()).toBe('tcp/81');
-    await ports.fill('tcp/82');
+    await expect.poll(() => ports.inputValue()).toBe('TCP 81');
+    await ports.fill('TCP 82');
     await put(83);
     await page.getByText('Somebody has changed this policy').waitFor();
-    expect(await ports.inputValue()).toBe('tcp/82');
+    expect(await ports.inputValue()).toBe('TCP 82');
     await page.getByRole('button', { name: 'Save shared' }).click();
     await page.getByRole('alert').filter({ hasText: 'Conflict' }).waitFor();
     await page.getByRole('button', { name: 'Discard changes' }).click();
-    await expect.poll(() => ports.inputValue()).toBe('tcp/83');
+    await expect.poll(() => ports.inputValue()).toBe('TCP 83');
     await harness.api('DELETE', '/api/v1/policies/shared', own);
   });
 
@@ -206,15 +206,15 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     await dialog.getByLabel('To').fill('role=db');
     await dialog.getByLabel('Port').fill('http');
     await dialog.getByText('Write one port or range').waitFor();
-    await dialog.getByLabel('Port').fill('tcp/22');
+    await dialog.getByLabel('Port').fill('22/tcp');
     expect(await accessibilityFaults(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Create the test' }).click();
-    await page.getByRole('cell', { name: 'laptop never reaches role=db on tcp/22' }).waitFor();
+    await page.getByRole('cell', { name: 'laptop never reaches role=db on TCP 22' }).waitFor();
     await page.getByRole('cell', { name: 'holds' }).waitFor();
 
     await dashboard.go('prod/policies/web-to-db');
     await page.getByLabel('Labels').nth(1).fill('');
-    await page.getByLabel('Ports').fill('tcp/22');
+    await page.getByLabel('Ports').fill('TCP 22');
     await effect(page).getByRole('alert').filter({ hasText: 'laptops-not-db' }).waitFor();
     expect(await page.getByRole('button', { name: /^Save/ }).isDisabled()).toBe(true);
 

@@ -3,6 +3,7 @@ import { reachOf } from '../../web/src/pages/connect/reach-of.ts';
 
 test('a reach is read from lines of whom and ports', () => {
   const text = 'role=web,env=prod tcp/443,8000-8100\n\n db-1 udp/53 \n10.1.0.0/16 icmp\n*';
+  expect(reachOf('role=web,env=prod TCP 443, TCP 8000-8100\ndb-1 53/udp\n10.1.0.0/16 ICMP\n*')).toEqual(reachOf(text));
   expect(reachOf(text)).toEqual({
     rules: [
       {

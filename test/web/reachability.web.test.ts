@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     await page.getByRole('rowheader', { name: HOSTILE }).waitFor();
     await page.getByText('web to db: nothing').waitFor();
 
-    await page.getByRole('link', { name: 'web to api: 24 of 24 pairs, tcp/8080' }).click();
+    await page.getByRole('link', { name: 'web to api: 24 of 24 pairs, TCP 8080' }).click();
     const answer = page.getByRole('region', { name: 'Answer: ' });
     await answer.getByText('24 of 24 pairs may talk.').waitFor();
     await answer.getByText('role=web (6 peers)').waitFor();
@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Create the assertion' }).click();
     await page.getByRole('status').filter({ hasText: 'web-1-to-api-1-8080 is created' }).waitFor();
     const assertions = page.getByRole('region', { name: 'Assertions' });
-    await assertions.getByText('web-1 must reach api-1 on tcp/8080').waitFor();
+    await assertions.getByText('web-1 must reach api-1 on TCP 8080').waitFor();
     await assertions.getByRole('button', { name: 'Delete web-1-to-api-1-8080' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete the assertion' }).click();
     await assertions.getByText('web-1 must reach api-1').waitFor({ state: 'detached' });
@@ -77,10 +77,10 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     const expand = page.getByRole('button', { name: 'api', exact: true });
     await expand.focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'api-3 to db: 2 of 2 pairs, tcp/5432' }).waitFor();
+    await page.getByRole('link', { name: 'api-3 to db: 2 of 2 pairs, TCP 5432' }).waitFor();
     await page.getByRole('button', { name: 'Collapse' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'api to db: 8 of 8 pairs, tcp/5432' }).waitFor();
+    await page.getByRole('link', { name: 'api to db: 8 of 8 pairs, TCP 5432' }).waitFor();
 
     await page.getByLabel('Only peers with').focus();
     await page.keyboard.type('env=test');

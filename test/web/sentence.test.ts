@@ -15,7 +15,7 @@ test('a policy is told as a sentence for each rule', () => {
     egress: [{}],
   };
   expect(sentencesOf(spec)).toEqual([
-    'Allows web-1, web-2 → role=db on tcp/5432',
+    'Allows web-1, web-2 → role=db on TCP 5432',
     'Allows 203.0.113.0/24 but not 203.0.113.8/29 → role=db on everything',
     'Allows role=db → anyone on everything',
   ]);

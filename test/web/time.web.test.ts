@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     await row(page, 'policy web-to-db deleted').getByRole('button', { name: 'As of then' }).click();
     await page.getByRole('button', { name: 'Compare from here' }).click();
     const closes = page.locator('section.closes');
-    await closes.getByText('tcp/5432').first().waitFor();
+    await closes.getByText('TCP 5432').first().waitFor();
     expect(await closes.textContent()).toMatch(/role=web.*orders-db.*because of deleted policy web-to-db/);
     expect(dashboard.complaints).toEqual([]);
   });

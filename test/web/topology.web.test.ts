@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     await press('button', 'api');
     const group = page.getByRole('article', { name: 'api' });
     await group.getByText('4 peers, 4 online').waitFor();
-    await group.getByText('tcp/5432').waitFor();
+    await group.getByText('TCP 5432').waitFor();
     await group.getByText('8 of 8 pairs').first().waitFor();
     await press('button', 'db');
     await page.getByText('1 direct, 1 relayed').waitFor();

@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)('a client with MCP Apps', () => {
     const opens = view.getByRole('region', { name: 'Opens' });
     await opens.getByText('web-1, web-2').waitFor();
     await opens.getByText('orders-db').waitFor();
-    await opens.getByText('tcp/5432').waitFor();
+    await opens.getByText('TCP 5432').waitFor();
     await view.getByText('nothing has changed').waitFor();
     await view.getByText(/create MeshPolicy/).click();
     await view.locator('ins', { hasText: 'port: 5432' }).waitFor();
@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)('a client with MCP Apps', () => {
     const waiting = await show('get_workflow', { id: applied.told['workflow_id'] });
     await using _third = waiting.shown;
     await waiting.shown.view.getByText('waits for a person', { exact: true }).waitFor();
-    await waiting.shown.view.getByRole('region', { name: 'Opens' }).getByText('tcp/5432').waitFor();
+    await waiting.shown.view.getByRole('region', { name: 'Opens' }).getByText('TCP 5432').waitFor();
     expect(await waiting.shown.view.getByRole('button').count()).toBe(1);
 
     await using dashboard = await openDashboard(browser, network);

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { formatInstant } from '../../../core/base/time.ts';
+import { halfWrittenIn } from '../../../storage/backup-files.ts';
 import { closeToOthers } from '../../../storage/file-mode.ts';
 import { linksFollowed } from '../../../storage/links.ts';
 import { rescuedBeside } from '../../../storage/rescued-files.ts';
@@ -11,7 +12,7 @@ export const checkFiles: Check = ({ config: { configDir }, file, isRunning }) =>
   const secrets = [path.join(configDir, 'credentials.json'), ...(file === undefined ? [] : [file])];
   const findings = [
     ...secrets.filter((name) => existsSync(name)).flatMap((name) => closeToOthers(name).map(asFinding)),
-    ...(isRunning ? [] : halfWritten(path.join(configDir, 'backups')).map(removed)),
+    ...(isRunning ? [] : halfWrittenIn(configDir).map(removed)),
   ];
   const seen = findings.length > 0 ? findings : [ok('What holds secrets can be read by its owner alone.')];
   return file === undefined ? seen : [...seen, ...copiesBeside(file).map(kept)];
@@ -36,12 +37,7 @@ function asFinding(said: string): Finding {
   return said.includes(': narrowed ') ? { ...ok(`${said}.`), repaired: true } : warning(`${said}.`);
 }
 
-function halfWritten(folder: string): string[] {
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  return names.filter((name) => name.endsWith('.new')).map((name) => path.join(folder, name));
-}
-
 function removed(name: string): Finding {
-  rmSync(name);
+  rmSync(name, { force: true });
   return { ...ok(`${name} was a backup that is only half written: removed.`), repaired: true };
 }

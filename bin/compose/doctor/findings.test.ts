@@ -70,12 +70,13 @@ test('what a killed process left half written is removed, and not beside a contr
   mkdirSync(folder);
   writeFileSync(path.join(folder, 'mesh-20260115T000000Z.db'), 'whole');
   writeFileSync(path.join(folder, 'mesh-20260115T030000Z.db.new'), 'half');
+  writeFileSync(path.join(folder, 'mesh-20260115T030000Z.db.new-journal'), 'half');
+  writeFileSync(path.join(folder, 'notes.new'), 'of somebody else');
   expect(checkFiles({ ...subject, isRunning: true })).not.toMatchObject([{ repaired: true }]);
-  expect(readdirSync(folder)).toHaveLength(2);
-  expect(checkFiles(subject)).toMatchObject([
-    { state: 'ok', repaired: true, detail: expect.stringContaining('only half written') },
-  ]);
-  expect(readdirSync(folder)).toEqual(['mesh-20260115T000000Z.db']);
+  expect(readdirSync(folder)).toHaveLength(4);
+  const removed = { state: 'ok', repaired: true, detail: expect.stringContaining('only half written') };
+  expect(checkFiles(subject)).toMatchObject([removed, removed]);
+  expect(readdirSync(folder)).toEqual(['mesh-20260115T000000Z.db', 'notes.new']);
 });
 
 test('too little space fails below the reserve, and is warned of where it is not enough for a backup beside it', () => {

@@ -5,6 +5,9 @@ import type { ControlStatus } from '../../compliance/control-result.ts';
 import { type FileDigest, PAYLOAD_TYPE, STATEMENT_TYPE } from '../attestation.ts';
 import type { EvidenceFinding } from './findings.ts';
 
+/** Of a list of files, or of controls: each item of a list that is wrong would be a fault, and take memory. */
+const MAX_LISTED = 2_000;
+
 const hexDigest = z.string().regex(/^[0-9a-f]{64}$/);
 
 const envelopeShape = z.strictObject({
@@ -12,7 +15,7 @@ const envelopeShape = z.strictObject({
   payload: z.string(),
   signatures: z.array(z.strictObject({ keyid: z.string(), sig: z.string() })).length(1),
   digestAlgorithm: z.literal('SHA256'),
-  files: z.array(z.strictObject({ path: z.string(), sha256: hexDigest })),
+  files: z.array(z.strictObject({ path: z.string(), sha256: hexDigest })).max(MAX_LISTED),
   bundleDigest: hexDigest,
   publicKeyFingerprint: hexDigest,
   generatedAt: z.string(),
@@ -21,12 +24,14 @@ const envelopeShape = z.strictObject({
 
 const statementShape = z.object({
   _type: z.literal(STATEMENT_TYPE),
-  subject: z.array(z.object({ name: z.string(), digest: z.object({ sha256: hexDigest }) })),
+  subject: z.array(z.object({ name: z.string(), digest: z.object({ sha256: hexDigest }) })).max(MAX_LISTED),
   predicate: z.object({
-    configuration: z.array(z.object({ name: z.string(), digest: z.object({ sha256: hexDigest }).optional() })),
-    passedTests: z.array(z.string()),
-    warnedTests: z.array(z.string()),
-    failedTests: z.array(z.string()),
+    configuration: z
+      .array(z.object({ name: z.string(), digest: z.object({ sha256: hexDigest }).optional() }))
+      .max(MAX_LISTED),
+    passedTests: z.array(z.string()).max(MAX_LISTED),
+    warnedTests: z.array(z.string()).max(MAX_LISTED),
+    failedTests: z.array(z.string()).max(MAX_LISTED),
   }),
 });
 type Predicate = z.output<typeof statementShape>['predicate'];
@@ -98,7 +103,7 @@ function resultsIn({ passedTests, warnedTests, failedTests }: Predicate): Contro
   return [...as(passedTests, 'pass'), ...as(warnedTests, 'insufficient_evidence'), ...as(failedTests, 'fail')];
 }
 
-/** @returns what is wrong, where it is not of this shape */
+/** @param shape of which every list is bounded. @returns what is wrong, where it is not of this shape */
 export function parsed<T>(shape: z.ZodType<T>, text: string): T | string {
   try {
     const result = shape.safeParse(JSON.parse(text));

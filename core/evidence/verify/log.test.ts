@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { leafDataOf } from '../../audit/leaf.ts';
 import { LogLines } from './log.ts';
 
@@ -29,4 +29,22 @@ test('the leaf of a long entry in the place of its text, which would tell of not
   });
   expect(alone?.told.workflows.size).toBe(0);
   expect(alone?.root()).not.toEqual(whole?.root());
+});
+
+describe('a log whose signer wants the memory of who verifies it', () => {
+  const told = (...ids: readonly string[]) => {
+    const changes = ids.map((id) => ({ type: 'created', kind: 'Workflow', name: id, uid: id }));
+    return `${JSON.stringify({ at: 1, commit: { changes } })}\n`;
+  };
+
+  test('is refused where it tells of more workflows than are held at once', () => {
+    const log = new LogLines(0, [], [], 3);
+    log.read(told('wf_1', 'wf_2'));
+    log.read(told('wf_2', 'wf_3'));
+    expect(() => log.read(told('wf_4'))).toThrow(/more than 3 workflows or snapshots/);
+  });
+
+  test('is refused where an id is longer than ids are', () => {
+    expect(() => new LogLines(0, []).read(told('w'.repeat(65)))).toThrow(/no entry/);
+  });
 });

@@ -1,8 +1,12 @@
 import { hashOfEntry } from '../../audit/leaf.ts';
 import { GrowingTree, peaksOf } from '../../audit/tree.ts';
 import type { AuditEntry } from '../../base/ports.ts';
+import { TEXT_LIMITS } from '../../base/text.ts';
 import { ToldRecords } from '../told.ts';
 import { LineReader } from './lines.ts';
+
+/** Workflows, and snapshots, that are held at once: whoever signs an archive could make them more than memory has. */
+const MAX_TOLD = 1_000_000;
 
 /** The entries of `audit-log.jsonl`: their tree, and what they tell of. */
 export class LogLines {
@@ -24,17 +28,20 @@ export class LogLines {
   readonly roots: ReadonlyMap<number, Uint8Array>;
   readonly #roots = new Map<number, Uint8Array>();
   readonly #wanted: ReadonlySet<number>;
+  readonly #maxTold: number;
 
   /**
    * @param sizes of which `roots` is to tell the roots
+   * @param maxTold workflows, and snapshots, that it may tell of
    * @throws SyntaxError where these are not the hashes of that many entries
    */
-  constructor(firstSeq: number, before: readonly Uint8Array[], sizes: Iterable<number> = []) {
+  constructor(firstSeq: number, before: readonly Uint8Array[], sizes: Iterable<number> = [], maxTold = MAX_TOLD) {
     if (peaksOf(firstSeq).length !== before.length) throw new SyntaxError('log_range.before has not as many hashes');
     this.#tree = new GrowingTree(firstSeq, before);
     this.firstSeq = firstSeq;
     this.before = before;
     this.#wanted = new Set(sizes);
+    this.#maxTold = maxTold;
     this.roots = this.#roots;
     this.#noteRoot();
   }
@@ -68,10 +75,18 @@ export class LogLines {
     this.#newest = at;
     const changes = commit?.changes ?? [];
     this.lastAssessments = changes.filter(({ kind }) => kind === 'Assessment').map(({ uid }) => uid);
+    const told = changes.filter(({ kind }) => kind === 'Workflow' || kind === 'Snapshot');
+    if (told.some(({ name, uid }) => !isId(name) || !isId(uid))) throw new SyntaxError('a line is no entry');
     if (commit) this.told.take({ commit });
+    if (Math.max(this.told.workflows.size, this.told.snapshots.size) > this.#maxTold)
+      throw new SyntaxError(`it tells of more than ${this.#maxTold} workflows or snapshots: export shorter periods`);
   }
 
   #noteRoot(): void {
     if (this.#wanted.has(this.#tree.size)) this.#roots.set(this.#tree.size, this.#tree.root());
   }
+}
+
+function isId(text: unknown): boolean {
+  return typeof text === 'string' && text.length <= TEXT_LIMITS.id;
 }

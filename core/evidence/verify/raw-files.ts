@@ -170,8 +170,8 @@ class RawCheck {
   }
 
   #checkPopulation(path: string, what: string, { unknown, missing }: ToldRows): void {
-    if (unknown.length > 0) {
-      const message = `${path} has ${unknown.length} rows that the log does not tell of, the first ${unknown[0]}.`;
+    if (unknown.count > 0) {
+      const message = `${path} has ${unknown.count} rows that the log does not tell of, the first ${unknown.first}.`;
       this.#files.findings.push({ code: 'rows', message });
     }
     if (missing.length > 0) {

@@ -12,10 +12,20 @@ export interface RowCounter {
 
 /** Rows of a population that the log tells of. */
 export interface ToldRows extends RowCounter {
-  /** Ids that the log does not tell of. */
-  readonly unknown: readonly string[];
+  readonly unknown: UnknownRows;
   /** Ids that the log tells of and that have no row. */
   readonly missing: readonly string[];
+}
+
+/** Rows that the log does not tell of: the id of the first, and how many, whatever their number. */
+export class UnknownRows {
+  first = '';
+  count = 0;
+
+  add(id: unknown): void {
+    if (this.count === 0) this.first = String(id).slice(0, 80);
+    this.count += 1;
+  }
 }
 
 /** Documents of YAML, each of which begins on a line of its own. */
@@ -36,7 +46,7 @@ export class YamlDocuments implements RowCounter {
 export class TimelineRows implements ToldRows {
   readonly #lines = new LineReader();
   count = 0;
-  readonly unknown: string[] = [];
+  readonly unknown = new UnknownRows();
   readonly #left: Map<string, string>;
 
   /** @param period ms; snapshots of another time have no place here */
@@ -49,7 +59,7 @@ export class TimelineRows implements ToldRows {
       if (line === '[' || line === ']' || line === '[]') continue;
       const { snapshot_id: id } = JSON.parse(line.replace(/,$/, '')) as { snapshot_id?: unknown };
       this.count += 1;
-      if (typeof id !== 'string' || !this.#left.delete(id)) this.unknown.push(String(id).slice(0, 80));
+      if (typeof id !== 'string' || !this.#left.delete(id)) this.unknown.add(id);
     }
   }
 
@@ -69,7 +79,7 @@ export class WorkflowRows implements ToldRows {
   readonly #left: Set<string>;
   #hasHead = false;
   count = 0;
-  readonly unknown: string[] = [];
+  readonly unknown = new UnknownRows();
 
   constructor(log: LogLines) {
     this.#left = new Set(log.told.workflows);
@@ -83,7 +93,7 @@ export class WorkflowRows implements ToldRows {
         continue;
       }
       this.count += 1;
-      if (!this.#left.delete(id)) this.unknown.push(id.slice(0, 80));
+      if (!this.#left.delete(id)) this.unknown.add(id);
     }
   }
 

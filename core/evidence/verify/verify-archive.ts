@@ -108,9 +108,11 @@ class ArchiveCheck extends CheckedFiles {
 
   /** Of all that was signed; those of raw data have been read already. */
   async digests(files: readonly FileDigest[], known: ReadonlyMap<string, string>): Promise<void> {
+    const digests = new Map<string, string | undefined>(known);
     for (const { path, sha256 } of files) {
       if (!this.names.has(path)) continue;
-      const digest = known.get(path) ?? (await this.digest(path));
+      if (!digests.has(path)) digests.set(path, await this.digest(path));
+      const digest = digests.get(path);
       if (digest === undefined || digest === sha256) continue;
       this.findings.push({ code: 'changed', message: `${path} is not the file that was signed.` });
     }

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Store } from '../../../core/base/ports.ts';
 
 /** Operations that write more than once beside workflows, and what a process that dies in between leaves. */
@@ -11,29 +10,27 @@ const WRITE_SEVERAL_TIMES: Readonly<Record<string, string>> = {
   apply_network_change: 'test/cut-short.test.ts',
   approve_workflow: 'test/cut-short.test.ts, and what it carries out',
   find_cause: 'each is a plan by itself, which ends with its time',
-  update_peer: 'labels and network are there and the name is not: who asked has no answer, and asks again',
 };
 
 /** Counts the commits of each operation that is called: one that makes several says above what becomes of it. */
 export function countCommits(store: Store) {
-  const counts = new AsyncLocalStorage<{ commits: number }>();
+  /** By request. */
+  const counts = new Map<string, number>();
   const commit = store.commit.bind(store);
-  store.commit = async (...batch) => {
-    const done = await commit(...batch);
-    const count = counts.getStore();
-    if (count && done.changes.some(({ record }) => record.kind !== 'Workflow')) count.commits += 1;
+  store.commit = async (workspace, ops, context) => {
+    const done = await commit(workspace, ops, context);
+    if (done.changes.some(({ record }) => record.kind !== 'Workflow')) {
+      counts.set(context.requestId, (counts.get(context.requestId) ?? 0) + 1);
+    }
     return done;
   };
   return {
-    /** @throws Error for an operation that makes several and does not say so */
-    during<T>(operation: string, work: () => Promise<T>): Promise<T> {
-      const count = { commits: 0 };
-      return counts.run(count, work).finally(() => {
-        if (count.commits < 2 || Object.hasOwn(WRITE_SEVERAL_TIMES, operation)) return;
-        throw new Error(
-          `${operation} made ${count.commits} commits: add it to test/cut-short.test.ts, and say so here.`,
-        );
-      });
+    /** @throws Error for an operation that made several and does not say so */
+    requireSaid(operation: string, requestId: string): void {
+      const made = counts.get(requestId) ?? 0;
+      counts.delete(requestId);
+      if (made < 2 || Object.hasOwn(WRITE_SEVERAL_TIMES, operation)) return;
+      throw new Error(`${operation} made ${made} commits: add it to test/cut-short.test.ts, and say so here.`);
     },
   };
 }

@@ -126,12 +126,11 @@ export async function buildKit(options: KitOptions = {}) {
         ifMatch,
       };
       const asked = as ? { ...request, caller: as } : request;
-      return commits
-        .during(name, () => invoke(operation, asked, gate))
-        .catch((error: unknown) => {
-          expectDeclaredProblem(operation, error);
-          throw error;
-        });
+      const answer = invoke(operation, asked, gate).finally(() => commits.requireSaid(name, request.requestId));
+      return answer.catch((error: unknown) => {
+        expectDeclaredProblem(operation, error);
+        throw error;
+      });
     },
 
     /** A new workspace; its id. */

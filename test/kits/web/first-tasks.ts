@@ -124,6 +124,8 @@ export function firstTasks(tool: Tool): void {
   task('revoking an agent', async ({ hand, main, dialog, ask }) => {
     await hand.press(main.getByRole('link', { name: 'ops-agent' }));
     await hand.press(main.getByRole('button', { name: 'Revoke the agent' }));
+    // What ends with it, which a person reads before they confirm.
+    await dialog.getByText(/^\d+: ops-agent/).waitFor();
     await hand.type(dialog.getByLabel('Type ops-agent to confirm'), 'ops-agent', 'Enter');
     await dialog.waitFor({ state: 'detached' });
     const { items } = await ask('agents?phase=Revoked');

@@ -1,9 +1,10 @@
 import type { EffectRow, Preview } from '../api/types.ts';
+import { rangeText } from '../reach/ports.ts';
 
 export interface EffectLine {
   readonly sources: readonly string[];
   readonly targets: readonly string[];
-  /** As `tcp/5432, udp/53` or `anything`. */
+  /** As `TCP 5432, UDP 53` or `anything`. */
   readonly traffic: string;
 }
 
@@ -49,7 +50,7 @@ function trafficOf(ports: readonly string[]): string {
 function portsOf({ protocol, from, to }: EffectRow): string {
   const isWhole = from === null || (from === 1 && to === 65_535);
   if (isWhole) return protocol === 'any' ? 'anything' : protocol;
-  return `${protocol.toLowerCase()}/${from === to || to === null ? from : `${from}-${to}`}`;
+  return rangeText(protocol, from, to);
 }
 
 export interface Connections {

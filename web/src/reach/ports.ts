@@ -7,17 +7,30 @@ export type Allowed =
 
 const MOST = 4;
 
-/** As `tcp/5432, udp/53`, the first few in full. */
+/** As `TCP 5432, UDP 53`, the first few in full. */
 export function portsText(allowed: Allowed, { most = MOST, omitted = 0 } = {}): string {
   if (allowed === 'ALL') return words.anything;
   if (allowed.length === 0) return words.nothing;
-  const shown = allowed.slice(0, most).map(({ protocol, from, to }) => {
-    const name = protocol.toLowerCase();
-    if (from === undefined || (from <= 1 && to === 65_535)) return name;
-    return `${name}/${from === to || to === undefined ? from : `${from}-${to}`}`;
-  });
+  const shown = allowed
+    .slice(0, most)
+    .map(({ protocol, from, to }) =>
+      from !== undefined && from <= 1 && to === 65_535 ? protocol : rangeText(protocol, from, to),
+    );
   const left = allowed.length - shown.length + omitted;
   return [...shown, ...(left > 0 ? [words.morePorts(left)] : [])].join(', ');
+}
+
+/** One range as everything that Mesh says writes it: `TCP 5432`, `UDP 6000-6100`, `ICMP`. */
+export function rangeText(protocol: string, from?: number | null, to?: number | null): string {
+  if (from === undefined || from === null) return protocol;
+  return `${protocol} ${to === undefined || to === null || to === from ? from : `${from}-${to}`}`;
+}
+
+/** What people write of ports, a word for each range: `TCP 443` and `443/tcp` as `TCP/443`. */
+export function rangesAsWords(text: string): string {
+  return text
+    .replaceAll(/\b(\d+(?:-\d+)?)\/(tcp|udp|sctp)\b/gi, '$2/$1')
+    .replaceAll(/\b(tcp|udp|sctp)\s+(?=\d)/gi, '$1/');
 }
 
 export const countText = new Intl.NumberFormat('en').format;

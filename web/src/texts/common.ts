@@ -18,5 +18,7 @@ export const common = {
   actions: 'Actions',
   yes: 'yes',
   no: 'no',
+  tooEarly: 'What this does is still being looked up: nothing was done.',
+  shownNow: 'What this does is shown by now: press again.',
   confirmName: (name: string) => `Type ${name} to confirm. This cannot be undone.`,
 } as const;

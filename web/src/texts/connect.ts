@@ -30,9 +30,9 @@ export const connect = {
   },
   reach: 'What it may open by itself (optional)',
   reachHint:
-    'A line each: whom, then ports. role=web tcp/443, or db-1 5432, or * udp/53. Nothing here: all it changes waits for a person.',
+    'A line each: whom, then ports. role=web TCP 443, or db-1 5432, or * UDP 53. Nothing here: all it changes waits for a person.',
   reachWrong: (line: string) =>
-    `This is no line of a reach: ${line}. Write whom, then ports, as role=web tcp/443,8443.`,
+    `This is no line of a reach: ${line}. Write whom, then ports, as role=web TCP 443, 8443.`,
   sentence: 'In a sentence',
   make: 'Make the token',
   waits:

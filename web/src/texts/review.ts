@@ -37,6 +37,8 @@ export const review = {
   warnings: 'Warnings',
   effect: 'Effect',
   call: 'Call',
+  callAsAsked:
+    'As it was when the call was made. Approved, it is carried out only if it still writes and opens just this; else it fails, and has to be asked for again.',
   madeBy: 'made by agent',
   answersFor: 'for whom answers',
   ends: 'it ends',

@@ -40,10 +40,12 @@ interface ConfirmProps {
 /** Asks before something is done; where it cannot be undone, for the name to be typed. */
 export function Confirm({ title, children, act: label, name, isReady = true, run, close }: ConfirmProps) {
   const typed = useSignal('');
+  const isEarly = useSignal(false);
   const { isActing, problem, act } = useAct();
   const submit = async (event: Event) => {
     event.preventDefault();
-    if (await act(run)) close();
+    isEarly.value = !isReady;
+    if (isReady && (await act(run))) close();
   };
   return (
     <Dialog title={title} close={close}>
@@ -62,12 +64,18 @@ export function Confirm({ title, children, act: label, name, isReady = true, run
             />
           </label>
         )}
+        {isEarly.value && (
+          <p class={isReady ? 'hint' : 'fault'} role="status">
+            {isReady ? texts.common.shownNow : texts.common.tooEarly}
+          </p>
+        )}
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button
             type="submit"
             class="danger"
-            disabled={!isReady || isActing.value || (name !== undefined && typed.value !== name)}
+            aria-disabled={!isReady}
+            disabled={isActing.value || (name !== undefined && typed.value !== name)}
           >
             {label}
           </button>

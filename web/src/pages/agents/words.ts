@@ -1,4 +1,5 @@
 import type { components } from '../../api/schema.d.ts';
+import { rangeText } from '../../reach/ports.ts';
 import { agents as words } from '../../texts/agents.ts';
 import { scopes as scopeTexts } from '../../texts/scopes.ts';
 
@@ -14,7 +15,7 @@ export function scopeWords(scopes: readonly string[]): string {
   return all.length === 0 ? words.mayNothing : all.join(', ');
 }
 
-/** A rule as `role=web on tcp/443, tcp/8443`. */
+/** A rule as `role=web on TCP 443, TCP 8443`. */
 export function ruleWords({ to, ports }: Rule): string {
   const whom = to === undefined || to.length === 0 ? words.anyone : to.map(entryWords).join(', ');
   return `${whom} ${words.on} ${portWords(ports ?? [])}`;
@@ -39,13 +40,7 @@ function entryWords(entry: Entry): string {
 
 function portWords(ports: readonly Port[]): string {
   if (ports.length === 0) return words.everything;
-  return ports
-    .map(({ protocol = 'TCP', port, endPort }) => {
-      const name = protocol.toLowerCase();
-      if (port === undefined) return name;
-      return `${name}/${endPort === undefined ? port : `${port}-${endPort}`}`;
-    })
-    .join(', ');
+  return ports.map(({ protocol = 'TCP', port, endPort }) => rangeText(protocol, port, endPort)).join(', ');
 }
 
 /** What an agent may open and reach, a line for each rule. */

@@ -1,10 +1,11 @@
+import { rangesAsWords } from '../../reach/ports.ts';
 import type { Rule } from '../agents/words.ts';
 
 type Port = NonNullable<Rule['ports']>[number];
 type Entry = NonNullable<Rule['to']>[number];
 
 /**
- * Rules as people write them, a line each: `role=web tcp/443,8443`, `db-1 5432`, `10.0.0.0/8`, `* udp/53`.
+ * Rules as people write them, a line each: `role=web TCP 443, 8443`, `db-1 5432`, `10.0.0.0/8`, `* UDP 53`.
  *
  * @returns the rules, or the first line that is none
  */
@@ -12,9 +13,11 @@ export function reachOf(text: string): { readonly rules: readonly Rule[] } | { r
   const rules: Rule[] = [];
   for (const line of text.split('\n').map((each) => each.trim())) {
     if (line === '') continue;
-    const [whom = '', ports = '', ...rest] = line.split(/\s+/);
-    const read = ports === '' ? [] : ports.split(',').map(portOf);
-    if (rest.length > 0 || read.includes(undefined)) return { wrong: line };
+    const [whom = ''] = line.split(/\s/, 1);
+    const ports = line.slice(whom.length).trim();
+    const ranges = ports === '' ? [] : rangesAsWords(ports).split(',');
+    const read = ranges.map((range) => portOf(range.trim()));
+    if (read.includes(undefined)) return { wrong: line };
     rules.push({ to: [entryOf(whom)], ...(read.length > 0 && { ports: read as Port[] }) });
   }
   return { rules };

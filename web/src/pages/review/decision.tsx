@@ -110,13 +110,14 @@ function Decided({ workflow }: { workflow: WorkflowDetail }) {
 
 /** The effect as it was when the change was put forward. */
 function Stored({
-  workflow: { effect, riskLevel, riskReasons, warnings, call, changes },
+  workflow: { effect, riskLevel, riskReasons, warnings, call, changes, status },
 }: {
   workflow: WorkflowDetail;
 }) {
   return (
     <>
       <EffectView effect={effect} />
+      {call && status === 'pending' && <p class="dim">{words.callAsAsked}</p>}
       <section class="stack-small">
         <h3>
           {words.risk} <Risk level={riskLevel} />

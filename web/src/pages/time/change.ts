@@ -1,4 +1,5 @@
 import type { components } from '../../api/schema.d.ts';
+import { rangeText } from '../../reach/ports.ts';
 import { time } from '../../texts/time.ts';
 
 export type Change = components['schemas']['Change'];
@@ -57,16 +58,11 @@ function isWhole({ from, to }: PortRange): boolean {
   return from === undefined || (from <= 1 && to === LAST_PORT);
 }
 
-/** As `tcp/5432, udp/53-54`. */
+/** As `TCP 5432, UDP 53-54`. */
 export function portsText(ports: Ports): string {
   if (ports === 'ALL') return time.everything;
   if (ports.length === 0) return time.nothing;
   if (ALL_PROTOCOLS.every((protocol) => ports.some((one) => one.protocol === protocol && isWhole(one))))
     return time.everything;
-  return ports
-    .map(({ protocol, from, to }) => {
-      if (from === undefined) return protocol.toLowerCase();
-      return `${protocol.toLowerCase()}/${to === undefined || to === from ? from : `${from}-${to}`}`;
-    })
-    .join(', ');
+  return ports.map(({ protocol, from, to }) => rangeText(protocol, from, to)).join(', ');
 }

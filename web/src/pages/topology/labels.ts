@@ -73,7 +73,7 @@ export function drawLabels(
   }
 }
 
-/** As `tcp/5432 · 24`: the ports of either direction and the pairs of both. */
+/** As `TCP 5432 · 24`: the ports of either direction and the pairs of both. */
 function edgeText({ there, back }: Edge): string {
   const cells = [there, back].flatMap((cell) => (cell ? [cell] : []));
   const ports = [...new Set(cells.map((cell) => portsText(cell.allowed, { most: 2, omitted: cell.omitted_ports })))];

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { VERSION } from '../bin/compose/version.ts';
+
+const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
+const IMAGE = /\bmesh:(\d[\w.-]*)/g;
+const FILES = ['deploy/compose.yaml', 'deploy/compose.cluster.yaml', 'docs/deploy.md'];
+
+test('images and the dashboard are of the version that package.json says', () => {
+  const named = FILES.flatMap((name) => [...read(name).matchAll(IMAGE)].map(([, version]) => [name, version]));
+  expect(new Set(named.map(([name]) => name))).toEqual(new Set(FILES));
+  expect(named).toEqual(named.map(([name]) => [name, VERSION]));
+  expect(JSON.parse(read('web/package.json')).version).toBe(VERSION);
+});
+
+test('a version that was released is no longer the one of this tree: it has a section of its own', () => {
+  const released = [...read('CHANGELOG.md').matchAll(/^## (\d[\w.-]*)$/gm)].map(([, version]) => version);
+  expect(released).toContain('0.1.0');
+  expect(read('CHANGELOG.md').includes('## Unreleased') && released.includes(VERSION)).toBe(false);
+});

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -28,7 +27,6 @@ const WITHIN = { action: 'ALLOW', ...WEB, ingress: [{ from: [{ peerSelector: {} 
 async function scene() {
   const asked: ComputationCall[] = [];
   const hooks: { meanwhile?: () => Promise<unknown> } = {};
-  const outside = AsyncLocalStorage.snapshot();
   const kit: Kit = await buildKit({
     compute: {
       async compute(call) {
@@ -36,8 +34,7 @@ async function scene() {
         asked.push(call);
         const computation = heavyComputations.find((one) => one.name === name);
         const output = await computation?.run(kit.services, workspace, input as never);
-        // By others, and no part of the call that is judged.
-        await outside(() => hooks.meanwhile?.());
+        await hooks.meanwhile?.();
         return new JsonText(new TextEncoder().encode(JSON.stringify(output)));
       },
     },

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from 'vitest';
 import { newId } from '../core/base/ids.ts';
 import { COSTLY_JUDGEMENTS } from '../core/base/serialise.ts';
@@ -41,7 +40,6 @@ function anotherPlane({ services }: Kit) {
 /** A plane whose judgements take `judgedMs`, during which `meanwhile` is done. */
 async function scene(judgedMs: number) {
   const hooks: { meanwhile?: () => Promise<unknown> } = {};
-  const outside = AsyncLocalStorage.snapshot();
   let judged = 0;
   const kit: Kit = await buildKit({
     compute: {
@@ -51,8 +49,7 @@ async function scene(judgedMs: number) {
         const output = await computation?.run(kit.services, workspace, input as never);
         judged += 1;
         kit.clock.time += judgedMs;
-        // By others, and no part of the call that is judged.
-        await outside(() => hooks.meanwhile?.());
+        await hooks.meanwhile?.();
         return new JsonText(new TextEncoder().encode(JSON.stringify(output)));
       },
     },

@@ -5,6 +5,7 @@ import { busPlaceOf } from './bus-place.ts';
 import type { Config } from './config.ts';
 import { givenAddresses, isLoopback, withholdsCredential } from './given-addresses.ts';
 import type { Plane } from './plane.ts';
+import type { Listeners } from './wire.ts';
 
 /** Logs what an operator should look at. @returns where everything is and what to do next */
 export async function announcement(
@@ -13,7 +14,8 @@ export async function announcement(
   log: Log,
   milliseconds: number,
 ): Promise<string> {
-  const { env, configDir } = config;
+  const { env } = config;
+  const where = wherePartsAre(config, listeners);
   for (const { variable, value } of givenAddresses(config)) {
     if (isLoopback(value)) {
       log.warn({ variable, value }, 'nodes on other hosts cannot use a loopback address: set a public one');
@@ -37,17 +39,29 @@ export async function announcement(
   }
   const password = isBuiltIn && saysFirstPassword ? ` (first password: ${BUILT_IN_PASSWORD})` : '';
   return [
-    `Mesh is up in ${Math.round(milliseconds)} ms (${env.MESH_EDITION} edition, data in ${configDir}).`,
+    `Mesh is up in ${Math.round(milliseconds)} ms (${env.MESH_EDITION} edition, ${where.data}).`,
     `  API        ${url}/api/v1   (${url}/api/v1/openapi.json)`,
     `  MCP        ${url}/mcp`,
     `  Dashboard  ${url}/`,
-    `  Bus        ${busPlaceOf(env)?.servers.join(', ') ?? placeOf(listeners.bus, 'MESH_BUS_LISTEN')}`,
-    `  Relay      ${relayPlace(config, listeners.relay)}`,
-    `  STUN       ${placeOf(listeners.stun, 'MESH_STUN_LISTEN')}`,
+    `  Bus        ${where.bus}`,
+    `  Relay      ${where.relay}`,
+    `  STUN       ${where.stun}`,
     `Next: mesh login --server ${url}${password}`,
     'then: mesh mcp config',
     '',
   ].join('\n');
+}
+
+/** For people: the parts of an installation, of which any can be elsewhere. */
+export function wherePartsAre(config: Config, { bus, relay, stun }: Listeners) {
+  const { env, configDir } = config;
+  const isApart = env.MESH_STORE_URL !== undefined;
+  return {
+    data: isApart ? `records where MESH_STORE_URL says, all else in ${configDir}` : `data in ${configDir}`,
+    bus: busPlaceOf(env)?.servers.join(', ') ?? placeOf(bus, 'MESH_BUS_LISTEN'),
+    relay: relayPlace(config, relay),
+    stun: stunPlace(config, stun),
+  };
 }
 
 function relayPlace({ env, app }: Config, own: HostPort | undefined): string {
@@ -55,7 +69,21 @@ function relayPlace({ env, app }: Config, own: HostPort | undefined): string {
     ...(env.MESH_RELAY_URL === undefined ? [] : [`${env.MESH_RELAY_URL} (MESH_RELAY_URL)`]),
     ...app.relays.map(({ name, url }) => `${url} (${name})`),
   ];
-  const here = own || elsewhere.length === 0 ? [placeOf(own, 'MESH_RELAY_LISTEN')] : [];
+  return placesOf(own, 'MESH_RELAY_LISTEN', elsewhere);
+}
+
+/** Its variable says what nodes are told of the one of this process, unless that is off. */
+function stunPlace({ env, app }: Config, own: HostPort | undefined): string {
+  const isElsewhere = !own && !isLoopback(env.MESH_STUN_URL);
+  const elsewhere = [
+    ...(isElsewhere ? [`${env.MESH_STUN_URL} (MESH_STUN_URL)`] : []),
+    ...app.stun.map((url) => `${url} (app.stun)`),
+  ];
+  return placesOf(own, 'MESH_STUN_LISTEN', elsewhere);
+}
+
+function placesOf(own: HostPort | undefined, variable: string, elsewhere: readonly string[]): string {
+  const here = own || elsewhere.length === 0 ? [placeOf(own, variable)] : [];
   return [...here, ...elsewhere].join(' and ');
 }
 

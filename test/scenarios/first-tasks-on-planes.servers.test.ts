@@ -1,6 +1,9 @@
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { keepRecordsAt } from '../kits/http/harness.ts';
+import { freshDirectory } from '../kits/process/meshd.ts';
+import { hasNatsServer, startTokenCluster } from '../kits/servers/nats-cluster.ts';
 import { hasMongod } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 import { hasBrowser } from '../kits/web/dashboard.ts';
@@ -10,13 +13,21 @@ const isLong = process.env['MESH_LONG'] === '1';
 const PLANES = isLong ? [3, 1] : [3];
 const TOOLS = isLong ? (['mouse', 'keyboard'] as const) : (['mouse'] as const);
 
-if (!hasMongod || !hasBrowser) {
+if (!hasMongod || !hasNatsServer || !hasBrowser) {
   test.skip('ten first tasks at the balancer of control planes on one replica set');
 } else {
   const servers = await shareReplicaSet();
-  afterAll(() => servers.stop());
+  const directory = freshDirectory();
+  const bus = await startTokenCluster(directory);
+  afterAll(async () => {
+    await bus[Symbol.asyncDispose]();
+    await servers.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
   describe.each(PLANES)('control planes on one replica set: %i', (planes) => {
-    beforeAll(() => keepRecordsAt((directory) => servers.url(path.basename(directory)), planes));
+    beforeAll(() =>
+      keepRecordsAt((folder) => servers.url(path.basename(folder)), planes, planes > 1 ? bus.env : undefined),
+    );
     describe.each(TOOLS)('ten first tasks by %s', firstTasks);
   });
 }

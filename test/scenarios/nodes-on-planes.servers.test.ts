@@ -10,7 +10,8 @@ import { joined, linkOf } from '../kits/http/control-node.ts';
 import { ADMIN_PASSWORD, freshWorkspace } from '../kits/http/harness.ts';
 import type { Place } from '../kits/http/joining.ts';
 import { leaderOf } from '../kits/leader-of.ts';
-import { hasNatsServer, startTokenCluster } from '../kits/servers/nats-cluster.ts';
+import { stopwatch } from '../kits/process/stopwatch.ts';
+import { hasNatsServer, startTokenCluster, type TokenCluster } from '../kits/servers/nats-cluster.ts';
 import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
@@ -22,31 +23,26 @@ const CUT_OFF_MS = 2_000;
 const TAKEN_OVER_MS = 6_000;
 /** Of a machine that does all of it at once. */
 const SPARE_MS = 1_500;
+/** Until who was at a server of the bus that was killed is at another one. */
+const MOVED_MS = 10_000;
 const EACH_MS = 250;
 /** With the beats of nodes, which are half a minute apart. */
 const isLong = process.env['MESH_LONG'] === '1';
 
 type Node = ReturnType<typeof linkOf> & Pick<NodeConfig, 'id' | 'name'>;
-type Bus = Awaited<ReturnType<typeof startTokenCluster>>;
 
 describe.skipIf(!hasMongod || !hasNatsServer)(
   'nodes on three control planes and a bus of three servers',
   { timeout: 120_000 },
   () => {
     let servers: Databases;
-    let bus: Bus;
+    let bus: TokenCluster;
     let cluster: Cluster;
     const folder = mkdtempSync(path.join(tmpdir(), 'mesh-bus-'));
     const nodes: Node[] = [];
     beforeAll(async () => {
       [servers, bus] = await Promise.all([shareReplicaSet(), startTokenCluster(folder)]);
-      const env = {
-        MESH_BUS_URL: bus.places.map((place) => `nats://${place}`).join(','),
-        MESH_SIGNALING_AUTH: 'token',
-        MESH_BUS_KEYS_FILE: bus.keysFile,
-        MESH_LRP_AUTH_TOKEN: 'relay token of a test',
-      };
-      cluster = await startCluster({ servers, env });
+      cluster = await startCluster({ servers, env: { ...bus.env, MESH_LRP_AUTH_TOKEN: 'relay token of a test' } });
     });
     afterAll(async () => {
       for (const { link } of nodes) await link.stop();
@@ -114,6 +110,14 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
     }
 
     const fulls = ({ lines }: Node) => lines.filter((line) => /a graph was pushed .*"kind":"full"/.test(line)).length;
+
+    /** Which server of the bus a control plane is at, as it says itself. */
+    async function busServerOf({ url }: ClusterPlane): Promise<string> {
+      const { checks } = (await (await fetch(`${url}/readyz?verbose`)).json()) as {
+        readonly checks: readonly { readonly name: string; readonly detail: string }[];
+      };
+      return checks.find(({ name }) => name === 'bus')?.detail.split(' ')[0] ?? '';
+    }
 
     /** How often one of these nodes was written as come or gone. */
     async function presences(workspace: string, all: readonly Node[]): Promise<number> {
@@ -196,6 +200,28 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
         expect(await presences(place.workspace, staying)).toBe(staying.length);
       },
     );
+
+    test('miss nothing when the server of the bus is killed that they and the control plane that leads are at', async () => {
+      const place = await freshWorkspace(cluster.api, 'bus-server');
+      const leader = await leaderOf(servers, cluster, place.workspace);
+      const at = await busServerOf(leader);
+      const nth = bus.places.indexOf(at);
+      const { all, ghosts } = await network(place, ['a', 'b', 'c'], cluster.planes.length);
+      await bus.members[nth]?.kill();
+      const sinceKill = stopwatch();
+      const changes = ghosts.map((name, n) => ({
+        name,
+        at: change(cluster.planes[n] as ClusterPlane, place, name, 'delete'),
+      }));
+      const waited = await waits(all, changes);
+      const moved = sinceKill();
+      if (isLong) console.info('a server of the bus killed: all nodes had what was changed %d ms later', moved);
+      within(Math.max(...waited), MOVED_MS);
+      expect(await busServerOf(leader)).not.toBe(at);
+      expect(await presences(place.workspace, all)).toBe(all.length);
+      expect(all.map(({ standings }) => standings)).toEqual(all.map(() => ['ready']));
+      await bus.members[nth]?.start();
+    });
 
     if (isLong)
       test('are told of other relays once the control planes were started anew one by one, and one server of the bus', async () => {

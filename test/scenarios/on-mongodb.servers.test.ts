@@ -1,17 +1,15 @@
-import path from 'node:path';
-import { afterAll, describe, test } from 'vitest';
-import { keepRecordsAt } from '../kits/http/harness.ts';
+import { afterAll, test } from 'vitest';
 import { hasMongod } from '../kits/servers/replica-set.ts';
+import { describeScenarios } from '../kits/servers/scenarios-elsewhere.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
-/** Each registers its own tests, which begin with a control plane. */
 const SCENARIOS = {
   'contract requests': () => import('./contract-requests.test.ts'),
   delegation: () => import('./delegation.test.ts'),
   approval: () => import('./intent.test.ts'),
-  compliance: () => import('./compliance.test.ts'),
-  history: () => import('./snapshots.test.ts'),
+  time: () => import('./snapshots.test.ts'),
   outage: () => import('./outage.test.ts'),
+  compliance: () => import('./compliance.test.ts'),
 } as const;
 
 if (!hasMongod) {
@@ -19,10 +17,5 @@ if (!hasMongod) {
 } else {
   const servers = await shareReplicaSet();
   afterAll(() => servers.stop());
-  keepRecordsAt((directory) => servers.url(path.basename(directory)));
-  for (const [name, read] of Object.entries(SCENARIOS)) {
-    describe(`${name}, with the records in MongoDB`, async () => {
-      await read();
-    });
-  }
+  describeScenarios('with the records in MongoDB', SCENARIOS, { servers });
 }

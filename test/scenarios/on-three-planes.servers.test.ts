@@ -1,10 +1,12 @@
-import path from 'node:path';
-import { afterAll, describe, test } from 'vitest';
-import { keepRecordsAt } from '../kits/http/harness.ts';
+import { rmSync } from 'node:fs';
+import { afterAll, expect, test } from 'vitest';
+import { apiOf, startHarness } from '../kits/http/harness.ts';
+import { freshDirectory } from '../kits/process/meshd.ts';
+import { hasNatsServer, startTokenCluster } from '../kits/servers/nats-cluster.ts';
 import { hasMongod } from '../kits/servers/replica-set.ts';
+import { describeScenarios } from '../kits/servers/scenarios-elsewhere.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
-/** Each registers its own tests, which begin with control planes behind a balancer that gives each request to another. */
 const SCENARIOS = {
   'contract requests': () => import('./contract-requests.test.ts'),
   delegation: () => import('./delegation.test.ts'),
@@ -13,15 +15,25 @@ const SCENARIOS = {
   compliance: () => import('./compliance.test.ts'),
 } as const;
 
-if (!hasMongod) {
-  test.skip('scenarios on three control planes whose records are in MongoDB');
+if (!hasMongod || !hasNatsServer) {
+  test.skip('scenarios on three control planes whose records are in MongoDB, with servers of NATS');
 } else {
   const servers = await shareReplicaSet();
-  afterAll(() => servers.stop());
-  keepRecordsAt((directory) => servers.url(path.basename(directory)), 3);
-  for (const [name, read] of Object.entries(SCENARIOS)) {
-    describe(`${name}, on three control planes`, async () => {
-      await read();
-    });
-  }
+  const directory = freshDirectory();
+  const bus = await startTokenCluster(directory);
+  afterAll(async () => {
+    await bus[Symbol.asyncDispose]();
+    await servers.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  describeScenarios('on three control planes', SCENARIOS, { servers, planes: 3, env: bus.env });
+
+  test('each of the three control planes has the bus', async () => {
+    await using harness = await startHarness();
+    const isUp = async ({ url }: { readonly url: string }) =>
+      /^mesh_bus_up \d/m.exec((await apiOf(url)('GET', '/metrics')).text)?.[0];
+    await expect
+      .poll(() => Promise.all(harness.planes.map(isUp)))
+      .toEqual(['mesh_bus_up 1', 'mesh_bus_up 1', 'mesh_bus_up 1']);
+  });
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatInstant } from '../../core/base/time.ts';
+import { recordsOf } from '../kits/http/harness.ts';
 import { person } from '../kits/plane/kit.ts';
 import { outageHistory } from '../kits/plane/outage-history.ts';
 
@@ -20,7 +21,8 @@ interface Finding {
 test(
   `thirty questions about ${SIZE.commits} commits in 90 days are answered as their generator knows`,
   async () => {
-    const { kit, workspace, began, end, outages } = await outageHistory(SIZE);
+    const records = recordsOf('outage');
+    const { kit, workspace, began, end, outages } = await outageHistory({ ...SIZE, ...(records && { path: records }) });
     await using _ = kit;
     const asked = { as: person('viewer', workspace), workspace };
     const range = { from: formatInstant(began), to: formatInstant(end) };

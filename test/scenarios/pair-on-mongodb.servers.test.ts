@@ -88,7 +88,10 @@ describe.skipIf(!(isPrivileged && hasMongod && isInstalled('ss')))(
 
     async function peersOnRecord(): Promise<readonly string[]> {
       const { client } = await primaryOf(members);
-      const records = client.db(DATABASE).collection<RecordDoc>('record').find({ '_id.kind': 'MeshPeer' satisfies Kind });
+      const records = client
+        .db(DATABASE)
+        .collection<RecordDoc>('record')
+        .find({ '_id.kind': 'MeshPeer' satisfies Kind });
       return (await records.toArray()).map(({ _id }) => _id.name).sort();
     }
 

@@ -47,15 +47,27 @@ export function configure(directory: string, config: unknown = { app: { initAdmi
 
 let storeOf: ((directory: string) => string) | undefined;
 let planesOfEach = 1;
+let envOfEach: Readonly<Record<string, string>> = {};
 
 /**
  * From now on control planes of this file keep their records elsewhere: at a URL for each directory.
  *
  * @param planes that share the records, each in a folder of the directory, behind a balancer
+ * @param env for all of them
  */
-export function keepRecordsAt(of: (directory: string) => string, planes = 1): void {
+export function keepRecordsAt(
+  of: (directory: string) => string,
+  planes = 1,
+  env: Readonly<Record<string, string>> = {},
+): void {
   storeOf = of;
   planesOfEach = planes;
+  envOfEach = env;
+}
+
+/** Where the records of a directory are, unless in it. */
+export function recordsOf(directory: string): string | undefined {
+  return storeOf?.(directory);
 }
 
 /** A whole control plane in this process, on a free loopback port, called as a user calls it: over HTTP. */
@@ -70,9 +82,10 @@ export async function startHarness({ env = {}, config, clock, directory, acceptL
     MESH_RELAY_LISTEN: 'off',
     MESH_STUN_LISTEN: 'off',
   };
-  const store = storeOf && { MESH_STORE_URL: storeOf(dir) };
+  const records = recordsOf(dir);
+  const store = records !== undefined && { MESH_STORE_URL: records };
   const start = (own: string, keys?: { MESH_KEYS_FILE: string }) =>
-    startPlane(loadConfig({ ...listeners, ...store, ...keys, ...env }, own), {
+    startPlane(loadConfig({ ...listeners, ...store, ...keys, ...envOfEach, ...env }, own), {
       log,
       acceptLoss,
       standalone: keys === undefined,

@@ -40,6 +40,13 @@ export interface NatsCluster {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Whose servers let in registered nodes alone. */
+export interface TokenCluster extends NatsCluster {
+  readonly keysFile: string;
+  /** What a control plane is told of it. */
+  readonly env: { readonly [variable: string]: string };
+}
+
 interface ClusterOptions {
   readonly size?: number;
   /** Lines of the configuration of each, `folder` being its own. */
@@ -47,15 +54,18 @@ interface ClusterOptions {
 }
 
 /** A bus whose servers let in registered nodes alone, in a folder with what `meshd bus-config` writes. */
-export async function startTokenCluster(
-  directory: string,
-  more = '',
-): Promise<NatsCluster & { readonly keysFile: string }> {
+export async function startTokenCluster(directory: string, more = ''): Promise<TokenCluster> {
   writeBusConfig({ directory, servers: ['127.0.0.1'], now: Date.now() });
   const accounts = readFileSync(path.join(directory, 'accounts.conf'), 'utf8');
   const resolver = (folder: string) => `resolver: { type: full, dir: "${folder}/accounts", interval: "1m" }`;
   const cluster = await startNatsCluster({ lines: (folder) => [more, resolver(folder), accounts].join('\n') });
-  return { ...cluster, keysFile: path.join(directory, 'mesh-bus.json') };
+  const keysFile = path.join(directory, 'mesh-bus.json');
+  const env = {
+    MESH_BUS_URL: cluster.places.map((place) => `nats://${place}`).join(','),
+    MESH_SIGNALING_AUTH: 'token',
+    MESH_BUS_KEYS_FILE: keysFile,
+  };
+  return { ...cluster, keysFile, env };
 }
 
 /** Real servers with routes to each other on loopback, each with a folder of its own. */

@@ -144,7 +144,7 @@ const TEXTS: Readonly<Record<string, (at: Place) => string>> = {
   publicKey: ({ draw }) => keyOf(draw.int(2 ** 30)),
   slug: ({ draw }) => `space-${draw.int(5)}`,
   namespace: ({ draw }) => `space-${draw.int(5)}`,
-  network: ({ draw, pools }) => draw.pick([...(pools.names['network'] ?? []), 'default']),
+  network: ({ draw, pools }) => draw.pick(pools.names['network'] ?? []),
   cidr: ({ draw }) => draw.pick(['10.96.0.0/28', '10.96.0.0/16', '10.98.0.0/24', '203.0.113.0/24']),
   ttl: ({ draw }) => draw.pick(DURATIONS),
   expiry: ({ draw }) => draw.pick(DURATIONS),

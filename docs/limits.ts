@@ -21,6 +21,7 @@ import { MAX_LABELS } from '../core/model/labels.ts';
 import { POLICY_LIMITS } from '../core/model/policy.ts';
 import { MAX_PATH_REPORTS, MAX_PATHS_OF_NODE } from '../core/model/reported-paths.ts';
 import { MAX_NODE_COUNT } from '../core/model/workspaces.ts';
+import { OWN_REST_MS } from '../core/peers/changed-itself.ts';
 import { MAX_EDGES } from '../core/reachability/outside.ts';
 import { MAX_NUMBERS } from '../core/reachability/port-sets.ts';
 import { SIMULATE_LIMITS } from '../core/reachability/simulate.ts';
@@ -119,8 +120,9 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     [
       'Devices deleted, revoked or given another key within an hour before new keys wait, on servers of your own that know nodes by a key',
       LOST_PLACES_AN_HOUR,
-      '',
+      'and half for new keys of agents',
     ],
+    ['Time between two changes that a device makes to its own name or key', OWN_REST_MS / 1_000, 'seconds'],
     ['Quarantine of a freed address while others are free', ADDRESS_QUARANTINE_MS / 1_000, 'seconds'],
     ['Paths kept of one node', MAX_PATHS_OF_NODE, ''],
     ['Calls kept of a root agent with all below it, or of an API token, since the start', TRACE_LIMITS.calls, ''],

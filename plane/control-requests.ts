@@ -46,8 +46,12 @@ const SUBJECT = /^mesh\.control\.([\w-]{1,64})\.([\w-]{1,64})\.(heartbeat|graph)
  * up; those the bus holds to the rate of whoever sends them.
  */
 const SERVED = { perSecond: 2, burst: 10 };
-/** Requests of whom this control plane does not know, for which the store is asked: of all together, as anybody can send one. */
+/**
+ * Requests of whom this control plane does not know, for which the store is asked, as anybody can send one: of a workspace,
+ * of which one answer tells of all newcomers, so that strangers there keep nobody waiting; and of all together.
+ */
 const LOOKED_UP = { perSecond: 20, burst: 100 };
+const LOOKED_UP_IN_ALL = { perSecond: 200, burst: 1_000 };
 /** Requests under way, and how many of them may be from connections that have proven nothing. */
 const MAX_WAITING = 2_000;
 const MAX_UNPROVEN_WAITING = 1_000;
@@ -69,6 +73,7 @@ export class ControlRequests {
   readonly #bus: Pick<Bus, 'identify'>;
   readonly #limit = new SourceLimit(SERVED.perSecond, SERVED.burst);
   readonly #lookUps = new SourceLimit(LOOKED_UP.perSecond, LOOKED_UP.burst);
+  readonly #allLookUps = new SourceLimit(LOOKED_UP_IN_ALL.perSecond, LOOKED_UP_IN_ALL.burst);
   readonly #unsubscribe: () => void;
   #workspaces: Promise<ReadonlySet<string>> | undefined;
   readonly #waiting = new Set<Promise<void>>();
@@ -188,18 +193,29 @@ export class ControlRequests {
 
   /** The peer whose key this is. Whoever is refused may have been let in by another control plane a moment ago. */
   async #sender(workspace: string, peerId: string, key: string): Promise<PeerRecord | 'unknown-peer' | 'stranger'> {
-    const { store, clock } = this.#services;
+    const { store } = this.#services;
     const known = admitted(await this.#peer(workspace, peerId), key);
     const isFinal = typeof known !== 'string' || !this.#leading.leads(workspace);
-    if (isFinal || !this.#lookUps.take('', clock.now())) return known;
+    if (isFinal || !(await this.#mayLookUp(workspace))) return known;
     await store.caughtUp([workspace]);
     return admitted(await this.#peer(workspace, peerId), key);
   }
 
+  /** Workspaces that are not known, which may be new or invented, have one share together. */
+  async #mayLookUp(workspace: string): Promise<boolean> {
+    const share = (await this.#isWorkspace(workspace)) ? workspace : '';
+    const now = this.#services.clock.now();
+    return this.#lookUps.take(share, now) && this.#allLookUps.take('', now);
+  }
+
+  async #isWorkspace(workspace: string): Promise<boolean> {
+    this.#workspaces ??= this.#readWorkspaces();
+    return (await this.#workspaces).has(workspace);
+  }
+
   /** Invented workspaces are told apart first: they must not push the state of real ones out of memory. */
   async #peer(workspace: string, peerId: string): Promise<PeerRecord | undefined> {
-    this.#workspaces ??= this.#readWorkspaces();
-    if (!(await this.#workspaces).has(workspace)) return undefined;
+    if (!(await this.#isWorkspace(workspace))) return undefined;
     return lookUpById((await this.#services.states.current(workspace)).peers, peerId);
   }
 

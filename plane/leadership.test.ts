@@ -49,7 +49,14 @@ function memoryOfLeases(): LeaseStore {
 
 /** A plane on them, and what befalls it. */
 function planeOn(shared: LeaseStore, self: string) {
-  const fault = { isAway: false, hangs: false, cannotRead: false, readsForMs: 0, damaged: [] as string[] };
+  const fault = {
+    isAway: false,
+    hangs: false,
+    cannotRead: false,
+    readsForMs: 0,
+    damaged: [] as string[],
+    found: [] as string[],
+  };
   const asked = async <T>(answer: () => Promise<T>): Promise<T> => {
     if (fault.isAway) throw new StoreError('unavailable', 'no primary');
     if (fault.hangs) return new Promise(() => {});
@@ -61,6 +68,7 @@ function planeOn(shared: LeaseStore, self: string) {
       release: (...args) => asked(() => shared.release(...args)),
       leases: (...args) => asked(() => shared.leases(...args)),
       workspaces: () => asked(() => shared.workspaces()),
+      damaged: () => fault.found,
       caughtUp: async (workspaces) => {
         if (workspaces.some((each) => fault.damaged.includes(each))) throw new StoreError('lost', 'the log');
         if (fault.cannotRead) throw new StoreError('unavailable', 'no change stream');
@@ -216,6 +224,20 @@ test('a damaged log keeps a plane from leading that workspace alone, until it ca
   second.fault.damaged = [];
   await until([second], () => second.led().length === SHARES);
   expect([heard, second.state().damaged]).toEqual([[SHARES], undefined]);
+});
+
+test('a log that turns out to be damaged under its leader is led no more and told of, until it can be read again', async () => {
+  const { planes } = await spread(1);
+  const [first] = planes as [TestPlane];
+  const [bad = '', ...good] = WORKSPACES;
+  first.fault.damaged = [bad];
+  first.fault.found = [bad];
+  await until([first], () => first.led().length === SHARES - 1);
+  expect([first.led(), first.state()]).toMatchObject([good, { shares: SHARES, damaged: [bad] }]);
+  first.fault.damaged = [];
+  first.fault.found = [];
+  await until([first], () => first.led().length === SHARES);
+  expect(first.state().damaged).toBeUndefined();
 });
 
 test('on a store that is late for all somebody leads, and all do once it is not', async () => {

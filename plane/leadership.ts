@@ -44,7 +44,7 @@ export const leadsAll: Leadership = {
 };
 
 export interface LeadershipParts {
-  readonly store: Pick<Store, 'acquire' | 'release' | 'leases' | 'workspaces' | 'caughtUp'>;
+  readonly store: Pick<Store, 'acquire' | 'release' | 'leases' | 'workspaces' | 'caughtUp' | 'damaged'>;
   readonly log: Log;
   /** The name of this process among the holders of leases: no other has it, nor had it. */
   readonly self?: string;
@@ -141,7 +141,7 @@ export function startLeadership(
   async function begin(othersHold: boolean): Promise<void> {
     // A share that was another's in between is told of as lost first, and then as gained.
     void tell();
-    if (held.waiting().length > 0 || damaged.length > 0) {
+    if (held.waiting().length > 0 || suspects().length > 0) {
       try {
         // What takes longer than a round goes on beside the next: a store that is late is late for each new question.
         reading ??= inTime(catchUp(), ROUND_MS).finally(() => {
@@ -163,9 +163,13 @@ export function startLeadership(
     const gained = held.waiting().map((share) => [share, held.fenceOf(share)] as const);
     const known = await store.workspaces();
     const gaining = known.filter((workspace) => gained.some(([share]) => share === shareOf(workspace)));
-    const again = damaged.filter((workspace) => held.has(shareOf(workspace)));
-    damaged = await damagedOf([...new Set([...gaining, ...again, SYSTEM_WORKSPACE])]);
+    damaged = await damagedOf([...new Set([...gaining, ...suspects(), SYSTEM_WORKSPACE])]);
     for (const [share, fence] of gained) if (held.fenceOf(share) === fence) held.lead(share);
+  }
+
+  /** Workspaces of its shares whose log was damaged when it was read last. */
+  function suspects(): readonly string[] {
+    return [...damaged, ...store.damaged()].filter((workspace) => held.has(shareOf(workspace)));
   }
 
   /** Is told what others wrote in all of them. @returns those where it cannot be, because their log is damaged */

@@ -156,6 +156,25 @@ test('requests of nodes that nobody let in make a control plane ask the store so
   expect(first.requests.ignored).toEqual({ 'unknown-peer': 200 });
 });
 
+test('requests of strangers in one workspace keep nobody from being looked for in another one', async () => {
+  const both = await twoPlanes();
+  const [first] = both.planes;
+  const { kit, deliver } = both;
+  const elsewhere = (await kit.foreign('list_workspaces')).items[0].id;
+  const stranger = new Sealer(generateKeyPair(), randomBytes(EPOCH_BYTES));
+  for (let count = 0; count < 300; count += 1) {
+    const subject = `mesh.control.${count % 2 === 0 ? elsewhere : `w_invented${count}`}.p_${count}.heartbeat`;
+    const { controlKey } = kit.services.keys;
+    deliver(subject, '', stranger.seal('request', controlKey, subject, Buffer.from('{}')) ?? new Uint8Array());
+  }
+  await settled(both.planes);
+  await first.fallBehind();
+  const node = await nodeIn(both, 'web');
+  expect(await node.beat()).toMatchObject([{ by: 'first', challenge: expect.any(String) }]);
+  const asked = first.asked.map(([workspace]) => workspace);
+  expect([asked.length, asked.filter((one) => one === elsewhere).length]).toEqual([201, 100]);
+});
+
 test('what a leader that ended has not sent any more, the next one sends to those whom it concerns', async () => {
   const both = await twoPlanes();
   const { kit, planes } = both;

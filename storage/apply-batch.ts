@@ -5,8 +5,8 @@ import { StoreError } from '../core/base/ports.ts';
 import {
   foldName,
   KINDS,
-  type Kind,
   type RecordDraft,
+  type RecordGroup,
   type RecordKey,
   type StoredRecord,
 } from '../core/base/record.ts';
@@ -27,8 +27,8 @@ export interface Rows<R extends Row> {
   find(key: RecordKey): R | undefined;
   /** Whether a live record has this id. */
   hasId(uid: string): boolean;
-  /** Whether a record of the kind was written after a revision, or deleted, where history is kept of it. */
-  hasNewer(kind: Kind, revision: number): boolean;
+  /** Whether a record of the group was written after a revision, or deleted, where history is kept of it. */
+  hasNewer(group: RecordGroup, revision: number): boolean;
   /** Writes a live record over what was at its name. */
   put(before: R | undefined, draft: RecordDraft, body: string): R;
   /** Keeps a live version that is about to be written over. */
@@ -153,10 +153,10 @@ function apply<R extends Row>(batch: Batch<R>, op: Op): Written | undefined {
 }
 
 /** @throws StoreError `changed` */
-function requireUnchanged<R extends Row>(rows: Rows<R>, workspace: Standing, { kinds, revision }: Basis): void {
+function requireUnchanged<R extends Row>(rows: Rows<R>, workspace: Standing, { groups, revision }: Basis): void {
   // Most often nothing was written at all.
   if (workspace.revision === revision) return;
-  for (const kind of kinds) if (rows.hasNewer(kind, revision)) throw new StoreError('changed', kind);
+  for (const group of groups) if (rows.hasNewer(group, revision)) throw new StoreError('changed', group);
 }
 
 function create<R extends Row>(batch: Batch<R>, draft: RecordDraft): Written {

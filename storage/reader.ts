@@ -73,6 +73,7 @@ export function readerOn(
     async caughtUp(workspaces) {
       await Promise.all(workspaces.map(refresh));
     },
+    damaged: () => [],
     auditTree: (workspace) => ({ ...reads.auditTree(workspace), keepCheckpoint: elsewhere }),
     compact: elsewhere,
     acquire: elsewhere,

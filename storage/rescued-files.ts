@@ -1,8 +1,11 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { linksFollowed } from './links.ts';
 
 /** Copies of databases that were removed under a control plane: `mesh.db.rescued`, then `mesh.db.rescued-2`, beside where the file was. */
+
+/** Each as large as the database. */
+export const MAX_RESCUED = 5;
 
 const RESCUED = '.rescued';
 const NUMBER = /^(-\d+)?$/;
@@ -16,11 +19,15 @@ export function rescuedBeside(file: string): string[] {
   return names.filter(isOne).map((each) => path.join(folder, each));
 }
 
-/** Where the next one is to stand: what an earlier one holds may be nowhere else. */
+/**
+ * Where the next one is to stand. What an earlier one holds may be nowhere else: where there are as many as are kept, it takes
+ * the place of the oldest but the first, which has what there was before anything was lost.
+ */
 export function nextRescued(file: string): string {
   const first = `${linksFollowed(file)}${RESCUED}`;
-  for (let nth = 1; ; nth += 1) {
-    const name = nth === 1 ? first : `${first}-${nth}`;
-    if (!existsSync(name)) return name;
-  }
+  const later = Array.from({ length: MAX_RESCUED - 1 }, (_, n) => `${first}-${n + 2}`);
+  const free = [first, ...later].find((name) => !existsSync(name));
+  if (free !== undefined) return free;
+  const ageOf = (name: string) => statSync(name, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return later.reduce((oldest, name) => (ageOf(name) < ageOf(oldest) ? name : oldest));
 }

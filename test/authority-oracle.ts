@@ -358,11 +358,14 @@ export async function shownFindings(scene: Scene, done: Done, before: View, afte
   const { spec, status } = await workflowNamed(scene, done.input['id']);
   if (status.state !== 'executed' || spec.effect.omitted > 0 || !scene.ledger.agents.has(spec.requesterId)) return [];
   const found: Findings = [];
+  // A device may have taken another name since: what was shown is the peer that had the name then.
+  const { peers } = await scene.kit.services.states.asOf(scene.workspace, { revision: spec.baseRevision });
+  const named = new Map([...peers.values()].map(({ uid, name }) => [uid, name]));
   for (const src of after.peers.values()) {
     for (const dst of after.peers.values()) {
       if (src === dst || !before.peers.has(src.uid) || !before.peers.has(dst.uid)) continue;
       const opened = after.open(src.uid, dst.uid) & ~before.open(src.uid, dst.uid);
-      const shown = spec.effect.opened.some((row) => row.src === src.name && row.dst === dst.name);
+      const shown = spec.effect.opened.some((row) => row.src === named.get(src.uid) && row.dst === named.get(dst.uid));
       if (opened && !shown)
         found.push(`approving ${done.input['id']} opened ${src.name} to ${dst.name}, which it did not show`);
     }

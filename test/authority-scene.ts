@@ -177,7 +177,8 @@ export async function buildScene(): Promise<Scene> {
           token: tokens,
           assertion: await named('PolicyAssertion'),
           policy: [...state.policies.keys()],
-          network: [...state.networks.keys()],
+          // A workspace that was deleted has none.
+          network: state.networks.size > 0 ? [...state.networks.keys()] : ['default'],
           agent: [...state.agents.values()].flatMap(({ name, status }) => (status.phase === 'Revoked' ? [] : [name])),
           peer: [...state.peers.keys()],
           snapshot: snapshots,

@@ -40,7 +40,7 @@ function scene(policies: readonly StoredRecord[], peers: readonly StoredRecord[]
   const store = {
     commit: async (_workspace: string, ops: readonly Op[], { basis }: CommitContext) => {
       written.push(ops);
-      bases.push(basis?.kinds);
+      bases.push(basis?.groups);
     },
   } as unknown as Store;
   const bounded = boundedStore(store, { states, clock: { now: () => NOW } });

@@ -1,4 +1,4 @@
-import type { Kind, RecordDraft, RecordKey, StoredRecord } from './record.ts';
+import type { Kind, RecordDraft, RecordGroup, RecordKey, StoredRecord } from './record.ts';
 
 /** What core needs from outside. Edges implement these; core never imports an edge. */
 
@@ -75,11 +75,11 @@ export interface Fence {
 }
 
 /**
- * All records of some kinds as they were at a revision. StoreError `changed` where one was written since, or deleted, if
+ * All records of some groups as they were at a revision. StoreError `changed` where one was written since, or deleted, if
  * history is kept of it: what was concluded from them need not be so any more.
  */
 export interface Basis {
-  readonly kinds: readonly Kind[];
+  readonly groups: readonly RecordGroup[];
   readonly revision: number;
 }
 
@@ -255,6 +255,8 @@ export interface Store {
    * the call, by whatever process. Fails with `unavailable` where that cannot be known.
    */
   caughtUp(workspaces: readonly string[]): Promise<void>;
+  /** Workspaces of which `onCommit` could not be told the last time that somebody else wrote in them: their log is damaged. */
+  damaged(): readonly string[];
   record(workspace: string, events: readonly (SecurityEvent & { readonly requestId?: string })[]): Promise<void>;
   audit(workspace: string, query: AuditQuery): Promise<readonly AuditEntry[]>;
   /** The same log, as others verify it. */

@@ -51,6 +51,21 @@ export interface RecordTypes {}
 
 export type NoStatus = Readonly<Record<string, never>>;
 
+/** The records of a kind, or those of them whose names begin so: `Token/join.`. */
+export type RecordGroup = Kind | `${Kind}/${string}`;
+
+/** The kind of the records of a group, and what their names begin with. */
+export function partsOfGroup(group: RecordGroup): { readonly kind: Kind; readonly prefix: string } {
+  const [kind, ...prefix] = group.split('/');
+  return { kind: kind as Kind, prefix: prefix.join('/') };
+}
+
+/** Whether a record is of a group. */
+export function isOfGroup(group: RecordGroup, { kind, name }: RecordKey): boolean {
+  const of = partsOfGroup(group);
+  return kind === of.kind && foldName(name).startsWith(of.prefix);
+}
+
 /** What identifies a record inside its workspace. Names are unique per kind, ignoring case. */
 export interface RecordKey<K extends Kind = Kind> {
   readonly kind: K;

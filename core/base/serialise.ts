@@ -7,7 +7,7 @@ import { type Clock, type Store, StoreError } from './ports.ts';
  */
 const ATTEMPTS = 100;
 /** Of what is costly to judge so many, and as many more as there is time for. */
-const COSTLY_JUDGEMENTS = 3;
+export const COSTLY_JUDGEMENTS = 3;
 const COSTLY_MS = 3_000;
 
 /** Whose writes come through a store, and how many of them may wait in one workspace. */

@@ -9,6 +9,7 @@ import type { ResourceKind } from '../base/record.ts';
 import { type IsDiskFull, LEAST_LEFT } from '../base/reserve.ts';
 import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
 import type { Access } from '../base/scope.ts';
+import { fromStore, storageFull } from '../base/store-problems.ts';
 import { type Compute, heavyCallOf } from '../compute/compute.ts';
 import { requireWire } from '../model/wire.ts';
 import { withNames } from '../model/with-nearest.ts';
@@ -16,7 +17,6 @@ import { type EntityTags, isChangedSince, preconditionFailed } from '../state/ex
 import { YamlText } from '../views/custom-resource.ts';
 import { mayAccess, mayCall, requireAccess, requireUnrestricted } from './access.ts';
 import { hearOfOthers } from './caught-up.ts';
-import { fromStore, storageFull } from './store-problems.ts';
 import type { EndedCall } from './traced-call.ts';
 
 /** One call as a face received it. */

@@ -205,16 +205,19 @@ function digester(markOf: Marker) {
   };
 }
 
-/** A name may pass from one peer to another: what is hashed is the peer itself. Marks are summed, so order is nothing. */
+/**
+ * What is hashed is the peer itself: a name may pass from one to another, and a device that takes another one by itself
+ * makes nothing else of what was shown. Marks are summed, so order is nothing.
+ */
 function marker(...models: readonly Reachability[]): Marker {
   const uids = new Map<string, string>();
-  for (const { model } of models.toReversed()) for (const { name, uid } of model.peers) uids.set(name, uid ?? '');
+  for (const { model } of models.toReversed()) for (const { name, uid } of model.peers) uids.set(name, uid ?? name);
   const marks = new Map<string, Mark>();
   return (name) => {
     const known = marks.get(name);
     if (known !== undefined) return known;
     const hex = createHash('sha256')
-      .update(`${name} ${uids.get(name) ?? ''}`)
+      .update(uids.get(name) ?? name)
       .digest('hex');
     const mark = { value: BigInt(`0x${hex}`), hex };
     marks.set(name, mark);

@@ -1,11 +1,21 @@
 import { invalidInput, MeshError } from '../base/errors.ts';
+import type { Op } from '../base/ports.ts';
+import { draftOf } from '../base/record.ts';
 import { isProofOf } from '../model/public-key.ts';
+import type { PeerRecord } from '../model/resources.ts';
+import { changedItself } from '../peers/changed-itself.ts';
 import type { NetworkServices } from '../state/services.ts';
 
 /** A public key that a device wants to go by. */
 export interface KeyClaim {
   readonly publicKey: string;
   readonly proof?: string | undefined;
+}
+
+/** The same, after its proof was looked at. */
+export interface ClaimedKey {
+  readonly publicKey: string;
+  readonly isProven: boolean;
 }
 
 /**
@@ -31,17 +41,26 @@ export function checkProof(
   );
 }
 
+/** What a device writes that proves the key that it has: from now on it has to prove it again. @throws MeshError `rate_limited` */
+export function provenOps(peer: PeerRecord, isProven: boolean, now: number): Op[] {
+  if (!isProven || peer.status.proven) return [];
+  const record = { ...draftOf(peer), status: { ...changedItself(peer.status, now), proven: true } };
+  return [{ op: 'update', record, revision: peer.revision }];
+}
+
 /**
  * Whether a device may have a key that none of its workspace has.
  *
+ * @param isAgents whether it is the device of an agent, or one that came with a token of an agent
  * @throws MeshError `rate_limited` where its workspace has used up keys too fast, `conflict` for a key that somebody may hold.
  */
 export async function requireNewKey(
   services: Pick<NetworkServices, 'store' | 'keys' | 'clock' | 'keyAllowance'>,
   workspace: string,
-  { publicKey, isProven }: { readonly publicKey: string; readonly isProven: boolean },
+  { publicKey, isProven }: ClaimedKey,
+  isAgents: boolean,
 ): Promise<void> {
-  services.keyAllowance?.requireRoom(workspace, services.clock.now());
+  services.keyAllowance?.requireRoom(workspace, services.clock.now(), { isAgents });
   if (!isProven) await requireUnheld(services, publicKey);
 }
 

@@ -1,6 +1,7 @@
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
+import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
@@ -16,12 +17,13 @@ import type { FullGraph } from '../model/graph.ts';
 import type { Said } from '../model/hearings.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { slugOf } from '../model/workspaces.ts';
+import { changedItself } from '../peers/changed-itself.ts';
 import { heardOf, leftBy } from '../peers/presence.ts';
 import { dueCheckpoint, newestCheckpoint, takeWitness } from '../peers/witnessed.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { hasEnded } from '../views/peer-view.ts';
-import { checkProof, type KeyClaim, requireNewKey } from './key-proof.ts';
+import { type ClaimedKey, checkProof, type KeyClaim, provenOps, requireNewKey } from './key-proof.ts';
 
 type OwnDeviceCall = CallContext<
   Pick<
@@ -116,24 +118,7 @@ export async function heartbeat(
   return { peer, version: revision, at: services.clock.now(), checkpoint };
 }
 
-/** Between two keys of one device: in a loop it would use up those of its workspace, and have the writes of others judged without end. */
-const KEY_REST_MS = 10_000;
-
-/** @throws MeshError `rate_limited` where a device has had its key for less than that */
-function requireRested({ status: { keySince } }: PeerRecord, now: number): void {
-  const waitMs = keySince === undefined ? 0 : parseInstant(keySince) + KEY_REST_MS - now;
-  if (waitMs <= 0) return;
-  const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-  throw new MeshError(
-    'rate_limited',
-    `This device took its key a moment ago: wait ${retryAfterSeconds} s for another.`,
-    {
-      retryAfterSeconds,
-    },
-  );
-}
-
-/** Gives the device another key and another token; the old ones end with the commit. */
+/** Gives the device another key and another token; the old ones end with the commit. With the key that it has, another token. */
 export async function rotateKey(
   context: OwnDeviceCall,
   claim: KeyClaim & { readonly deviceToken?: string | undefined },
@@ -147,26 +132,26 @@ export async function rotateKey(
     if (holder && holder.uid !== peer.uid) {
       throw new MeshError('conflict', 'This public key is registered already: make a new key.');
     }
-    if (!holder) {
-      requireRested(peer, services.clock.now());
-      await requireNewKey(services, workspace, { publicKey, isProven });
-    }
+    const now = services.clock.now();
+    const key = { publicKey, isProven };
+    const ops = holder ? provenOps(peer, isProven, now) : [keyOp(peer, key, now)];
+    const { agentRef, delegatedBy } = peer.spec;
+    if (!holder) await requireNewKey(services, workspace, key, (agentRef ?? delegatedBy) !== undefined);
     const owned = { name: peer.name, owner: peer.uid, createdBy: caller?.subject ?? '' };
     const token = await renewToken(services.store, workspace, 'dev', owned, claim.deviceToken);
-    const unique = [...peer.unique.filter((value) => !value.startsWith('pubkey:')), `pubkey:${publicKey}`];
-    const { proven: _, ...status } = peer.status;
-    const record = {
-      ...draftOf(peer),
-      spec: { ...peer.spec, publicKey },
-      status: { ...status, ...(isProven && { proven: true }), keySince: formatInstant(services.clock.now()) },
-      unique,
-    };
     const commit = commitContext(context, `rotated the key of ${peer.name}`);
-    const done = await services.store.commit(
-      workspace,
-      [{ op: 'update', record, revision: peer.revision }, token.op],
-      commit,
-    );
-    return { peer: writtenRecord(done, peer), deviceToken: token.token };
+    const done = await services.store.commit(workspace, [...ops, token.op], commit);
+    return { peer: ops.length > 0 ? writtenRecord(done, peer) : peer, deviceToken: token.token };
   });
+}
+
+function keyOp(peer: PeerRecord, { publicKey, isProven }: ClaimedKey, now: number): Op {
+  const { proven: _, ...status } = changedItself(peer.status, now);
+  const record = {
+    ...draftOf(peer),
+    spec: { ...peer.spec, publicKey },
+    status: { ...status, ...(isProven && { proven: true }), keySince: formatInstant(now) },
+    unique: [...peer.unique.filter((value) => !value.startsWith('pubkey:')), `pubkey:${publicKey}`],
+  };
+  return { op: 'update', record, revision: peer.revision };
 }

@@ -4,7 +4,6 @@ import { invalidInput, MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
-import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { placesOf } from '../changes/place-index.ts';
 import { freeSlot, networkCheck, type PeerDraft, placeIn } from '../changes/places.ts';
@@ -21,7 +20,7 @@ import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { enrolDelegate } from './enrol-delegate.ts';
 import { type Enrolment, joinEnrolment } from './enrolment.ts';
-import { checkProof, requireNewKey } from './key-proof.ts';
+import { checkProof, provenOps, requireNewKey } from './key-proof.ts';
 
 export interface DeviceRequest {
   readonly token: string;
@@ -79,7 +78,8 @@ export async function registerDevice(context: DeviceCall, request: DeviceRequest
       const detail = `A device ${name} is registered already: choose another name, such as ${suggestedName}.`;
       throw new MeshError('conflict', detail, { suggestedName });
     }
-    await requireNewKey(services, workspace, { publicKey: request.publicKey, isProven });
+    const isAgents = token.spec.kind === 'dlg' || token.spec.issuedBy !== undefined;
+    await requireNewKey(services, workspace, { publicKey: request.publicKey, isProven }, isAgents);
     return create(context, state, token, { ...request, name, displayName, isProven });
   });
 }
@@ -136,7 +136,8 @@ async function registerAgain(
   const agent = peer.spec.agentRef === undefined ? undefined : state.agents.get(peer.spec.agentRef);
   const owned = agent && { name: agent.name, owner: agent.uid, createdBy };
   const agentToken = owned && (await renewToken(store, context.workspace, 'agt', owned));
-  const ops = [device.op, ...(agentToken ? [agentToken.op] : []), ...(isProven ? provenOps(peer) : [])];
+  const proven = provenOps(peer, isProven, context.services.clock.now());
+  const ops = [device.op, ...(agentToken ? [agentToken.op] : []), ...proven];
   await store.commit(context.workspace, ops, use);
   return {
     peer,
@@ -149,13 +150,6 @@ async function registerAgain(
 function mayHaveNoToken({ services, workspace }: DeviceCall, state: NetworkState, peer: PeerRecord): boolean {
   const wasHeard = state.presence.has(peer.name) || services.liveness.lastSeen(workspace, peer.uid) !== undefined;
   return !wasHeard && services.clock.now() - peer.createdAt <= LOST_ANSWER_MS;
-}
-
-/** From now on it has to prove it again. */
-function provenOps(peer: PeerRecord): Op[] {
-  if (peer.status.proven) return [];
-  const record = { ...draftOf(peer), status: { ...peer.status, proven: true } };
-  return [{ op: 'update', record, revision: peer.revision }];
 }
 
 interface NewDevice extends DeviceRequest {

@@ -56,3 +56,27 @@ test('whoever takes a key again as soon as it may loses no more than the hour al
   expect(lost).toBeGreaterThan(2 * LOST_PLACES_AN_HOUR);
   expect(lost).toBeLessThanOrEqual(3 * LOST_PLACES_AN_HOUR + 1);
 });
+
+test('agents get no new key once half is used up, so that one that delegates and ends in a loop leaves people theirs', () => {
+  const allowance = new KeyAllowance();
+  allowance.lost('a', LOST_PLACES_AN_HOUR / 2, NOW);
+  const isAgents = (at: number) => refusalOf(() => allowance.requireRoom('a', at, { isAgents: true }));
+  expect(isAgents(NOW)).toBe(undefined);
+  allowance.lost('a', 10, NOW);
+  expect(isAgents(NOW)).toMatchObject({
+    code: 'rate_limited',
+    message: expect.stringContaining('2000 times'),
+    details: { retryAfterSeconds: 9 },
+  });
+  expect(waitOf(allowance, 'a', NOW)).toBe(0);
+  expect(isAgents(NOW + 9_000)).toBe(undefined);
+});
+
+function refusalOf(ask: () => void): unknown {
+  try {
+    ask();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}

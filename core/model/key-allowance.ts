@@ -6,6 +6,8 @@ import { MeshError } from '../base/errors.ts';
  */
 export const LOST_PLACES_AN_HOUR = 4_000;
 const HOUR_MS = 3_600_000;
+/** Of that, the part after which devices of agents wait: one that delegates and ends in a loop leaves people the rest. */
+const AGENT_KEY_SHARE = 0.5;
 const MS_EACH = HOUR_MS / LOST_PLACES_AN_HOUR;
 
 /**
@@ -28,14 +30,19 @@ export class KeyAllowance {
     }
   }
 
-  /** @throws MeshError `rate_limited` where nodes of the workspace have lost too many places for another key by now */
-  requireRoom(workspace: string, now: number): void {
-    const waitMs = (this.#evenAt.get(workspace) ?? 0) - HOUR_MS - now;
+  /**
+   * @param isAgents of whose devices it is asked
+   * @throws MeshError `rate_limited` where nodes of the workspace have lost too many places for another key by now
+   */
+  requireRoom(workspace: string, now: number, { isAgents = false }: { readonly isAgents?: boolean } = {}): void {
+    const share = isAgents ? AGENT_KEY_SHARE : 1;
+    const waitMs = (this.#evenAt.get(workspace) ?? 0) - HOUR_MS * share - now;
     if (waitMs <= 0) return;
     const retryAfterSeconds = Math.ceil(waitMs / 1_000);
     throw new MeshError(
       'rate_limited',
-      `Devices of this workspace were deleted, revoked or given another key ${LOST_PLACES_AN_HOUR} times within an hour: ` +
+      `Devices of this workspace were deleted, revoked or given another key ${LOST_PLACES_AN_HOUR * share} times within an hour` +
+        `${isAgents ? ', after which those of agents wait' : ''}: ` +
         `wait ${retryAfterSeconds} s, then let a device join or change its key again.`,
       { retryAfterSeconds },
     );

@@ -41,6 +41,8 @@ export interface PeerStatus {
   readonly ephemeral?: true;
   /** When it took its present key; absent for the one that it came with. */
   readonly keySince?: string;
+  /** When its device last changed this record by itself. */
+  readonly changedItselfAt?: string;
   /** Of the software that it said it ran when it registered. */
   readonly version?: string;
 }

@@ -18,6 +18,7 @@ import { tokenName } from '../model/token-record.ts';
 import { findPeer } from '../state/find-peer.ts';
 import type { NetworkServices, PeerCall, PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
+import { changedItself } from './changed-itself.ts';
 import { presenceOp } from './presence.ts';
 
 /** Lets a pending or revoked peer in: it gets its address and, from then on, its graph. */
@@ -69,11 +70,20 @@ export function adopted(peer: PeerRecord): RecordDraft<'MeshPeer'> | undefined {
 
 /** Gives a peer another name. Its id, key, address and labels stay. @throws MeshError `conflict` when it is taken */
 export function renamePeer(context: PeerCall, id: string, asked: string): Promise<PeerRecord> {
+  return rename(context, id, { asked });
+}
+
+/** As {@link renamePeer}, by the device itself. @throws MeshError `rate_limited` too */
+export function renameOwnPeer(context: PeerCall, id: string, asked: string): Promise<PeerRecord> {
+  return rename(context, id, { asked, byItself: true });
+}
+
+function rename(context: PeerCall, id: string, how: Omit<Rename, 'peer'>): Promise<PeerRecord> {
   return change(context, id, async (state, peer) => {
-    const ops = await renameOps(context, state, { peer, asked });
+    const ops = await renameOps(context, state, { ...how, peer });
     if (ops.length === 0) return { peer, ops };
     const basis = await requireAssertionsAfter(context, state, ops);
-    return { peer, ops, basis, reason: `renamed device ${peer.name} to ${peerNameOf(asked)}` };
+    return { peer, ops, basis, reason: `renamed device ${peer.name} to ${peerNameOf(how.asked)}` };
   });
 }
 
@@ -82,24 +92,25 @@ interface Rename {
   readonly asked: string;
   /** What else is written with it, of the peer too. */
   readonly others?: readonly Op[];
+  /** Whether its device asks for it. */
+  readonly byItself?: boolean;
 }
 
 /** What gives a peer another name, with other writes or by itself. @throws MeshError `conflict` when it is taken */
 export async function renameOps(
   context: PeerCall,
   state: NetworkState,
-  { peer, asked, others = [] }: Rename,
+  { peer, asked, others = [], byItself = false }: Rename,
 ): Promise<Op[]> {
   const name = peerNameOf(asked);
   const isPeer = (op: Op) => op.op === 'update' && op.record.uid === peer.uid;
   const own = others.find(isPeer);
   const draft = own?.op === 'update' && own.record.kind === 'MeshPeer' ? own.record : draftOf(peer);
-  const record = { ...draft, name, spec: { ...draft.spec, displayName: asked } };
   const rest = others.filter((op) => op !== own);
-  if (name === peer.name) {
-    if (!own && peer.spec.displayName === asked) return rest;
-    return [update(peer, record), ...rest];
-  }
+  if (name === peer.name && !own && peer.spec.displayName === asked) return rest;
+  const status = byItself ? changedItself(draft.status, context.services.clock.now()) : draft.status;
+  const record = { ...draft, name, spec: { ...draft.spec, displayName: asked }, status };
+  if (name === peer.name) return [update(peer, record), ...rest];
   const ops: Op[] = [
     { op: 'delete', key: { kind: 'MeshPeer', name: peer.name }, revision: peer.revision },
     { op: 'create', record },

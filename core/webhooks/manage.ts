@@ -76,7 +76,7 @@ export async function createWebhook(
     const spec: WebhookSpec = { ...fields, secrets, createdBy: caller.subject };
     const draft = webhookDraft(spec, { next: await store.auditTree(workspace).size() }, uid);
     const reason = `made a webhook to ${hostOf(fields.url)}`;
-    const commit = commitContext(context, reason, { basis: { kinds: ['Webhook'], revision } });
+    const commit = commitContext(context, reason, { basis: { groups: ['Webhook'], revision } });
     const done = await store.commit(workspace, [{ op: 'create', record: draft }], commit);
     return { record: writtenRecord(done, draft), secret };
   });

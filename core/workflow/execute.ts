@@ -12,7 +12,7 @@ import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
 import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
 import { callWorkflows, isApprovedIn } from './held-call.ts';
-import { isRefusal } from './refusal.ts';
+import { isRefusal, reasonOf } from './refusal.ts';
 import { NotCarriedOut, runApproved, settleCarriedOut } from './run-approved.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
@@ -55,7 +55,7 @@ export async function executeOrLater(
   try {
     return await executeWorkflow(services, workspace, id, requestId);
   } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== 'changed') throw error;
+    if (!(error instanceof StoreError) || error.isOutage) throw error;
     return findWorkflow(services, workspace, id);
   }
 }
@@ -161,6 +161,5 @@ async function moveTo(
 async function fail(services: Uses, workspace: string, id: string, error: unknown, requestId: string): Promise<void> {
   const workflow = await findWorkflow(services, workspace, id);
   if (workflow.status.state !== 'approved' && workflow.status.state !== 'executing') return;
-  const reason = error instanceof MeshError ? `${error.code}: ${error.message}` : String(error);
-  await moveTo(services, workflow, { state: 'failed', error: reason }, [], requestId);
+  await moveTo(services, workflow, { state: 'failed', error: reasonOf(error) }, [], requestId);
 }

@@ -103,7 +103,7 @@ function askOnce(
   return serialised(store, asking.workspace, async () => {
     const { items, revision } = await store.list(asking.workspace, 'Workflow');
     const same = openCall(items, asking.digest, clock.now());
-    return same?.name ?? ask(operation, input, context, asking, { kinds: ['Workflow'], revision });
+    return same?.name ?? ask(operation, input, context, asking, { groups: ['Workflow'], revision });
   });
 }
 

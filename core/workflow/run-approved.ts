@@ -6,7 +6,7 @@ import type { CommitContext, Op } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
 import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import { wasCarriedOut } from './carried-out.ts';
-import { isRefusal } from './refusal.ts';
+import { isRefusal, reasonOf } from './refusal.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
 
@@ -156,9 +156,8 @@ async function markFailed(
   await serialised(store, workspace, async () => {
     const now = await store.get(workspace, { kind: 'Workflow', name });
     if (!now || !(now.revision === revision || (isOwn && now.status.state === 'executed'))) return;
-    const reason = error instanceof MeshError ? `${error.code}: ${error.message}` : String(error);
     const context = { ...because, reason: `workflow ${name} failed` };
-    await store.commit(workspace, [statusOp(now, { state: 'failed', error: reason })], context);
+    await store.commit(workspace, [statusOp(now, { state: 'failed', error: reasonOf(error) })], context);
   });
 }
 

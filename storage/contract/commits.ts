@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Op } from '../../core/base/ports.ts';
-import type { Kind } from '../../core/base/record.ts';
+import type { RecordGroup } from '../../core/base/record.ts';
 import { draft, type OpenStore, opened, outcome, peer, START, stored, testClock, WHY, WS } from './kit.ts';
 
 export function commitContract(open: OpenStore): void {
@@ -31,22 +31,24 @@ export function commitContract(open: OpenStore): void {
       expect(await store.get(WS, peer('a'))).toEqual(stored(a, 1));
     });
 
-    test.each<[string, Kind, readonly Op[]]>([
+    test.each<[string, RecordGroup, readonly Op[]]>([
       ['created', 'MeshPolicy', [{ op: 'create', record: draft('b', { kind: 'MeshPolicy', uid: 'pol_b' }) }]],
       ['updated', 'MeshPeer', [{ op: 'update', record: draft('a'), revision: 1 }]],
       ['deleted', 'MeshPeer', [{ op: 'delete', key: peer('a') }]],
-    ])('writes nothing once a record of its basis was %s', async (_what, kind, ops) => {
+      ['created among some of a kind', 'Token/join.', [{ op: 'create', record: draft('join.b', { kind: 'Token' }) }]],
+    ])('writes nothing once a record of its basis was %s', async (_what, group, ops) => {
       const store = await opened(open);
       await store.commit(WS, [{ op: 'create', record: draft('a') }], WHY);
-      const basis = { kinds: ['MeshPeer', 'MeshPolicy'], revision: 1 } as const;
+      const basis = { groups: ['MeshPeer', 'MeshPolicy', 'Token/join.'], revision: 1 } as const;
       const concluded = (name: string) =>
         outcome(store.commit(WS, [{ op: 'create', record: draft(name, { kind: 'Token' }) }], { ...WHY, basis }));
       expect(await concluded('t1')).toEqual(expect.not.objectContaining({ basis: expect.anything() }));
       expect(await concluded('t2')).toMatchObject({ revision: 3 });
       // In the same transaction as the commit that is refused.
       const [, refused] = await Promise.all([store.commit(WS, ops, WHY), concluded('t3')]);
-      expect(refused).toEqual({ code: 'changed', subject: kind });
+      expect(refused).toEqual({ code: 'changed', subject: group });
       expect(await store.get(WS, { kind: 'Token', name: 't3' })).toBeUndefined();
+      expect(await concluded('t4')).toEqual({ code: 'changed', subject: group });
     });
 
     test('writes nothing when one op of the batch fails', async () => {

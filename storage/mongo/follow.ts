@@ -19,6 +19,8 @@ export interface Follower {
   own(commit: Commit): Promise<void>;
   /** All up to a revision. */
   upTo(workspace: string, revision: number): Promise<void>;
+  /** Workspaces whose log could not be read on. */
+  damaged(): readonly string[];
   /** And the connection. */
   close(): Promise<void>;
 }
@@ -114,6 +116,7 @@ export async function follow(
       reading.set(workspace, work);
       await work;
     }
+    damaged.delete(workspace);
   }
 
   async function publishNews(workspace: string): Promise<void> {
@@ -125,7 +128,6 @@ export async function follow(
         publish(commit);
       }
       if (news.length === 0) throw lacking(workspace, before + 1);
-      damaged.delete(workspace);
     } catch (error) {
       if (error instanceof StoreError && error.code === 'compacted') throw missed(error);
       if (isDamage(error) && !damaged.has(workspace)) {
@@ -155,6 +157,7 @@ export async function follow(
       publish(commit);
     },
     upTo,
+    damaged: () => [...damaged],
     async close() {
       closed = true;
       await begun.promise;

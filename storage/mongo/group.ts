@@ -1,6 +1,7 @@
 import type { ClientSession, Filter } from 'mongodb';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import {
+  type AuditEntry,
   type Commit,
   type CommitContext,
   type Fence,
@@ -8,8 +9,9 @@ import {
   type SecurityEvent,
   StoreError,
 } from '../../core/base/ports.ts';
-import { KINDS, type Kind, type RecordDraft } from '../../core/base/record.ts';
+import { isOfGroup, KINDS, partsOfGroup, type RecordDraft, type RecordGroup } from '../../core/base/record.ts';
 import { applyBatch, eventEntry, nextInstant } from '../apply-batch.ts';
+import { parseStored } from '../body.ts';
 import type { Connection } from './connect.ts';
 import { type RecordDoc, recordId } from './documents.ts';
 import { Head, loadHeads, writeHeads } from './heads.ts';
@@ -143,21 +145,26 @@ function keyedBy(op: Op) {
   return 'record' in op ? op.record : op.key;
 }
 
-/** The newest revision that changed a record of each kind, since what the commits were concluded from. */
+/** The newest revision that changed a record of each group that the commits were concluded from. */
 async function newestOf(
   { log }: Connection,
   session: ClientSession,
   commits: readonly CommitJob[],
   revision: number,
-): Promise<Map<Kind, number>> {
+): Promise<Map<RecordGroup, number>> {
+  const bases = commits.flatMap(({ context: { basis } }) => basis ?? []);
+  const newest = new Map(bases.flatMap(({ groups }) => groups.map((group): [RecordGroup, number] => [group, 0])));
+  const since = Math.min(...bases.map((basis) => basis.revision), revision);
   const [ws] = commits.map(({ workspace }) => workspace);
-  const since = Math.min(...commits.map(({ context }) => context.basis?.revision ?? revision));
-  if (ws === undefined || since >= revision) return new Map();
-  const newer = await log
-    .find(
-      { '_id.ws': ws, commit: { $gt: since } },
-      { session, projection: { commit: 1, kinds: 1 }, sort: { commit: 1 } },
-    )
-    .toArray();
-  return new Map(newer.flatMap(({ commit = 0, kinds = [] }) => kinds.map((kind) => [kind, commit] as const)));
+  if (ws === undefined || since >= revision) return newest;
+  const kinds = [...new Set([...newest.keys()].map((group) => partsOfGroup(group).kind))];
+  const newer = log.find(
+    { '_id.ws': ws, commit: { $gt: since }, kinds: { $in: kinds } },
+    { session, projection: { commit: 1, entry: 1 }, sort: { commit: 1 } },
+  );
+  for await (const { commit = 0, entry } of newer) {
+    const { changes = [] } = parseStored<AuditEntry>(entry).commit ?? {};
+    for (const group of newest.keys()) if (changes.some((key) => isOfGroup(group, key))) newest.set(group, commit);
+  }
+  return newest;
 }

@@ -172,6 +172,7 @@ describe.skipIf(!hasMongod)('a database that several processes have open', () =>
         await damage(connection, session);
       });
       expect(await outcome(one.caughtUp(['w_damaged']))).toMatchObject({ code: 'lost' });
+      expect(one.damaged()).toEqual(['w_damaged']);
       await other.commit(WS, create('a'), WHY);
       await expect.poll(() => [...heard]).toContain(`${WS}/1`);
       expect([...heard]).not.toContain('w_damaged/3');

@@ -1,5 +1,5 @@
 import type { AnyBulkWriteOperation } from 'mongodb';
-import { KINDS, type Kind, type RecordDraft, type RecordKey } from '../../core/base/record.ts';
+import { isOfGroup, KINDS, type RecordDraft, type RecordGroup, type RecordKey } from '../../core/base/record.ts';
 import type { Row, Rows } from '../apply-batch.ts';
 import { packBody } from '../body.ts';
 import { keyOf, type RecordDoc, recordId, type VersionDoc, versionId } from './documents.ts';
@@ -19,8 +19,8 @@ export class LoadedRows implements Rows<LoadedRow> {
   readonly #byName = new Map<string, LoadedRow>();
   readonly #byId = new Map<string, LoadedRow['id']>();
   readonly #owners = new Map<string, LoadedRow['id']>();
-  /** The newest revision that changed a record of a kind, as far as a batch of the group asks. */
-  readonly #newest: Map<Kind, number>;
+  /** The newest revision that changed a record of each group that a batch asks of. */
+  readonly #newest: Map<RecordGroup, number>;
   #undo: (() => void)[] = [];
   #revision = 0;
   #at = 0;
@@ -28,7 +28,7 @@ export class LoadedRows implements Rows<LoadedRow> {
   readonly writes: AnyBulkWriteOperation<RecordDoc>[] = [];
   readonly versions: VersionDoc[] = [];
 
-  constructor(workspace: string, records: readonly RecordDoc[], newest: Map<Kind, number>) {
+  constructor(workspace: string, records: readonly RecordDoc[], newest: Map<RecordGroup, number>) {
     this.#workspace = workspace;
     this.#newest = newest;
     for (const { _id: id, revision, at, body = null, uid, unique = [] } of records) {
@@ -59,8 +59,8 @@ export class LoadedRows implements Rows<LoadedRow> {
     return this.#byId.has(uid);
   }
 
-  hasNewer(kind: Kind, revision: number): boolean {
-    return (this.#newest.get(kind) ?? 0) > revision;
+  hasNewer(group: RecordGroup, revision: number): boolean {
+    return (this.#newest.get(group) ?? 0) > revision;
   }
 
   put(before: LoadedRow | undefined, draft: RecordDraft, body: string): LoadedRow {
@@ -78,7 +78,7 @@ export class LoadedRows implements Rows<LoadedRow> {
         upsert: true,
       },
     });
-    this.#changed(draft.kind);
+    this.#changed(draft);
     return row;
   }
 
@@ -94,7 +94,8 @@ export class LoadedRows implements Rows<LoadedRow> {
     });
   }
 
-  remove({ id, uid }: LoadedRow, { kind }: RecordKey): void {
+  remove({ id, uid }: LoadedRow, key: RecordKey): void {
+    const { kind } = key;
     const [revision, at] = [this.#revision, this.#at];
     if (uid !== undefined) this.#set(this.#byId, uid, undefined);
     if (KINDS[kind].history) {
@@ -104,7 +105,7 @@ export class LoadedRows implements Rows<LoadedRow> {
       this.#set(this.#byName, keyOf(id), undefined);
       this.#write({ deleteOne: { filter: { _id: id } } });
     }
-    this.#changed(kind);
+    this.#changed(key);
   }
 
   release(values: readonly string[]): void {
@@ -117,8 +118,8 @@ export class LoadedRows implements Rows<LoadedRow> {
     return true;
   }
 
-  #changed(kind: Kind): void {
-    this.#set(this.#newest, kind, this.#revision);
+  #changed(key: RecordKey): void {
+    for (const group of this.#newest.keys()) if (isOfGroup(group, key)) this.#set(this.#newest, group, this.#revision);
   }
 
   #write(operation: AnyBulkWriteOperation<RecordDoc>): void {

@@ -63,6 +63,7 @@ async function storeOn(
       const heads = await newest(workspaces);
       await Promise.all(workspaces.map((workspace) => follower.upTo(workspace, heads.get(workspace) ?? 0)));
     },
+    damaged: follower.damaged,
     compact: (workspace, upTo, keep, fence) => compactVersions(connection, clock, { workspace, upTo, keep, fence }),
     acquire: (name, holder, ttlMs) => acquireLease(connection, { name, holder, ttlMs }, clock, leaseClock),
     release: (name, holder) => releaseLease(connection, name, holder),

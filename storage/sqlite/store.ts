@@ -74,6 +74,7 @@ function storeOn(database: Database, clock: Clock, log: Log): OpenStore {
     async caughtUp() {
       if (closed) throw unavailable('the store is closed');
     },
+    damaged: () => [],
     record: (workspace, events) =>
       groupCommit.enqueue(() => {
         const row = ensureWorkspace(database, workspace);

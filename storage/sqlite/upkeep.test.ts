@@ -1,9 +1,19 @@
-import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../core/base/silent-log.ts';
+import { rescuedBeside } from '../rescued-files.ts';
 import { rewriteDatabase } from './rewrite.ts';
 import { openSqliteStore } from './store.ts';
 
@@ -77,6 +87,24 @@ test('what was rescued stays when the next database is removed too', async () =>
   expect(copies).toEqual([`${file}.rescued`, `${file}.rescued-2`]);
   const [first] = await (await openAt(copies[0] ?? '')).audit('w', { limit: 9 });
   expect(first?.actor).toBe('user:ada');
+});
+
+test('of what was rescued the first and the newest stay, five in all', async () => {
+  const file = newPath();
+  let newest: string | undefined;
+  for (let nth = 1; nth <= 8; nth += 1) {
+    const store = await openAt(file);
+    await store.record('w', [{ type: 'login', actor: `user:${nth}`, result: 'ok' }]);
+    for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`);
+    newest = await store.upkeep.rescue();
+    // As old as it is: all are made within one second here.
+    utimesSync(newest ?? '', nth, nth);
+  }
+  const actorIn = async (copy: string) => (await (await openAt(copy)).audit('w', { limit: 9 }))[0]?.actor;
+  const found = await Promise.all(rescuedBeside(file).map(async (copy) => [copy, await actorIn(copy)] as const));
+  const actors = found.map(([, actor]) => actor);
+  expect(actors.toSorted()).toEqual(['user:1', 'user:5', 'user:6', 'user:7', 'user:8']);
+  expect(new Map(found).get(newest ?? '')).toBe('user:8');
 });
 
 test('of a database that was cut short nothing is kept where what is left is not whole, and nothing half written stays', async () => {

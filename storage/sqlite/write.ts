@@ -1,7 +1,14 @@
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Commit, CommitContext, Op } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
-import { foldName, KINDS, type Kind, type RecordDraft, type RecordKey } from '../../core/base/record.ts';
+import {
+  foldName,
+  KINDS,
+  partsOfGroup,
+  type RecordDraft,
+  type RecordGroup,
+  type RecordKey,
+} from '../../core/base/record.ts';
 import { applyBatch, nextInstant, type Row, type Rows } from '../apply-batch.ts';
 import { packBody } from '../body.ts';
 import { appendEntry, appendEvent } from './audit.ts';
@@ -58,11 +65,12 @@ class RecordRows implements Rows<RecordRow> {
     return owner !== undefined;
   }
 
-  hasNewer(kind: Kind, revision: number): boolean {
+  hasNewer(group: RecordGroup, revision: number): boolean {
+    const { kind, prefix } = partsOfGroup(group);
     // The table has no index by revision.
     const newer = this.#database
-      .statement('SELECT 1 FROM record WHERE ws = ? AND kind = ? AND revision > ? LIMIT 1')
-      .get(this.#workspace, kind, revision);
+      .statement('SELECT 1 FROM record WHERE ws = ? AND kind = ? AND revision > ? AND substr(name, 1, ?) = ? LIMIT 1')
+      .get(this.#workspace, kind, revision, prefix.length, prefix);
     return newer !== undefined;
   }
 

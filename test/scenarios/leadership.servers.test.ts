@@ -78,22 +78,23 @@ describe.skipIf(!hasMongod)('of three control planes on one replica set', () => 
         .collection<{ _id: string; revision: number }>('workspace')
         .updateOne({ _id: bad.workspace }, { $inc: { revision: by } });
     await move(1);
+    const readiness = async (url: string) => (await fetch(`${url}/readyz?verbose`)).text();
+    const named = `but not ${bad.workspace}, whose audit log is damaged`;
+    await expect.poll(() => readiness(leader.url), PATIENCE).toContain(named);
     const killedAt = Date.now();
     await leader.kill();
     const next = cluster.planes.filter((plane) => plane !== leader);
     await expect.poll(() => isSpread(next), PATIENCE).toBe(true);
     await requireEnded(good, ends, killedAt + TAKEN_OVER_MS);
-    const said = await Promise.all(next.map(async ({ url }) => (await fetch(`${url}/readyz?verbose`)).text()));
-    expect(said.filter((text) => text.includes(`but not ${bad.workspace}, whose audit log is damaged`))).toHaveLength(
-      1,
-    );
+    const said = await Promise.all(next.map(({ url }) => readiness(url)));
+    expect(said.filter((text) => text.includes(named))).toHaveLength(1);
     expect((await cluster.api('GET', '/api/v1/policies', bad)).status).toBe(503);
     await move(-1);
     await leader.start();
     await expect.poll(() => isSpread(cluster.planes), PATIENCE).toBe(true);
     expect((await cluster.api('GET', '/api/v1/policies', bad)).status).toBe(200);
     for (const { url } of cluster.planes) {
-      await expect.poll(async () => (await fetch(`${url}/readyz?verbose`)).text(), PATIENCE).not.toContain('damaged');
+      await expect.poll(() => readiness(url), PATIENCE).not.toContain('damaged');
     }
   });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
 import { nameSchema } from '../../core/changes/manifest.ts';
 import { ownPeer } from '../../core/enrolment/own-device.ts';
-import { renamePeer } from '../../core/peers/peers.ts';
+import { renameOwnPeer } from '../../core/peers/peers.ts';
 import { peerNow } from '../../core/views/peer-answer.ts';
 import { peerSchema } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
@@ -21,7 +21,7 @@ export const renameOwnDevice = defineOperation({
   http: { method: 'patch', path: '/api/v1/devices/self' },
   async run({ name }, context) {
     const { peer } = await ownPeer(context);
-    await renamePeer(context, peer.uid, name);
+    await renameOwnPeer(context, peer.uid, name);
     return peerNow(context, peer.uid);
   },
 });

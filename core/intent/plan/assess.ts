@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 import { type BrokenAssertion, brokenAssertions } from '../../assertions/guard.ts';
 import { controlsOfChange } from '../../authority/controls.ts';
+import { decidedIn } from '../../authority/decided.ts';
 import { futureOf } from '../../authority/future.ts';
 import { joinsOf } from '../../authority/joins.ts';
 import { type Beyond, beyondAuthority } from '../../authority/judge.ts';
 import { writesOf } from '../../authority/writes.ts';
 import { isAgentId } from '../../base/ids.ts';
 import type { Op } from '../../base/ports.ts';
+import { draftOf } from '../../base/record.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { brokenControls, type ControlFlip } from '../../compliance/flips.ts';
 import { type Effect, effectOf } from '../../effect/effect.ts';
 import { effectTitle } from '../../effect/title.ts';
+import type { PeerRecord } from '../../model/resources.ts';
 import { workspaceById } from '../../model/workspaces.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';
 import { resourceYaml } from '../../views/render-yaml.ts';
@@ -257,7 +260,7 @@ export async function assess(
     view,
     diffMarkdown: diffMarkdown(view),
     digest: createHash('sha256')
-      .update(JSON.stringify([effect.digest, shown, ...ahead.filter((one) => one !== '')]))
+      .update(JSON.stringify([effect.digest, bound(shown, state, after), ...ahead.filter((one) => one !== '')]))
       .digest('hex'),
   };
 }
@@ -293,6 +296,17 @@ async function pastStates(
   const revisions = revisionsOf(records);
   const past = await Promise.all(revisions.map((revision) => states.asOf(workspace, { revision })));
   return new Map(past.map((state, index) => [revisions[index] ?? 0, state]));
+}
+
+/** Of what was shown, what makes it another change. A device changes its own name and key, which are nothing that is decided. */
+function bound(shown: readonly ShownChange[], before: NetworkState, after: NetworkState): readonly unknown[] {
+  const decided = (peer: PeerRecord | undefined) => (peer ? decidedIn(draftOf(peer)) : null);
+  return shown.map((change) => {
+    const { action, resource, name } = change;
+    if (resource !== 'MeshPeer') return change;
+    const [was, is] = [before.peers.get(name), after.peers.get(name)];
+    return [action, resource, is?.uid ?? was?.uid, decided(was), decided(is)];
+  });
 }
 
 function shownChange(

@@ -1,0 +1,27 @@
+import { MeshError } from '../base/errors.ts';
+import { formatInstant, parseInstant } from '../base/time.ts';
+import type { PeerStatus } from '../model/resources.ts';
+
+/**
+ * Between two changes that a device makes to its own record. A write is judged three times at least before it is given up
+ * because what it was judged on has changed, and that takes less than two rests: so no device alone can keep others from
+ * writing, at whichever control planes it tries.
+ */
+export const OWN_REST_MS = 30_000;
+
+/**
+ * The status of a peer that its device is about to change by itself.
+ *
+ * @throws MeshError `rate_limited` where it did so a moment ago
+ */
+export function changedItself(status: PeerStatus, now: number): PeerStatus {
+  const { changedItselfAt } = status;
+  const waitMs = changedItselfAt === undefined ? 0 : parseInstant(changedItselfAt) + OWN_REST_MS - now;
+  if (waitMs <= 0) return { ...status, changedItselfAt: formatInstant(now) };
+  const retryAfterSeconds = Math.ceil(waitMs / 1_000);
+  throw new MeshError(
+    'rate_limited',
+    `This device changed its name or its key a moment ago: wait ${retryAfterSeconds} s, then change it again.`,
+    { retryAfterSeconds },
+  );
+}

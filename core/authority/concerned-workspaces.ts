@@ -2,15 +2,17 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { ROLE_SCOPES } from '../base/scope.ts';
 import type { AccountRecord } from '../identity/accounts.ts';
 import { roleOf } from '../identity/members.ts';
+import { isOpen } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { changesDuty } from './decisions.ts';
+import { changesDuty, namesSuccessor } from './decisions.ts';
 import type { Write } from './writes.ts';
 
 type Reads = Pick<NetworkServices, 'store'>;
 
 /**
  * The workspaces whose approvers a batch has to be shown to: with `requireApproval` the one it is written in, or, for
- * accounts, every one in which the account may approve, for no other may decide that for them.
+ * accounts, every one in which the account may approve, or has agents that pass to another, for no other may decide that
+ * for them.
  */
 export async function concernedWorkspaces(
   services: Reads,
@@ -31,11 +33,17 @@ async function concerns(services: Reads, workspace: string, writes: readonly Wri
   for (const { kind, before, after } of writes) {
     if (kind === 'Workspace' && before?.uid === workspace) return true;
     if (kind !== 'Account') continue;
-    for (const account of [before, after] as readonly (AccountRecord | undefined)[]) {
-      if (account && (await mayApprove(services, workspace, account))) return true;
-    }
+    const [was, is] = [before, after] as readonly (AccountRecord | undefined)[];
+    for (const account of [was, is]) if (account && (await mayApprove(services, workspace, account))) return true;
+    if (is && namesSuccessor(was?.spec, is.spec) && (await hasAgents(services, workspace, is))) return true;
   }
   return false;
+}
+
+/** Whether it is a member who would take them over is seen only once they pass. */
+async function hasAgents({ store }: Reads, workspace: string, { uid }: AccountRecord): Promise<boolean> {
+  const { items } = await store.list(workspace, 'AgentIdentity');
+  return items.some((agent) => agent.spec.person?.id === uid && isOpen(agent));
 }
 
 async function mayApprove(services: Reads, workspace: string, account: AccountRecord): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type { Kind, RecordDraft } from '../base/record.ts';
 import { ROLE_SCOPES } from '../base/scope.ts';
 import { parseInstant } from '../base/time.ts';
+import type { AccountSpec } from '../identity/accounts.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import type { WorkspaceSettings } from '../model/workspaces.ts';
@@ -38,6 +39,14 @@ export function changesDuty(write: Write): boolean {
   const [was, is] = [before?.spec.settings, after?.spec.settings];
   if (was?.compliance?.secondPerson !== true || !is) return false;
   return !sameValue(was.compliance, is.compliance) || !sameValue(was.reviews ?? {}, is.reviews ?? {});
+}
+
+/** Whether the agents of an account are to pass to another, or to yet another, once it has left. */
+export function namesSuccessor(
+  was: Pick<AccountSpec, 'successor'> | undefined,
+  is: Pick<AccountSpec, 'successor'>,
+): boolean {
+  return is.successor !== undefined && is.successor !== was?.successor;
 }
 
 interface Facts {
@@ -156,6 +165,7 @@ function accountDecision({ type, name, before: was, after }: Write<'Account'>, {
   return [
     ...(was.spec.role === is.role ? [] : [`makes ${name} a ${is.role}`]),
     ...(was.spec.disabled === is.disabled ? [] : [`${is.disabled ? 'disables' : 'enables'} the account ${name}`]),
+    ...(namesSuccessor(was.spec, is) ? [`passes the agents of ${name} to a successor`] : []),
     ...(was.spec.passwordHash !== is.passwordHash && was.uid !== callerId ? [`sets another password for ${name}`] : []),
     ...(was.spec.secondFactor && !is.secondFactor && was.uid !== callerId
       ? [`takes the second factor of ${name} away`]

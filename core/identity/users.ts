@@ -98,8 +98,10 @@ export async function deleteUser(username: string, successor: string | undefined
   const heir = successor === undefined ? undefined : await requireAccount(successor, context);
   const epoch = account.spec.epoch + 1;
   const leaving = { to: 'deleted', since: clock.now() } as const;
+  // Whom an earlier call named that was cut short is not who takes over now.
+  const { successor: _, ...kept } = account.spec;
   const spec: AccountSpec = {
-    ...account.spec,
+    ...kept,
     disabled: true,
     epoch,
     leaving,

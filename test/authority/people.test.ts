@@ -137,15 +137,28 @@ describe('where a workspace asks for approval, a second person decides', () => {
     expect(await scene.call(scene.ada, 'revoke_agent', { id: 'boss' })).toMatchObject({ revoked: ['boss', 'child'] });
   });
 
-  it('and is not asked again about what the end of an account brings about, once that is decided', async () => {
+  it('that agents pass to a successor, where their person decides nothing either, and is not asked again about the rest', async () => {
     await using scene = await buildScene();
     const linus = await scene.kit.person('linus', 'admin', scene.workspace);
     await scene.call(linus, 'create_agent', { name: 'scout', scopes: ['network:read'] });
     await scene.call(scene.ada, 'set_member', { username: 'linus', role: 'viewer' });
     await scene.call(scene.ada, 'update_workspace', { settings: { requireApproval: true } });
+    const person = async () => (await scene.state()).agents.get('scout')?.spec.person;
+    const pending = await scene.call(scene.admin, 'delete_user', { username: 'linus', successor: 'grace' });
+    expect(pending).toEqual(PENDING);
+    expect(await person()).toMatchObject({ name: 'linus' });
+    expect(await approve(scene, scene.ada, pending.workflow_id)).toMatchObject({ status: 'executed' });
+    expect(await person()).toMatchObject({ name: 'grace' });
+    expect(await scene.call(scene.admin, 'list_users')).not.toMatchObject({
+      items: expect.arrayContaining([expect.objectContaining({ username: 'linus' })]),
+    });
+  });
+
+  it('nobody where those who are deleted have no agents that would pass to another', async () => {
+    await using scene = await buildScene({ requireApproval: true });
+    await scene.kit.person('linus', 'viewer', scene.workspace);
     const asked = { username: 'linus', successor: 'grace' };
     expect(await scene.call(scene.admin, 'delete_user', asked)).toEqual({ deleted: true });
-    expect((await scene.state()).agents.get('scout')?.spec.person).toMatchObject({ name: 'grace' });
   });
 
   it('or the only one there is', async () => {

@@ -18,12 +18,14 @@ const MADE_UP: ReadonlySet<Kind> = new Set<Kind>([
   'ComplianceDrift',
 ]);
 /** Records that only follow others. */
-const FOLLOWING: ReadonlySet<Kind> = new Set<Kind>(['Presence', 'AddressRest']);
+const FOLLOWING: ReadonlySet<Kind> = new Set<Kind>(['Presence', 'AddressRest', 'Plan', 'Workflow']);
 
 /**
  * Names what a person is shown of a call: the records that it writes with what is decided in them, and what it opens,
- * now, later and for devices that join later, whichever way policies group its peers. Records are known by their identity: another may have their name by then. What it
- * closes is not part of it, so that a device which joins meanwhile keeps no peer from being deleted.
+ * now, later and for devices that join later, whichever way policies group its peers. Records are known by their identity:
+ * another may have their name by then. What it closes is not part of it, so that a device which joins meanwhile keeps no peer
+ * from being deleted; nor are tokens, plans and requests that end with another record, so that nobody who is to go keeps that
+ * from being done by making more of them.
  *
  * @returns SHA-256 in hex
  */
@@ -33,12 +35,10 @@ export function shownDigest(
   { opened: { digest: later } }: Pick<Future, 'opened'>,
 ): string {
   const idOf = (name: string) => uidIn(after, name) ?? uidIn(before, name) ?? name;
-  const records = writes
-    .filter(({ kind }) => !FOLLOWING.has(kind))
-    .map(({ type, kind, name, before: old, after: draft }) => {
-      const who = old?.uid ?? (MADE_UP.has(kind) ? '' : name);
-      return `${type} ${kind} ${who} ${JSON.stringify(draft ? ordered(decidedIn(draft)) : null)}`;
-    });
+  const records = decidedOf(writes).map(({ type, kind, name, before: old, after: draft }) => {
+    const who = old?.uid ?? (MADE_UP.has(kind) ? '' : name);
+    return `${type} ${kind} ${who} ${JSON.stringify(draft ? ordered(decidedIn(draft)) : null)}`;
+  });
   const rows = groups
     .filter(({ opened }) => opened.length > 0)
     .flatMap(({ src, dst, opened }) => {
@@ -55,6 +55,12 @@ export function shownDigest(
   return createHash('sha256')
     .update([...records.sort(), ...rows.sort(), ...addresses.sort(), ...(outside ? [] : ['unknown']), later].join('\n'))
     .digest('hex');
+}
+
+function decidedOf(writes: readonly Write[]): readonly Write[] {
+  const own = writes.filter(({ kind }) => !FOLLOWING.has(kind));
+  const lasting = own.filter(({ type, kind }) => !(type === 'deleted' && kind === 'Token'));
+  return lasting.length > 0 ? lasting : own;
 }
 
 function uidIn({ peers }: NetworkState, name: string): string | undefined {

@@ -3,6 +3,7 @@ import { agent, buildKit, person } from '../../test/kits/plane/kit.ts';
 import { policy } from '../../test/kits/records/records.ts';
 import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 import { MeshError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { type Store, StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
@@ -75,4 +76,22 @@ it('a call that another control plane carried out meanwhile is not carried out a
   );
   expect((await findWorkflow(kit.services, workspace, id)).status.state).toBe('executed');
   expect(await store.get(workspace, { kind: 'MeshPolicy', name: 'made' })).toBeUndefined();
+});
+
+it('a call of which another control plane said meanwhile that it is carried out has not failed where it was begun', async () => {
+  const { kit, store, workspace, id, become, run, context } = await scene();
+  await using _ = kit;
+  const approved = await become('approved');
+  const other = await kit.workspace('other');
+  await store.commit(other, [{ op: 'create', record: { ...draftOf(approved), uid: newId('wf') } }], WHY);
+  const there = await findWorkflow(kit.services, other, id);
+  const refusal = await runApproved(context(store), [approved, there], async (held) => {
+    await run(held);
+    const record = { ...draftOf(there), status: { ...there.status, state: 'executed' } } as const;
+    await store.commit(other, [{ op: 'update', record, revision: there.revision }], WHY);
+    await held.services.store.commit(other, [], WHY);
+  }).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ code: 'conflict', message: expect.stringContaining('is executed by now') });
+  const states = await Promise.all([workspace, other].map((one) => findWorkflow(kit.services, one, id)));
+  expect(states.map(({ status }) => status.state)).toEqual(['executed', 'executed']);
 });

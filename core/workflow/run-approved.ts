@@ -63,11 +63,15 @@ async function alone<T>(
   }
 }
 
-/** The call is another's to carry out, or has ended: nothing was written here. */
+/** The call is another's to carry out, or has ended: nothing more was written here. */
 export class NotCarriedOut extends MeshError {
-  constructor(workflow: string, what: string) {
+  /** Whether another one has carried it out, or what was begun here before. */
+  readonly isDone: boolean;
+
+  constructor(workflow: string, what: string, isDone = false) {
     const message = `The workflow ${workflow} is ${what}, and was not carried out again: look at it.`;
     super('conflict', message, { workflow_id: workflow });
+    this.isDone = isDone;
   }
 }
 
@@ -126,7 +130,8 @@ async function requireUntaken(
 ): Promise<void> {
   const now = await store.get(workspace, { kind: 'Workflow', name });
   if (now?.revision === revision) return;
-  throw new NotCarriedOut(name, `${now?.status.state ?? 'gone'} by now`);
+  const state = now?.status.state ?? 'gone';
+  throw new NotCarriedOut(name, `${state} by now`, state === 'executed');
 }
 
 /** @throws StoreError `conflict` where it was moved on meanwhile */
@@ -152,7 +157,7 @@ async function markFailed(
   { workspace, name, revision }: WorkflowRecord,
   { isOwn, error, because }: Failure,
 ): Promise<void> {
-  if (!isRefusal(error) || error instanceof NeedsPerson) return;
+  if (!isRefusal(error) || error instanceof NeedsPerson || (error instanceof NotCarriedOut && error.isDone)) return;
   await serialised(store, workspace, async () => {
     const now = await store.get(workspace, { kind: 'Workflow', name });
     if (!now || !(now.revision === revision || (isOwn && now.status.state === 'executed'))) return;

@@ -2,7 +2,7 @@ import { requireAssertions } from '../assertions/guard.ts';
 import { withAuthor } from '../authority/guarded-store.ts';
 import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
-import { isAgentId } from '../base/ids.ts';
+import { isAgentId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
 import { agentLine } from '../identity/agent-line.ts';
@@ -67,7 +67,9 @@ async function executeCall(services: Uses, workspace: string, id: string, reques
   if (!call) return;
   const known = await callWorkflows(services, call.approvedIn, call.digest);
   // The people of another workspace have not decided yet; the last of them carries it out.
-  if (!call.input || !isApprovedIn(known, call.approvedIn)) return settleCarriedOut(services, workflow);
+  const deciding = await existing(services, call.approvedIn);
+  if (!call.input || !isApprovedIn(known, deciding)) return settleCarriedOut(services, workflow);
+  const approved = [...known.values()].filter(({ status }) => status.state === 'approved');
   try {
     const caller = await callerAgain(services, call);
     const context = {
@@ -79,13 +81,19 @@ async function executeCall(services: Uses, workspace: string, id: string, reques
       origin: '',
       signal: new AbortController().signal,
     };
-    await runApproved(context, [...known.values()], (held) => services.perform(call.operation, call.input ?? {}, held));
+    await runApproved(context, approved, (held) => services.perform(call.operation, call.input ?? {}, held));
   } catch (error) {
     // By whoever carries it out it is told how it ended.
     if (error instanceof NotCarriedOut) return;
     if (!isRefusal(error) && services.clock.now() < workflow.spec.expiresAt) throw error;
     await serialised(services.store, workspace, () => fail(services, workspace, id, error, requestId));
   }
+}
+
+/** In one that was deleted nobody decides any more. */
+async function existing({ store }: Uses, workspaces: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(workspaces.map((id) => store.getById(SYSTEM_WORKSPACE, 'Workspace', id)));
+  return found.flatMap((workspace) => workspace?.uid ?? []);
 }
 
 async function attempt(services: Uses, workspace: string, id: string, requestId: string): Promise<void> {

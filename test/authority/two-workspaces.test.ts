@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
-import { expireWorkflows } from '../../core/workflow/upkeep.ts';
+import { findAccount } from '../../core/identity/accounts.ts';
+import { expireWorkflows, resumeWorkflows } from '../../core/workflow/upkeep.ts';
 import { buildScene } from './scene.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -12,7 +13,7 @@ async function asked(name: string, raw: Record<string, unknown>) {
   const second = await kit.workspace('second');
   const linus = await kit.person('linus', 'admin', second);
   const there = (bearer: string, operation: string, more: Record<string, unknown>) =>
-    kit.call({ name: operation }, more, { bearer, workspace: second });
+    kit.call<{ workflow_id: string }>({ name: operation }, more, { bearer, workspace: second });
   await there(admin, 'set_member', { username: 'grace', role: 'admin' });
   await there(admin, 'update_workspace', { settings: { requireApproval: true } });
   const { message } = await scene.call(admin, name, raw);
@@ -25,6 +26,11 @@ async function asked(name: string, raw: Record<string, unknown>) {
   const [one, two] = [(await waiting(workspace)).name, (await waiting(second)).name];
   return {
     kit,
+    workspace,
+    async deleteSecond() {
+      const { workflow_id: id } = await there(admin, 'delete_workspace', {});
+      await there(linus, 'approve_workflow', { id });
+    },
     approvals: [
       () => scene.call(ada, 'approve_workflow', { id: one }),
       () => there(linus, 'approve_workflow', { id: two }),
@@ -62,4 +68,15 @@ it('what the people of one workspace approved and those of another never decided
   scene.kit.clock.time += DAY_MS;
   await scene.expire();
   expect(await scene.states()).toEqual(['expired', 'expired']);
+});
+
+it('what the people of one workspace approved is carried out once that of the others, who had not decided, is deleted', async () => {
+  await using scene = await asked('delete_user', { username: 'grace' });
+  await scene.approvals[0]();
+  await resumeWorkflows(scene.kit.services, scene.workspace);
+  expect(await scene.states()).toEqual(['approved', 'pending']);
+  await scene.deleteSecond();
+  await resumeWorkflows(scene.kit.services, scene.workspace);
+  expect(await scene.states()).toEqual(['executed', 'pending']);
+  expect(await findAccount(scene.kit.services, 'grace')).toBeUndefined();
 });

@@ -139,7 +139,7 @@ function judgingStore(
     const signed = ops.map((op) => withAuthor(op, isPersons ? undefined : caller.id));
     const basis = [context.basis, judgedOn, shownOn].reduce(together);
     const executed = (await approved?.takeOps(workspace)) ?? [];
-    const commit = await store.commit(workspace, [...signed, ...executed], {
+    const commit = await store.commit(workspace, [...without(signed, executed), ...executed], {
       ...context,
       ...(approved && { approval: approved.approval }),
       ...(basis && { basis }),
@@ -149,6 +149,17 @@ function judgingStore(
     return commit;
   }
   return guarded;
+}
+
+/** What ends somebody cancels the workflows in which they wait: but the one in which they asked for just that is carried out. */
+function without(ops: readonly Op[], executed: readonly Op[]): readonly Op[] {
+  const carriedOut = new Set(executed.map(keyOf));
+  return carriedOut.size === 0 ? ops : ops.filter((op) => !carriedOut.has(keyOf(op)));
+}
+
+function keyOf(op: Op): string {
+  const { kind, name } = 'record' in op ? op.record : op.key;
+  return `${kind}/${name}`;
 }
 
 /** Of an agent and its sub-agents, and of a device. */

@@ -154,6 +154,27 @@ describe('where a workspace asks for approval, a second person decides', () => {
     });
   });
 
+  it('that they themselves leave, which is then done', async () => {
+    await using scene = await buildScene({ requireApproval: true });
+    await scene.kit.person('linus', 'admin', scene.workspace);
+    const { workflow_id: id } = await scene.call(scene.ada, 'remove_member', { username: 'ada' });
+    expect(await approve(scene, scene.grace, id)).toMatchObject({ status: 'executed', error: null });
+    const { items } = await scene.call(scene.grace, 'list_members');
+    expect(items.map(({ username }: { username: string }) => username)).toEqual(['grace', 'linus']);
+  });
+
+  it('that an administrator disables their own account, which is then done', async () => {
+    await using scene = await buildScene();
+    const user = { username: 'eve', password: 'Another-pass-1', displayName: '', role: 'platform_admin' };
+    await scene.call(scene.admin, 'create_user', user);
+    await scene.call(scene.ada, 'update_workspace', { settings: { requireApproval: true } });
+    const asked = { username: 'eve', disabled: true };
+    const { workflow_id: id } = await scene.call(await scene.kit.sessionOf('eve'), 'update_user', asked);
+    expect(await approve(scene, scene.ada, id)).toMatchObject({ status: 'executed', error: null });
+    const { items } = await scene.call(scene.admin, 'list_users');
+    expect(items).toContainEqual(expect.objectContaining(asked));
+  });
+
   it('nobody where those who are deleted have no agents that would pass to another', async () => {
     await using scene = await buildScene({ requireApproval: true });
     await scene.kit.person('linus', 'viewer', scene.workspace);
@@ -283,6 +304,16 @@ describe('a call that a person approved', () => {
     expect(await approve(scene, scene.grace, (await ask()).workflow_id)).toMatchObject({ status: 'executed' });
     expect(await scene.allowed('newcomer', 'db-1')).toBe('ALL');
   });
+});
+
+it('who is to be removed does not keep that from being done by asking for more meanwhile', async () => {
+  await using scene = await buildScene({ requireApproval: true });
+  await scene.kit.person('linus', 'admin', scene.workspace);
+  const { workflow_id: id } = await scene.call(scene.grace, 'remove_member', { username: 'ada' });
+  await scene.call(scene.ada, 'create_api_token', { name: 'ci', scopes: ['network:read'] });
+  await planned(scene, scene.ada);
+  const linus = await scene.kit.sessionOf('linus');
+  expect(await approve(scene, linus, id)).toMatchObject({ status: 'executed', error: null });
 });
 
 describe('one person alone', () => {

@@ -79,6 +79,31 @@ test('who is late to finish takes no membership from the next one of that name',
   expect(await kit.seen()).toMatchObject({ account: { disabled: false }, isMember: true });
 });
 
+test('nor where the next one comes while the late one looks', async () => {
+  await using kit = await cutShort({ disabled: true, to: 'deleted' });
+  const { store } = kit.services;
+  const late = await findAccount(kit.services, 'ada');
+  if (!late) throw new TypeError('There is no ada.');
+  let looks = 0;
+  const services = {
+    ...kit.services,
+    store: {
+      ...store,
+      getById: (async (...asked) => {
+        const found = await store.getById(...asked);
+        if (asked[1] === 'Account' && looks++ === 0) {
+          await kit.root('delete_user', { username: 'ada' });
+          await kit.person('ada', 'viewer', kit.prod);
+          await kit.root('set_member', { username: 'ada', role: 'operator' });
+        }
+        return found;
+      }) satisfies typeof store.getById as typeof store.getById,
+    },
+  };
+  await finishLeaving(services, late, CONTEXT);
+  expect(await kit.seen()).toMatchObject({ account: { disabled: false }, isMember: true });
+});
+
 test('a workspace in which it cannot be finished keeps neither the others nor other accounts from it', async () => {
   await using kit = await cutShort({ disabled: true, to: 'disabled' });
   const { store } = kit.services;

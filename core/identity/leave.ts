@@ -53,13 +53,13 @@ async function leaveWorkspace(
 ): Promise<void> {
   const { store } = services;
   await serialised(store, workspace, async () => {
-    const leaving = await leavingNow(services, account);
-    // Memberships go by name, which may be another's once somebody else has finished; an earlier version may have enabled it.
-    if (!leaving?.spec.disabled) return;
+    const isDeleted = account.spec.leaving?.to === 'deleted';
     const ops = [
       ...(await leavingOps(services, workspace, account, undefined)),
-      ...(leaving.spec.leaving?.to === 'deleted' ? await membershipOps(services, workspace, account) : []),
+      ...(isDeleted ? await membershipOps(services, workspace, account) : []),
     ];
+    // Last: what goes by name may be another's once somebody else has finished. An earlier version may have enabled it.
+    if (!(await leavingNow(services, account))?.spec.disabled) return;
     if (ops.length > 0) await store.commit(workspace, ops, context);
   });
   await endOrphans(services, workspace, context);
@@ -71,7 +71,8 @@ async function membershipOps(
   { name }: AccountRecord,
 ): Promise<Op[]> {
   const key = { kind: 'Member', name } as const;
-  return (await store.get(workspace, key)) ? [{ op: 'delete', key }] : [];
+  const member = await store.get(workspace, key);
+  return member ? [{ op: 'delete', key, revision: member.revision }] : [];
 }
 
 async function settle(services: PeerServices, account: AccountRecord, context: CommitContext): Promise<void> {

@@ -80,7 +80,7 @@ export function applyBatch<R extends Row>(
     written: new Map(),
     removed: new Map(),
   };
-  const { securityEvents = [], basis, fence: _, isDecided: __, ...why } = context;
+  const { securityEvents = [], basis, fence: _, decided: __, ...why } = context;
   if (basis) requireUnchanged(rows, workspace, basis);
   const written = ops.flatMap((op) => apply(batch, op) ?? []);
   const changes = written.map(({ change }) => change);

@@ -93,7 +93,7 @@ function judgingStore(
   services: Reads,
   store: ReturnType<typeof standingStore>,
   caller: Caller,
-  approved: Approved | undefined,
+  approval: Approved | undefined,
 ): Store {
   let hasShown = false;
   const guarded: Store = {
@@ -124,6 +124,7 @@ function judgingStore(
   async function attempted(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit> {
     // Of who has ended nothing is judged, and nobody is asked to approve it; what follows takes time, so the commit looks again.
     if (!context.isApproved) await store.permit(workspace, ops, context.requestId);
+    const approved = context.decided === 'earlier' ? undefined : approval;
     const writes = await writesIn(store, workspace, ops);
     const asked: Asked = { workspace, writes, caller, requestId: context.requestId };
     const [need, judgedOn] = isFollowUp(context, caller)
@@ -166,8 +167,8 @@ function keyOf(op: Op): string {
 const MAY_WAIT = 128;
 
 /** What an agent writes is within its authority each time. */
-function isFollowUp({ isDecided }: CommitContext, { kind }: Caller): boolean {
-  return isDecided === true && kind !== 'agent';
+function isFollowUp({ decided }: CommitContext, { kind }: Caller): boolean {
+  return decided !== undefined && kind !== 'agent';
 }
 
 /** Whose writes wait together: those of a root agent with all below it. Many devices come with one join token at once. */

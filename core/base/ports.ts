@@ -57,8 +57,11 @@ export interface CommitContext {
   readonly basis?: Basis;
   /** What a person approved is carried out; whoever has the commit made may have ended since. Not kept. */
   readonly isApproved?: boolean;
-  /** What a commit in the log brings about is finished: nobody is asked about it once more. Not kept. */
-  readonly isDecided?: boolean;
+  /**
+   * What a commit in the log brings about is finished: nobody is asked about it once more. `earlier`: what another call
+   * decided, so that it says nothing of whether this one was carried out. Not kept.
+   */
+  readonly decided?: 'now' | 'earlier';
   /** Throws where they for whom it is made may no longer ask for it: held at the commit. Not kept. */
   readonly requireAskers?: () => Promise<void>;
   /** Of whoever writes as the holder of a lease. Not kept. */
@@ -102,7 +105,7 @@ export interface Change<K extends Kind = Kind> {
 }
 
 export interface Commit
-  extends Omit<CommitContext, 'securityEvents' | 'basis' | 'isDecided' | 'requireAskers' | 'fromReserve' | 'fence'> {
+  extends Omit<CommitContext, 'securityEvents' | 'basis' | 'decided' | 'requireAskers' | 'fromReserve' | 'fence'> {
   readonly workspace: string;
   readonly revision: number;
   /** Never decreases from one revision to the next: max(now, last). */

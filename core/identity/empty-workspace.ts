@@ -28,7 +28,7 @@ const GOING = [
 
 /** Ends all that is in a workspace that is in the directory no more. What was done before a crash is not done again. */
 export async function emptyWorkspace(services: PeerServices, workspace: string, why: CommitContext): Promise<void> {
-  const context = { ...why, isDecided: true };
+  const context = { ...why, decided: 'now' } as const;
   await whileSome(services, workspace, () => removeSomePeers(services, workspace, context));
   await endAgents(services, workspace, ({ agents }) => [...agents.values()].filter(isOpen), 'Revoked', context);
   for (const kind of GOING) await whileSome(services, workspace, () => removeSome(services, workspace, kind, context));

@@ -16,7 +16,7 @@ const LEFT_MS = 60_000;
  * no harm. One workspace that cannot be written does not keep what is in the others.
  */
 export async function finishLeaving(services: PeerServices, account: AccountRecord, why: CommitContext): Promise<void> {
-  const context = { ...why, isDecided: true };
+  const context = { decided: 'now', ...why } as const;
   const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Workspace');
   await eachDespiteFailures(items, ({ uid }) => leaveWorkspace(services, uid, account, context));
   await settle(services, account, context);

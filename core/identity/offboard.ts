@@ -70,7 +70,7 @@ export function requireOther(successor: string, leaving: string): void {
 
 /** Ends the agents whose person is not there any more and named no successor, with all that hangs on them. @returns names of what ended */
 export async function endOrphans(services: PeerServices, workspace: string, why: CommitContext): Promise<string[]> {
-  const context = { ...why, isDecided: true };
+  const context = { decided: 'now', ...why } as const;
   const state = await services.states.current(workspace);
   const persons = new Set([...state.agents.values()].flatMap(({ spec }) => spec.person?.id ?? []));
   const gone = new Set<string>();

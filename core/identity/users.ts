@@ -116,7 +116,7 @@ export async function deleteUser(username: string, successor: string | undefined
 async function requireSettled(username: string, context: PeerCall): Promise<AccountRecord> {
   const account = await requireAccount(username, context);
   if (!account.spec.leaving) return account;
-  await finishLeaving(context.services, account, leftContext(account, context));
+  await finishLeaving(context.services, account, { ...leftContext(account, context), decided: 'earlier' });
   return requireAccount(username, context);
 }
 

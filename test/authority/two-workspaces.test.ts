@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import { StoreError } from '../../core/base/ports.ts';
+import { draftOf } from '../../core/base/record.ts';
 import { findAccount } from '../../core/identity/accounts.ts';
 import { expireWorkflows, resumeWorkflows } from '../../core/workflow/upkeep.ts';
+import { CONTEXT, START } from '../kits/plane/identity-kit.ts';
 import { buildScene } from './scene.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -79,4 +82,37 @@ it('what the people of one workspace approved is carried out once that of the ot
   await resumeWorkflows(scene.kit.services, scene.workspace);
   expect(await scene.states()).toEqual(['executed', 'pending']);
   expect(await findAccount(scene.kit.services, 'grace')).toBeUndefined();
+});
+
+it('an approved change of an account that is leaving is not said to be done once what it left is, and no more', async () => {
+  await using scene = await buildScene();
+  const { store } = scene.kit.services;
+  const grace = async () => {
+    const account = await findAccount(scene.kit.services, 'grace');
+    if (!account) throw new Error('There is no grace.');
+    return account;
+  };
+  const disabledIs = async (disabled: boolean, rest: object) => {
+    const { revision, ...account } = await grace();
+    const record = { ...draftOf({ ...account, revision }), spec: { ...account.spec, disabled, ...rest } };
+    await store.commit(SYSTEM_WORKSPACE, [{ op: 'update', record, revision }], CONTEXT);
+  };
+  await scene.call(scene.grace, 'generate_join_token', { name: 'laptops' });
+  await scene.call(scene.ada, 'update_workspace', { settings: { requireApproval: true } });
+  await disabledIs(true, {});
+  const { workflow_id: id } = await scene.call(scene.admin, 'update_user', { username: 'grace', disabled: false });
+  await disabledIs(true, { leaving: { to: 'disabled', since: START } });
+
+  const commit = store.commit.bind(store);
+  store.commit = async (workspace, ops, context) => {
+    const enables = ops.some((op) => op.op === 'update' && op.record.kind === 'Account' && !op.record.spec.disabled);
+    if (enables) throw new StoreError('unavailable', 'no primary');
+    return commit(workspace, ops, context);
+  };
+  await scene.call(scene.ada, 'approve_workflow', { id }).catch(() => undefined);
+  expect((await grace()).spec).toMatchObject({ disabled: true });
+  store.commit = commit;
+  await resumeWorkflows(scene.kit.services, scene.workspace);
+  expect((await grace()).spec).toMatchObject({ disabled: false });
+  expect(await scene.call(scene.ada, 'get_workflow', { id })).toMatchObject({ status: 'executed', error: null });
 });

@@ -68,7 +68,7 @@ async function executeCall(services: Uses, workspace: string, id: string, reques
   const known = await callWorkflows(services, call.approvedIn, call.digest);
   // The people of another workspace have not decided yet; the last of them carries it out.
   const deciding = await existing(services, call.approvedIn);
-  if (!call.input || !isApprovedIn(known, deciding)) return settleCarriedOut(services, workflow);
+  if (!call.input || !isApprovedIn(known, [workspace, ...deciding])) return settleCarriedOut(services, workflow);
   const approved = [...known.values()].filter(({ status }) => status.state === 'approved');
   try {
     const caller = await callerAgain(services, call);

@@ -174,7 +174,7 @@ function create<R extends Row>(batch: Batch<R>, draft: RecordDraft): Written {
 function update<R extends Row>(batch: Batch<R>, draft: RecordDraft, read: number): Written {
   const { row, before } = supersede(batch, draft, read, 'updated');
   if (before.uid !== draft.uid) throw new StoreError('conflict', subject(draft));
-  const text = encodeBody(draft, nextBody(draft, before));
+  const text = encodeBody(draft, nextBody(draft, before), before);
   const written = batch.rows.put(row, draft, text);
   const record = decodeBody(batch.workspace, draft.kind, batch.revision, text);
   if (!isDeepStrictEqual(before.unique, record.unique)) {

@@ -235,5 +235,31 @@ export function commitContract(open: OpenStore): void {
       await store.commit(WS, [{ op: 'create', record: draft('a', { spec: compressible }) }], WHY);
       expect((await store.get(WS, peer('a')))?.spec).toBe(compressible);
     });
+
+    test('has room for the status of a record that is as large as may be, and for nothing else', async () => {
+      const store = await opened(open);
+      const noise = Array.from({ length: 4_000 }, (_, n) => Math.imul(n, 2_654_435_761) >>> 0);
+      const specOf = (length: number) => noise.slice(0, length);
+      let [fits, tooMany] = [0, noise.length];
+      while (tooMany - fits > 1) {
+        const length = Math.floor((fits + tooMany) / 2);
+        const record = draft(`of-${length}`, { uid: `p_${length}`, spec: specOf(length) });
+        if ('code' in (await outcome(store.commit(WS, [{ op: 'create', record }], WHY)))) tooMany = length;
+        else fits = length;
+      }
+      const name = `of-${fits}`;
+      const { revision = 0 } = (await store.get(WS, peer(name))) ?? {};
+      const update = (change: object) => {
+        const record = draft(name, { uid: `p_${fits}`, spec: specOf(fits), ...change });
+        return outcome(store.commit(WS, [{ op: 'update', record, revision }], WHY));
+      };
+      const words = 'The quick brown fox jumps over the lazy dog, as no other one does.';
+      const tooLarge = { code: 'too_large', subject: expect.stringContaining(`MeshPeer/${name}`) };
+      expect(await update({ spec: [...specOf(fits), words] })).toEqual(tooLarge);
+      expect(await update({ labels: { words } })).toEqual(tooLarge);
+      expect(await update({ annotations: { words } })).toEqual(tooLarge);
+      expect(await update({ status: { more: [...noise, ...noise] } })).toEqual(tooLarge);
+      expect(await update({ status: { words } })).toMatchObject({ revision: expect.any(Number) });
+    });
   });
 }

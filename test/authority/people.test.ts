@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { draftOf } from '../../core/base/record.ts';
+import { findWorkflow } from '../../core/model/asked.ts';
 import { executeWorkflow } from '../../core/workflow/execute.ts';
+import { CONTEXT } from '../kits/plane/identity-kit.ts';
 import { buildScene, only, reachOf } from './scene.ts';
 
 const PENDING = {
@@ -304,6 +307,33 @@ describe('a call that a person approved', () => {
     expect(await approve(scene, scene.grace, (await ask()).workflow_id)).toMatchObject({ status: 'executed' });
     expect(await scene.allowed('newcomer', 'db-1')).toBe('ALL');
   });
+});
+
+it.each([
+  ['revoked', 'grace', 'revoke_agent', { id: 'boss' }],
+  ['ended with its person', 'grace', 'remove_member', { username: 'ada' }],
+] as const)('an agent is %s though what it asked for is as large as a record may be', async (_how, by, name, raw) => {
+  await using scene = await buildScene();
+  const boss = await scene.agent('boss', ['network:read', 'network:write']);
+  const spec = { action: 'ALLOW', peerSelector: {}, ingress: [{}] };
+  const { workflow_id: id } = await scene.call(boss.token, 'create_policy', { name: 'open', spec });
+  const { store } = scene.kit.services;
+  const workflow = await findWorkflow(scene.kit.services, scene.workspace, id);
+  const noise = Array.from({ length: 300 }, (_, n) => createHash('sha256').update(String(n)).digest('base64')).join('');
+  const enlarged = (length: number) => {
+    const summary = noise.slice(0, length);
+    const record = { ...draftOf(workflow), spec: { ...workflow.spec, summary } };
+    return store.commit(scene.workspace, [{ op: 'update', record, revision: workflow.revision }], CONTEXT).then(
+      () => true,
+      () => false,
+    );
+  };
+  let length = noise.length;
+  while (!(await enlarged(length))) length -= 8;
+  expect(length).toBeLessThan(noise.length);
+  await scene.call(scene[by], name, raw);
+  await expect(scene.call(boss.token, 'list_peers')).rejects.toMatchObject({ code: 'unauthenticated' });
+  expect(await scene.call(scene.grace, 'get_workflow', { id })).toMatchObject({ status: 'expired' });
 });
 
 it('who is to be removed does not keep that from being done by asking for more meanwhile', async () => {

@@ -4,6 +4,7 @@ import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import type { WorkspaceRole } from '../base/scope.ts';
+import { serialised } from '../base/serialise.ts';
 import { writtenRecord } from '../base/written.ts';
 import type { PeerCall, StoreCall } from '../state/services.ts';
 import { type AccountRecord, findAccount, normalizeUsername, USERNAME_PATTERN } from './accounts.ts';
@@ -54,8 +55,11 @@ export async function removeMember(
   }
   const commit = commitContext(context, `removed member ${name}`);
   const { services, workspace } = context;
-  const ops = await removeMemberOps(name, context, await successorIn(services, context, successor, name));
-  await services.store.commit(workspace, ops, commit);
+  const heir = await successorIn(services, context, successor, name);
+  await serialised(services.store, workspace, async () => {
+    const ops = await removeMemberOps(name, context, heir);
+    if (ops.length > 0) await services.store.commit(workspace, ops, commit);
+  });
   return endOrphans(services, workspace, commit);
 }
 

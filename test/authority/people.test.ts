@@ -346,6 +346,22 @@ it('who is to be removed does not keep that from being done by asking for more m
   expect(await approve(scene, linus, id)).toMatchObject({ status: 'executed', error: null });
 });
 
+it('nor by ending what they have at the very moment', async () => {
+  await using scene = await buildScene();
+  await scene.call(scene.ada, 'create_api_token', { name: 'ci', scopes: ['network:read'] });
+  const { store } = scene.kit.services;
+  const items = [...(await store.list(scene.workspace, 'Token')).items];
+  const commit = store.commit.bind(store);
+  store.commit = async (workspace, ops, context) => {
+    const removes = ops.some((op) => op.op === 'delete' && op.key.kind === 'Member');
+    const gone = removes ? items.splice(0) : [];
+    for (const { kind, name } of gone) await commit(workspace, [{ op: 'delete', key: { kind, name } }], CONTEXT);
+    return commit(workspace, ops, context);
+  };
+  const removed = await scene.call(scene.grace, 'remove_member', { username: 'ada' });
+  expect(removed).toEqual({ removed: true, endedAgents: [] });
+});
+
 describe('one person alone', () => {
   it('does not undo a revocation that two made', async () => {
     await using scene = await buildScene({ requireApproval: true });

@@ -5,6 +5,7 @@ import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
+import { serialised } from '../base/serialise.ts';
 import { writtenRecord } from '../base/written.ts';
 import type { NetworkServices, PeerCall, PeerServices, StoreCall } from '../state/services.ts';
 import { type AccountRecord, type AccountRole, type AccountSpec, accountDraft, findAccount } from './accounts.ts';
@@ -85,31 +86,44 @@ export async function updateUser(username: string, patch: UserPatch, context: Us
  * What it did stays in the audit log under its name.
  */
 export async function deleteUser(username: string, successor: string | undefined, context: PeerCall): Promise<void> {
-  const caller = requireSession(context.caller);
+  requireSession(context.caller);
+  // Whoever is deleted may write to their account meanwhile.
+  const leaving = await serialised(context.services.store, SYSTEM_WORKSPACE, () =>
+    beginDeletion(username, successor, context),
+  );
+  await finishLeaving(context.services, leaving, deletionContext(leaving, context));
+}
+
+/** Disabled first: what needs a second person is known before anything has gone, and nobody acts in between. */
+async function beginDeletion(
+  username: string,
+  successor: string | undefined,
+  context: PeerCall,
+): Promise<AccountRecord> {
   const { store, clock } = context.services;
   const account = await requireAccount(username, context);
-  if (account.uid === caller.id) {
+  if (account.uid === context.caller?.id) {
     throw new MeshError('conflict', 'You cannot delete the account that you are logged in with.');
   }
   const guards = isAdmin(account) ? await otherAdmin(account, context) : [];
-  const commit = commitContext(context, `deleted account ${account.name}`);
-  // Disabled first: what needs a second person is known before anything has gone, and nobody acts in between.
   if (successor !== undefined) requireOther(successor, account.name);
   const heir = successor === undefined ? undefined : await requireAccount(successor, context);
-  const epoch = account.spec.epoch + 1;
-  const leaving = { to: 'deleted', since: clock.now() } as const;
   // Whom an earlier call named that was cut short is not who takes over now.
   const { successor: _, ...kept } = account.spec;
   const spec: AccountSpec = {
     ...kept,
     disabled: true,
-    epoch,
-    leaving,
+    epoch: account.spec.epoch + 1,
+    leaving: { to: 'deleted', since: clock.now() },
     ...(heir && { successor: heir.uid }),
   };
   const disable: Op = { op: 'update', record: { ...draftOf(account), spec }, revision: account.revision };
-  const done = await store.commit(SYSTEM_WORKSPACE, [disable, ...guards], commit);
-  await finishLeaving(context.services, writtenRecord(done, account), commit);
+  const commit = deletionContext(account, context);
+  return writtenRecord(await store.commit(SYSTEM_WORKSPACE, [disable, ...guards], commit), account);
+}
+
+function deletionContext({ name }: AccountRecord, context: PeerCall): CommitContext {
+  return commitContext(context, `deleted account ${name}`);
 }
 
 /** An account of which nothing is left unfinished. @throws MeshError `not_found` where it was about to be deleted, too */

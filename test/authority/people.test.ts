@@ -362,6 +362,25 @@ it('nor by ending what they have at the very moment', async () => {
   expect(removed).toEqual({ removed: true, endedAgents: [] });
 });
 
+it('nor who is to be deleted by writing to their account at the very moment', async () => {
+  await using scene = await buildScene();
+  const { store } = scene.kit.services;
+  const commit = store.commit.bind(store);
+  let isFirst = true;
+  store.commit = async (workspace, ops, context) => {
+    const [op] = ops;
+    if (isFirst && op?.op === 'update' && op.record.kind === 'Account' && op.record.spec.disabled) {
+      isFirst = false;
+      const ada = await store.get(workspace, { kind: 'Account', name: 'ada' });
+      if (!ada) throw new Error('There is no ada.');
+      const record = { ...draftOf(ada), spec: { ...ada.spec, displayName: 'Ada' } };
+      await commit(workspace, [{ op: 'update', record, revision: ada.revision }], CONTEXT);
+    }
+    return commit(workspace, ops, context);
+  };
+  expect(await scene.call(scene.admin, 'delete_user', { username: 'ada' })).toEqual({ deleted: true });
+});
+
 describe('one person alone', () => {
   it('does not undo a revocation that two made', async () => {
     await using scene = await buildScene({ requireApproval: true });

@@ -97,7 +97,8 @@ export const settings = {
     passwordAct: 'Set password',
     delete: 'Delete',
     deleteTitle: (name: string) => `Delete the account ${name}?`,
-    deleteWhy: 'Its memberships, sessions and tokens go, and what it asked for is withdrawn. The audit log keeps what it did.',
+    deleteWhy:
+      'Its memberships, sessions and tokens go, and what it asked for is withdrawn. The audit log keeps what it did.',
     changed: (name: string) => `${name} is changed.`,
     deleted: (name: string) => `${name} is deleted.`,
   },

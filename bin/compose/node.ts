@@ -9,6 +9,7 @@ import { OverlayCollision } from '../../client/agent/overlay.ts';
 import { type NodeConfig, readNodeConfig, writeNodeConfig } from '../../client/enrol/node-config.ts';
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
 import { makePrivateDirectory } from '../../client/enrol/private-file.ts';
+import { type Renamed, renamed } from '../../client/enrol/renamed.ts';
 import { NameService } from '../../client/names/name-service.ts';
 import { hostResolvers } from '../../client/names/resolvers/host.ts';
 import { RUN_DIRECTORY } from '../../client/run-directory.ts';
@@ -16,7 +17,6 @@ import type { TunnelPlatform } from '../../client/tunnel/tunnel.ts';
 import { MeshError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { parseInstant } from '../../core/base/time.ts';
-import { normalizeName } from '../../core/model/resources.ts';
 import { PLATFORM_CHOICES } from '../../platform/choice.ts';
 import { type LockHolder, lockDirectory } from '../../storage/directory-lock.ts';
 import { overlayParts } from './node-parts.ts';
@@ -46,7 +46,8 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     noteNode({ directory, interfaceName, wireguardPort: options.listenPort });
   }
   try {
-    const named = options.name === undefined ? config : await renamed(config, options.name, directory);
+    const { config: named, kept } = await namedAs(config, options);
+    if (kept !== undefined) log.warn({}, keptLine(named.name, kept));
     const agent = new Agent({
       directory,
       config: named,
@@ -70,7 +71,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     const socket = await serveLocally(localSocketPath(directory), (request) => answer(agent, request), log);
     const signals = endOnSignals(agent, log);
     try {
-      const greeting = greetingOf(await agent.start(), named, options);
+      const greeting = greetingOf(await agent.start(), named, options, kept);
       await options.onStarted?.(greeting);
       const ends: Promise<AgentEnd | number>[] = [agent.ended];
       if (options.task) ends.push(agent.up.then(options.task));
@@ -116,7 +117,12 @@ async function answer(agent: Agent, request: LocalRequest): Promise<unknown> {
   }
 }
 
-function greetingOf(started: Started, { name }: NodeConfig, { interfaceName, directory }: NodeOptions): Greeting {
+function greetingOf(
+  started: Started,
+  { name }: NodeConfig,
+  { interfaceName, directory }: NodeOptions,
+  kept: string | undefined,
+): Greeting {
   const address = 'address' in started ? started.address : null;
   const lines = {
     up: () => `${name} is up as ${address} on ${interfaceName}.`,
@@ -132,7 +138,7 @@ function greetingOf(started: Started, { name }: NodeConfig, { interfaceName, dir
     address,
     interface: interfaceName,
     directory,
-    line: lines[started.state](),
+    line: lines[started.state]() + (kept === undefined ? '' : ` ${keptLine(name, kept)}`),
     ...(hostFirewall && { hostFirewall }),
   };
 }
@@ -166,13 +172,14 @@ function locked(directory: string, holder: LockHolder): { release(): void } {
 }
 
 /** @throws PlaneRefusal for a name that is taken */
-async function renamed(config: NodeConfig, asked: string, directory: string): Promise<NodeConfig> {
-  if (normalizeName(asked) === config.name) return config;
-  const { name } = await new PlaneApi(config.server, config.deviceToken).rename(asked);
-  const next = { ...config, name };
-  writeNodeConfig(directory, next);
-  return next;
+async function namedAs(config: NodeConfig, { name, directory }: NodeOptions): Promise<Renamed> {
+  if (name === undefined) return { config };
+  const done = await renamed(config, name, new PlaneApi(config.server, config.deviceToken));
+  if (done.config !== config) writeNodeConfig(directory, done.config);
+  return done;
 }
+
+const keptLine = (name: string, why: string) => `It keeps the name ${name} for now: ${why}`;
 
 function endOnSignals(agent: Agent, log: Log): { hasFailed(): boolean; release(): void } {
   let hasFailed = false;

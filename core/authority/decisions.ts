@@ -164,13 +164,23 @@ function accountDecision({ type, name, before: was, after }: Write<'Account'>, {
   if (!was || !is) return [];
   return [
     ...(was.spec.role === is.role ? [] : [`makes ${name} a ${is.role}`]),
-    ...(was.spec.disabled === is.disabled ? [] : [`${is.disabled ? 'disables' : 'enables'} the account ${name}`]),
-    ...(namesSuccessor(was.spec, is) ? [`passes the agents of ${name} to a successor`] : []),
+    ...(was.spec.disabled === is.disabled
+      ? []
+      : [is.disabled ? endsDecision(name, is) : `enables the account ${name}`]),
+    ...(was.spec.disabled === is.disabled && namesSuccessor(was.spec, is)
+      ? [`passes the agents of ${name} to a successor`]
+      : []),
     ...(was.spec.passwordHash !== is.passwordHash && was.uid !== callerId ? [`sets another password for ${name}`] : []),
     ...(was.spec.secondFactor && !is.secondFactor && was.uid !== callerId
       ? [`takes the second factor of ${name} away`]
       : []),
   ];
+}
+
+/** What goes on until all of it has ended begins with an account that is disabled. */
+function endsDecision(name: string, { leaving, successor }: RecordDraft<'Account'>['spec']): string {
+  const agents = successor === undefined ? 'and ends its agents' : 'and gives its agents to a successor';
+  return `${leaving?.to === 'deleted' ? 'deletes' : 'disables'} the account ${name} ${agents}`;
 }
 
 function selfApprovalRank({ selfApproval }: WorkspaceSettings): number {

@@ -23,7 +23,7 @@ export interface DelegateRequest {
 export function parseTtl(ttl: string, maximum = MAX_AGENT_TTL_MS): number {
   const ms = parseDuration(ttl);
   if (ms !== undefined && ms >= MIN_TTL_MS && ms <= maximum) return ms;
-  const detail = `ttl must be a duration from ${formatDuration(MIN_TTL_MS)} to ${formatDuration(maximum)}, such as 30m or 2h.`;
+  const detail = `ttl must be a duration such as 30m or 2h, from ${formatDuration(MIN_TTL_MS)} to ${roughDuration(maximum)}.`;
   throw new MeshError('invalid_input', detail, { errors: [{ pointer: '/ttl', detail }] });
 }
 

@@ -8,6 +8,7 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { StoreError } from '../base/ports.ts';
 import { newToken } from '../model/token.ts';
 import { spendOp, tokenDraft } from '../model/token-record.ts';
+import { lifetimeOf } from './join-tokens.ts';
 import { removeSpentTokens } from './remove-spent-tokens.ts';
 
 const HOUR = 3_600_000;
@@ -69,6 +70,13 @@ describe('making a join token', () => {
     });
     expect(await kit.call(listJoinTokens, {}, as)).toEqual({ items: [] });
   });
+});
+
+it('says of a token how long it may live in whole minutes, and how that is written', () => {
+  const left = 8 * HOUR - 1_752;
+  expect(() => lifetimeOf('24h', left, left)).toThrow(
+    'expiry must be a duration such as 30m or 24h, from 1s to 7h59m, or "" for 7h59m.',
+  );
 });
 
 describe('join tokens', () => {

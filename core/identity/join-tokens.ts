@@ -1,5 +1,5 @@
 import { commitContext } from '../base/commit-context.ts';
-import { formatDuration, parseDuration } from '../base/duration.ts';
+import { parseDuration, roughDuration } from '../base/duration.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { requireSession } from '../base/require-session.ts';
@@ -98,7 +98,7 @@ async function issuerOf(
 export function lifetimeOf(expiry: string, standard: number, maximum: number): number {
   const ms = expiry.trim() === '' ? standard : parseDuration(expiry.trim());
   if (ms !== undefined && ms >= 1_000 && ms <= maximum) return ms;
-  const detail = `expiry must be a duration from 1s to ${formatDuration(maximum)} such as 24h, or "" for ${formatDuration(standard)}.`;
+  const detail = `expiry must be a duration such as 30m or 24h, from 1s to ${roughDuration(maximum)}, or "" for ${roughDuration(standard)}.`;
   throw invalidInput([{ pointer: '/expiry', detail }], detail);
 }
 

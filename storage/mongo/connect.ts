@@ -27,6 +27,7 @@ import type {
   WorkspaceDoc,
 } from './documents.ts';
 import { asStoreError, canStartAgain, isHeldUp, isOutcomeUnknown, isPassing } from './errors.ts';
+import { unreached } from './unreached.ts';
 
 /** Of a URL that names none. */
 const DEFAULT_DATABASE = 'mesh';
@@ -90,10 +91,7 @@ export async function connect(url: string): Promise<Connection> {
   } catch (error) {
     await connection.close();
     if (!(error instanceof MongoServerSelectionError)) throw asStoreError(error);
-    throw unavailable(
-      `no primary of MongoDB is reached (${error.message}): start its servers, or name the right ones`,
-      error,
-    );
+    throw unavailable(unreached(error, namedIn(connection.client)), error);
   }
 }
 
@@ -125,10 +123,15 @@ function clientOf(url: string): MongoClient {
 
 /** @throws StoreError `unavailable` */
 async function requireReplicaSet(client: MongoClient): Promise<void> {
+  // First and alone: of two questions that find no server the second says only that the driver has closed meanwhile.
+  await client.connect();
   const admin = client.db('admin');
   const [{ setName }, { version }] = await Promise.all([admin.command({ hello: 1 }), admin.command({ buildInfo: 1 })]);
-  const { srvHost, hosts } = client.options;
-  requireServer({ setName, version, place: srvHost ?? hosts.join(',') });
+  requireServer({ setName, version, place: client.options.srvHost ?? namedIn(client).join(',') });
+}
+
+function namedIn(client: MongoClient): string[] {
+  return client.options.hosts.map(String);
 }
 
 interface ServerSaid {

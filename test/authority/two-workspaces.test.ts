@@ -27,6 +27,7 @@ async function asked(name: string, raw: Record<string, unknown>) {
     return found;
   };
   const [one, two] = [(await waiting(workspace)).name, (await waiting(second)).name];
+  const { summary } = await scene.call(ada, 'get_workflow', { id: one });
   return {
     kit,
     workspace,
@@ -34,6 +35,8 @@ async function asked(name: string, raw: Record<string, unknown>) {
       const { workflow_id: id } = await there(admin, 'delete_workspace', {});
       await there(linus, 'approve_workflow', { id });
     },
+    message,
+    summary,
     approvals: [
       () => scene.call(ada, 'approve_workflow', { id: one }),
       () => there(linus, 'approve_workflow', { id: two }),
@@ -62,6 +65,16 @@ it.each([
     expect(commits.filter(({ commit }) => commit?.approval !== undefined)).toHaveLength(writes);
   },
 );
+
+it.each([
+  ['update_user', { disabled: true }, 'disables the account grace and ends its agents'],
+  ['delete_user', {}, 'deletes the account grace and ends its agents'],
+  ['delete_user', { successor: 'ada' }, 'deletes the account grace and gives its agents to a successor'],
+])('who decides on %s %j reads that it %s', async (name, more, said) => {
+  await using scene = await asked(name, { username: 'grace', ...more });
+  expect(scene.message).toContain(`(${said})`);
+  expect(scene.summary).toContain(`: ${said}`);
+});
 
 it('what the people of one workspace approved and those of another never decided ends with its time', async () => {
   await using scene = await asked('delete_user', { username: 'grace' });

@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
-  test('by keyboard alone a peer is named and labelled, revoked, and deleted once its name is typed', async () => {
+  test('by keyboard alone a peer is named and labelled, revoked, let in again, and deleted once its name is typed', async () => {
     await joinDevice(network, network.own, 'old-box', { role: 'old' });
     await using dashboard = await openAs('admin', 'prod/peers/old-box');
     const { page } = dashboard;
@@ -71,6 +71,13 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Revoke' }));
     await page.keyboard.press('Enter');
     await page.getByRole('status').filter({ hasText: 'new-box is revoked.' }).waitFor();
+    const pageWithFocus = page.locator('#content:focus');
+    await pageWithFocus.waitFor();
+
+    await tabTo(page, renamed.getByRole('button', { name: 'Let new-box in again' }));
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').filter({ hasText: 'new-box is approved.' }).waitFor();
+    await renamed.getByRole('button', { name: 'Revoke' }).waitFor();
 
     await tabTo(page, renamed.getByRole('button', { name: 'Delete' }));
     await page.keyboard.press('Enter');
@@ -80,6 +87,7 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     await page.keyboard.type('new-box');
     await page.keyboard.press('Enter');
     await page.getByRole('status').filter({ hasText: 'new-box is deleted.' }).waitFor();
+    await pageWithFocus.waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 

@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
-  test('a platform administrator creates an account, disables and enables it, and deletes it', async () => {
+  test('a platform administrator creates an account, disables and enables it, deletes it, and takes its agents over', async () => {
     await using dashboard = await open();
     const { page } = dashboard;
     await dashboard.go('prod/settings/people');
@@ -126,12 +126,20 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     await account.getByText('disabled').waitFor();
     await account.getByRole('button', { name: 'Enable' }).click();
     await account.getByText('has an initial password').first().waitFor();
+    const admin = await session();
+    const membership = `/api/v1/workspaces/${workspace}/members/new.person`;
+    await harness.api('PUT', membership, { ...admin, body: { role: 'admin' } });
+    const theirs = { token: await harness.login('new.person', 'begin with this one 9'), workspace };
+    await harness.api('POST', '/api/v1/agents', { ...theirs, body: { name: 'left-behind' } });
     await account.getByRole('button', { name: 'Delete' }).click();
+    await page.getByLabel('Take over their agents where you are a member').check();
     await page.getByLabel('Type new.person to confirm').fill('new.person');
     await page.keyboard.press('Enter');
     await said(dashboard, 'new.person is deleted.');
-    const { body } = await harness.api('GET', '/api/v1/users', { token: (await session()).token });
+    const { body } = await harness.api('GET', '/api/v1/users', { token: admin.token });
     expect(JSON.stringify(body.items)).not.toContain('new.person');
+    const { body: agent } = await harness.api('GET', '/api/v1/agents/left-behind', admin);
+    expect([agent.phase, agent.person]).toEqual(['Active', 'admin']);
     expect(dashboard.complaints).toEqual([]);
   });
 

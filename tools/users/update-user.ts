@@ -10,7 +10,7 @@ export const updateUser = defineOperation({
   name: 'update_user',
   title: 'Change an account',
   description:
-    'Changes the fields that are sent. A new role or password, or disabling the account, ends its sessions and API tokens.',
+    'Changes the fields that are sent. A new role or password, or disabling the account, ends its sessions and API tokens; disabling it ends its agents for good, and withdraws what it asked for.',
   input: z.strictObject({
     username: lineOfText(TEXT_LIMITS.name).min(1),
     displayName: lineOfText(TEXT_LIMITS.title).trim().optional(),

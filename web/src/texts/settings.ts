@@ -55,6 +55,7 @@ export const settings = {
     removeTitle: (name: string) => `Remove ${name} from this workspace?`,
     removeWhy: 'Their API tokens here end, their plans and what they asked for are withdrawn.',
     takeOver: 'Take over their agents (else these end)',
+    takeOverAll: 'Take over their agents where you are a member (else these end)',
     removed: (name: string, ended: number) =>
       `${name} is removed.${ended > 0 ? ` ${ended} ${ended === 1 ? 'agent' : 'agents'} ended.` : ''}`,
     accounts: 'Accounts of this installation',
@@ -86,7 +87,7 @@ export const settings = {
     disable: 'Disable',
     disableTitle: (name: string) => `Disable ${name}?`,
     disableWhy:
-      'Sessions and API tokens end at once, agents end, and nobody signs in with this account until it is enabled.',
+      'Sessions and API tokens end at once, and nobody signs in with this account until it is enabled. Agents end and what it asked for is withdrawn: enabling it brings neither back.',
     enable: 'Enable',
     resetFactor: 'Reset second factor',
     resetTitle: (name: string) => `Reset the second factor of ${name}?`,
@@ -96,7 +97,8 @@ export const settings = {
     passwordAct: 'Set password',
     delete: 'Delete',
     deleteTitle: (name: string) => `Delete the account ${name}?`,
-    deleteWhy: 'Its memberships, sessions and tokens go, and its agents end. The audit log keeps what it did.',
+    deleteWhy:
+      'Its memberships, sessions and tokens go, and what it asked for is withdrawn. The audit log keeps what it did.',
     changed: (name: string) => `${name} is changed.`,
     deleted: (name: string) => `${name} is deleted.`,
   },

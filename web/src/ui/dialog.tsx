@@ -37,19 +37,25 @@ interface ConfirmProps {
   readonly close: () => void;
 }
 
-/** Asks before something is done; where it cannot be undone, for the name to be typed. */
+/** Asks before something is done; where it cannot be undone, for the name to be typed. Done, the focus is on the page. */
 export function Confirm({ title, children, act: label, name, isReady = true, run, close }: ConfirmProps) {
   const typed = useSignal('');
   const isEarly = useSignal(false);
   const { isActing, problem, act } = useAct();
+  const form = useRef<HTMLFormElement>(null);
   const submit = async (event: Event) => {
     event.preventDefault();
     isEarly.value = !isReady;
-    if (isReady && (await act(run))) close();
+    const dialog = form.current?.closest('dialog');
+    if (!isReady || !(await act(run))) return;
+    // What asked is often gone with what was done, and would take the focus with it.
+    dialog?.close();
+    document.getElementById('content')?.focus({ preventScroll: true });
+    close();
   };
   return (
     <Dialog title={title} close={close}>
-      <form class="stack" onSubmit={submit}>
+      <form ref={form} class="stack" onSubmit={submit}>
         {children}
         {name !== undefined && (
           <label class="field">

@@ -122,9 +122,9 @@ function Actions({ peer }: { peer: Peer }) {
       <ProblemNotice problem={problem.value} />
       {mayWrite && phase !== 'revoked' && <EditPeer key={peer.revision} peer={peer} />}
       <div class="row">
-        {mayApprove && phase === 'pending' && (
+        {mayApprove && (phase === 'pending' || phase === 'revoked') && (
           <button type="button" class="primary" disabled={isActing.value} onClick={approve}>
-            {texts.peers.approve(peer.name)}
+            {phase === 'revoked' ? texts.peers.letIn(peer.name) : texts.peers.approve(peer.name)}
           </button>
         )}
         {mayApprove && phase === 'ready' && peer.delegatedBy !== null && peer.agent === null && (

@@ -10,7 +10,7 @@ import { texts } from '../../../texts/texts.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Confirm } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/facts.tsx';
-import { TextField } from '../../../ui/field.tsx';
+import { CheckField, TextField } from '../../../ui/field.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { Time } from '../../../ui/time.tsx';
 
@@ -58,7 +58,9 @@ type Asked = 'role' | 'disable' | 'factor' | 'delete' | undefined;
 
 function Actions({ user: { username, role, disabled, lockedUntil, secondFactor } }: { user: User }) {
   const asked = useSignal<Asked>(undefined);
+  const takesOver = useSignal(false);
   const { isActing, problem, act } = useAct();
+  const own = session.value?.username;
   const params = { path: { username } };
   const path = '/api/v1/users/{username}';
   const done = words.changed(username);
@@ -89,7 +91,8 @@ function Actions({ user: { username, role, disabled, lockedUntil, secondFactor }
       act: words.delete,
       name: username,
       run: async () => {
-        await write(api.DELETE(path, { params, body: {} }), words.deleted(username));
+        const body = takesOver.value && own ? { successor: own } : {};
+        await write(api.DELETE(path, { params, body }), words.deleted(username));
         goTo(linkTo('settings', ['people']));
       },
     },
@@ -129,6 +132,7 @@ function Actions({ user: { username, role, disabled, lockedUntil, secondFactor }
       {'run' in dialog && (
         <Confirm key={asked.value} {...dialog} close={() => (asked.value = undefined)}>
           <p>{why}</p>
+          {asked.value === 'delete' && <CheckField label={words.takeOverAll} value={takesOver} />}
         </Confirm>
       )}
     </>

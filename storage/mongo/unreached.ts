@@ -1,0 +1,27 @@
+/** What the driver knows of the servers when it gives up. */
+interface Seen {
+  readonly setName?: string | null;
+  readonly servers: ReadonlyMap<string, { readonly type: string }>;
+}
+
+/** Why no primary of the servers `named` in a URL is reached, and what to do. */
+export function unreached(
+  { message, reason }: { message: string; reason?: unknown },
+  named: readonly string[],
+): string {
+  return (
+    otherSet(reason as Seen | undefined, named) ??
+    `no primary of MongoDB is reached (${message}): start its servers, or name the right ones`
+  );
+}
+
+/** The driver drops a server that answers and is not in the set that the URL names; it keeps one that does not answer. */
+function otherSet(seen: Seen | undefined, named: readonly string[]): string | undefined {
+  if (!seen?.setName || [...seen.servers.values()].some(({ type }) => type.startsWith('RS'))) return undefined;
+  const dropped = named.filter((place) => !seen.servers.has(place));
+  if (dropped.length === 0) return undefined;
+  return (
+    `MongoDB answers at ${dropped.join(' and ')}, but not as the replica set ${seen.setName}: name the set that is there ` +
+    `with replicaSet= in the URL or, where there is none, start the server with --replSet ${seen.setName} and run rs.initiate()`
+  );
+}

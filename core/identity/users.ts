@@ -56,9 +56,20 @@ export interface UserPatch {
  * @throws MeshError `forbidden` for one's own password
  */
 export async function updateUser(username: string, patch: UserPatch, context: UserCall): Promise<AccountRecord> {
-  const caller = requireSession(context.caller);
+  requireSession(context.caller);
+  // Whoever is changed may write to their account meanwhile.
+  const written = await serialised(context.services.store, SYSTEM_WORKSPACE, () => change(username, patch, context));
+  if (written.isLeaving) await finishLeaving(context.services, written.account, leftContext(written.account, context));
+  return written.account;
+}
+
+async function change(
+  username: string,
+  patch: UserPatch,
+  context: UserCall,
+): Promise<{ readonly account: AccountRecord; readonly isLeaving: boolean }> {
   const account = await requireSettled(username, context);
-  if (patch.password !== undefined && account.uid === caller.id) {
+  if (patch.password !== undefined && account.uid === context.caller?.id) {
     // Whoever got hold of a session is not to take the account over with it.
     throw new MeshError(
       'forbidden',
@@ -76,9 +87,7 @@ export async function updateUser(username: string, patch: UserPatch, context: Us
   const ops: Op[] = [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }, ...guards];
   const commit = commitContext(context, `changed account ${account.name}`);
   const done = await context.services.store.commit(SYSTEM_WORKSPACE, ops, commit);
-  const written = writtenRecord(done, account);
-  if (isLeaving) await finishLeaving(context.services, written, leftContext(written, context));
-  return written;
+  return { account: writtenRecord(done, account), isLeaving };
 }
 
 /**

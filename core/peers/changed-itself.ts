@@ -16,8 +16,10 @@ export const OWN_REST_MS = 30_000;
  */
 export function changedItself(status: PeerStatus, now: number): PeerStatus {
   const { changedItselfAt } = status;
-  const waitMs = changedItselfAt === undefined ? 0 : parseInstant(changedItselfAt) + OWN_REST_MS - now;
-  if (waitMs <= 0) return { ...status, changedItselfAt: formatInstant(now) };
+  const since = changedItselfAt === undefined ? 0 : parseInstant(changedItselfAt);
+  const waitMs = since + OWN_REST_MS - now;
+  // By a clock that was ahead it would have to wait for as long as that was.
+  if (waitMs <= 0 || since > now) return { ...status, changedItselfAt: formatInstant(now) };
   const retryAfterSeconds = Math.ceil(waitMs / 1_000);
   throw new MeshError(
     'rate_limited',

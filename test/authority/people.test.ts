@@ -362,7 +362,10 @@ it('nor by ending what they have at the very moment', async () => {
   expect(removed).toEqual({ removed: true, endedAgents: [] });
 });
 
-it('nor who is to be deleted by writing to their account at the very moment', async () => {
+it.each([
+  ['delete_user', {}, { deleted: true }],
+  ['update_user', { disabled: true }, { username: 'ada', displayName: 'Ada', disabled: true }],
+])('nor who is to go by %s by writing to their account at the very moment', async (name, raw, answer) => {
   await using scene = await buildScene();
   const { store } = scene.kit.services;
   const commit = store.commit.bind(store);
@@ -378,7 +381,7 @@ it('nor who is to be deleted by writing to their account at the very moment', as
     }
     return commit(workspace, ops, context);
   };
-  expect(await scene.call(scene.admin, 'delete_user', { username: 'ada' })).toEqual({ deleted: true });
+  expect(await scene.call(scene.admin, name, { username: 'ada', ...raw })).toMatchObject(answer);
 });
 
 describe('one person alone', () => {

@@ -122,6 +122,8 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     const account = page.getByRole('article', { name: 'new.person' });
     await account.getByText(HOSTILE).waitFor();
     await account.getByRole('button', { name: 'Disable' }).click();
+    // Its agents end for good.
+    await page.getByLabel('Type new.person to confirm').fill('new.person');
     await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
     await account.getByText('disabled').waitFor();
     await account.getByRole('button', { name: 'Enable' }).click();

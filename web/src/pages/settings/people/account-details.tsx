@@ -77,6 +77,7 @@ function Actions({ user: { username, role, disabled, lockedUntil, secondFactor }
       title: words.disableTitle(username),
       why: words.disableWhy,
       act: words.disable,
+      name: username,
       run: () => change({ disabled: true }),
     },
     factor: {

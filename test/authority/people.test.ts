@@ -4,7 +4,7 @@ import { draftOf } from '../../core/base/record.ts';
 import { findWorkflow } from '../../core/model/asked.ts';
 import { executeWorkflow } from '../../core/workflow/execute.ts';
 import { CONTEXT } from '../kits/plane/identity-kit.ts';
-import { buildScene, only, reachOf } from './scene.ts';
+import { approve, buildScene, INTENT, only, planned, reachOf } from './scene.ts';
 
 const PENDING = {
   status: 'pending_approval',
@@ -13,17 +13,6 @@ const PENDING = {
   message: expect.any(String),
 };
 const OTHER_PERSON = { code: 'forbidden', message: expect.stringContaining('another person') };
-const INTENT = 'let role=web reach role=db on port 5432';
-
-type Scene = Awaited<ReturnType<typeof buildScene>>;
-
-async function planned(scene: Scene, bearer: string): Promise<string> {
-  const { plan_id } = await scene.call(bearer, 'plan_network_change', { intent: INTENT });
-  const { workflow_id } = await scene.call(bearer, 'apply_network_change', { plan_id, approved_by: 'grace' });
-  return workflow_id;
-}
-
-const approve = (scene: Scene, bearer: string, id: string) => scene.call(bearer, 'approve_workflow', { id });
 
 describe('four eyes', () => {
   it.each(['agent', 'API token'])('see the person behind an %s', async (kind) => {
@@ -233,60 +222,6 @@ describe('what was asked for', () => {
   });
 });
 
-describe('a person who leaves', () => {
-  it.each([
-    ['is removed', 'remove_member', { username: 'ada' }, 'grace'],
-    ['is disabled', 'update_user', { username: 'ada', disabled: true }, 'admin'],
-    ['is deleted', 'delete_user', { username: 'ada' }, 'admin'],
-  ] as const)('and %s leaves no agent, token or pending request behind', async (_how, name, raw, by) => {
-    await using scene = await buildScene();
-    const boss = await scene.agent('boss', ['network:read', 'agents:delegate', 'tokens:write']);
-    const child = await scene.child(boss.token, 'child', ['network:read']);
-    const api = await scene.call(scene.ada, 'create_api_token', { name: 'ci', scopes: ['network:read'] });
-    const join = await scene.call(scene.ada, 'generate_join_token', { name: 'laptops' });
-    await scene.enrol(join.token, 'laptop');
-    const id = await planned(scene, scene.ada);
-    const keeper = await scene.call(scene.grace, 'create_agent', { name: 'keeper', scopes: ['network:read'] });
-    await scene.call(scene[by], name, raw);
-    for (const bearer of [boss.token, child.token, api.token]) {
-      await expect(scene.call(bearer, 'list_peers')).rejects.toMatchObject({ code: 'unauthenticated' });
-    }
-    await expect(scene.enrol(join.token, 'late')).rejects.toMatchObject({ code: 'unauthenticated' });
-    expect(await scene.call(scene.grace, 'get_workflow', { id })).toMatchObject({ status: 'expired' });
-    const { items } = await scene.call(keeper.token, 'list_peers');
-    expect(items.map(({ name: peer }: { name: string }) => peer).sort()).toEqual([
-      'db-1',
-      'laptop',
-      'secret-1',
-      'web-1',
-    ]);
-  });
-
-  it('may pass the agents on to somebody named', async () => {
-    await using scene = await buildScene();
-    const boss = await scene.agent('boss', ['network:read', 'agents:delegate']);
-    const child = await scene.child(boss.token, 'child', ['network:read']);
-    const wrong = { username: 'ada', successor: 'nobody' };
-    await expect(scene.call(scene.grace, 'remove_member', wrong)).rejects.toMatchObject({ code: 'forbidden' });
-    const left = await scene.call(scene.grace, 'remove_member', { username: 'ada', successor: 'grace' });
-    expect(left).toEqual({ removed: true, endedAgents: [] });
-    expect((await scene.call(child.token, 'list_peers')).items).toHaveLength(4);
-    const { items } = await scene.call(scene.grace, 'list_agents');
-    expect(items.find(({ name }: { name: string }) => name === 'boss')).toMatchObject({ person: 'grace' });
-  });
-
-  it('with a smaller role leaves agents no more than that role has', async () => {
-    await using scene = await buildScene();
-    const boss = await scene.agent('boss', ['network:read', 'network:write'], { reach: reachOf('web') });
-    await scene.call(scene.grace, 'set_member', { username: 'ada', role: 'viewer' });
-    expect((await scene.call(boss.token, 'list_peers')).items).toHaveLength(3);
-    const spec = { action: 'ALLOW', peerSelector: only('web'), ingress: [{ from: [{ peerSelector: {} }] }] };
-    await expect(scene.call(boss.token, 'create_policy', { name: 'p', spec })).rejects.toMatchObject({
-      code: 'forbidden',
-    });
-  });
-});
-
 describe('a call that a person approved', () => {
   it('opens what was shown and nothing else, though the network has changed since', async () => {
     await using scene = await buildScene();
@@ -334,54 +269,6 @@ it.each([
   await scene.call(scene[by], name, raw);
   await expect(scene.call(boss.token, 'list_peers')).rejects.toMatchObject({ code: 'unauthenticated' });
   expect(await scene.call(scene.grace, 'get_workflow', { id })).toMatchObject({ status: 'expired' });
-});
-
-it('who is to be removed does not keep that from being done by asking for more meanwhile', async () => {
-  await using scene = await buildScene({ requireApproval: true });
-  await scene.kit.person('linus', 'admin', scene.workspace);
-  const { workflow_id: id } = await scene.call(scene.grace, 'remove_member', { username: 'ada' });
-  await scene.call(scene.ada, 'create_api_token', { name: 'ci', scopes: ['network:read'] });
-  await planned(scene, scene.ada);
-  const linus = await scene.kit.sessionOf('linus');
-  expect(await approve(scene, linus, id)).toMatchObject({ status: 'executed', error: null });
-});
-
-it('nor by ending what they have at the very moment', async () => {
-  await using scene = await buildScene();
-  await scene.call(scene.ada, 'create_api_token', { name: 'ci', scopes: ['network:read'] });
-  const { store } = scene.kit.services;
-  const items = [...(await store.list(scene.workspace, 'Token')).items];
-  const commit = store.commit.bind(store);
-  store.commit = async (workspace, ops, context) => {
-    const removes = ops.some((op) => op.op === 'delete' && op.key.kind === 'Member');
-    const gone = removes ? items.splice(0) : [];
-    for (const { kind, name } of gone) await commit(workspace, [{ op: 'delete', key: { kind, name } }], CONTEXT);
-    return commit(workspace, ops, context);
-  };
-  const removed = await scene.call(scene.grace, 'remove_member', { username: 'ada' });
-  expect(removed).toEqual({ removed: true, endedAgents: [] });
-});
-
-it.each([
-  ['delete_user', {}, { deleted: true }],
-  ['update_user', { disabled: true }, { username: 'ada', displayName: 'Ada', disabled: true }],
-])('nor who is to go by %s by writing to their account at the very moment', async (name, raw, answer) => {
-  await using scene = await buildScene();
-  const { store } = scene.kit.services;
-  const commit = store.commit.bind(store);
-  let isFirst = true;
-  store.commit = async (workspace, ops, context) => {
-    const [op] = ops;
-    if (isFirst && op?.op === 'update' && op.record.kind === 'Account' && op.record.spec.disabled) {
-      isFirst = false;
-      const ada = await store.get(workspace, { kind: 'Account', name: 'ada' });
-      if (!ada) throw new Error('There is no ada.');
-      const record = { ...draftOf(ada), spec: { ...ada.spec, displayName: 'Ada' } };
-      await commit(workspace, [{ op: 'update', record, revision: ada.revision }], CONTEXT);
-    }
-    return commit(workspace, ops, context);
-  };
-  expect(await scene.call(scene.admin, name, { username: 'ada', ...raw })).toMatchObject(answer);
 });
 
 describe('one person alone', () => {

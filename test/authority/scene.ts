@@ -71,3 +71,16 @@ export async function buildScene(settings: Record<string, unknown> = {}) {
     },
   };
 }
+
+export type Scene = Awaited<ReturnType<typeof buildScene>>;
+
+export const INTENT = 'let role=web reach role=db on port 5432';
+
+/** What waits for a person, of a plan that grace is asked to approve. */
+export async function planned(scene: Scene, bearer: string): Promise<string> {
+  const { plan_id } = await scene.call(bearer, 'plan_network_change', { intent: INTENT });
+  const { workflow_id } = await scene.call(bearer, 'apply_network_change', { plan_id, approved_by: 'grace' });
+  return workflow_id;
+}
+
+export const approve = (scene: Scene, bearer: string, id: string) => scene.call(bearer, 'approve_workflow', { id });

@@ -1,9 +1,7 @@
-import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { keepRecordsAt } from '../kits/http/harness.ts';
-import { freshDirectory } from '../kits/process/meshd.ts';
-import { hasNatsServer, startTokenCluster } from '../kits/servers/nats-cluster.ts';
+import { hasNatsServer, startOwnTokenCluster } from '../kits/servers/nats-cluster.ts';
 import { hasMongod } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 import { hasBrowser } from '../kits/web/dashboard.ts';
@@ -17,12 +15,10 @@ if (!hasMongod || !hasNatsServer || !hasBrowser) {
   test.skip('ten first tasks at the balancer of control planes on one replica set');
 } else {
   const servers = await shareReplicaSet();
-  const directory = freshDirectory();
-  const bus = await startTokenCluster(directory);
+  const bus = await startOwnTokenCluster();
   afterAll(async () => {
     await bus[Symbol.asyncDispose]();
     await servers.stop();
-    rmSync(directory, { recursive: true, force: true });
   });
   describe.each(PLANES)('control planes on one replica set: %i', (planes) => {
     beforeAll(() =>

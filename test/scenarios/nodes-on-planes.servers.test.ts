@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NodeConfig } from '../../client/enrol/node-config.ts';
@@ -11,7 +8,7 @@ import { ADMIN_PASSWORD, freshWorkspace } from '../kits/http/harness.ts';
 import type { Place } from '../kits/http/joining.ts';
 import { leaderOf } from '../kits/leader-of.ts';
 import { stopwatch } from '../kits/process/stopwatch.ts';
-import { hasNatsServer, startTokenCluster, type TokenCluster } from '../kits/servers/nats-cluster.ts';
+import { hasNatsServer, startOwnTokenCluster, type TokenCluster } from '../kits/servers/nats-cluster.ts';
 import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
@@ -38,10 +35,9 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
     let servers: Databases;
     let bus: TokenCluster;
     let cluster: Cluster;
-    const folder = mkdtempSync(path.join(tmpdir(), 'mesh-bus-'));
     const nodes: Node[] = [];
     beforeAll(async () => {
-      [servers, bus] = await Promise.all([shareReplicaSet(), startTokenCluster(folder)]);
+      [servers, bus] = await Promise.all([shareReplicaSet(), startOwnTokenCluster()]);
       cluster = await startCluster({ servers, env: { ...bus.env, MESH_LRP_AUTH_TOKEN: 'relay token of a test' } });
     });
     afterAll(async () => {
@@ -49,7 +45,6 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
       await cluster?.stop();
       await bus?.[Symbol.asyncDispose]();
       await servers?.stop();
-      rmSync(folder, { recursive: true, force: true });
     });
 
     /** A node that comes by the balancer, and is at first at one of the servers of the bus. */

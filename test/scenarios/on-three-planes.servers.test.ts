@@ -1,8 +1,6 @@
-import { rmSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { apiOf, startHarness } from '../kits/http/harness.ts';
-import { freshDirectory } from '../kits/process/meshd.ts';
-import { hasNatsServer, startTokenCluster } from '../kits/servers/nats-cluster.ts';
+import { hasNatsServer, startOwnTokenCluster } from '../kits/servers/nats-cluster.ts';
 import { hasMongod } from '../kits/servers/replica-set.ts';
 import { describeScenarios } from '../kits/servers/scenarios-elsewhere.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
@@ -19,12 +17,10 @@ if (!hasMongod || !hasNatsServer) {
   test.skip('scenarios on three control planes whose records are in MongoDB, with servers of NATS');
 } else {
   const servers = await shareReplicaSet();
-  const directory = freshDirectory();
-  const bus = await startTokenCluster(directory);
+  const bus = await startOwnTokenCluster();
   afterAll(async () => {
     await bus[Symbol.asyncDispose]();
     await servers.stop();
-    rmSync(directory, { recursive: true, force: true });
   });
   describeScenarios('on three control planes', SCENARIOS, { servers, planes: 3, env: bus.env });
 

@@ -68,6 +68,19 @@ export async function startTokenCluster(directory: string, more = ''): Promise<T
   return { ...cluster, keysFile, env };
 }
 
+/** The same with a folder of its own, which goes with it. */
+export async function startOwnTokenCluster(): Promise<TokenCluster> {
+  const directory = boundFolder(tmpdir(), 'mesh-bus-');
+  const cluster = await startTokenCluster(directory);
+  return {
+    ...cluster,
+    async [Symbol.asyncDispose]() {
+      await cluster[Symbol.asyncDispose]();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
 /** Real servers with routes to each other on loopback, each with a folder of its own. */
 export async function startNatsCluster({ size = 3, lines = () => '' }: ClusterOptions = {}): Promise<NatsCluster> {
   const folder = boundFolder(tmpdir(), 'mesh-nats-');

@@ -20,5 +20,5 @@ export const common = {
   no: 'no',
   tooEarly: 'What this does is still being looked up: nothing was done.',
   shownNow: 'What this does is shown by now: press again.',
-  confirmName: (name: string) => `Type ${name} to confirm. This cannot be undone.`,
+  confirmName: (name: string) => `Type ${name} to confirm. What ends with this does not come back.`,
 } as const;

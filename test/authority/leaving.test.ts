@@ -86,21 +86,24 @@ it('who is to be removed does not keep that from being done by ending what they 
 it.each([
   ['delete_user', {}, { deleted: true }],
   ['update_user', { disabled: true }, { username: 'ada', displayName: 'Ada', disabled: true }],
-])('who is to go does not keep %s from being done by writing to their account at the very moment', async (name, raw, answer) => {
-  await using scene = await buildScene();
-  const { store } = scene.kit.services;
-  const commit = store.commit.bind(store);
-  let isFirst = true;
-  store.commit = async (workspace, ops, context) => {
-    const [op] = ops;
-    if (isFirst && op?.op === 'update' && op.record.kind === 'Account' && op.record.spec.disabled) {
-      isFirst = false;
-      const ada = await store.get(workspace, { kind: 'Account', name: 'ada' });
-      if (!ada) throw new Error('There is no ada.');
-      const record = { ...draftOf(ada), spec: { ...ada.spec, displayName: 'Ada' } };
-      await commit(workspace, [{ op: 'update', record, revision: ada.revision }], CONTEXT);
-    }
-    return commit(workspace, ops, context);
-  };
-  expect(await scene.call(scene.admin, name, { username: 'ada', ...raw })).toMatchObject(answer);
-});
+])(
+  'who is to go does not keep %s from being done by writing to their account at the very moment',
+  async (name, raw, answer) => {
+    await using scene = await buildScene();
+    const { store } = scene.kit.services;
+    const commit = store.commit.bind(store);
+    let isFirst = true;
+    store.commit = async (workspace, ops, context) => {
+      const [op] = ops;
+      if (isFirst && op?.op === 'update' && op.record.kind === 'Account' && op.record.spec.disabled) {
+        isFirst = false;
+        const ada = await store.get(workspace, { kind: 'Account', name: 'ada' });
+        if (!ada) throw new Error('There is no ada.');
+        const record = { ...draftOf(ada), spec: { ...ada.spec, displayName: 'Ada' } };
+        await commit(workspace, [{ op: 'update', record, revision: ada.revision }], CONTEXT);
+      }
+      return commit(workspace, ops, context);
+    };
+    expect(await scene.call(scene.admin, name, { username: 'ada', ...raw })).toMatchObject(answer);
+  },
+);

@@ -413,3 +413,19 @@ it('many calls at once are held to the share like one after the other', async ()
   );
   expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
 });
+
+it('who approves labels that were sent with another name is shown what they open, and the name is asked for by itself', async () => {
+  await using scene = await buildScene();
+  const out = { action: 'ALLOW', peerSelector: only('secret'), egress: [{}] };
+  const into = { action: 'ALLOW', peerSelector: only('web'), ingress: [{}] };
+  for (const [name, spec] of Object.entries({ out, into }))
+    await scene.call(scene.ada, 'create_policy', { name, spec });
+  const { token } = await scene.agent('boss', ['network:read', 'network:write']);
+  const sent = { id: 'db-1', name: 'db-9', labels: { role: 'web' } };
+  const { workflow_id: id } = await scene.call(token, 'update_peer', sent);
+  const { effect } = await scene.call(scene.grace, 'get_workflow', { id });
+  expect(effect.opened).toContainEqual(expect.objectContaining({ src: 'secret-1', dst: 'db-1' }));
+  expect(effect.opened_pairs).toBe(1);
+  expect(await scene.call(scene.grace, 'approve_workflow', { id })).toMatchObject({ status: 'executed' });
+  expect((await scene.state()).peers.get('db-1')?.labels).toEqual({ role: 'web' });
+});

@@ -1,26 +1,37 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 
-/** For who takes no port 0, or is to come back where it was: asked of the system and given back. */
+/**
+ * Below those that systems give to whoever asks for any (Linux from 32768 on, others from 49152 on): nobody is given one of
+ * these while its server is not up yet, or is away to come back.
+ */
+const [FIRST, END] = [20_000, 32_768];
+
+/** For who takes no port 0, or is to come back where it was: found by chance, and seen to be free. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  return Promise.all(
-    servers.map(async (server) => {
-      const { port } = server.address() as AddressInfo;
-      server.close();
-      await once(server, 'close');
-      return port;
-    }),
-  );
+  const found = new Set<number>();
+  while (found.size < count) {
+    const port = randomInt(FIRST, END);
+    if (await isFree(port)) found.add(port);
+  }
+  return [...found];
 }
 
 export async function freePort(): Promise<number> {
   const [port = 0] = await freePorts(1);
   return port;
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
 }

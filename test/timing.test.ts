@@ -5,12 +5,15 @@ const files = globSync('**/*.test.ts', { exclude: ['node_modules/**', '**/*.lab.
 /** How long something took, on the clock of the machine: `performance.now() - began`, or an instant that is not yet over. */
 const MEASURED =
   /\b(?:Date|performance)\.now\(\)\s*-\s*[a-z]|expect\([^;]*\b(?:Date|performance)\.now\(\)[^;]*\.toBeLess\w+\(/;
+/** The same from what others wrote down, and of real processes. */
+const COMPARED = /(?:\.toBeLessThan\w*\(|<) ?[A-Z_]+_MS\b/;
 const RETRIED = /\bretry:\s*\{?\s*[\w1-9]/;
 
-test('how long something takes on a real clock is asserted in the lab alone, where one file runs at a time', () => {
+test('how long something takes on a real clock is asserted in the lab, where one file runs at a time, or in the long run alone', () => {
   const timed = files.filter((file) => {
     const text = readFileSync(file, 'utf8');
-    return !text.includes('useFakeTimers') && MEASURED.test(text);
+    const ofProcesses = file.endsWith('.servers.test.ts') && COMPARED.test(text);
+    return !text.includes('useFakeTimers') && (MEASURED.test(text) || ofProcesses);
   });
   expect(timed).toEqual([]);
 });
@@ -20,9 +23,11 @@ test('no test is tried again after it failed', () => {
   expect(sources.filter((file) => RETRIED.test(readFileSync(file, 'utf8')))).toEqual([]);
 });
 
-test('both are found where they are planted', () => {
+test('each is found where it is planted', () => {
   expect('expect(performance.now() - began).toBeLessThan(2_000);').toMatch(MEASURED);
   expect('const took = Date.now() - began;').toMatch(MEASURED);
   expect('expect(Date.now()).toBeLessThanOrEqual(end + 2_000);').toMatch(MEASURED);
+  expect('expect(sinceAnswer()).toBeLessThan(CUT_OFF_MS);').toMatch(COMPARED);
+  expect('expect.toSatisfy((late: number) => late < LATE_MS)').toMatch(COMPARED);
   expect("test('x', { retry: 2 }, f)").toMatch(RETRIED);
 });

@@ -3,6 +3,7 @@ import { SHARES } from '../../plane/leadership/shares.ts';
 import { type Cluster, type ClusterPlane, startCluster } from '../kits/cluster.ts';
 import { freshWorkspace } from '../kits/http/harness.ts';
 import { leaderOf as leaderIn, ledBy } from '../kits/leader-of.ts';
+import { expectWithin } from '../kits/process/stopwatch.ts';
 import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
@@ -126,7 +127,7 @@ describe.skipIf(!hasMongod)('of three control planes on one replica set', () => 
     for (const { name, at } of found) {
       const end = ends.get(name) ?? 0;
       expect(at).toBeGreaterThanOrEqual(end);
-      expect([name, at - Math.max(end, ledFrom)]).toEqual([name, expect.toSatisfy((late: number) => late < LATE_MS)]);
+      expectWithin(at - Math.max(end, ledFrom), LATE_MS);
     }
     const taken = await servers
       .db(cluster.database)

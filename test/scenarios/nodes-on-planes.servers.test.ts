@@ -7,7 +7,7 @@ import { joined, linkOf } from '../kits/http/control-node.ts';
 import { ADMIN_PASSWORD, freshWorkspace } from '../kits/http/harness.ts';
 import type { Place } from '../kits/http/joining.ts';
 import { leaderOf } from '../kits/leader-of.ts';
-import { stopwatch } from '../kits/process/stopwatch.ts';
+import { expectWithin, stopwatch } from '../kits/process/stopwatch.ts';
 import { hasNatsServer, startOwnTokenCluster, type TokenCluster } from '../kits/servers/nats-cluster.ts';
 import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
@@ -93,11 +93,6 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
       return (await Promise.all(ofEach)).flat();
     }
 
-    /** Times are held in the long run alone, which has the machine to itself; that each change arrives is held always. */
-    function within(took: number, ms: number): void {
-      if (isLong) expect(took).toBeLessThan(ms);
-    }
-
     /** When the servers ended the connection of a node. */
     async function cutOff(node: Node): Promise<number> {
       await node.until(() => !node.link.status.bus.isUp);
@@ -128,7 +123,7 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
       const { all, ghosts } = await network(place, ['a', 'b', 'c'], cluster.planes.length);
       for (const [n, name] of ghosts.entries()) {
         const at = change(cluster.planes[n] as ClusterPlane, place, name, 'delete');
-        within(Math.max(...(await waits(all, [{ name, at }]))), REACHED_MS + SPARE_MS);
+        expectWithin(Math.max(...(await waits(all, [{ name, at }]))), REACHED_MS + SPARE_MS);
       }
       const [a, b, c] = all as [Node, Node, Node];
       const heard = () => {
@@ -138,7 +133,7 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
       await expect.poll(heard).toContain('hello');
       const ended = cutOff(c);
       const at = await change(cluster.planes[0] as ClusterPlane, place, 'c', 'revoke');
-      within((await ended) - at, CUT_OFF_MS);
+      expectWithin((await ended) - at, CUT_OFF_MS);
       await c.until(() => c.standings.at(-1) === 'revoked');
     });
 
@@ -185,8 +180,8 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
           return change(others[n % others.length] as ClusterPlane, place, name, 'delete');
         });
         const changes = [shutOut.name, ...ghosts].map((name, n) => ({ name, at: [revoked, ...deleted][n] ?? revoked }));
-        within(Math.max(...(await waits(staying, changes))), goneMs + REACHED_MS + SPARE_MS);
-        within((await off) - (await revoked), goneMs + CUT_OFF_MS);
+        expectWithin(Math.max(...(await waits(staying, changes))), goneMs + REACHED_MS + SPARE_MS);
+        expectWithin((await off) - (await revoked), goneMs + CUT_OFF_MS);
         await shutOut.until(() => shutOut.standings.at(-1) === 'revoked');
         await ended;
         await again(leader);
@@ -211,7 +206,7 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
       const waited = await waits(all, changes);
       const moved = sinceKill();
       if (isLong) console.info('a server of the bus killed: all nodes had what was changed %d ms later', moved);
-      within(Math.max(...waited), MOVED_MS);
+      expectWithin(Math.max(...waited), MOVED_MS);
       expect(await busServerOf(leader)).not.toBe(at);
       expect(await presences(place.workspace, all)).toBe(all.length);
       expect(all.map(({ standings }) => standings)).toEqual(all.map(() => ['ready']));

@@ -1,5 +1,12 @@
+import { expect } from 'vitest';
+
 /** Milliseconds since now, for figures: no test is held to them but in the long run (test/timing.test.ts). */
 export function stopwatch(): () => number {
   const begun = performance.now();
   return () => Math.round(performance.now() - begun);
+}
+
+/** How long something took, which is held in the long run alone: that has the machine to itself. */
+export function expectWithin(took: number, ms: number): void {
+  if (process.env['MESH_LONG'] === '1') expect(took).toBeLessThan(ms);
 }

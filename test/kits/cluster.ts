@@ -40,7 +40,7 @@ export interface ClusterPlane {
 }
 
 export interface Cluster {
-  /** Of a balancer that gives each connection to the next. */
+  /** Of a balancer that gives each connection to the next; `api` has one for each request. */
   readonly url: string;
   readonly api: Api;
   readonly planes: readonly ClusterPlane[];
@@ -141,5 +141,12 @@ export async function startCluster({ servers, planes: count = 3, env, envOf, con
     await stop();
     throw error;
   }
-  return { url: balancer.url, api: apiOf(balancer.url), planes, database, keysFile, stop } satisfies Cluster;
+  return {
+    url: balancer.url,
+    api: apiOf(balancer.url, { isBalanced: true }),
+    planes,
+    database,
+    keysFile,
+    stop,
+  } satisfies Cluster;
 }

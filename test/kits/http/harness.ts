@@ -99,7 +99,7 @@ export async function startHarness({ env = {}, config, clock, directory, acceptL
   /** Every secret an answer gave out; the log must hold none of them. */
   const secrets = new Set<string>();
 
-  const api = apiOf(url, secrets);
+  const api = apiOf(url, { secrets, isBalanced: planes.length > 1 });
 
   return {
     plane,
@@ -159,15 +159,21 @@ async function startBalanced(
 
 export type Api = (method: string, route: string, options?: ApiOptions) => Promise<ApiAnswer>;
 
-/** Calls a control plane as a user does, and notes every secret that an answer gives out. */
-export function apiOf(url: string, secrets = new Set<string>()): Api {
+interface Called {
+  /** Where every secret that an answer gives out is noted. */
+  readonly secrets?: Set<string>;
+  /** Each request has a connection of its own: it goes to the next control plane, and to none that has just ended. */
+  readonly isBalanced?: boolean;
+}
+
+/** Calls a control plane as a user does. */
+export function apiOf(url: string, { secrets = new Set(), isBalanced = planesOfEach > 1 }: Called = {}): Api {
   return async (method, route, options = {}) => {
     const { token, workspace, body, headers = {} } = options;
     const response = await fetch(new URL(route, url), {
       method,
       headers: {
-        // Behind a balancer the next request goes elsewhere.
-        ...(planesOfEach > 1 && { connection: 'close' }),
+        ...(isBalanced && { connection: 'close' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(workspace !== undefined && { 'x-workspace-id': workspace }),
         ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -81,7 +81,7 @@ export async function startLabCluster(nodes: LabSpec) {
     };
     const planes = await Promise.all(NUMBERS.map((nth) => startPlane(lab.host(nameOf(nth)), { folder, env, undo })));
     const url = await startBalancerFor(lab, planes, undo);
-    const api = apiOf(url);
+    const api = apiOf(url, { isBalanced: true });
     const admin = await freshWorkspace(api, 'lab');
     return {
       lab,

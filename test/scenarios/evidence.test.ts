@@ -53,6 +53,8 @@ async function openWorkspace(slug: string, plane: Harness = harness) {
 test('the request of the contract answers an archive with its layout, under its name, and attested', async () => {
   verifies('compliance-evidence', 'compliance-archive', 'compliance-archive-name', 'compliance-attestation');
   const { token, workspace } = await openWorkspace('contract');
+  const today = () => new Date().toISOString().slice(0, 10);
+  const asked = today();
   const response = await sendForBytes(harness.url, 'compliance-evidence', {
     headers: { Authorization: `Bearer ${token}` },
     body: {
@@ -63,10 +65,9 @@ test('the request of the contract answers an archive with its layout, under its 
     },
   });
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/zip']);
-  const today = new Date().toISOString().slice(0, 10);
   const name = response.headers.get('content-disposition');
-  expect(name).toMatch(/^attachment; filename="mesh-compliance-evidence-\d{4}-\d\d-\d\d\.zip"$/);
-  expect(name).toContain(today);
+  const named = [asked, today()].map((day) => `attachment; filename="mesh-compliance-evidence-${day}.zip"`);
+  expect(named).toContain(name);
   const folder = freshFolder();
   writeFileSync(path.join(folder, 'e.zip'), Buffer.from(await response.arrayBuffer()));
   expect((await run('unzip', ['-t', path.join(folder, 'e.zip')])).code).toBe(0);

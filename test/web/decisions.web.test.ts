@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
     await page.getByRole('button', { name: 'Reject build-8' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('status').filter({ hasText: 'build-8 is revoked.' }).waitFor();
-    await page.getByText('wants to join').waitFor({ state: 'detached' });
+    await page.getByText('wants to join').first().waitFor({ state: 'detached' });
 
     await dashboard.go(`prod/review/${second.workflow_id}`);
     await change.getByRole('button', { name: 'Reject' }).click();

@@ -44,8 +44,8 @@ describe.skipIf(!hasBrowser)('adding a device on the dashboard', () => {
     const commands = invitation.getByRole('figure', { name: 'Run on the device' });
     await commands.getByText('brew install wireguard-go').waitFor();
     await commands.getByRole('button', { name: 'Copy' }).click();
-    const copied = await page.evaluate('navigator.clipboard.readText()');
-    expect(copied).toContain(`sudo mesh init '${link}'`);
+    const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
+    await expect.poll(copied).toContain(`sudo mesh init '${link}'`);
     await invitation.getByLabel('Address of the control plane').fill('https://plane.example.net');
     await commands.getByText('plane.example.net').waitFor();
 

@@ -17,7 +17,6 @@ export function firstTasks(tool: Tool): void {
   beforeAll(async () => {
     [browser, network] = await Promise.all([launchBrowser(), seededNetwork()]);
     dashboard = await openDashboard(browser, network, { now: NOW });
-    dashboard.page.setDefaultTimeout(8000);
     await dashboard.signIn('admin', PASSWORD);
   });
   afterAll(async () => {

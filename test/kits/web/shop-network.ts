@@ -10,6 +10,8 @@ export const VIEWER_PASSWORD = 'only looking 42 times';
 export const HOSTILE = '<img src=x onerror=alert(1)>';
 
 const FIRST_PASSWORD = 'to be changed at once 42';
+/** Who is online is so for all tests of a file, however long they take: nobody beats for them. */
+const STAY_MS = 3_600_000;
 const SINCE = '2026-01-05T12:00:00Z';
 
 function peersOfShop(): Record<string, Record<string, string>> {
@@ -58,7 +60,7 @@ export async function shopNetwork(harness: Harness, slug = 'prod') {
   const ops = online.map((name) => ({ op: 'create' as const, record: draftOf(presence(name, true)) }));
   await services.store.commit(workspace, ops, { actor: 'system:test', reason: 'seed', requestId: 'seed' });
   const uidOf = (name: string) => state.peers.get(name)?.uid ?? '';
-  for (const name of online) services.liveness.heard(workspace, uidOf(name), services.clock.now());
+  for (const name of online) services.liveness.heard(workspace, uidOf(name), services.clock.now() + STAY_MS);
   const report = (peer: string, path: PathReport['path']): PathReport => ({
     peer: uidOf(peer),
     transport: path === 'direct' ? 'ice-ready' : path === 'relayed' ? 'lrp-ready' : 'failed',

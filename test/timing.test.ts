@@ -7,6 +7,7 @@ const MEASURED =
   /\b(?:Date|performance)\.now\(\)\s*-\s*[a-z]|expect\([^;]*\b(?:Date|performance)\.now\(\)[^;]*\.toBeLess\w+\(/;
 /** The same from what others wrote down, and of real processes. */
 const COMPARED = /(?:\.toBeLessThan\w*\(|<) ?[A-Z_]+_MS\b/;
+const BRIEF = /\btimeout: [1-9]_?\d{3}\b/;
 const RETRIED = /\bretry:\s*\{?\s*[\w1-9]/;
 
 test('how long something takes on a real clock is asserted in the lab, where one file runs at a time, or in the long run alone', () => {
@@ -16,6 +17,14 @@ test('how long something takes on a real clock is asserted in the lab, where one
     return !text.includes('useFakeTimers') && (MEASURED.test(text) || ofProcesses);
   });
   expect(timed).toEqual([]);
+});
+
+test('a busy machine has ten seconds for whatever is waited for, as vitest.config.ts says', () => {
+  const brief = files.filter((file) => {
+    const text = readFileSync(file, 'utf8');
+    return BRIEF.test(text) || waitsForOneSecond(text);
+  });
+  expect(brief).toEqual([]);
 });
 
 test('no test is tried again after it failed', () => {
@@ -29,5 +38,22 @@ test('each is found where it is planted', () => {
   expect('expect(Date.now()).toBeLessThanOrEqual(end + 2_000);').toMatch(MEASURED);
   expect('expect(sinceAnswer()).toBeLessThan(CUT_OFF_MS);').toMatch(COMPARED);
   expect('expect.toSatisfy((late: number) => late < LATE_MS)').toMatch(COMPARED);
+  expect('expect.poll(names, { timeout: 5_000 })').toMatch(BRIEF);
+  const waits = ['vi.waitUntil(() => is(1, 2));', 'vi.waitFor(() => is(1, 2), PATIENCE);'];
+  expect(waits.map(waitsForOneSecond)).toEqual([true, false]);
   expect("test('x', { retry: 2 }, f)").toMatch(RETRIED);
 });
+
+/** Whether `vi` is told to wait, and not for how long. */
+function waitsForOneSecond(text: string): boolean {
+  return [...text.matchAll(/\bvi\.wait(?:For|Until)\(/g)].some(({ index, 0: { length } }) => {
+    let depth = 1;
+    for (let at = index + length; depth > 0 && at < text.length; at += 1) {
+      const sign = text[at] ?? '';
+      if ('([{'.includes(sign)) depth += 1;
+      if (')]}'.includes(sign)) depth -= 1;
+      if (sign === ',' && depth === 1) return false;
+    }
+    return true;
+  });
+}

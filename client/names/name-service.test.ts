@@ -48,7 +48,7 @@ test('names are served over UDP and TCP, and the resolver of the host is told on
   const service = serviceWith([resolverThatRecords('first', false, calls), resolverThatRecords('second', true, calls)]);
   service.use(graph(['web']));
   service.use(graph(['db']));
-  await vi.waitUntil(() => service.status.resolver === 'second');
+  await expect.poll(() => service.status.resolver).toBe('second');
   const { server, domain } = service.status;
   expect([domain, service.status.trouble]).toEqual(['prod.mesh.internal', '']);
   const [bytes] = await once(await overUdp(server ?? ''), 'message');
@@ -76,7 +76,7 @@ test('a resolver that programs do not ask is trouble until they do, and is told 
   const calls: string[] = [];
   const service = serviceWith([{ ...resolverThatRecords('one', true, calls), unasked: () => unasked }]);
   service.use(graph(['db']));
-  await vi.waitUntil(() => service.status.resolver === 'one');
+  await expect.poll(() => service.status.resolver).toBe('one');
   expect(calls).toContain('one set mesh0 prod.mesh.internal 127.0.0.1');
   expect(service.status.trouble).toBe('programs here ask another');
   unasked = '';
@@ -88,16 +88,16 @@ test('a link that went and came back is told of again', async () => {
   const service = serviceWith([resolverThatRecords('one', true, calls)]);
   const sets = () => calls.filter((call) => call.startsWith('one set')).length;
   service.use(graph(['db']));
-  await vi.waitUntil(() => sets() === 1);
+  await expect.poll(sets).toBe(1);
   service.use(undefined);
   service.use(graph(['db']));
-  await vi.waitUntil(() => sets() === 2);
+  await expect.poll(sets).toBe(2);
 });
 
 test('a host that cannot ask for some names alone gets the line for its own resolver', async () => {
   const service = serviceWith([]);
   service.use(graph(['db']));
-  await vi.waitUntil(() => service.status.trouble !== '');
+  await expect.poll(() => service.status.trouble).not.toBe('');
   expect(service.status.trouble).toContain('server=/prod.mesh.internal/127.0.0.1');
   expect(service.status.server).not.toBeNull();
 });
@@ -108,14 +108,14 @@ test('a port that another program has is named, with the way out', async () => {
   await new Promise<void>((resolve) => held.bind({ address: '127.0.0.1', port: 0 }, resolve));
   const service = serviceWith([], held.address().port);
   service.use(graph(['db']));
-  await vi.waitUntil(() => service.status.trouble !== '');
+  await expect.poll(() => service.status.trouble).not.toBe('');
   expect(service.status.trouble).toMatch(/another program has it; the option --no-dns does without$/);
 });
 
 test('an older control plane is named as the reason why there are no names', async () => {
   const service = serviceWith([]);
   service.use(graph(['db'], ''));
-  await vi.waitUntil(() => service.status.trouble !== '');
+  await expect.poll(() => service.status.trouble).not.toBe('');
   expect(service.status.trouble).toContain('newer control plane');
 });
 

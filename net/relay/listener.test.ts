@@ -12,8 +12,6 @@ import { RelayListener, type RelayListenerOptions } from './listener.ts';
 
 const TOKEN = 'shared-token';
 const HOUR_MS = 3_600_000;
-/** A busy machine may take its time. */
-const SOON = { timeout: 4_000 };
 const undo: (() => unknown)[] = [];
 
 afterEach(async () => {
@@ -27,7 +25,7 @@ describe('relay over sockets', () => {
       const [a, b] = [await node(), await node()];
       a.forward(b, 'there');
       b.forward(a, 'and back');
-      await expect.poll(() => [...a.packets, ...b.packets], SOON).toEqual(['and back', 'there']);
+      await expect.poll(() => [...a.packets, ...b.packets]).toEqual(['and back', 'there']);
     }
   });
 
@@ -45,11 +43,11 @@ describe('relay over sockets', () => {
       sender.forward(frozen, payload);
       sender.forward(healthy, `${n}`);
     }
-    await expect.poll(() => healthy.packets, SOON).toEqual(Array.from({ length: 200 }, (_, n) => `${n}`));
+    await expect.poll(() => healthy.packets).toEqual(Array.from({ length: 200 }, (_, n) => `${n}`));
     expect(listener.metrics().queuedBytes).toBeLessThanOrEqual(65_536);
   });
 
-  test('a revoked node is cut off within two seconds, even one that reads nothing', async () => {
+  test('a revoked node is cut off, even one that reads nothing', async () => {
     const { node, listener } = await relay({ limits: { queueBytes: 65_536 } });
     const [sender, frozen, listening] = [await node(), await node(), await node()];
     frozen.socket.pause();
@@ -58,8 +56,8 @@ describe('relay over sockets', () => {
       await sender.drained();
     }
     for (const { pair } of [frozen, listening]) listener.revoke(memberOf(pair), HOUR_MS);
-    await expect.poll(() => listener.metrics().sessions, { timeout: 2_000 }).toBe(1);
-    expect(listening.log.at(-1)).toBe('closed revoked');
+    await expect.poll(() => listener.metrics().sessions).toBe(1);
+    await expect.poll(() => listening.log.at(-1)).toBe('closed revoked');
   });
 
   test('a control plane elsewhere revokes a node over its own connection', async () => {
@@ -77,7 +75,7 @@ describe('relay over sockets', () => {
     });
     socket.write(control.start());
     await closed;
-    await expect.poll(() => heard, SOON).toEqual(['send', 'ready', 'revoked']);
+    await expect.poll(() => heard).toEqual(['send', 'ready', 'revoked']);
     expect(log).toEqual(['ready', 'closed revoked']);
   });
 
@@ -107,8 +105,8 @@ describe('relay over sockets', () => {
     reset.on('connect', () => reset.resetAndDestroy());
     const [a, b] = [await node(), await node()];
     a.forward(b, 'fine');
-    await expect.poll(() => b.packets, SOON).toEqual(['fine']);
-    await expect.poll(() => listener.metrics().sessions, SOON).toBe(2);
+    await expect.poll(() => b.packets).toEqual(['fine']);
+    await expect.poll(() => listener.metrics().sessions).toBe(2);
   });
 
   test('plain bytes on a TLS port leave the relay working', async () => {
@@ -125,7 +123,7 @@ describe('relay over sockets', () => {
     const limits = { unproven: { total: 4, perHost: 4, perSite: 4 }, closeMs: 10 };
     const { node, port, listener } = await relay({ limits, ...(tls && { tls }) });
     for (let n = 0; n < 20; n++) connectTo(port);
-    await expect.poll(() => listener.metrics().ended.limit, SOON).toBe(16);
+    await expect.poll(() => listener.metrics().ended.limit).toBe(16);
     expect((await node()).log).toEqual(['ready']);
   });
 
@@ -185,7 +183,7 @@ async function joined(pair: KeyPair, socket: Socket) {
   socket.on('error', () => {});
   socket.on('data', (chunk) => client.receive(chunk, 0).forEach(take));
   socket.write(client.start(0));
-  await expect.poll(() => node.log, SOON).toEqual(['ready']);
+  await expect.poll(() => node.log).toEqual(['ready']);
   return node;
 }
 

@@ -64,7 +64,7 @@ describe.skipIf(!hasMongod)('a former holder of a lease', () => {
         order.push('taken'),
       );
       // So long that the one who takes it has met the transaction.
-      await expect.poll(() => waitsAtLease(servers), { timeout: 5_000 }).toBe(true);
+      await expect.poll(() => waitsAtLease(servers)).toBe(true);
       order.push('written');
     });
     await taking;

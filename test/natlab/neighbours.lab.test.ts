@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { RUN_DIRECTORY } from '../../client/run-directory.ts';
 import { type LabHost, natlab } from '../kits/lab/natlab.ts';
 import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
@@ -57,7 +57,7 @@ async function disarm(node: LabNode): Promise<void> {
   process.kill((await node.status()).node.pid, 'SIGKILL');
   await host.must('nft', ['delete', 'table', 'inet', `mesh_${interfaceName}`]);
   writeFileSync(path.join(RUN_DIRECTORY, interfaceName, 'guard'), 'quit\n');
-  await vi.waitUntil(async () => !(await host.must('nft', ['list', 'tables'])).includes('mesh_guard'));
+  await expect.poll(() => host.must('nft', ['list', 'tables'])).not.toContain('mesh_guard');
 }
 
 describePrivileged('a node among hostile neighbours', () => {

@@ -205,7 +205,7 @@ test('a second SIGTERM ends a stop that waits for a client', async () => {
   socket.write('Content-Length: 100\r\nExpect: 100-continue\r\n\r\n');
   await once(socket, 'data');
   meshd.child.kill('SIGTERM');
-  await expect.poll(() => meshd.stderr(), { timeout: 5_000 }).toContain('"msg":"stopping"');
+  await expect.poll(() => meshd.stderr()).toContain('"msg":"stopping"');
   meshd.child.kill('SIGTERM');
   expect(await meshd.ended).toBe(1);
   socket.destroy();

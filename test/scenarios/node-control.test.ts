@@ -65,8 +65,7 @@ test('a node says the version of its software over the bus, and over the API whe
     expect(versions()).toBeUndefined();
     const node = linkOf(config);
     await node.link.start();
-    await vi.waitUntil(() => versions() !== undefined);
-    expect(versions()).toBe('0.1.0');
+    await expect.poll(versions).toBe('0.1.0');
   }
 });
 

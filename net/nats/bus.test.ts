@@ -8,6 +8,8 @@ import { renderMetrics } from './metrics.ts';
 
 /** A loaded machine is slow; a test that hangs still ends. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } });
+/** The client gives up after a second by itself. */
+const ASK = { timeout: 60_000 };
 
 const open: (() => Promise<unknown>)[] = [];
 
@@ -34,7 +36,7 @@ describe('embedded bus', () => {
     bus.subscribe('mesh.control.>', ({ payload, reply }) => bus.publish(reply ?? '', Buffer.from(payload).reverse()));
     await bus.flush();
     const node = await client(port);
-    const answers = await Promise.all(['abc', 'xyz'].map((text) => node.request('mesh.control.ask', text)));
+    const answers = await Promise.all(['abc', 'xyz'].map((text) => node.request('mesh.control.ask', text, ASK)));
     expect(answers.map((answer) => answer.string())).toEqual(['cba', 'zyx']);
   });
 

@@ -8,6 +8,8 @@ import { testCertificate } from './test-certificate.ts';
 
 /** A loaded machine is slow; a test that hangs still ends. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } });
+/** The client gives up after a second by itself. */
+const ASK = { timeout: 60_000 };
 
 const open: (() => Promise<unknown>)[] = [];
 
@@ -65,7 +67,7 @@ describe('the official client', () => {
       callback: (_error, message) => void message.respond(String(Number(message.string()) * 2)),
     });
     await a.flush();
-    const answers = await Promise.all(Array.from({ length: 64 }, (_, at) => b.request('double', String(at))));
+    const answers = await Promise.all(Array.from({ length: 64 }, (_, at) => b.request('double', String(at), ASK)));
     expect(answers.map((answer) => Number(answer.string()))).toEqual(Array.from({ length: 64 }, (_, at) => at * 2));
     await expect(b.request('nobody', '')).rejects.toThrow(/no responders/);
   });
@@ -187,7 +189,7 @@ describe('the official client', () => {
     a.subscribe('echo', { callback: (_error, message) => void message.respond(message.data) });
     await a.flush();
     const large = 'x'.repeat(500_000);
-    expect((await b.request('echo', large)).string()).toBe(large);
+    expect((await b.request('echo', large, ASK)).string()).toBe(large);
     await expect(client(port)).rejects.toThrow(/self-signed certificate/);
   });
 

@@ -4,6 +4,8 @@ import { EmbeddedBus } from './bus.ts';
 
 /** A loaded machine is slow; a test that hangs still ends. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+/** The client gives up after a second by itself. */
+const ASK = { timeout: 60_000 };
 
 const open: (() => Promise<unknown>)[] = [];
 const text = StringCodec();
@@ -52,7 +54,7 @@ describe('the client nats 2.x on the bus', () => {
       callback: (_error, message) => void message.respond(text.encode(text.decode(message.data).toUpperCase())),
     });
     await answering.flush();
-    expect(text.decode((await asking.request('app.ask', text.encode('loud'))).data)).toBe('LOUD');
+    expect(text.decode((await asking.request('app.ask', text.encode('loud'), ASK)).data)).toBe('LOUD');
     await expect(asking.request('app.nobody')).rejects.toMatchObject({ code: ErrorCode.NoResponders });
   });
 

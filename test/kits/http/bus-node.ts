@@ -14,6 +14,9 @@ export interface NodeIdentity {
   readonly pair: KeyPair;
 }
 
+/** The client itself gives up after a second, which a busy machine takes. */
+const ASK = { timeout: 30_000 };
+
 /** A node on the bus, with the official client: opens what is pushed to it and keeps its graph. Each request has `says` in it. */
 export async function busNode(
   port: number,
@@ -55,7 +58,7 @@ export async function busNode(
     sealer.seal('request', control, subjectOf(what), Buffer.from(JSON.stringify({ ...says, ...content }))) ??
     new Uint8Array();
   const ask = async (content: object) => {
-    const { subject, data } = await nats.request(subjectOf('heartbeat'), seal('heartbeat', content));
+    const { subject, data } = await nats.request(subjectOf('heartbeat'), seal('heartbeat', content), ASK);
     return open('reply', subject, data) as { challenge?: string; superseded?: boolean; version?: number | null };
   };
   await nats.flush();

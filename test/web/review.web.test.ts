@@ -136,6 +136,40 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('what waits is as it was told last, though an older answer comes after that', async () => {
+    const [read, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const isQueue = ({ pathname, searchParams }: URL) =>
+      pathname === '/api/v1/workflows' && searchParams.get('status') === 'pending';
+    await using dashboard = await openDashboard(browser, scene.harness);
+    const { page } = dashboard;
+    const first = page.waitForRequest((request) => isQueue(new URL(request.url())));
+    await page.route(
+      isQueue,
+      async (route) => {
+        const response = await route.fetch();
+        read.resolve();
+        await late.promise;
+        // Nobody may wait for it any more.
+        await route.fulfill({ response }).catch(() => undefined);
+      },
+      { times: 1 },
+    );
+    await dashboard.go('prod/review');
+    await dashboard.signIn('olga', PASSWORD);
+    await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
+    const over = first.then((request) => request.response().then((response) => response?.finished()));
+    await read.promise;
+    const id = await scene.ask(scene.agent);
+    const queued = page.getByRole('navigation', { name: 'Waiting for a decision' }).getByRole('listitem');
+    await queued.first().waitFor();
+    late.resolve();
+    await over;
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    expect(await queued.count()).toBe(1);
+    expect(dashboard.complaints).toEqual([]);
+    await scene.harness.api('POST', `/api/v1/workflows/${id}/reject`, { ...scene.own, body: {} });
+  });
+
   test('kinds that are too many for one screen are said to be missing, and shown on demand', async () => {
     const { harness, own, post } = await startScene();
     await using _ended = harness;

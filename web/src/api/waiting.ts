@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { answer, api } from './client.ts';
 import { changed } from './load.ts';
-import { isSignedIn } from './session.ts';
+import { session } from './session.ts';
 import type { Peer, Workflow } from './types.ts';
 import { may, workspaceId } from './workspace.ts';
 
@@ -25,16 +25,18 @@ export function followWaiting(): () => void {
     changed.value;
     if (id !== before) waiting.value = undefined;
     before = id;
-    if (!id || !isSignedIn.value || !may('network:read')) return;
-    const query = { limit: MOST };
+    if (!id || !session.value || !may('network:read')) return undefined;
+    const abort = new AbortController();
+    const [query, ending] = [{ limit: MOST }, { signal: abort.signal }];
     Promise.all([
-      answer(api.GET('/api/v1/workflows', { params: { query: { ...query, status: 'pending' } } })),
-      answer(api.GET('/api/v1/peers', { params: { query: { ...query, phase: 'pending' } } })),
+      answer(api.GET('/api/v1/workflows', { ...ending, params: { query: { ...query, status: 'pending' } } })),
+      answer(api.GET('/api/v1/peers', { ...ending, params: { query: { ...query, phase: 'pending' } } })),
     ])
       .then(([workflows, peers]) => {
-        if (workspaceId.peek() === id) waiting.value = { workflows: workflows.items, peers: peers.items as Peer[] };
+        if (!abort.signal.aborted) waiting.value = { workflows: workflows.items, peers: peers.items as Peer[] };
       })
       // The page that shows them tells why.
       .catch(() => undefined);
+    return () => abort.abort();
   });
 }

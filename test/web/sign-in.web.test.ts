@@ -122,4 +122,52 @@ describe.skipIf(!hasBrowser)('signing in on the dashboard', () => {
     expect(await page.getByLabel('Search peers').inputValue()).toBe('db-1');
     expect(dashboard.complaints).toEqual([]);
   });
+
+  test('is tried again where it stands when what a page needs could not be read', async () => {
+    await using harness = await startPlane();
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await page.route('**/api/v1/users/me', (route) => route.abort(), { times: 1 });
+    await dashboard.signIn('admin', OWN_PASSWORD);
+    await page.getByRole('alert').filter({ hasText: 'The control plane does not answer' }).waitFor();
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('again lasts, though what was asked in the session before is refused only then', async () => {
+    await using harness = await startPlane();
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    const held = Promise.withResolvers<void>();
+    const isList = ({ pathname, searchParams }: URL) => pathname === '/api/v1/peers' && !searchParams.has('phase');
+    await page.route(
+      isList,
+      async (route) => {
+        await held.promise;
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await dashboard.signIn('admin', OWN_PASSWORD);
+    const side = page.getByRole('navigation', { name: 'Pages' });
+    await Promise.all([
+      page.waitForRequest((request) => isList(new URL(request.url()))),
+      side.getByText('Peers').click(),
+    ]);
+    const token = await harness.login('admin', OWN_PASSWORD);
+    const body = { oldPassword: OWN_PASSWORD, newPassword: `${OWN_PASSWORD} again` };
+    await harness.api('PUT', '/api/v1/users/me/password', { token, body });
+    await side.getByText('Review').click();
+    await page.getByText('Your session ended').waitFor();
+    await dashboard.signIn('admin', `${OWN_PASSWORD} again`);
+    await page.getByRole('heading', { name: 'Review' }).waitFor();
+    const refused = page.waitForResponse((response) => isList(new URL(response.url())) && response.status() === 401);
+    held.resolve();
+    await (await refused).finished();
+    await side.getByText('Audit').click();
+    await page.getByRole('heading', { name: 'Audit', exact: true }).waitFor();
+    expect(await page.getByText('Your session ended').count()).toBe(0);
+    expect(dashboard.complaints).toEqual([]);
+  });
 });

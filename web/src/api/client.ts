@@ -1,12 +1,13 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 import { problemOf, unreachable } from './problem.ts';
 import type { paths } from './schema.d.ts';
-import { credentialHeaders, forgetSession } from './session.ts';
+import { credentialHeaders, endSession } from './session.ts';
 import { workspaceId } from './workspace.ts';
 
 const credentials: Middleware = {
   onRequest({ request, schemaPath }) {
-    for (const [name, value] of Object.entries(credentialHeaders())) request.headers.set(name, value);
+    for (const [name, value] of Object.entries(credentialHeaders()))
+      if (!request.headers.has(name)) request.headers.set(name, value);
     // What belongs to no workspace is not asked with one: another's right could be missing.
     const workspace = workspaceId.value;
     const isAsked = workspace && !schemaPath.startsWith('/api/v1/users/') && !request.headers.has('x-workspace-id');
@@ -23,7 +24,8 @@ const credentials: Middleware = {
       .catch(() => undefined);
     const problem = problemOf(response.status, body);
     // An ended session asks for the password again, on top of what is shown: nothing that was typed is lost.
-    if (problem.status === 401 && !request.url.endsWith('/users/login')) forgetSession();
+    if (problem.status === 401 && !request.url.endsWith('/users/login'))
+      endSession(request.headers.get('authorization') ?? undefined);
     throw problem;
   },
   onError() {

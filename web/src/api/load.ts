@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { Problem } from './problem.ts';
-import { isSignedIn } from './session.ts';
+import { session } from './session.ts';
 
 export interface Loaded<T> {
   readonly value: T | undefined;
@@ -14,8 +14,8 @@ export interface Loaded<T> {
 export const changed = signal(0);
 
 /**
- * What `read` answers, asked again when a signal that it read changes, when the network does, and on `reload`. While it is
- * asked again the last answer stays.
+ * What `read` answers, asked again when a signal that it read changes, when the network does, in a new session, and on
+ * `reload`. While it is asked again the last answer stays.
  *
  * @param live whether a change of the network asks again
  */
@@ -32,7 +32,7 @@ export function useLoaded<T>(
   useSignalEffect(() => {
     again.value;
     if (live) changed.value;
-    if (!isSignedIn.value) return undefined;
+    if (!session.value) return undefined;
     const abort = new AbortController();
     isLoading.value = true;
     reader

@@ -40,6 +40,11 @@ export function rememberKept(isKept: boolean): void {
   else localStorage.removeItem(KEPT);
 }
 
+/** The session that something was sent with is over: one that began since goes on. */
+export function endSession(authorization: string | undefined): void {
+  if (authorization === credentialHeaders()['authorization']) forgetSession();
+}
+
 /** The session is over. What the page shows stays, for the same person to sign in again. */
 export function forgetSession(): void {
   session.value = undefined;

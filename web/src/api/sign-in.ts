@@ -1,3 +1,4 @@
+import { batch } from '@preact/signals';
 import { answer, api } from './client.ts';
 import { Problem } from './problem.ts';
 import {
@@ -5,6 +6,7 @@ import {
   forgetSession,
   keepsSession,
   lastUser,
+  type Me,
   me,
   mustChangePassword,
   mustEnrol,
@@ -24,22 +26,28 @@ export interface SignIn {
 export async function signIn({ username, password, otp, staySignedIn }: SignIn): Promise<void> {
   const body = { username, password, ...(otp && { otp }), ...(staySignedIn && { staySignedIn }) };
   const { data } = await answer(api.POST('/api/v1/users/login', { body }));
-  if (lastUser.value !== undefined && lastUser.value !== username) forgetAll();
-  session.value = { token: data.token, username };
   rememberKept(staySignedIn);
-  mustChangePassword.value = data.passwordChangeRequired;
-  mustEnrol.value = data.secondFactorRequired === true;
-  if (!mustChangePassword.value && !mustEnrol.value) await readMe();
+  const { token, passwordChangeRequired, secondFactorRequired = false } = data;
+  // Before a page is shown: where it cannot be read, this is still the place to try again.
+  const found = passwordChangeRequired || secondFactorRequired ? undefined : await meBy(token);
+  if (lastUser.value !== undefined && lastUser.value !== username) forgetAll();
+  batch(() => {
+    session.value = { token, username };
+    mustChangePassword.value = passwordChangeRequired;
+    mustEnrol.value = secondFactorRequired;
+    if (found) showFor(found);
+  });
 }
 
 /** Goes on with the session that this browser keeps, if there is one. */
 export async function resume(): Promise<void> {
   if (!keepsSession()) return;
   try {
-    const found = await answer(api.GET('/api/v1/users/me'));
-    session.value = { username: found.username };
-    me.value = found;
-    lastUser.value = found.username;
+    const found = await meBy(undefined);
+    batch(() => {
+      session.value = { username: found.username };
+      showFor(found);
+    });
   } catch (error) {
     // It ended: a person signs in again. Anything else, such as a plane that does not answer, ends nothing.
     if (error instanceof Problem && error.status === 401) rememberKept(false);
@@ -68,6 +76,16 @@ export async function signOut(): Promise<void> {
 
 /** Reads who this is and which workspaces they have. */
 export async function readMe(): Promise<void> {
-  me.value = await answer(api.GET('/api/v1/users/me'));
+  showFor(await meBy(session.value?.token));
+}
+
+function meBy(token: string | undefined): Promise<Me> {
+  return answer(
+    api.GET('/api/v1/users/me', token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
+  );
+}
+
+function showFor(found: Me): void {
+  me.value = found;
   lastUser.value = session.value?.username;
 }

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { asProblem } from '../../api/load.ts';
 import { type Problem, problemOf, unreachable } from '../../api/problem.ts';
 import { serverEvents } from '../../api/server-events.ts';
-import { credentialHeaders, forgetSession } from '../../api/session.ts';
+import { credentialHeaders, endSession } from '../../api/session.ts';
 import type { Plan, PlanRequest } from '../../api/types.ts';
 import { workspaceId } from '../../api/workspace.ts';
 
@@ -35,7 +35,7 @@ export function usePlanning() {
     isPlanning.value = true;
     try {
       const plan = await planOf(asked, own.signal, (stage) => {
-        stages.value = [...stages.value, stage];
+        if (!own.signal.aborted) stages.value = [...stages.value, stage];
       });
       if (!own.signal.aborted) planned.value = { asked, plan };
     } catch (error) {
@@ -60,6 +60,7 @@ const PATH = '/api/v1/ai/intent/plan';
 
 /** A stream is no JSON, so `fetch` reads it; what is refused before it begins is answered as everywhere. */
 async function planOf(asked: PlanRequest, signal: AbortSignal, onStage: (stage: string) => void): Promise<Plan> {
+  const credentials = credentialHeaders();
   const response = await fetch(PATH, {
     method: 'POST',
     signal,
@@ -67,7 +68,7 @@ async function planOf(asked: PlanRequest, signal: AbortSignal, onStage: (stage: 
     headers: {
       accept: 'text/event-stream',
       'content-type': 'application/json',
-      ...credentialHeaders(),
+      ...credentials,
       'x-workspace-id': workspaceId.value ?? '',
     },
   }).catch(() => {
@@ -75,7 +76,7 @@ async function planOf(asked: PlanRequest, signal: AbortSignal, onStage: (stage: 
   });
   if (!response.ok || !response.body) {
     const refused = problemOf(response.status, await response.json().catch(() => undefined));
-    if (refused.status === 401) forgetSession();
+    if (refused.status === 401) endSession(credentials['authorization']);
     throw refused;
   }
   for await (const { event, data } of serverEvents(response.body)) {

@@ -158,12 +158,18 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     await page.getByLabel('Code of the app').fill('000000');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
+    const read = Promise.withResolvers<void>();
+    await page.route('**/api/v1/users/me/otp', async (route) => {
+      await read.promise;
+      await route.continue();
+    });
     await page.getByLabel('Code of the app').fill(codeOf(secret, clock.now()));
     await page.keyboard.press('Enter');
     await said(dashboard, 'The second factor is on.');
     const codes = await page.locator('.codes code').allTextContents();
     expect(new Set(codes).size).toBe(10);
     expect(await page.locator('body').textContent()).not.toContain(secret);
+    read.resolve();
     await page.getByRole('button', { name: 'I have kept them' }).click();
     await page.getByText('10 recovery codes left.').waitFor();
     expect(await page.locator('body').textContent()).not.toContain(codes[0]);

@@ -25,7 +25,8 @@ export function SecondFactor() {
     <section class="stack" aria-labelledby="factor">
       <h2 id="factor">{words.factor}</h2>
       <ProblemNotice problem={problem} again={reload} />
-      {value && !value.enrolled && (
+      {/* What it was set up with goes when the codes come, not when it is read that it is on. */}
+      {value && !value.enrolled && !codes.value && (
         <>
           <p>
             {words.factorOff} {value.required && <strong>{words.factorRequired}</strong>}

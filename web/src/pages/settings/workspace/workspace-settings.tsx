@@ -28,15 +28,16 @@ export function WorkspaceSettings() {
   });
   const { value, problem, reload } = loaded.value;
   if (!value) return <NotYet loaded={loaded.value} />;
-  // What is being typed is not taken away by a change elsewhere, only by one of these settings.
-  const key = JSON.stringify(value);
+  // What is being typed is taken away by a change of what it stands for alone.
+  const { compliance, reviews, timeZone, ...approval } = value.settings;
+  const keyOf = (...parts: readonly unknown[]) => JSON.stringify(parts);
   return (
     <>
       <ProblemNotice problem={problem} again={reload} />
       {!may('members:write') && <p class="notice">{words.mayNot}</p>}
-      <General key={`general ${key}`} workspace={value} />
-      <Approval key={`approval ${key}`} settings={value.settings} id={value.id} />
-      <ComplianceSettings key={`compliance ${key}`} settings={value.settings} id={value.id} />
+      <General key={keyOf('general', value.displayName, value.maxNodeCount, timeZone)} workspace={value} />
+      <Approval key={keyOf('approval', approval)} settings={value.settings} id={value.id} />
+      <ComplianceSettings key={keyOf('compliance', compliance, reviews)} settings={value.settings} id={value.id} />
       {may('workspaces:write') && <Delete workspace={value} />}
     </>
   );

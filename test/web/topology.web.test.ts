@@ -123,8 +123,19 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     const kept = String(await page.evaluate('JSON.stringify(localStorage)'));
     for (const name of ['web', 'laptop', 'role', 'img']) expect(kept).not.toContain(name);
 
-    await page.getByRole('button', { name: 'Back to now' }).click();
+    // What is read meanwhile is placed anew, not by what is shown.
+    await dashboard.go('prod/topology?by=role&expand=label+web');
+    await page.getByRole('button', { name: 'web-6', exact: true }).waitFor();
+    const read = Promise.withResolvers<void>();
+    await page.route('**/api/v1/connectivity/summary**', async (route) => {
+      await read.promise;
+      await route.continue();
+    });
+    await dashboard.go('prod/topology?by=role');
+    await page.locator('canvas[aria-busy=true]').waitFor();
     await page.getByRole('button', { name: 'Place anew' }).click();
+    await expect.poll(async () => Object.keys(await placesOf(page)).length).toBe(13);
+    read.resolve();
     await expect.poll(() => placesOf(page)).toEqual(places);
     expect(dashboard.complaints).toEqual([]);
   });

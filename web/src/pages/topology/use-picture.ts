@@ -23,10 +23,16 @@ export function usePicture(view: Signal<View | undefined>) {
   const picture = useSignal<Picture | undefined>(undefined);
   const again = useSignal(0);
   const known = useRef(readPlaces(workspaceId.peek() ?? ''));
+  /** Placed anew, while the answer that is to be placed so was still on its way. */
+  const outdated = useRef<unknown>(undefined);
   useSignalEffect(() => {
     again.value;
     const shown = graph.value;
     if (!shown) return undefined;
+    if (outdated.current !== undefined && outdated.current !== summary.peek().value) {
+      known.current.clear();
+      outdated.current = undefined;
+    }
     const abort = new AbortController();
     const start = known.current.get(digestOf(route.peek().query.get('expand') ?? ''));
     layOut(shown, known.current, start, abort.signal)
@@ -64,6 +70,8 @@ export function usePicture(view: Signal<View | undefined>) {
     placeAnew(): void {
       forgetPlaces(workspaceId.peek() ?? '');
       known.current.clear();
+      const { isLoading, value } = summary.peek();
+      outdated.current = isLoading ? value : undefined;
       view.value = undefined;
       again.value += 1;
     },

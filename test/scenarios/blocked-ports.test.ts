@@ -1,27 +1,17 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { connect } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
 import { startHarness } from '../kits/http/harness.ts';
 import { ALL_ON, join, startWiredPlane } from '../kits/http/wired-plane.ts';
+import { freePort } from '../kits/servers/free-port.ts';
 import { verifies } from '../verifies.ts';
 
 /** The lines of a log that speak of an address nodes are given. */
 const deadAddresses = (log: readonly string[]) =>
   log.map((line) => JSON.parse(line)).filter(({ msg }) => msg.startsWith('nothing answers there'));
 
-/** A port that nobody listens on. */
-async function deadPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 test('an address given to nodes at which nothing answers is logged with what it costs, and the plane runs on', async () => {
   verifies('ports-bus', 'ports-relay', 'ports-stun');
-  const port = await deadPort();
+  const port = await freePort();
   await using harness = await startHarness({
     env: {
       ...ALL_ON,
@@ -88,7 +78,7 @@ test('an API port that another process has is named, and nothing is left listeni
   verifies('env-listen');
   await using first = await startWiredPlane();
   const { port } = new URL(first.harness.url);
-  const bus = await deadPort();
+  const bus = await freePort();
   const clash = startHarness({ env: { MESH_LISTEN: `127.0.0.1:${port}`, MESH_BUS_LISTEN: `127.0.0.1:${bus}` } });
   await expect(clash).rejects.toThrow(
     `MESH_LISTEN: cannot listen on 127.0.0.1:${port} (EADDRINUSE: another process listens there). Set MESH_LISTEN to another address.`,

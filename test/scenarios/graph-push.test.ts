@@ -21,7 +21,8 @@ test('the end of a sub-agent reaches its subscribed neighbours as a delta, not b
   const agent = await api('POST', '/api/v1/agents', { ...admin, body: { name: 'root', reach } });
   const delegated = await api('POST', `/api/v1/agents/${agent.body.id}/delegate`, {
     token: agent.body.token,
-    body: { subAgentName: 'brief', ttl: '3s', policyPreset: 'sandboxed', egress: reach },
+    // It is to join and to be seen before that, on a machine that is busy too.
+    body: { subAgentName: 'brief', ttl: '10s', policyPreset: 'sandboxed', egress: reach },
   });
   const enrolled = await enrol(harness, delegated.body.enrollmentToken, 'brief', { platform: 'agent' });
   await a.until(() => a.graph?.peers.some(({ id }) => id === enrolled.id) === true);

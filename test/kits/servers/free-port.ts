@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
  */
 const [FIRST, END] = [20_000, 32_768];
 
-/** For who takes no port 0, or is to come back where it was: found by chance, and seen to be free. */
+/** For who takes no port 0, is to come back where it was, or shall find nobody: found by chance, and seen to be free. */
 export async function freePorts(count: number): Promise<number[]> {
   const found = new Set<number>();
   while (found.size < count) {

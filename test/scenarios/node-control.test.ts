@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { KEY_SHARED } from '../../client/control/standing.ts';
 import { provenKey } from '../../client/enrol/key-proof.ts';
 import type { FullGraph } from '../../core/model/graph.ts';

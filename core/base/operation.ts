@@ -110,6 +110,11 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
    */
   readonly confidential?: { readonly answer?: true; readonly input?: readonly string[] };
   /**
+   * Input field that names who or what ends with the call: while one waits for a person, another one that ends the same is
+   * refused, for it would find nothing any more.
+   */
+  readonly ends?: string;
+  /**
    * Kind of the one record that the input field `id` names, for operations on one. Where it writes, the record may be
    * expected at a revision, by the field `revision` (`addressedFields`) and by `If-Match`; a read answers its `ETag`.
    */

@@ -14,7 +14,7 @@ import {
 } from '../base/operation.ts';
 import { ordered } from '../base/ordered.ts';
 import type { Basis } from '../base/ports.ts';
-import type { Kind } from '../base/record.ts';
+import { foldName, type Kind } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import type { EffectView } from '../effect/effect-view.ts';
 import { counted, fenced, plain } from '../effect/markdown.ts';
@@ -30,7 +30,7 @@ import { showWrites } from './show-writes.ts';
 import { type HeldCall, WORKFLOW_TTL_MS, workflowDraft } from './workflow-record.ts';
 import { workflowsOf } from './workflows.ts';
 
-type Held = Pick<AnyOperation<Services>, 'name' | 'title' | 'confidential' | 'addresses' | 'run'>;
+type Held = Pick<AnyOperation<Services>, 'name' | 'title' | 'confidential' | 'ends' | 'addresses' | 'run'>;
 
 /**
  * Puts a call that a person has to see first into the approval workflow. The same call again answers the same workflow;
@@ -52,6 +52,10 @@ export async function holdCall(
     return { answer: await runApproved(context, [...known.values()], (held) => runExpecting(operation, input, held)) };
   }
   const asked: WaitingIn[] = [];
+  // Of all before one is made: what is asked in a part of them alone nobody could decide.
+  for (const workspace of need.workspaces) {
+    await requireFirst(operation, input, context, digest, await workflowsOf(services, workspace));
+  }
   for (const workspace of need.workspaces) {
     const one = known.get(workspace);
     if (one?.status.state === 'approved') continue;
@@ -122,8 +126,36 @@ function askOnce(
   return serialised(store, asking.workspace, async () => {
     const { items, revision } = await store.list(asking.workspace, 'Workflow');
     const same = openCall(items, asking.digest, clock.now());
-    return same?.name ?? ask(operation, input, context, asking, { groups: ['Workflow'], revision });
+    if (same) return same.name;
+    await requireFirst(operation, input, context, asking.digest, items);
+    return ask(operation, input, context, asking, { groups: ['Workflow'], revision });
   });
+}
+
+/** @throws MeshError `conflict` where another call waits that ends the same */
+async function requireFirst(
+  { name, title, ends }: Held,
+  input: HeldCall['asked'],
+  { services, workspace }: CallContext<Services>,
+  digest: string,
+  all: readonly WorkflowRecord[],
+): Promise<void> {
+  if (ends === undefined) return;
+  const of = foldName(String(input[ends]));
+  const other = all.find((workflow) => {
+    const { call, expiresAt } = workflow.spec;
+    const isSame = call?.operation === name && foldName(String(call.asked[ends])) === of;
+    return isSame && call.digest !== digest && expiresAt > services.clock.now() && isUndecided(workflow);
+  });
+  if (!other) return;
+  const { [ends]: _, ...rest } = other.spec.call?.asked ?? {};
+  const how = Object.entries(rest).map(([field, value]) => ` with ${field} ${String(value)}`);
+  const where = other.workspace === workspace ? '' : ` in the workspace ${await slugOf(services, other.workspace)}`;
+  throw new MeshError(
+    'conflict',
+    `${title}: that is asked already of ${of}${how.join(',')}, by ${other.spec.requestedBy}, and waits as ${other.name}${where}. Have that approved; to ask for it otherwise, have it rejected first.`,
+    { workflow_id: other.name },
+  );
 }
 
 async function ask(

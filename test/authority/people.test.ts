@@ -174,6 +174,17 @@ describe('where a workspace asks for approval, a second person decides', () => {
     });
   });
 
+  it('that somebody is removed, which is asked once, whoever takes their agents over', async () => {
+    await using scene = await buildScene({ requireApproval: true });
+    const linus = await scene.kit.person('linus', 'admin', scene.workspace);
+    const { workflow_id: id } = await scene.call(scene.ada, 'remove_member', { username: 'grace' });
+    await expect(scene.call(linus, 'remove_member', { username: 'grace', successor: 'linus' })).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining(`waits as ${id}. Have`),
+    });
+    expect(await approve(scene, linus, id)).toMatchObject({ status: 'executed' });
+  });
+
   it('that they themselves leave, which is then done', async () => {
     await using scene = await buildScene({ requireApproval: true });
     await scene.kit.person('linus', 'admin', scene.workspace);

@@ -40,6 +40,15 @@ async function asked(name: string, raw: Record<string, unknown>) {
     message,
     summary,
     ids: [one, two] as const,
+    ask: (operation: string, more: Record<string, unknown>) => scene.call(admin, operation, more),
+    all: async () => {
+      const lists = await Promise.all([workspace, second].map((place) => kit.services.store.list(place, 'Workflow')));
+      return lists.flatMap(({ items }) => items.map(({ name: id }) => id));
+    },
+    rejections: [
+      () => scene.call(ada, 'reject_workflow', { id: one }),
+      () => there(linus, 'reject_workflow', { id: two }),
+    ] as const,
     read: () => scene.call(ada, 'get_workflow', { id: one }),
     approvals: [
       () => scene.call(ada, 'approve_workflow', { id: one }),
@@ -78,6 +87,24 @@ it.each([
   await using scene = await asked(name, { username: 'grace', ...more });
   expect(scene.message).toContain(`(${said})`);
   expect(scene.summary).toContain(`: ${said}`);
+});
+
+it('an account whose deletion waits is not asked for again with another successor, until that is rejected', async () => {
+  await using scene = await asked('delete_user', { username: 'grace' });
+  const waiting = await scene.all();
+  const again = { username: 'Grace', successor: 'ada' };
+  await expect(scene.ask('delete_user', again)).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringMatching(
+      /^Delete an account: that is asked already of grace, by user:admin, and waits as wf_\w+ in the workspace prod\. Have/,
+    ),
+  });
+  expect(await scene.all()).toEqual(waiting);
+  // The same again is the same call.
+  expect(await scene.ask('delete_user', { username: 'grace' })).toEqual(scene.answer);
+  for (const reject of scene.rejections) await reject();
+  const { message } = await scene.ask('delete_user', again);
+  expect(message).toContain('gives its agents to ada');
 });
 
 it('who asks is told each workflow with its workspace', async () => {

@@ -79,6 +79,35 @@ test('mesh tells of each workflow of a held call its workspace, and who approved
   await once(server, 'close');
 });
 
+test('who is signed in and names no workspace is refused nothing: their only one is found first', async () => {
+  await using harness = await startHarness();
+  const { token } = await harness.workspace();
+  const asked: string[] = [];
+  const server = createServer(async ({ url = '', headers, method = 'GET' }, response) => {
+    const { authorization = '', 'x-workspace-id': workspace } = headers;
+    const answer = await fetch(new URL(url, harness.url), {
+      method,
+      headers: { authorization, ...(typeof workspace === 'string' && { 'x-workspace-id': workspace }) },
+    });
+    asked.push(`${answer.status} ${url.split('?')[0]}`);
+    response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const env = { MESH_SERVER: `http://127.0.0.1:${port}`, MESH_TOKEN: token };
+  const askedBy = async (...args: string[]) => {
+    asked.length = 0;
+    expect(await mesh(args, { home, env })).toMatchObject({ code: 0 });
+    return [...asked];
+  };
+  expect(await askedBy('admin', 'list-peers')).toEqual(['200 /api/v1/workspaces', '200 /api/v1/peers']);
+  expect(await askedBy('audit', 'verify')).not.toContainEqual(expect.stringMatching(/^4/));
+  // What is in no workspace, or in the path, is asked at once.
+  expect(await askedBy('admin', 'list-users')).toEqual(['200 /api/v1/users']);
+  server.close();
+  await once(server, 'close');
+});
+
 test('a command whose change could not be carried out ends with 1, and leaves what comes after it', async () => {
   const failed = {
     status: 'failed',

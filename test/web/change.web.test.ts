@@ -84,6 +84,21 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('a sentence that is being written stays while another time is looked at', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/change?intent=open');
+    await dashboard.signIn('admin', PASSWORD);
+    const sentence = page.getByLabel('What should be so?');
+    await expect.poll(() => sentence.inputValue()).toBe('open');
+    await sentence.fill('open the database');
+    await dashboard.go(`prod/change?intent=open&at=${new Date().toISOString()}`);
+    await page.getByRole('button', { name: 'Back to now' }).click();
+    await page.getByRole('button', { name: 'Back to now' }).waitFor({ state: 'detached' });
+    expect(await sentence.inputValue()).toBe('open the database');
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('what is not understood is asked back with sentences that can be planned as they are', async () => {
     await using dashboard = await openDashboard(browser, harness);
     const { page } = dashboard;

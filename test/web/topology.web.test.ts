@@ -52,6 +52,21 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('the focus is in what is picked as soon as it is there, before a frame is drawn', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/topology?by=role');
+    await dashboard.signIn('admin', OWN_PASSWORD);
+    await page.getByText('24 connections drawn.').waitFor();
+    const part = "document.querySelector('.beside-picture')";
+    const focused = await page.evaluate(`new Promise((done) => {
+      new MutationObserver(() => done(document.activeElement === ${part})).observe(${part}, { childList: true });
+      ${part}.querySelector('.node-list button').click();
+    })`);
+    expect(focused).toBe(true);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('what is pointed at in the picture is picked, and dragging moves what is seen', async () => {
     await using dashboard = await openDashboard(browser, harness);
     const { page } = dashboard;

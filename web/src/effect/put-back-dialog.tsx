@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { answer, api } from '../api/client.ts';
 import { changed } from '../api/load.ts';
 import { Problem } from '../api/problem.ts';
@@ -25,7 +25,7 @@ export function PutBackDialog({ target, close }: { target: PutBackTarget; close:
   const plan = useSignal<Plan | undefined>(undefined);
   const planning = useAct();
   const applying = useAct();
-  useEffect(() => {
+  useLayoutEffect(() => {
     if ('plan' in target) return;
     void planning.act(async () => {
       const made = await answer(api.POST('/api/v1/ai/intent/revert', { body: { ...target, dry_run: false } }));

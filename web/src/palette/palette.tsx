@@ -1,5 +1,5 @@
 import { signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { goTo } from '../route/route.ts';
 import { texts } from '../texts/texts.ts';
 import { actionsWith, buildLookup, type Entry, pagesLike } from './entries.ts';
@@ -12,7 +12,7 @@ const PAUSE_MS = 120;
 
 /** The button of the top bar, and Ctrl K (⌘ K) everywhere: goes to a page, a record or a question by its name. */
 export function PaletteButton() {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
       event.preventDefault();

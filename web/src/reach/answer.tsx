@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { answer, api } from '../api/client.ts';
 import { useLoaded } from '../api/load.ts';
 import { Problem } from '../api/problem.ts';
@@ -30,7 +30,7 @@ export function Answer({ asked, actions, takesFocus = false }: AnswerProps) {
   const loaded = useLoaded((signal) => ask(asked, signal));
   const isAsking = useSignal(false);
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (takesFocus) heading.current?.focus();
   }, []);
   const { value, problem, reload, isLoading } = loaded.value;

@@ -1,4 +1,5 @@
-import { useSignal, useSignalEffect } from '@preact/signals';
+import { useSignal } from '@preact/signals';
+import { useLayoutEffect } from 'preact/hooks';
 import { route, setQuery } from '../route/route.ts';
 import { reachability as words } from '../texts/reachability.ts';
 import { type Group, nameOf, type Summary } from './groups.ts';
@@ -7,10 +8,11 @@ import { type Group, nameOf, type Summary } from './groups.ts';
 export function GroupingFields({ summary }: { summary: Summary }) {
   const { by, keys, groups } = summary;
   const { query } = route.value;
-  const label = useSignal(query.get('label') ?? '');
-  useSignalEffect(() => {
-    label.value = route.value.query.get('label') ?? '';
-  });
+  const narrowed = query.get('label') ?? '';
+  const label = useSignal(narrowed);
+  useLayoutEffect(() => {
+    label.value = narrowed;
+  }, [narrowed]);
   const narrow = (event: Event) => {
     event.preventDefault();
     setQuery({ label: label.value.trim() });

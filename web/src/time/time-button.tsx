@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { route } from '../route/route.ts';
 import { texts } from '../texts/texts.ts';
 import { Popover } from '../ui/popover.tsx';
@@ -21,7 +21,7 @@ export function TimeButton() {
 /** Its script is read when it is first opened. */
 function Panel({ close }: { close: () => void }) {
   const Found = useSignal<ComponentType<{ close: () => void }> | undefined>(undefined);
-  useEffect(() => {
+  useLayoutEffect(() => {
     void import('./time-panel.tsx').then(({ TimePanel }) => {
       Found.value = TimePanel;
     });

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { answer, api } from '../api/client.ts';
 import { useLoaded } from '../api/load.ts';
 import { route, setQuery } from '../route/route.ts';
@@ -14,7 +14,7 @@ export function TimePanel({ close }: { close: () => void }) {
   const at = route.value.query.get('at');
   const typed = useSignal(localText(at ?? new Date().toISOString()));
   const first = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     first.current?.focus();
   }, []);
   const last = useLoaded(() =>

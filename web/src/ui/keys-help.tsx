@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { Fragment } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { keys as words } from '../texts/keys.ts';
 import { texts } from '../texts/texts.ts';
 import { Dialog } from './dialog.tsx';
@@ -26,7 +26,7 @@ export function KeysButton() {
 
 /** `?` on any page says which keys there are. */
 export function KeysHelp() {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === '?' && !isTyping(event)) open();
     };

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import './page-tabs.css';
 
 export interface PageTab {
@@ -10,7 +10,7 @@ export interface PageTab {
 /** Parts of a page, each with an address of its own. */
 export function PageTabs({ label, tabs, current }: { label: string; tabs: readonly PageTab[]; current: string }) {
   const nav = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [current]);
   return (

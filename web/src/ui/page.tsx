@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../texts/texts.ts';
 
 /** A page: its title gets the focus when it is opened, so that it is read aloud and keys begin there. */
@@ -13,10 +13,10 @@ export function Page({
   children: ComponentChildren;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     heading.current?.focus({ preventScroll: true });
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} · ${texts.common.product}`;
   }, [title]);
   return (

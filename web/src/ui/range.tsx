@@ -1,5 +1,5 @@
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { route, setQuery } from '../route/route.ts';
 import { time } from '../texts/time.ts';
 import { ago, DAY_MS, HOUR_MS, instantOf, instantOfLocal, localText, zone } from '../time/moment.ts';
@@ -26,7 +26,7 @@ export function useRange(usual: QuickRange): ReadonlySignal<Range | undefined> {
     const [from, to] = [instantOf(query.get('from')), instantOf(query.get('to'))];
     return from !== undefined && to !== undefined && from <= to ? `${from} ${to}` : '';
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Another page may be open already, whose address is its own.
     if (text.value === '' && route.peek().page === own) setRange(usual);
   }, [text.value]);

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { route, setQuery } from '../route/route.ts';
 import { texts } from '../texts/texts.ts';
 
@@ -45,7 +45,7 @@ export function Table<R>({ label, columns, rows, keyOf, open, selected, empty, i
     keyed.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0));
     return keyed.map(([, row]) => row);
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = viewport.current;
     if (!element) return undefined;
     const look = () => {

@@ -1,5 +1,5 @@
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { asProblem } from '../api/load.ts';
 import type { YamlView } from './code-mirror.ts';
 import './yaml-editor.css';
@@ -14,7 +14,7 @@ interface YamlEditorProps {
 export function YamlEditor({ label, value, isReadOnly = false }: YamlEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useSignal<YamlView | undefined>(undefined);
-  useEffect(() => {
+  useLayoutEffect(() => {
     let isGone = false;
     import('./code-mirror.ts')
       .then(({ mountYaml }) => {

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { route, setQuery } from '../../route/route.ts';
 import { ask } from '../../texts/ask.ts';
 import { texts } from '../../texts/texts.ts';
@@ -21,7 +21,7 @@ export default function Ask() {
   const field = useRef<HTMLTextAreaElement>(null);
   const linked = route.value.query.get('q') ?? '';
   // Another link to this page fills in another question.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (linked !== '') question.value = linked;
   }, [linked]);
   const submit = (event: Event) => {

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { answer, api } from '../../api/client.ts';
 import { workspace } from '../../api/workspace.ts';
 import { audit as words } from '../../texts/audit.ts';
@@ -19,7 +19,7 @@ export function Export() {
   const count = useSignal(0);
   const abort = useRef<AbortController | undefined>(undefined);
   const { isActing, problem, act } = useAct();
-  useEffect(() => () => abort.current?.abort(), []);
+  useLayoutEffect(() => () => abort.current?.abort(), []);
   const run = () =>
     act(async () => {
       abort.current = new AbortController();

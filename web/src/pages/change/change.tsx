@@ -1,5 +1,5 @@
-import { useSignal, useSignalEffect } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { TypedChange } from '../../api/types.ts';
 import { handedChanges } from '../../effect/handed-changes.ts';
 import { route, setQuery } from '../../route/route.ts';
@@ -22,10 +22,10 @@ export default function Change() {
   const planning = usePlanning();
   const { isPlanning, problem, planned, stages } = planning;
   const field = useRef<HTMLTextAreaElement>(null);
-  useSignalEffect(() => {
-    const linked = route.value.query.get('intent');
+  const linked = route.value.query.get('intent');
+  useLayoutEffect(() => {
     if (linked !== null) intent.value = linked.slice(0, MAX_INTENT);
-  });
+  }, [linked]);
   const isPast = route.value.query.has('at');
 
   const plan = (sentence: string, changes?: readonly TypedChange[]) => {
@@ -41,7 +41,7 @@ export default function Change() {
       ...(changes && { changes: [...changes] }),
     });
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const handed = handedChanges.peek();
     handedChanges.value = undefined;
     if (!handed || isPast) return;

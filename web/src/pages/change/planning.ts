@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { asProblem } from '../../api/load.ts';
 import { type Problem, problemOf, unreachable } from '../../api/problem.ts';
 import { serverEvents } from '../../api/server-events.ts';
@@ -52,7 +52,7 @@ export function usePlanning() {
     planned.value = undefined;
   }
 
-  useEffect(() => () => abort.current?.abort(), []);
+  useLayoutEffect(() => () => abort.current?.abort(), []);
   return { stages, isPlanning, problem, planned, ask, stop, clear };
 }
 

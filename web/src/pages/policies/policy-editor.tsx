@@ -1,5 +1,5 @@
 import { useComputed, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { api } from '../../api/client.ts';
 import type { Policy } from '../../api/types.ts';
 import { goAfter, write } from '../../api/write.ts';
@@ -30,7 +30,7 @@ export function PolicyEditor({ stored, initial }: { stored: Policy | undefined; 
     text.value = initial;
   };
   // What others saved is shown, unless something is typed here.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isOutdated && !isChanged) discard();
   }, [isOutdated, isChanged]);
   const { result } = preview.value;

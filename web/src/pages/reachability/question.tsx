@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useId } from 'preact/hooks';
+import { useId, useLayoutEffect } from 'preact/hooks';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { type Asked, queryOf } from '../../reach/asked.ts';
@@ -14,7 +14,7 @@ const SUGGESTED = 20;
 export function Question({ asked }: { asked: Asked }) {
   const [src, dst] = [useSignal(asked.src), useSignal(asked.dst)];
   const [protocol, port] = [useSignal(asked.protocol), useSignal(asked.port)];
-  useEffect(() => {
+  useLayoutEffect(() => {
     [src.value, dst.value, protocol.value, port.value] = [asked.src, asked.dst, asked.protocol, asked.port];
   }, [asked.src, asked.dst, asked.protocol, asked.port]);
   const submit = (event: Event) => {

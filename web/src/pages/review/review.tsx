@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Peer, Workflow } from '../../api/types.ts';
@@ -140,7 +140,7 @@ function Decided({ chosen }: { chosen: string | undefined }) {
 function useQueueKeys(links: readonly string[]): void {
   const latest = useSignal(links);
   latest.value = links;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (isTyping(event) || !['j', 'k'].includes(event.key)) return;
       const index = latest.value.indexOf(location.hash);

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { answer, api } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Drawing, EffectKinds } from '../../api/types.ts';
@@ -12,7 +12,7 @@ export function useKinds(id: string, drawing: Drawing, side: 'opens' | 'closes')
   const further = useSignal<readonly EffectKinds[]>([]);
   const { isActing, problem, act } = useAct();
   const { digest } = drawing;
-  useEffect(() => {
+  useLayoutEffect(() => {
     further.value = [];
   }, [digest]);
   const told = [drawing[side], ...further.value];

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { answer, api } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Redrawn, WorkflowDetail } from '../../api/types.ts';
@@ -30,7 +30,7 @@ export function Verdict({ workflow, redrawn, isOutdated, reload }: VerdictProps)
   const [note, code] = [useSignal(''), useSignal('')];
   const isAskedForNote = useSignal(false);
   const { isActing, problem, act } = useAct();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (isTyping(event)) return;
       const target = FOCUS[event.key];

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Problem } from '../../api/problem.ts';
 import { keepsSession, lastUser } from '../../api/session.ts';
 import { signIn } from '../../api/sign-in.ts';
@@ -13,10 +13,10 @@ export function SignIn() {
   const asksForCode = useSignal(false);
   const code = useRef<HTMLInputElement>(null);
   const { isActing, problem, act } = useAct();
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${texts.signIn.title} · ${texts.common.product}`;
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (asksForCode.value) code.current?.focus();
   }, [asksForCode.value]);
   const submit = (event: SubmitEvent) => {

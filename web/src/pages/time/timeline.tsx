@@ -1,5 +1,5 @@
 import { useComputed, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import type { components } from '../../api/schema.d.ts';
 import { pagesOfPast } from '../../route/past.ts';
 import { linkTo, route, setQuery } from '../../route/route.ts';
@@ -23,7 +23,7 @@ export function Timeline({ answer, changes }: { answer: Answer; changes: readonl
   const count = instants.length;
   const position = positionOf(instants, at.value);
   const go = (next: number) => setQuery({ at: instants[Math.max(0, next)] });
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isPlaying.value) return undefined;
     if (position >= count) {
       isPlaying.value = false;

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, type Signal, useSignal, useSignalEffect } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { topology as labels } from '../../texts/topology.ts';
 import { coloursAt, onThemeChange } from './colours.ts';
 import { draw } from './draw.ts';
@@ -28,7 +28,7 @@ export function Canvas({ picture, marked, view, pick, move, isBusy, label }: Pro
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSignal({ width: 0, height: 0 });
   const theme = useSignal(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = canvas.current;
     if (!element) return undefined;
     const watch = new ResizeObserver(() => {
@@ -99,7 +99,7 @@ function useFrames(canvas: { current: HTMLCanvasElement | null }, { picture, mar
       performance.mark('topology-drawn');
     });
   });
-  useEffect(() => () => cancelAnimationFrame(frame.current), []);
+  useLayoutEffect(() => () => cancelAnimationFrame(frame.current), []);
 }
 
 type Gestured = Pick<Props, 'picture' | 'view' | 'pick' | 'move'>;
@@ -107,7 +107,7 @@ type Gestured = Pick<Props, 'picture' | 'view' | 'pick' | 'move'>;
 function useGestures(canvas: { current: HTMLCanvasElement | null }, props: Gestured): void {
   const latest = useRef(props);
   latest.current = props;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = canvas.current;
     if (!element) return undefined;
     const pointers = new Map<number, Place>();

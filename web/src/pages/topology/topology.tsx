@@ -1,5 +1,5 @@
 import { useComputed, useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { GroupingFields } from '../../reach/grouping-fields.tsx';
 import { countText } from '../../reach/ports.ts';
 import { linkTo, route } from '../../route/route.ts';
@@ -90,7 +90,7 @@ function Beside({ graph }: { graph: Graph }) {
   const picked = edge?.key ?? node?.key ?? '';
   const part = useRef<HTMLDivElement>(null);
   const before = useRef(picked);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (before.current !== picked) part.current?.focus({ preventScroll: true });
     before.current = picked;
   }, [picked]);

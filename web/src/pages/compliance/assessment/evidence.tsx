@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { answer, api } from '../../../api/client.ts';
 import { useLoaded } from '../../../api/load.ts';
 import { may } from '../../../api/workspace.ts';
@@ -20,7 +20,7 @@ export function Evidence({ id }: { id: string }) {
   const name = useSignal('mesh-compliance-evidence.zip');
   const abort = useRef<AbortController | undefined>(undefined);
   const { isActing, problem, act } = useAct();
-  useEffect(() => () => abort.current?.abort(), []);
+  useLayoutEffect(() => () => abort.current?.abort(), []);
   const fetchArchive = () =>
     act(async () => {
       abort.current = new AbortController();

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { answer, api } from '../../../api/client.ts';
 import { goTo, linkTo, route } from '../../../route/route.ts';
 import { compliance as words } from '../../../texts/compliance.ts';
@@ -20,7 +20,7 @@ export function AssessForm({ framework, isOpen }: { framework: Framework; isOpen
   const to = useSignal('');
   const abort = useRef<AbortController | undefined>(undefined);
   const { isActing, problem, act } = useAct();
-  useEffect(() => () => abort.current?.abort(), []);
+  useLayoutEffect(() => () => abort.current?.abort(), []);
   const submit = (event: Event) => {
     event.preventDefault();
     return act(async () => {

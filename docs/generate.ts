@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { environment, file } from '../bin/compose/config.ts';
+import { COMMAND_VARIABLES } from '../core/base/command-variables.ts';
 import { problems } from '../core/base/errors.ts';
 import { readScopeOf } from '../core/call/access.ts';
 import { operations } from '../tools/index.ts';
@@ -9,6 +10,7 @@ import { compliancePage } from './compliance-page.ts';
 import { decisionIndex } from './decision-index.ts';
 import { answers, limits } from './limits.ts';
 import { mcpGuide } from './mcp-guide.ts';
+import { MESHD } from './meshd-options.ts';
 import { webhooksPage } from './webhooks-page.ts';
 
 /** The pages that are made from the source, by file name. `npm run docs` writes them; a test fails while one is stale. */
@@ -24,6 +26,12 @@ export const pages: Readonly<Record<string, () => string | Promise<string>>> = {
 };
 
 const NOTE = '<!-- Made by `npm run docs`. Edit the source it names, not this page. -->';
+
+function startOptions(): string {
+  return MESHD.options
+    .map(({ flags, description }) => `| \`${flags}\` | ${description.replaceAll('<', '&lt;')} |`)
+    .join('\n');
+}
 
 function configuration(): string {
   const rows = Object.entries(environment.shape).map(([name, schema]) => {
@@ -45,6 +53,20 @@ Environment variables of \`meshd\` (\`bin/compose/config.ts\`). All problems are
 | Variable | Meaning | Accepted | Default |
 |---|---|---|---|
 ${rows.join('\n')}
+
+Of \`mesh\`, and of \`meshd\` where it is said (\`core/base/command-variables.ts\`):
+
+| Variable | Meaning |
+|---|---|
+${Object.entries(COMMAND_VARIABLES)
+  .map(([name, meaning]) => `| \`${name}\` | ${meaning} |`)
+  .join('\n')}
+
+Options of \`meshd\` when it starts; its other commands are in \`meshd --help\`:
+
+| Option | Meaning |
+|---|---|
+${startOptions()}
 
 \`<config-dir>/config.yaml\` (the directory is \`~/.meshd\` unless \`--config-dir\` says otherwise):
 

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
+import { COMMAND_VARIABLES } from '../../core/base/command-variables.ts';
 import { parseDuration } from '../../core/base/duration.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { unreadable } from '../../core/base/unreadable.ts';
@@ -352,7 +353,7 @@ export function loadConfig(variables: Given, configDir: string, others: readonly
   const settings = readConfigFile(name, problems);
   if (problems.length > 0 || !env.success || !settings) throw new ConfigError(problems);
   const unknownVariables = Object.keys(given).filter(
-    (name) => !(name in environment.shape) && !CLIENT_VARIABLES.has(name),
+    (name) => !(name in environment.shape) && !(name in COMMAND_VARIABLES),
   );
   const notices = holdsSecret(settings) ? closeToOthers(name) : [];
   // A bus elsewhere takes the place of the embedded one.
@@ -363,9 +364,6 @@ export function loadConfig(variables: Given, configDir: string, others: readonly
 function holdsSecret({ app }: ConfigFile): boolean {
   return app.initAdmins.length > 0 || typeof app.metrics === 'object';
 }
-
-/** Read by the `mesh` command, not by the control plane. */
-const CLIENT_VARIABLES = new Set(['MESH_TOKEN', 'MESH_SERVER', 'MESH_WORKSPACE', 'MESH_CONFIG_DIR']);
 
 function readConfigFile(name: string, problems: string[]): ConfigFile | undefined {
   let text = '';

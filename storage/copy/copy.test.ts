@@ -90,9 +90,13 @@ test('what was moved is not moved again, and not elsewhere', async () => {
   await expect(copy({ from, to: `${to}2` })).rejects.toThrow(
     /was moved to sqlite:.*What is copied is the store that MESH_STORE_URL names, or mesh\.db/,
   );
-  await expect(copy({ from, to })).rejects.toThrow('so nothing was copied. What is copied is the store that MESH_STORE_URL names');
+  await expect(copy({ from, to })).rejects.toThrow(
+    'so nothing was copied. What is copied is the store that MESH_STORE_URL names',
+  );
   rmSync(to);
-  await expect(copy({ from, to })).rejects.toThrow('so nothing was copied. What is copied is the store that MESH_STORE_URL names');
+  await expect(copy({ from, to })).rejects.toThrow(
+    'so nothing was copied. What is copied is the store that MESH_STORE_URL names',
+  );
 });
 
 test('a store that has something is no target, and is left as it was', async () => {

@@ -80,6 +80,9 @@ app:
                          # approval addresses name the first
   trustProxy: false      # whose X-Forwarded-For and X-Forwarded-Proto count: true, a number of proxies, or their addresses
   backups: { every: 24h, keep: 7 }    # of the database, beside it: how often and how many; or off
+  relays: []             # relays beside the one of the environment: { name, url, region, capacity }, see relays.md
+  stun: []               # STUN servers given to nodes beside MESH_STUN_URL, <host>:<port>
+  webhooks: { allow: [] }    # hosts, addresses and CIDRs that are not on the internet and webhooks may be sent to, see webhooks.md
   metrics: open          # who may read /metrics: open, local (this machine), off, or { token: <bearer token> }
   signIn:                # how people sign in, see accounts-and-tokens.md#rules-for-signing-in; read at start
     secondFactor: optional    # administrators: who administers the installation or a workspace must have one

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { file } from '../bin/compose/config.ts';
 import { addCommands } from '../cli/commands.ts';
 import { VERBS } from '../cli/own-command.ts';
 import { MESHD } from '../docs/meshd-options.ts';
@@ -45,6 +47,13 @@ test('each variable that a process reads itself is on the page of the configurat
   );
   expect(read.length).toBeGreaterThan(5);
   expect([...new Set(read)].filter((name) => !onPage.has(name))).toEqual([]);
+});
+
+test('each key of config.yaml is shown on the page of the configuration', () => {
+  const { properties: { app } = {} } = z.toJSONSchema(file, { io: 'input', unrepresentable: 'any' });
+  const keys = Object.keys((app as { readonly properties: object }).properties);
+  expect(keys).toContain('initAdmins');
+  expect(keys.filter((key) => !new RegExp(`^  ${key}:`, 'm').test(PAGE))).toEqual([]);
 });
 
 test('each option with which meshd starts is on the page of the configuration, and the page names no other', () => {

@@ -14,7 +14,7 @@ import {
 } from '../base/operation.ts';
 import { ordered } from '../base/ordered.ts';
 import type { Basis } from '../base/ports.ts';
-import { foldName, type Kind } from '../base/record.ts';
+import type { Kind } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import type { EffectView } from '../effect/effect-view.ts';
 import { counted, fenced, plain } from '../effect/markdown.ts';
@@ -23,6 +23,7 @@ import { slugOf } from '../model/workspaces.ts';
 import { runExpecting } from '../state/expecting.ts';
 import { toYaml } from '../views/render-yaml.ts';
 import { needsAnotherPerson } from './approvers.ts';
+import { requireFirst } from './ends-once.ts';
 import { namedPeers } from './named-peers.ts';
 import { runApproved } from './run-approved.ts';
 import type { Services } from './services.ts';
@@ -54,7 +55,7 @@ export async function holdCall(
   const asked: WaitingIn[] = [];
   // Of all before one is made: what is asked in a part of them alone nobody could decide.
   for (const workspace of need.workspaces) {
-    await requireFirst(operation, input, context, digest, await workflowsOf(services, workspace));
+    await requireFirst({ operation, input, digest }, context, await workflowsOf(services, workspace));
   }
   for (const workspace of need.workspaces) {
     const one = known.get(workspace);
@@ -127,35 +128,9 @@ function askOnce(
     const { items, revision } = await store.list(asking.workspace, 'Workflow');
     const same = openCall(items, asking.digest, clock.now());
     if (same) return same.name;
-    await requireFirst(operation, input, context, asking.digest, items);
+    await requireFirst({ operation, input, digest: asking.digest }, context, items);
     return ask(operation, input, context, asking, { groups: ['Workflow'], revision });
   });
-}
-
-/** @throws MeshError `conflict` where another call waits that ends the same */
-async function requireFirst(
-  { name, title, ends }: Held,
-  input: HeldCall['asked'],
-  { services, workspace }: CallContext<Services>,
-  digest: string,
-  all: readonly WorkflowRecord[],
-): Promise<void> {
-  if (ends === undefined) return;
-  const of = foldName(String(input[ends]));
-  const other = all.find((workflow) => {
-    const { call, expiresAt } = workflow.spec;
-    const isSame = call?.operation === name && foldName(String(call.asked[ends])) === of;
-    return isSame && call.digest !== digest && expiresAt > services.clock.now() && isUndecided(workflow);
-  });
-  if (!other) return;
-  const { [ends]: _, ...rest } = other.spec.call?.asked ?? {};
-  const how = Object.entries(rest).map(([field, value]) => ` with ${field} ${String(value)}`);
-  const where = other.workspace === workspace ? '' : ` in the workspace ${await slugOf(services, other.workspace)}`;
-  throw new MeshError(
-    'conflict',
-    `${title}: that is asked already of ${of}${how.join(',')}, by ${other.spec.requestedBy}, and waits as ${other.name}${where}. Have that approved; to ask for it otherwise, have it rejected first.`,
-    { workflow_id: other.name },
-  );
 }
 
 async function ask(

@@ -1,6 +1,6 @@
 import { runMeshd } from '../cli/meshd-command.ts';
 import { PARTS } from './compose/alone.ts';
-import { DEFAULT_CONFIG_DIR } from './compose/config.ts';
+import { DEFAULT_CONFIG_DIR, environment } from './compose/config.ts';
 import { startMeshd } from './compose/meshd.ts';
 import { VERSION } from './compose/version.ts';
 
@@ -8,6 +8,7 @@ await runMeshd({
   version: VERSION,
   parts: PARTS,
   defaultConfigDir: DEFAULT_CONFIG_DIR,
+  variables: Object.keys(environment.shape),
   start: startMeshd,
   loadDoctor: async () => (await import('./compose/doctor/doctor.ts')).examine,
   loadStoreCopies: async () => (await import('./compose/copy-store.ts')).storeCopies,

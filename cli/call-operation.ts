@@ -15,7 +15,15 @@ export async function callOperation(
   requireTokenFor(operation, target);
   const workspace = target.workspace ?? (isInWorkspacePath(operation) ? await existingWorkspace(target) : undefined);
   const request = requestOf(operation, values, body, workspace);
-  return callInWorkspace(target, { ...request, ...how });
+  // A path names it already.
+  const isNeeded = workspace === undefined && isScoped(operation);
+  return callInWorkspace(target, { ...request, ...how }, { isNeeded });
+}
+
+/** Whether it runs in one workspace, which nothing else says than who calls. */
+function isScoped({ workspace, workspaceOf, orInstallation, access }: AnyOperation<never>): boolean {
+  const isDevices = access === 'device' || access === 'enrolment';
+  return workspace === 'scoped' && !workspaceOf && !orInstallation && !isDevices;
 }
 
 /** Whether the path names the workspace. One that is to be deleted is never found, but named by who deletes it. */

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { COMMAND_VARIABLES } from '../core/base/command-variables.ts';
 import type { CommandContext, Define } from './command-context.ts';
+import { variablesHelp } from './variables.ts';
 
 /**
  * Adds all commands by name and description, as help lists them. What a command takes and does is read from its file only
@@ -14,6 +16,10 @@ export async function addCommands(program: Command, context: CommandContext): Pr
       if (context.words.includes(name)) await (await load())(command, context);
     }
   }
+  program.addHelpText(
+    'after',
+    variablesHelp('Environment variables', [...Object.keys(COMMAND_VARIABLES), 'MESH_PLATFORM']),
+  );
 }
 
 interface Entry {

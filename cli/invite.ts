@@ -61,7 +61,7 @@ async function invitationOf(options: InviteOptions): Promise<Invitation | { wait
     ...(options.ephemeral && { ephemeral: true }),
   };
   const request = { method: 'post', path: '/api/v1/token/generate', body };
-  const answer = await callInWorkspace(target, request, existingOrFirstWorkspace);
+  const answer = await callInWorkspace(target, request, { find: existingOrFirstWorkspace });
   if (waitingIn(answer) !== undefined) return { waiting: answer };
   const made = madeSchema.parse(answer);
   return { server: options.publicServer ?? parseJoinLink(made.joinLink).server, token: made.token };

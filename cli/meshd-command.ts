@@ -3,6 +3,7 @@ import { type Log, StoreError } from '../core/base/ports.ts';
 import { outliveOutput } from './closed-output.ts';
 import { called } from './own-command.ts';
 import { systemFailure } from './system-failure.ts';
+import { variablesHelp } from './variables.ts';
 
 /** What the command starts. */
 interface Meshd {
@@ -10,6 +11,8 @@ interface Meshd {
   /** What can run without a control plane. */
   readonly parts: readonly string[];
   readonly defaultConfigDir: string;
+  /** Names of those that the control plane reads. */
+  readonly variables: readonly string[];
   /** @throws Error that says what to change */
   start(
     configDir: string,
@@ -74,8 +77,13 @@ interface MeshdOptions {
 
 /** `meshd`: runs a control plane, or one part of it, until it is asked to end; or does something with its database. */
 export async function runMeshd(meshd: Meshd): Promise<void> {
-  const { version, parts, defaultConfigDir } = meshd;
-  const configDir = new Option('--config-dir <dir>', 'configuration, credentials and data').default(
+  await buildMeshd(meshd).parseAsync();
+}
+
+/** All of it, as help shows it. */
+export function buildMeshd(meshd: Meshd): Command {
+  const { version, parts, defaultConfigDir, variables } = meshd;
+  const configDir = new Option('--config-dir <dir>', 'configuration, credentials and data (MESH_CONFIG_DIR)').default(
     process.env['MESH_CONFIG_DIR'] ?? defaultConfigDir,
   );
   const program = new Command('meshd')
@@ -98,7 +106,8 @@ export async function runMeshd(meshd: Meshd): Promise<void> {
   addKeys(program, meshd);
   addDoctor(program, meshd);
   addBusConfig(program, meshd);
-  await program.parseAsync();
+  const names = ['MESH_CONFIG_DIR', ...variables];
+  return program.addHelpText('after', variablesHelp('Environment variables, beside config.yaml', names));
 }
 
 function addFileCommands(program: Command, { loadStoreFiles }: Meshd): void {

@@ -24,6 +24,7 @@ interface Reviewed {
   readonly status: string;
   readonly summary: string;
   readonly error: string | null;
+  readonly awaits: string | null;
 }
 
 interface Peer {
@@ -108,8 +109,19 @@ async function review(
 ): Promise<Answer> {
   const value = await callOperation(targetOf(options), operation, { id, ...(note !== undefined && { note }) });
   const { status, summary, error } = value as Reviewed;
-  const again = status === 'failed' ? `\nNothing has changed. To go on, ask for the change again: ${summary}` : '';
-  return { value, text: `${id} is ${status}: ${error ?? summary}${again}`, ...exitOf(value) };
+  return { value, text: `${id} is ${status}: ${error ?? summary}${next(value as Reviewed)}`, ...exitOf(value) };
+}
+
+/** What is to be done where it was not carried out. */
+function next({ status, summary, awaits }: Reviewed): string {
+  switch (status) {
+    case 'failed':
+      return `\nNothing has changed. To go on, ask for the change again: ${summary}`;
+    case 'approved':
+      return `\nNothing has changed yet. ${awaits ?? 'It is carried out in a moment: see mesh admin get-workflow.'}`;
+    default:
+      return '';
+  }
 }
 
 async function approve(target: Target, id: string): Promise<Answer> {

@@ -10,6 +10,19 @@ export function waitingIn(answer: unknown): string | undefined {
 export function tellWaiting(answer: unknown): void {
   const id = waitingIn(answer);
   if (id === undefined) return;
-  const { another_person: isAnother } = answer as { another_person?: unknown };
-  notice(isAnother ? `Another person has to approve ${id}.` : `Waits for approval: mesh approve ${id}`);
+  const { another_person: isAnother, workflows = [{ workflow_id: id }] } = answer as Waiting;
+  if (isAnother) {
+    const named = workflows.map(({ workflow_id: one, workspace }) => `${one}${workspace ? ` in ${workspace}` : ''}`);
+    notice(`Another person has to approve ${named.join(', and ')}.`);
+    return;
+  }
+  for (const { workflow_id: one, workspace } of workflows) {
+    notice(`Waits for approval: mesh approve ${one}${workspace ? ` --workspace ${workspace}` : ''}`);
+  }
+}
+
+interface Waiting {
+  readonly another_person?: boolean;
+  /** Where it is not the workspace of the call alone whose people decide. */
+  readonly workflows?: readonly { readonly workflow_id: string; readonly workspace?: string }[];
 }

@@ -3,18 +3,35 @@ import { type ApiRequest, callApi, WorkspaceNeeded } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
 import type { Target } from './session.ts';
 
-/** Calls in the named workspace; where none is named and the token is not of one alone, in the one that is found. */
+interface InWorkspace {
+  /** Which one, where none is named. */
+  readonly find?: (target: Target) => Promise<string>;
+  /** Whether the request takes one, unless the token is of one alone. */
+  readonly isNeeded?: boolean;
+}
+
+/**
+ * Calls in the named workspace; where none is named and the token is not of one alone, in the one that is found. Who is signed
+ * in may be at home in several, so that is found first; another token says by a refusal that it needs one named.
+ */
 export async function callInWorkspace(
   target: Target,
   request: ApiRequest,
-  find: (target: Target) => Promise<string> = existingWorkspace,
+  { find = existingWorkspace, isNeeded = true }: InWorkspace = {},
 ): Promise<unknown> {
+  const isNamed = target.workspace !== undefined;
+  if (!isNamed && isNeeded && isSession(target)) return callApi({ ...target, workspace: await find(target) }, request);
   try {
     return await callApi(target, request);
   } catch (error) {
     if (!(error instanceof WorkspaceNeeded)) throw error;
     return callApi({ ...target, workspace: await find(target) }, request);
   }
+}
+
+/** Whether somebody has signed in with it: it is a JWT, and no token with a name of its kind. */
+function isSession({ token = '' }: Target): boolean {
+  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
 }
 
 /** @throws CliError that tells how to name one, where there is none or several */

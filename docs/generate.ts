@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { environment, file } from '../bin/compose/config.ts';
+import { COMMAND_VARIABLES } from '../core/base/command-variables.ts';
 import { problems } from '../core/base/errors.ts';
 import { readScopeOf } from '../core/call/access.ts';
 import { operations } from '../tools/index.ts';
@@ -9,6 +10,7 @@ import { compliancePage } from './compliance-page.ts';
 import { decisionIndex } from './decision-index.ts';
 import { answers, limits } from './limits.ts';
 import { mcpGuide } from './mcp-guide.ts';
+import { MESHD } from './meshd-options.ts';
 import { webhooksPage } from './webhooks-page.ts';
 
 /** The pages that are made from the source, by file name. `npm run docs` writes them; a test fails while one is stale. */
@@ -24,6 +26,12 @@ export const pages: Readonly<Record<string, () => string | Promise<string>>> = {
 };
 
 const NOTE = '<!-- Made by `npm run docs`. Edit the source it names, not this page. -->';
+
+function startOptions(): string {
+  return MESHD.options
+    .map(({ flags, description }) => `| \`${flags}\` | ${description.replaceAll('<', '&lt;')} |`)
+    .join('\n');
+}
 
 function configuration(): string {
   const rows = Object.entries(environment.shape).map(([name, schema]) => {
@@ -46,6 +54,20 @@ Environment variables of \`meshd\` (\`bin/compose/config.ts\`). All problems are
 |---|---|---|---|
 ${rows.join('\n')}
 
+Of \`mesh\`, and of \`meshd\` where it is said (\`core/base/command-variables.ts\`):
+
+| Variable | Meaning |
+|---|---|
+${Object.entries(COMMAND_VARIABLES)
+  .map(([name, meaning]) => `| \`${name}\` | ${meaning} |`)
+  .join('\n')}
+
+Options of \`meshd\` when it starts; its other commands are in \`meshd --help\`:
+
+| Option | Meaning |
+|---|---|
+${startOptions()}
+
 \`<config-dir>/config.yaml\` (the directory is \`~/.meshd\` unless \`--config-dir\` says otherwise):
 
 \`\`\`yaml
@@ -58,6 +80,9 @@ app:
                          # approval addresses name the first
   trustProxy: false      # whose X-Forwarded-For and X-Forwarded-Proto count: true, a number of proxies, or their addresses
   backups: { every: 24h, keep: 7 }    # of the database, beside it: how often and how many; or off
+  relays: []             # relays beside the one of the environment: { name, url, region, capacity }, see relays.md
+  stun: []               # STUN servers given to nodes beside MESH_STUN_URL, <host>:<port>
+  webhooks: { allow: [] }    # hosts, addresses and CIDRs that are not on the internet and webhooks may be sent to, see webhooks.md
   metrics: open          # who may read /metrics: open, local (this machine), off, or { token: <bearer token> }
   signIn:                # how people sign in, see accounts-and-tokens.md#rules-for-signing-in; read at start
     secondFactor: optional    # administrators: who administers the installation or a workspace must have one

@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { unreadable } from '../core/base/unreadable.ts';
 import { modeOpenToOthers } from './file-mode.ts';
 import { newLogKey, rotated, type StoredLogKey, storedLogKey } from './log-keys.ts';
 import { makeDurable, replaceOwned } from './owned-file.ts';
@@ -54,8 +55,8 @@ export function readKeysFile(name: string): Credentials {
       `MESH_KEYS_FILE: ${name} is not there. Make it once with meshd keys <file>, and give each control plane the same.`,
     );
   }
-  requirePrivate(name);
-  const parsed = credentialsSchema.required().safeParse(parseJson(readFileSync(name, 'utf8')));
+  requirePrivate(name, 'MESH_KEYS_FILE: ');
+  const parsed = credentialsSchema.required().safeParse(parseJson(textIn(name)));
   if (parsed.success) return parsed.data;
   throw new Error(
     `MESH_KEYS_FILE: ${name} is damaged, or holds no keys: put a copy of it in its place. A new file means new keys, with which every node has to join again.`,
@@ -73,10 +74,19 @@ export function makeKeysFile(name: string): void {
   makeDurable(path.dirname(path.resolve(name)));
 }
 
-function requirePrivate(name: string): void {
+function textIn(keysFile: string): string {
+  try {
+    return readFileSync(keysFile, 'utf8');
+  } catch (error) {
+    throw new Error(`MESH_KEYS_FILE: ${unreadable(keysFile, error)}`);
+  }
+}
+
+/** @param variable that names it, before what is said */
+function requirePrivate(name: string, variable = ''): void {
   const mode = modeOpenToOthers(name);
   if (mode === undefined) return;
-  throw new Error(`${name} has mode ${mode}: others can read the secrets in it. Run: chmod 600 ${name}`);
+  throw new Error(`${variable}${name} has mode ${mode}: others can read the secrets in it. Run: chmod 600 ${name}`);
 }
 
 function readStored(name: string): StoredCredentials {

@@ -49,6 +49,8 @@ interface StoreKind {
   openReader(place: string, options: ReaderOptions): StoreReader | Promise<StoreReader>;
   openSource(place: string): Promise<CopySource>;
   openTarget(place: string, now: number): Promise<CopyTarget>;
+  /** What cannot be read in it, where that is known without asking anybody. */
+  problem(place: string): Promise<string | undefined>;
   /** Whether servers of its own keep it. */
   readonly isServer: boolean;
   /** The file that it is in, which other threads of the process can open too; undefined for one in memory, or on servers. */
@@ -95,6 +97,12 @@ export async function openCopySource(url: string): Promise<CopySource> {
 export async function openCopyTarget(url: string, now: number): Promise<CopyTarget> {
   const { kind, place } = storeAt(url);
   return kind.openTarget(place, now);
+}
+
+/** What is wrong with the URL of a store, of whom nothing is asked. @throws Error for a scheme that is no store's */
+export function addressProblem(url: string): Promise<string | undefined> {
+  const { kind, place } = storeAt(url);
+  return kind.problem(place);
 }
 
 /** Whether other processes, and other threads of this one, can open the store too. */

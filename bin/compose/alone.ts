@@ -1,6 +1,6 @@
 import type { Log } from '../../core/base/ports.ts';
 import type { HostPort } from '../../net/host-port.ts';
-import { type Config, ConfigError } from './config.ts';
+import type { Config, Given } from './config.ts';
 import { systemClock } from './guard-clock.ts';
 import { servePartHealth } from './part-health.ts';
 import { readTls } from './tls.ts';
@@ -10,33 +10,39 @@ import { orExplain, type Running, startBus, startRelay, startStun } from './wire
 export const PARTS = ['bus', 'relay', 'stun'] as const;
 export type Part = (typeof PARTS)[number];
 
+const LISTENS = { bus: 'MESH_BUS_LISTEN', relay: 'MESH_RELAY_LISTEN', stun: 'MESH_STUN_LISTEN' } as const;
+
+/** What a part lacks, or cannot do without a control plane. */
+export function partProblems(part: Part, given: Given): string[] {
+  const isToken = part === 'bus' && given['MESH_SIGNALING_AUTH'] === 'token';
+  const lacksToken = part === 'relay' && given['MESH_LRP_AUTH_TOKEN'] === undefined;
+  return [
+    ...(given[LISTENS[part]] === 'off' ? [`${LISTENS[part]}: is off; set it to <host>:<port>`] : []),
+    ...(isToken ? ['MESH_SIGNALING_AUTH: token needs the bus inside meshd --standalone, which knows nodes'] : []),
+    ...(lacksToken ? ['MESH_LRP_AUTH_TOKEN: set it to the shared token of the control plane'] : []),
+  ];
+}
+
 /**
- * Starts one part alone. A relay checks credentials offline, with the token it shares with the control plane.
+ * Starts one part alone, whose configuration has no `partProblems`. A relay checks credentials offline, with the token it
+ * shares with the control plane.
  *
- * @throws ConfigError for a part that is off or lacks what it needs.
+ * @throws Error naming the variable and the address that cannot be listened on
  */
 export async function startAlone(part: Part, { env }: Config, log: Log): Promise<Running> {
-  const variable = { bus: 'MESH_BUS_LISTEN', relay: 'MESH_RELAY_LISTEN', stun: 'MESH_STUN_LISTEN' } as const;
-  const address = env[variable[part]];
-  if (address === 'off') throw new ConfigError([`${variable[part]}: is off; set it to <host>:<port>`]);
+  const variable = LISTENS[part];
+  const address = env[variable];
+  if (address === 'off') throw new TypeError(`${variable} is off`);
   const clock = systemClock();
   const tls = readTls(env);
   const secured = tls === undefined ? {} : { tls };
   const start = (): Promise<Running> => {
     switch (part) {
-      case 'bus': {
-        if (env.MESH_SIGNALING_AUTH === 'token') {
-          throw new ConfigError([
-            'MESH_SIGNALING_AUTH: token needs the bus inside meshd --standalone, which knows nodes',
-          ]);
-        }
+      case 'bus':
         return startBus({ ...address, auth: 'open', ...secured }, log);
-      }
       case 'relay': {
         const token = env.MESH_LRP_AUTH_TOKEN?.reveal();
-        if (token === undefined) {
-          throw new ConfigError(['MESH_LRP_AUTH_TOKEN: set it to the shared token of the control plane']);
-        }
+        if (token === undefined) throw new TypeError('MESH_LRP_AUTH_TOKEN is not set');
         const limits = { maxSessions: env.MESH_RELAY_SESSIONS };
         return startRelay({ ...address, ...secured, token, clock, log, limits });
       }
@@ -44,7 +50,7 @@ export async function startAlone(part: Part, { env }: Config, log: Log): Promise
         return startStun({ ...address, clock, log, ratePerSecond: env.MESH_STUN_RATE });
     }
   };
-  const running = await orExplain(variable[part], address, start());
+  const running = await orExplain(variable, address, start());
   log.info({ part, ...running.address }, 'listening');
   return env.MESH_HEALTH_LISTEN === 'off' ? running : withHealth(running, env.MESH_HEALTH_LISTEN, log);
 }

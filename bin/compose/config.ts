@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
+import { COMMAND_VARIABLES } from '../../core/base/command-variables.ts';
 import { parseDuration } from '../../core/base/duration.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { unreadable } from '../../core/base/unreadable.ts';
@@ -312,30 +313,47 @@ export class ConfigError extends Error {
 
 export const DEFAULT_CONFIG_DIR = path.join(homedir(), '.meshd');
 
-/** @throws ConfigError with all problems at once. */
-export function loadConfig(variables: Readonly<Record<string, string | undefined>>, configDir: string): Config {
-  const given = Object.fromEntries(
+/** Variables as an environment has them; one that is empty is none. */
+export type Given = Readonly<Record<string, string | undefined>>;
+
+export function givenIn(variables: Given): Given {
+  return Object.fromEntries(
     Object.entries(variables).filter(([name, value]) => name.startsWith('MESH_') && value !== ''),
   );
+}
+
+/** Of each pair one is of no use without the other. */
+const PAIRS = [
+  ['MESH_TLS_CERT', 'MESH_TLS_KEY'],
+  ['MESH_LLM_BASE_URL', 'MESH_LLM_MODEL'],
+] as const;
+
+/**
+ * @param others what else is known to be wrong with them, such as what a start asks of them (`startProblems`)
+ * @throws ConfigError with all problems at once
+ */
+export function loadConfig(variables: Given, configDir: string, others: readonly string[] = []): Config {
+  const given = givenIn(variables);
   const problems: string[] = [];
+  // What is asked of several together is asked of them as they are given: also where the form of another is wrong.
   const env = environment.safeParse(given);
   if (!env.success) problems.push(...env.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
-  else if ((env.data.MESH_TLS_CERT === undefined) !== (env.data.MESH_TLS_KEY === undefined)) {
-    problems.push('MESH_TLS_CERT, MESH_TLS_KEY: set both or neither');
+  for (const [one, other] of PAIRS) {
+    if ((given[one] === undefined) !== (given[other] === undefined)) {
+      problems.push(`${one}, ${other}: set both or neither`);
+    }
   }
   problems.push(...busProblems(given));
   for (const name of ['MESH_TLS_CERT', 'MESH_TLS_KEY', ...BUS_FILES] as const) {
     const text = given[name];
     if (text !== undefined && !isReadableFile(text)) problems.push(`${name}: cannot read the file ${text}`);
   }
-  if (env.success && (env.data.MESH_LLM_BASE_URL === undefined) !== (env.data.MESH_LLM_MODEL === undefined)) {
-    problems.push('MESH_LLM_BASE_URL, MESH_LLM_MODEL: set both or neither');
-  }
+  problems.push(...others);
   const name = path.join(configDir, 'config.yaml');
   const settings = readConfigFile(name, problems);
   if (problems.length > 0 || !env.success || !settings) throw new ConfigError(problems);
   const unknownVariables = Object.keys(given).filter(
-    (name) => !(name in environment.shape) && !CLIENT_VARIABLES.has(name),
+    (name) => !(name in environment.shape) && !(name in COMMAND_VARIABLES),
   );
   const notices = holdsSecret(settings) ? closeToOthers(name) : [];
   // A bus elsewhere takes the place of the embedded one.
@@ -346,9 +364,6 @@ export function loadConfig(variables: Readonly<Record<string, string | undefined
 function holdsSecret({ app }: ConfigFile): boolean {
   return app.initAdmins.length > 0 || typeof app.metrics === 'object';
 }
-
-/** Read by the `mesh` command, not by the control plane. */
-const CLIENT_VARIABLES = new Set(['MESH_TOKEN', 'MESH_SERVER', 'MESH_WORKSPACE', 'MESH_CONFIG_DIR']);
 
 function readConfigFile(name: string, problems: string[]): ConfigFile | undefined {
   let text = '';
@@ -398,6 +413,11 @@ function isRelayAddress(text: string): boolean {
   return place !== undefined && place.port > 0 && parseRelayAddress(text) !== undefined;
 }
 
-function isReadableFile(name: string): boolean {
-  return statSync(name, { throwIfNoEntry: false })?.isFile() === true;
+export function isReadableFile(name: string): boolean {
+  try {
+    accessSync(name, constants.R_OK);
+    return statSync(name).isFile();
+  } catch {
+    return false;
+  }
 }

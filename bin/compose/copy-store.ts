@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import type { Contents } from '../../storage/copy/contents.ts';
 import { type Copied, copyStore, type Progress } from '../../storage/copy/copy.ts';
 import type { WorkspaceDigest } from '../../storage/copy/digest.ts';
@@ -46,7 +47,8 @@ export const storeCopies = {
         progress: eachSeconds(say),
         whole: (written) => keepHeads(configDir, written),
       });
-      return inWords(copied, { from: source.place, to: target.place, isServed: isServed(url), ...keys });
+      const places = { from: source.place, to: target.place, isNamed: config.env.MESH_STORE_URL !== undefined };
+      return inWords(copied, { ...places, target: kindOf(url, configDir), ...keys });
     });
   },
 
@@ -56,7 +58,7 @@ export const storeCopies = {
       const from = sourceUrl(loadConfig(process.env, configDir));
       const source = opened.adopt(await openCopySource(from), (each) => each.close());
       const moved = await source.moved();
-      if (!moved) return `${source.place} is the database in use: nothing was to be done.`;
+      if (!moved) return `${source.place} is the database in use, and was not moved: nothing was to be done. ${WHICH}`;
       await source.release();
       return [
         `${source.place} can be started on again, as it was.`,
@@ -67,6 +69,9 @@ export const storeCopies = {
     });
   },
 };
+
+const WHICH =
+  'What is taken back is the store that MESH_STORE_URL names, or mesh.db in the configuration directory where it is not set.';
 
 function sourceUrl(config: Config): string {
   const url = storeUrl(config);
@@ -115,11 +120,22 @@ function eachSeconds(say: (line: string) => void): (step: Progress) => void {
 interface Places extends KeyPlace {
   readonly from: string;
   readonly to: string;
-  readonly isServed: boolean;
+  /** Whether MESH_STORE_URL names what was copied. */
+  readonly isNamed: boolean;
+  readonly target: Target;
+}
+
+/** Kept by servers, a file that has to be named, or the one that a start takes where none is. */
+type Target = 'served' | 'file' | 'default';
+
+function kindOf(url: string, configDir: string): Target {
+  if (isServed(url)) return 'served';
+  const [file = '', own] = [storeFile(url), storeFile(path.join(configDir, 'mesh.db'))];
+  return file === own ? 'default' : 'file';
 }
 
 function inWords({ workspaces, aside }: Copied, places: Places): string {
-  const { from, to } = places;
+  const { from, to, isNamed } = places;
   const sum = (of: (each: WorkspaceDigest) => number) => workspaces.reduce((all, each) => all + of(each), 0);
   return [
     `${to} holds all that ${from} does. Both were read and compared:`,
@@ -131,20 +147,23 @@ function inWords({ workspaces, aside }: Copied, places: Places): string {
     `  SHA-256 of all of it, the same of both: ${digestOfAll(workspaces)}`,
     ...(aside === undefined ? [] : [`What was at the place of ${to} is kept as ${aside}.`]),
     ...howToStart(places),
-    `No meshd starts on ${from} any more. It is kept as it was: meshd copy --cancel there takes it back.`,
+    `No meshd starts on ${from} any more. It is kept as it was. To have it back, without what is written to the other one from now on:`,
+    `meshd copy --cancel, ${isNamed ? 'with MESH_STORE_URL as it is now' : 'without MESH_STORE_URL'}.`,
   ].join('\n');
 }
 
-function howToStart({ isServed, configDir, keysFile }: Places): string[] {
+function howToStart({ target, to, configDir, keysFile }: Places): string[] {
   const keys = credentialsFile(configDir);
-  if (isServed) {
+  if (target === 'served') {
     return [
       'Start meshd now with MESH_STORE_URL set to what was given here: one with --standalone and the same --config-dir,',
       `or several without, each with MESH_KEYS_FILE naming ${keysFile ?? `a copy of ${keys}`} (docs/cluster.md).`,
     ];
   }
   return [
-    'Start meshd --standalone now, with the same --config-dir, and with MESH_STORE_URL set to it unless it is mesh.db there.',
+    target === 'default'
+      ? 'Start meshd --standalone now, with the same --config-dir, and without MESH_STORE_URL: it is the file that is taken then.'
+      : `Start meshd --standalone now, with the same --config-dir, and with MESH_STORE_URL=${to}.`,
     ...(keysFile === undefined
       ? []
       : [`Copy ${keysFile} to ${keys} first, with mode 0600, and leave MESH_KEYS_FILE out.`]),

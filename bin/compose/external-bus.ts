@@ -8,7 +8,7 @@ import {
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Log } from '../../core/base/ports.ts';
 import type { Services } from '../../core/workflow/services.ts';
-import { AccountUpdates } from '../../net/bus/account-updates.ts';
+import { AccountUpdates, type Trouble } from '../../net/bus/account-updates.ts';
 import type { BusPlace } from '../../net/bus/bus-place.ts';
 import { ExternalBus, type ExternalBusOptions } from '../../net/bus/external-bus.ts';
 import { startBusRevocations } from '../../plane/bus-revocations.ts';
@@ -33,10 +33,12 @@ export function startExternalBus(
     place,
     mode: env.MESH_SIGNALING_AUTH === 'token' ? 'token' : 'open',
     signIn,
-    onTrouble(error) {
+    onTrouble(error, lost) {
       const reason = error instanceof Error ? error.message : 'the server closed the connection';
-      // An outage is said once, not at every attempt.
-      if (reason !== trouble) {
+      if (lost !== undefined) {
+        log.warn({ server: lost, error: reason }, 'the connection to a server of the bus ended: trying all of them');
+      } else if (reason !== trouble) {
+        // An outage is said once, not at every attempt.
         const servers = place.servers.join(', ');
         log.error({ servers, error: reason }, 'the bus is not reached: nodes hear of changes late; trying again');
       }
@@ -105,6 +107,28 @@ function signInAs({ jwt, seed }: BusUser) {
   return { authenticator: jwtAuthenticator(jwt, Buffer.from(seed)) };
 }
 
+function sayTrouble({ kind, reason: error, server }: Trouble, { servers }: BusPlace, log: Log): void {
+  switch (kind) {
+    case 'lost': {
+      const what = 'a connection to a server of the bus ended, by which all are told who was revoked';
+      log.warn({ server, error }, `${what}: trying all of them`);
+      break;
+    }
+    case 'unreached': {
+      const what = 'no server of the bus is reached: those that run may let in who was revoked';
+      log.error({ servers: servers.join(', '), error }, `${what}; trying again`);
+      break;
+    }
+    case 'untold': {
+      const what = 'a server of the bus did not pass on who was revoked: servers may let them in';
+      log.error({ server, error }, `${what}; trying again`);
+      break;
+    }
+    default:
+      kind satisfies never;
+  }
+}
+
 /** Keeps a bus in token mode told of who lost its place, where this control plane leads the installation's own workspace. */
 export async function startAccountUpdates(
   place: BusPlace,
@@ -120,11 +144,8 @@ export async function startAccountUpdates(
     signIn: () => signInAs(system),
     isInCharge: () => leadership.leads(SYSTEM_WORKSPACE),
     now: () => clock.now(),
-    onTrouble: (reason) =>
-      log.error(
-        { servers: place.servers.join(', '), error: reason },
-        'the servers of the bus may let in who was revoked',
-      ),
+    onTrouble: (trouble) => sayTrouble(trouble, place, log),
+    onTold: (server) => log.info({ server }, 'the servers of the bus know again who was revoked'),
   });
   const revocations = await startBusRevocations(services, updates);
   const unsubscribe = leadership.onChange(() => updates.chargeChanged());

@@ -2,6 +2,7 @@ import type { Kind, RecordDraft } from '../base/record.ts';
 import { ROLE_SCOPES } from '../base/scope.ts';
 import { parseInstant } from '../base/time.ts';
 import type { AccountSpec } from '../identity/accounts.ts';
+import { labelsChanged } from '../model/labels.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import type { WorkspaceSettings } from '../model/workspaces.ts';
@@ -15,10 +16,21 @@ import type { Write } from './writes.ts';
  * itself the request, and delegating only narrows. Ending an agent is not either, nor what ends with it.
  *
  * @param callerId account that asks: what it changes of its own account needs nobody else
+ * @param successors names of those who are to take agents over, by their ids
  */
-export function decisionsIn(writes: readonly Write[], callerId: string): string[] {
+export function decisionsIn(
+  writes: readonly Write[],
+  { callerId, successors = new Map() }: { callerId: string; successors?: ReadonlyMap<string, string> },
+): string[] {
   const ending = endingAgents(writes);
-  return writes.flatMap((write) => decisionOf(write, { callerId, ending }) ?? []);
+  return writes.flatMap((write) => decisionOf(write, { callerId, ending, successors }) ?? []);
+}
+
+/** Ids of those who are to take agents over. */
+export function successorsIn(writes: readonly Write[]): string[] {
+  return writes.flatMap((write) =>
+    write.kind === 'Account' ? ((write as Write<'Account'>).after?.spec.successor ?? []) : [],
+  );
 }
 
 /** Whether the approval settings are weaker than before. */
@@ -53,6 +65,7 @@ interface Facts {
   readonly callerId: string;
   /** Ids and names of the agents that end in the same batch. */
   readonly ending: ReadonlySet<string>;
+  readonly successors: ReadonlyMap<string, string>;
 }
 
 type Decision = string | readonly string[] | undefined;
@@ -108,7 +121,9 @@ function peerDecision({ type, name, before: was, after: is }: Write<'MeshPeer'>,
   return [
     ...(is.status.phase === 'revoked' && was.status.phase !== 'revoked' ? [`revokes the peer ${name}`] : []),
     ...(was.spec.delegatedBy !== undefined && is.spec.delegatedBy === undefined ? [`adopts the peer ${name}`] : []),
-    ...(sameValue(was.labels, is.labels) ? [] : [`changes the labels of the peer ${name}`]),
+    ...(sameValue(was.labels, is.labels)
+      ? []
+      : [`changes the labels of the peer ${name}: ${labelsChanged(was.labels, is.labels)}`]),
     ...(was.spec.network === is.spec.network ? [] : [`changes the network of the peer ${name}`]),
   ];
 }
@@ -117,7 +132,7 @@ function agentDecision({ type, name, before, after }: Write<'AgentIdentity'>): s
   const [was, is] = [before?.spec, after?.spec];
   if (type === 'created') return is && is.parentRef === undefined ? `makes the root agent ${name}` : undefined;
   if (is && was && is.parentRef === undefined && parseInstant(is.expiresAt) > parseInstant(was.expiresAt)) {
-    return `renews the root agent ${name}`;
+    return `renews the root agent ${name} until ${is.expiresAt}`;
   }
   // What an agent may do follows what its person may.
   return is && was?.person?.id !== is.person?.id ? `makes ${is.person?.name} answer for the agent ${name}` : undefined;
@@ -126,7 +141,8 @@ function agentDecision({ type, name, before, after }: Write<'AgentIdentity'>): s
 function tokenDecision({ type, after }: Write<'Token'>): string | undefined {
   const spec = after?.spec;
   if (type !== 'created' || spec?.kind !== 'join') return undefined;
-  if (Object.keys(spec.labels).length > 0) return `makes the join token ${spec.name} with labels`;
+  if (Object.keys(spec.labels).length > 0)
+    return `makes the join token ${spec.name} with labels: ${labelsChanged({}, spec.labels)}`;
   return (spec.network ?? DEFAULT_NETWORK) === DEFAULT_NETWORK
     ? undefined
     : `makes the join token ${spec.name} for the network ${spec.network}`;
@@ -155,7 +171,8 @@ function workspaceDecision(write: Write<'Workspace'>): Decision {
   ];
 }
 
-function accountDecision({ type, name, before: was, after }: Write<'Account'>, { callerId }: Facts): string[] {
+function accountDecision({ type, name, before: was, after }: Write<'Account'>, facts: Facts): string[] {
+  const { callerId } = facts;
   const is = after?.spec;
   // Whether it may approve somewhere is known where that is looked up.
   if (type === 'created') return [`creates the account ${name}`];
@@ -166,9 +183,9 @@ function accountDecision({ type, name, before: was, after }: Write<'Account'>, {
     ...(was.spec.role === is.role ? [] : [`makes ${name} a ${is.role}`]),
     ...(was.spec.disabled === is.disabled
       ? []
-      : [is.disabled ? endsDecision(name, is) : `enables the account ${name}`]),
+      : [is.disabled ? endsDecision(name, is, facts) : `enables the account ${name}`]),
     ...(was.spec.disabled === is.disabled && namesSuccessor(was.spec, is)
-      ? [`passes the agents of ${name} to a successor`]
+      ? [`passes the agents of ${name} to ${heirOf(is, facts)}`]
       : []),
     ...(was.spec.passwordHash !== is.passwordHash && was.uid !== callerId ? [`sets another password for ${name}`] : []),
     ...(was.spec.secondFactor && !is.secondFactor && was.uid !== callerId
@@ -178,9 +195,14 @@ function accountDecision({ type, name, before: was, after }: Write<'Account'>, {
 }
 
 /** What goes on until all of it has ended begins with an account that is disabled. */
-function endsDecision(name: string, { leaving, successor }: RecordDraft<'Account'>['spec']): string {
-  const agents = successor === undefined ? 'and ends its agents' : 'and gives its agents to a successor';
+function endsDecision(name: string, spec: RecordDraft<'Account'>['spec'], facts: Facts): string {
+  const { leaving, successor } = spec;
+  const agents = successor === undefined ? 'and ends its agents' : `and gives its agents to ${heirOf(spec, facts)}`;
   return `${leaving?.to === 'deleted' ? 'deletes' : 'disables'} the account ${name} ${agents}`;
+}
+
+function heirOf({ successor = '' }: Pick<AccountSpec, 'successor'>, { successors }: Facts): string {
+  return successors.get(successor) ?? 'a successor';
 }
 
 function selfApprovalRank({ selfApproval }: WorkspaceSettings): number {

@@ -4,6 +4,7 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { Basis, Change, Commit, CommitContext, Op, Store } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
 import { inTurn, shareQueue, type Writer } from '../base/serialise.ts';
+import { accountById } from '../identity/accounts.ts';
 import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
 import { requireStillMay } from '../identity/standing.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
@@ -11,7 +12,7 @@ import { together } from '../state/basis.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
 import { joinsMade } from './controls.ts';
-import { changesDuty, decisionsIn } from './decisions.ts';
+import { changesDuty, decisionsIn, successorsIn } from './decisions.ts';
 import { type Beyond, beyondAuthority, beyondDelegation, isDear } from './judge.ts';
 import { judgedAgain } from './judged-again.ts';
 import { judgeControls, judgeShown, judgeWrites } from './judgements.ts';
@@ -217,12 +218,20 @@ async function needOf(
     const reasons = [...beyond.reasons, ...controls.reasons];
     return [{ ...common, workspaces: [workspace], reasons, rows: beyond.rows, isDecision: false }, basis];
   }
-  const decisions = decisionsIn(writes, caller.id);
+  const decisions = decisionsIn(writes, {
+    callerId: caller.id,
+    successors: await namesOf(services, successorsIn(writes)),
+  });
   const concerned = decisions.length === 0 ? [] : await concernedWorkspaces(services, workspace, writes);
   const workspaces = [...new Set([...concerned, ...(failsControls.length > 0 ? [workspace] : [])])];
   if (workspaces.length === 0) return [undefined, basis];
   const reasons = [...controls.reasons, ...(concerned.length > 0 ? decisions : [])];
   return [{ ...common, workspaces, reasons, rows: [], isDecision: true }, basis];
+}
+
+async function namesOf(services: Reads, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const found = await Promise.all(ids.map((id) => accountById(services, id)));
+  return new Map(found.flatMap((account) => (account ? [[account.uid, account.name] as const] : [])));
 }
 
 const NO_NEED: Awaited<ReturnType<typeof needOf>> = [undefined, undefined];

@@ -110,6 +110,11 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
    */
   readonly confidential?: { readonly answer?: true; readonly input?: readonly string[] };
   /**
+   * Input field that names who or what ends with the call: while one waits for a person, another one that ends the same is
+   * refused, for it would find nothing any more.
+   */
+  readonly ends?: string;
+  /**
    * Kind of the one record that the input field `id` names, for operations on one. Where it writes, the record may be
    * expected at a revision, by the field `revision` (`addressedFields`) and by `If-Match`; a read answers its `ETag`.
    */
@@ -131,29 +136,46 @@ export const pendingApproval = z.strictObject({
   status: z.literal('pending_approval'),
   workflow_id: z.string().describe('The change is in force once a person has approved this workflow'),
   another_person: z.literal(true).optional().describe('Who asked may not approve it'),
+  workflows: z
+    .array(z.strictObject({ workflow_id: z.string(), workspace: z.string().describe('its slug') }))
+    .optional()
+    .describe('Where it waits in another workspace than that of the call, or in several: each with its workspace'),
   message: z.string().describe('What to do next'),
 });
 
 export type PendingApproval = z.input<typeof pendingApproval>;
 
+/** A workflow in which a call waits. */
+export interface WaitingIn {
+  readonly workflow_id: string;
+  /** Slug of the workspace whose people decide, where it is not that of the call alone. */
+  readonly workspace?: string | undefined;
+}
+
 /**
- * @param workflowIds one for each workspace whose people decide
+ * @param waiting one for each workspace whose people decide
  * @param how whether who asked has to send the call again once it is approved, and whether they may not approve it
  */
 export function waitsFor(
-  workflowIds: readonly string[],
+  waiting: readonly WaitingIn[],
   { repeated = false, byAnother }: { readonly repeated?: boolean; readonly byAnother: boolean },
   why: readonly string[] = [],
 ): PendingApproval {
-  const [first = ''] = workflowIds;
+  const workflows = waiting.flatMap(({ workflow_id, workspace }) =>
+    workspace === undefined ? [] : [{ workflow_id, workspace }],
+  );
+  const named = waiting.map(({ workflow_id: id, workspace }) =>
+    workspace === undefined ? id : `${id} in the workspace ${workspace}`,
+  );
   const who = byAnother ? 'another person' : 'a person';
   const because = why.length > 0 ? ` (${why.join('; ')})` : '';
   const then = repeated ? ' Then send this call again: it holds a secret, which is not kept.' : '';
   return {
     status: 'pending_approval',
-    workflow_id: first,
+    workflow_id: waiting[0]?.workflow_id ?? '',
     ...(byAnother && { another_person: true }),
-    message: `Nothing has changed yet: ${who} has to approve ${workflowIds.join(' and ')}${because}.${then}`,
+    ...(workflows.length > 0 && { workflows }),
+    message: `Nothing has changed yet: ${who} has to approve ${named.join(' and ')}${because}.${then}`,
   };
 }
 

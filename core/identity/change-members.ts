@@ -53,9 +53,10 @@ export async function removeMember(
   if (!(await memberOf(name, context))) {
     throw new MeshError('not_found', `${username} is no member of this workspace.`);
   }
-  const commit = commitContext(context, `removed member ${name}`);
   const { services, workspace } = context;
   const heir = await successorIn(services, context, successor, name);
+  const agents = heir ? `, and gave their agents to ${heir.name}` : '';
+  const commit = commitContext(context, `removed member ${name}${agents}`);
   await serialised(services.store, workspace, async () => {
     const ops = await removeMemberOps(name, context, heir);
     if (ops.length > 0) await services.store.commit(workspace, ops, commit);

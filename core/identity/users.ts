@@ -97,10 +97,10 @@ async function change(
 export async function deleteUser(username: string, successor: string | undefined, context: PeerCall): Promise<void> {
   requireSession(context.caller);
   // Whoever is deleted may write to their account meanwhile.
-  const leaving = await serialised(context.services.store, SYSTEM_WORKSPACE, () =>
+  const { leaving, why } = await serialised(context.services.store, SYSTEM_WORKSPACE, () =>
     beginDeletion(username, successor, context),
   );
-  await finishLeaving(context.services, leaving, deletionContext(leaving, context));
+  await finishLeaving(context.services, leaving, why);
 }
 
 /** Disabled first: what needs a second person is known before anything has gone, and nobody acts in between. */
@@ -108,7 +108,7 @@ async function beginDeletion(
   username: string,
   successor: string | undefined,
   context: PeerCall,
-): Promise<AccountRecord> {
+): Promise<{ readonly leaving: AccountRecord; readonly why: CommitContext }> {
   const { store, clock } = context.services;
   const account = await requireAccount(username, context);
   if (account.uid === context.caller?.id) {
@@ -127,12 +127,9 @@ async function beginDeletion(
     ...(heir && { successor: heir.uid }),
   };
   const disable: Op = { op: 'update', record: { ...draftOf(account), spec }, revision: account.revision };
-  const commit = deletionContext(account, context);
-  return writtenRecord(await store.commit(SYSTEM_WORKSPACE, [disable, ...guards], commit), account);
-}
-
-function deletionContext({ name }: AccountRecord, context: PeerCall): CommitContext {
-  return commitContext(context, `deleted account ${name}`);
+  const agents = heir ? `, and gave its agents to ${heir.name}` : '';
+  const why = commitContext(context, `deleted account ${account.name}${agents}`);
+  return { leaving: writtenRecord(await store.commit(SYSTEM_WORKSPACE, [disable, ...guards], why), account), why };
 }
 
 /** An account of which nothing is left unfinished. @throws MeshError `not_found` where it was about to be deleted, too */

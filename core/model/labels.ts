@@ -26,3 +26,17 @@ export const labelsSchema = mapOf(
   MAX_LABELS,
   'labels',
 );
+
+/** Of labels that change; the others are counted. */
+const MAX_TOLD = 4;
+
+/** What is different in labels, in words: each that is set, with what it was before, and each that is taken away. */
+export function labelsChanged(was: Readonly<Record<string, string>>, is: Readonly<Record<string, string>>): string {
+  const keys = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((key) => was[key] !== is[key]).toSorted();
+  const told = keys.slice(0, MAX_TOLD).map((key) => {
+    if (is[key] === undefined) return `${key}=${was[key]} is taken away`;
+    return `${key}=${is[key]} is set${was[key] === undefined ? '' : ` (was ${was[key]})`}`;
+  });
+  const more = keys.length - told.length;
+  return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+}

@@ -2,7 +2,7 @@ import { requireAssertions } from '../assertions/guard.ts';
 import { withAuthor } from '../authority/guarded-store.ts';
 import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
-import { isAgentId, SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { isAgentId } from '../base/ids.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
 import { agentLine } from '../identity/agent-line.ts';
@@ -11,6 +11,7 @@ import { readingOf } from '../intent/plan/assess.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
 import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
+import { decidingOn } from './awaited.ts';
 import { callWorkflows, isApprovedIn } from './held-call.ts';
 import { isRefusal, reasonOf } from './refusal.ts';
 import { NotCarriedOut, runApproved, settleCarriedOut } from './run-approved.ts';
@@ -67,7 +68,7 @@ async function executeCall(services: Uses, workspace: string, id: string, reques
   if (!call) return;
   const known = await callWorkflows(services, call.approvedIn, call.digest);
   // The people of another workspace have not decided yet; the last of them carries it out.
-  const deciding = await existing(services, call.approvedIn);
+  const deciding = await decidingOn(services, call.approvedIn);
   if (!call.input || !isApprovedIn(known, [workspace, ...deciding])) return settleCarriedOut(services, workflow);
   const approved = [...known.values()].filter(({ status }) => status.state === 'approved');
   try {
@@ -88,12 +89,6 @@ async function executeCall(services: Uses, workspace: string, id: string, reques
     if (!isRefusal(error) && services.clock.now() < workflow.spec.expiresAt) throw error;
     await serialised(services.store, workspace, () => fail(services, workspace, id, error, requestId));
   }
-}
-
-/** In one that was deleted nobody decides any more. */
-async function existing({ store }: Uses, workspaces: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(workspaces.map((id) => store.getById(SYSTEM_WORKSPACE, 'Workspace', id)));
-  return found.flatMap((workspace) => workspace?.uid ?? []);
 }
 
 async function attempt(services: Uses, workspace: string, id: string, requestId: string): Promise<void> {

@@ -5,7 +5,13 @@ import { type Caller, principalOf } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import { type AnyOperation, type CallContext, type PendingApproval, waitsFor } from '../base/operation.ts';
+import {
+  type AnyOperation,
+  type CallContext,
+  type PendingApproval,
+  type WaitingIn,
+  waitsFor,
+} from '../base/operation.ts';
 import { ordered } from '../base/ordered.ts';
 import type { Basis } from '../base/ports.ts';
 import type { Kind } from '../base/record.ts';
@@ -13,9 +19,11 @@ import { serialised } from '../base/serialise.ts';
 import type { EffectView } from '../effect/effect-view.ts';
 import { counted, fenced, plain } from '../effect/markdown.ts';
 import { isUndecided, type WorkflowRecord } from '../model/asked.ts';
+import { slugOf } from '../model/workspaces.ts';
 import { runExpecting } from '../state/expecting.ts';
 import { toYaml } from '../views/render-yaml.ts';
 import { needsAnotherPerson } from './approvers.ts';
+import { requireFirst } from './ends-once.ts';
 import { namedPeers } from './named-peers.ts';
 import { runApproved } from './run-approved.ts';
 import type { Services } from './services.ts';
@@ -23,7 +31,7 @@ import { showWrites } from './show-writes.ts';
 import { type HeldCall, WORKFLOW_TTL_MS, workflowDraft } from './workflow-record.ts';
 import { workflowsOf } from './workflows.ts';
 
-type Held = Pick<AnyOperation<Services>, 'name' | 'title' | 'confidential' | 'addresses' | 'run'>;
+type Held = Pick<AnyOperation<Services>, 'name' | 'title' | 'confidential' | 'ends' | 'addresses' | 'run'>;
 
 /**
  * Puts a call that a person has to see first into the approval workflow. The same call again answers the same workflow;
@@ -44,18 +52,34 @@ export async function holdCall(
   if (isConfidential(operation, input) && isApprovedIn(known, need.workspaces)) {
     return { answer: await runApproved(context, [...known.values()], (held) => runExpecting(operation, input, held)) };
   }
-  const ids: string[] = [];
+  const asked: WaitingIn[] = [];
+  // Of all before one is made: what is asked in a part of them alone nobody could decide.
+  for (const workspace of need.workspaces) {
+    await requireFirst({ operation, input, digest }, context, await workflowsOf(services, workspace));
+  }
   for (const workspace of need.workspaces) {
     const one = known.get(workspace);
     if (one?.status.state === 'approved') continue;
-    ids.push(one?.name ?? (await askOnce(operation, input, context, { need, digest, caller, workspace })));
+    const id = one?.name ?? (await askOnce(operation, input, context, { need, digest, caller, workspace }));
+    asked.push(await waitingIn(context, need, { id, workspace }));
   }
   const others = need.workspaces.map((one) => needsAnotherPerson({ services, caller, workspace: one }, need));
   const how = {
     repeated: isConfidential(operation, input),
     byAnother: (await Promise.all(others)).some((isAnother) => isAnother),
   };
-  return { pending: waitsFor(ids.length > 0 ? ids : [...known.values()].map(({ name }) => name), how, need.reasons) };
+  const all = [...known].map(([workspace, { name }]) => waitingIn(context, need, { id: name, workspace }));
+  return { pending: waitsFor(asked.length > 0 ? asked : await Promise.all(all), how, need.reasons) };
+}
+
+/** Who asked looks for it in the workspace of the call, unless they are told of another. */
+async function waitingIn(
+  { services, workspace: own }: CallContext<Services>,
+  { workspaces }: Pick<NeedsPerson, 'workspaces'>,
+  { id, workspace }: { readonly id: string; readonly workspace: string },
+): Promise<WaitingIn> {
+  const isOwn = workspace === own && workspaces.length === 1;
+  return { workflow_id: id, ...(!isOwn && { workspace: (await slugOf(services, workspace)) ?? workspace }) };
 }
 
 /** The workflows in which a call waits or is approved, by workspace. */
@@ -103,7 +127,9 @@ function askOnce(
   return serialised(store, asking.workspace, async () => {
     const { items, revision } = await store.list(asking.workspace, 'Workflow');
     const same = openCall(items, asking.digest, clock.now());
-    return same?.name ?? ask(operation, input, context, asking, { groups: ['Workflow'], revision });
+    if (same) return same.name;
+    await requireFirst({ operation, input, digest: asking.digest }, context, items);
+    return ask(operation, input, context, asking, { groups: ['Workflow'], revision });
   });
 }
 

@@ -135,5 +135,5 @@ async function askForApproval(
   const record = workflowDraft(id, shown, { state: 'pending' });
   await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, `submit: ${reason}`));
   const byAnother = await needsAnotherPerson(context, spec);
-  return waitsFor([id], { byAnother }, assessment.beyond?.reasons);
+  return waitsFor([{ workflow_id: id }], { byAnother }, assessment.beyond?.reasons);
 }

@@ -6,6 +6,17 @@ import { KeptConnection } from './keep-connected.ts';
 import type { SigningKey } from './nkey.ts';
 import { isSame, mergedRevocations, type Revocations } from './revocations.ts';
 
+/**
+ * Why servers may let in who was revoked: `lost` is the end of the one connection by which all are told, which is made again at
+ * another server; with `unreached` there is none that lets it in; with `untold` the one that it is connected to did not pass it on.
+ */
+export interface Trouble {
+  readonly kind: 'lost' | 'unreached' | 'untold';
+  readonly reason: string;
+  /** The server, `host:port`, of the connection; undefined where there is none. */
+  readonly server: string | undefined;
+}
+
 export interface AccountUpdateOptions {
   readonly place: BusPlace;
   /** Of a user of the system account. */
@@ -19,7 +30,9 @@ export interface AccountUpdateOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** They may not know of all, for a new reason. */
-  onTrouble(reason: string): void;
+  onTrouble(trouble: Trouble): void;
+  /** After that: all know, told by this server. */
+  onTold(server: string): void;
 }
 
 /** A first revocation is told of after so long, and those that follow with it. */
@@ -46,6 +59,8 @@ export class AccountUpdates {
   #round: Promise<void> | undefined;
   #isStopped = false;
   #problem: string | undefined = 'the servers have not been told yet';
+  /** What was said of the trouble that is not over, by its kind. */
+  readonly #said = new Map<Trouble['kind'], string>();
   #updates = 0;
   #revoked = 0;
 
@@ -67,7 +82,7 @@ export class AccountUpdates {
       onUp: () => this.#soon(),
       onDown: () => {},
       onServers: () => this.#soon(),
-      onTrouble: (error) => this.#failed(error),
+      onTrouble: (error, lost) => this.#failed(lost === undefined ? 'unreached' : 'lost', error, lost),
     });
   }
 
@@ -123,10 +138,11 @@ export class AccountUpdates {
     if (this.#isStopped || !connection || !this.#options.isInCharge()) return;
     try {
       await this.#tell(connection);
-      this.#problem = undefined;
+      this.#over(connection.getServer());
       this.#soon(AGAIN_MS);
     } catch (error) {
-      this.#failed(error);
+      // Where the connection ended meanwhile, that is told by itself.
+      if (!connection.isClosed()) this.#failed('untold', error, connection.getServer());
       this.#soon(RETRY_MS);
     }
   }
@@ -154,11 +170,21 @@ export class AccountUpdates {
     for (const [user, until] of this.#lost) if (until < nowS) this.#lost.delete(user);
   }
 
-  #failed(error: unknown): void {
+  #failed(kind: Trouble['kind'], error: unknown, server: string | undefined): void {
     if (this.#isStopped) return;
-    const { message } = error instanceof Error ? error : new Error('the server closed the connection');
-    if (message !== this.#problem) this.#options.onTrouble(message);
-    this.#problem = message;
+    const reason = error instanceof Error ? error.message : 'the server closed the connection';
+    this.#problem = reason;
+    // One that tells nobody has no trouble with it; each new attempt says whether it still is so.
+    if (!this.#options.isInCharge() || this.#said.get(kind) === reason) return;
+    this.#said.set(kind, reason);
+    this.#options.onTrouble({ kind, reason, server });
+  }
+
+  #over(server: string): void {
+    this.#problem = undefined;
+    if (this.#said.size === 0) return;
+    this.#said.clear();
+    this.#options.onTold(server);
   }
 }
 

@@ -13,8 +13,8 @@ export interface ExternalBusOptions {
   /** What the control plane signs in with, read at each connect. */
   readonly signIn: () => Pick<NodeConnectionOptions, 'authenticator' | 'inboxPrefix'>;
   readonly mode: AdmissionMode;
-  /** It is not reached, for a reason, said at each attempt. */
-  onTrouble(error: unknown): void;
+  /** It is not reached, for a reason, said at each attempt; `lost` is the server whose connection ended just now. */
+  onTrouble(error: unknown, lost?: string): void;
 }
 
 export interface ExternalBusMetrics {

@@ -13,8 +13,12 @@ export interface KeepOptions {
   onDown(): void;
   /** Servers came to the bus or left it. */
   onServers?(): void;
-  /** It ended, or could not be made; undefined where the server closed it without a word. */
-  onTrouble(error: unknown): void;
+  /**
+   * It ended, or could not be made; `error` is undefined where the server closed it without a word.
+   *
+   * @param lost the server, `host:port`, whose connection ended; undefined where none let it in
+   */
+  onTrouble(error: unknown, lost: string | undefined): void;
 }
 
 /** A connection to a bus that is made again for ever, with back-off and jitter, at whichever server answers. */
@@ -80,11 +84,11 @@ export class KeptConnection {
       } catch (refusal) {
         error = refusal;
       }
-      const wasUp = this.#connection !== undefined;
+      const lost = this.#connection?.getServer();
       this.#connection = undefined;
       if (this.#isClosed) return;
-      if (wasUp) onDown();
-      onTrouble(error);
+      if (lost !== undefined) onDown();
+      onTrouble(error, lost);
       // The whole span is drawn from: those that were cut off together do not come back together.
       await this.#pause(Math.random() * retryMs + firstRetryMs / 2);
       retryMs = Math.min(retryMs * 2, lastRetryMs);

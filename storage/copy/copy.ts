@@ -1,7 +1,7 @@
-import { formatInstant } from '../../core/base/time.ts';
 import { unavailable } from '../unavailable.ts';
 import { type Contents, PARTS } from './contents.ts';
 import { difference, digestsOf, strays, type WorkspaceDigest } from './digest.ts';
+import { copiedElsewhere } from './moved.ts';
 import { pagesOf } from './pages.ts';
 import type { CopySource, CopyTarget, Found } from './place.ts';
 import { notWithin } from './within.ts';
@@ -43,15 +43,8 @@ export async function copyStore(options: CopyOptions): Promise<Copied> {
   const { source, target, installation, keys, now, progress } = options;
   const before = await source.moved();
   const found = await target.find();
-  if (before && before.to !== target.place) {
-    throw unavailable(
-      `${source.place} ${before.done ? 'was' : 'is being'} moved to ${before.to}: copy from there, or have this one back first: meshd copy --cancel`,
-    );
-  }
-  if (before?.done && found.is !== 'unfinished') {
-    throw unavailable(
-      `${source.place} was moved to ${before.to} on ${formatInstant(before.at)} already: set MESH_STORE_URL to that, or have this one back first: meshd copy --cancel`,
-    );
+  if (before && (before.to !== target.place || (before.done && found.is !== 'unfinished'))) {
+    throw unavailable(copiedElsewhere(source.place, before));
   }
   requireFree(found, target.place, installation);
   const moved = { to: target.place, at: before?.at ?? now };

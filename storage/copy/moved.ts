@@ -21,8 +21,16 @@ export interface CopyMark {
 export function movedRefusal(what: string, { to, at, done }: Moved): string {
   const when = formatInstant(at);
   return done
-    ? `${what} was moved to ${to} on ${when}, so nothing was started or changed: set MESH_STORE_URL to that. To have this one back, as it was then: meshd copy --cancel`
+    ? `${what} was moved to ${to} on ${when}, so nothing was started or changed: set MESH_STORE_URL to that. To have this one back, as it was then and without what was written since: meshd copy --cancel`
     : `${what} is being moved to ${to}, since ${when}, so nothing was started or changed: run the same meshd copy again, which begins anew, or give it up: meshd copy --cancel`;
+}
+
+/** Why it is copied nowhere else: whoever forgot to name the store in use is not led to give up what was written there. */
+export function copiedElsewhere(place: string, { to, at, done }: Moved): string {
+  const when = formatInstant(at);
+  return done
+    ? `${place} was moved to ${to} on ${when}, so nothing was copied. What is copied is the store that MESH_STORE_URL names, or mesh.db in the configuration directory where it is not set: set it to that of ${to} to copy what is there now. To have this one back without what was written since: meshd copy --cancel`
+    : `${place} is being moved to ${to}, since ${when}, so nothing was copied: run that copy again, or give it up first: meshd copy --cancel`;
 }
 
 /** The same of a copy that is not whole. */

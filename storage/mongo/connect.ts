@@ -10,6 +10,7 @@ import {
   type Timestamp,
   WriteConcern,
 } from 'mongodb';
+import { StoreError } from '../../core/base/ports.ts';
 import { unavailable } from '../unavailable.ts';
 import { buildEndAbandoned } from './abandoned.ts';
 import type {
@@ -99,6 +100,16 @@ export async function connect(url: string): Promise<Connection> {
 export function connectionTo(url: string): Connection {
   const client = clientOf(url);
   return connectionOf(client, NAMES_DATABASE.test(url) ? client.options.dbName : DEFAULT_DATABASE);
+}
+
+/** What is wrong with a URL, of whom nothing is asked. */
+export function addressProblem(url: string): string | undefined {
+  try {
+    clientOf(url);
+    return undefined;
+  } catch (error) {
+    return error instanceof StoreError ? error.subject : (error as Error).message;
+  }
 }
 
 function clientOf(url: string): MongoClient {

@@ -12,6 +12,7 @@ function served(scheme: string, form: string) {
       (await import('./reader.ts')).openMongoReader({ url: `${scheme}:${place}`, ...options }),
     openSource: async (place: string) => (await import('./copy-source.ts')).openMongoSource(`${scheme}:${place}`),
     openTarget: async (place: string) => (await import('./copy-target.ts')).openMongoTarget(`${scheme}:${place}`),
+    problem: async (place: string) => (await import('./connect.ts')).addressProblem(`${scheme}:${place}`),
     file: () => undefined,
   };
 }

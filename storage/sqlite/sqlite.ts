@@ -19,5 +19,6 @@ export const sqlite = {
   openReader: (place: string, options: ReaderOptions) => openSqliteReader({ path: fileOf(place), ...options }),
   openSource: (place: string) => openSqliteSource(linksFollowed(fileOf(place))),
   openTarget: async (place: string, now: number) => sqliteTarget(linksFollowed(fileOf(place)), now),
+  problem: async () => undefined,
   file: (place: string) => (fileOf(place) === IN_MEMORY ? undefined : path.resolve(fileOf(place))),
 };

@@ -12,6 +12,8 @@ const PENDING = {
   another_person: true,
   message: expect.any(String),
 };
+/** Of an account, which is in no workspace: it is told where that is decided. */
+const PENDING_IN_PROD = { ...PENDING, workflows: [{ workflow_id: PENDING.workflow_id, workspace: 'prod' }] };
 const OTHER_PERSON = { code: 'forbidden', message: expect.stringContaining('another person') };
 
 describe('four eyes', () => {
@@ -105,13 +107,39 @@ describe('where a workspace asks for approval, a second person decides', () => {
     await using scene = await buildScene({ requireApproval: true });
     await scene.kit.person('viewer', 'viewer', scene.workspace);
     const pending = await scene.call(scene.admin, name, raw);
-    expect(pending).toEqual(PENDING);
+    expect(pending).toEqual(PENDING_IN_PROD);
     await approve(scene, scene.grace, pending.workflow_id);
     await scene.call(scene.admin, name, raw).catch(() => undefined);
     const workflow = await scene.call(scene.ada, 'get_workflow', { id: pending.workflow_id });
     expect(workflow).toMatchObject({ status: 'executed', error: null });
     const whole = JSON.stringify(await scene.kit.services.store.list(scene.workspace, 'Workflow'));
     expect(whole).not.toContain('Another-pass-1');
+  });
+
+  it.each([
+    [
+      'the labels of a peer',
+      'update_peer',
+      { id: 'web-1', labels: { role: 'db', tier: 'one' } },
+      'updated peer web-1: role=db is set (was web), tier=one is set',
+    ],
+    [
+      'the labels of a peer that it loses',
+      'update_peer',
+      { id: 'web-1', labels: {} },
+      'updated peer web-1: role=web is taken away',
+    ],
+    [
+      'the labels that a join token gives',
+      'generate_join_token',
+      { name: 'web', labels: { role: 'web' } },
+      'makes the join token web with labels: role=web is set',
+    ],
+  ])('and reads %s in one line', async (_what, name, raw, said) => {
+    await using scene = await buildScene({ requireApproval: true });
+    const pending = await scene.call(scene.ada, name, raw);
+    const { summary } = await scene.call(scene.grace, 'get_workflow', { id: pending.workflow_id });
+    expect(summary).toContain(said);
   });
 
   it('not of peers that register, of delegation, of the own password, or of the end of an agent', async () => {
@@ -137,13 +165,24 @@ describe('where a workspace asks for approval, a second person decides', () => {
     await scene.call(scene.ada, 'update_workspace', { settings: { requireApproval: true } });
     const person = async () => (await scene.state()).agents.get('scout')?.spec.person;
     const pending = await scene.call(scene.admin, 'delete_user', { username: 'linus', successor: 'grace' });
-    expect(pending).toEqual(PENDING);
+    expect(pending).toEqual(PENDING_IN_PROD);
     expect(await person()).toMatchObject({ name: 'linus' });
     expect(await approve(scene, scene.ada, pending.workflow_id)).toMatchObject({ status: 'executed' });
     expect(await person()).toMatchObject({ name: 'grace' });
     expect(await scene.call(scene.admin, 'list_users')).not.toMatchObject({
       items: expect.arrayContaining([expect.objectContaining({ username: 'linus' })]),
     });
+  });
+
+  it('that somebody is removed, which is asked once, whoever takes their agents over', async () => {
+    await using scene = await buildScene({ requireApproval: true });
+    const linus = await scene.kit.person('linus', 'admin', scene.workspace);
+    const { workflow_id: id } = await scene.call(scene.ada, 'remove_member', { username: 'grace' });
+    await expect(scene.call(linus, 'remove_member', { username: 'grace', successor: 'linus' })).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining(`waits as ${id}. Have`),
+    });
+    expect(await approve(scene, linus, id)).toMatchObject({ status: 'executed' });
   });
 
   it('that they themselves leave, which is then done', async () => {
@@ -295,13 +334,13 @@ describe('one person alone', () => {
     for (const { id } of mine.items) {
       await scene.kit.call({ name: 'approve_workflow' }, { id }, { bearer: scene.admin, workspace: own });
     }
-    expect(await scene.call(scene.admin, 'update_user', raw)).toEqual(PENDING);
+    expect(await scene.call(scene.admin, 'update_user', raw)).toEqual(PENDING_IN_PROD);
     const { items } = await scene.call(scene.ada, 'list_workflows');
     await approve(scene, scene.grace, items[0].id);
     expect(await scene.call(scene.admin, 'list_users').then(({ items: users }) => users)).toContainEqual(
       expect.objectContaining({ username: 'viewer', role: 'platform_admin' }),
     );
-    expect(pending).toEqual(PENDING);
+    expect(pending).toMatchObject(PENDING);
   });
 
   it('does not give agents of somebody who leaves more than they had', async () => {

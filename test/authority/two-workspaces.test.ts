@@ -19,7 +19,8 @@ async function asked(name: string, raw: Record<string, unknown>) {
     kit.call<{ workflow_id: string }>({ name: operation }, more, { bearer, workspace: second });
   await there(admin, 'set_member', { username: 'grace', role: 'admin' });
   await there(admin, 'update_workspace', { settings: { requireApproval: true } });
-  const { message } = await scene.call(admin, name, raw);
+  const answer = await scene.call(admin, name, raw);
+  const { message } = answer;
   const waiting = async (place: string) => {
     const { items } = await kit.services.store.list(place, 'Workflow');
     const found = items.find(({ name: id }) => message.includes(id));
@@ -35,8 +36,20 @@ async function asked(name: string, raw: Record<string, unknown>) {
       const { workflow_id: id } = await there(admin, 'delete_workspace', {});
       await there(linus, 'approve_workflow', { id });
     },
+    answer,
     message,
     summary,
+    ids: [one, two] as const,
+    ask: (operation: string, more: Record<string, unknown>) => scene.call(admin, operation, more),
+    all: async () => {
+      const lists = await Promise.all([workspace, second].map((place) => kit.services.store.list(place, 'Workflow')));
+      return lists.flatMap(({ items }) => items.map(({ name: id }) => id));
+    },
+    rejections: [
+      () => scene.call(ada, 'reject_workflow', { id: one }),
+      () => there(linus, 'reject_workflow', { id: two }),
+    ] as const,
+    read: () => scene.call(ada, 'get_workflow', { id: one }),
     approvals: [
       () => scene.call(ada, 'approve_workflow', { id: one }),
       () => there(linus, 'approve_workflow', { id: two }),
@@ -69,11 +82,71 @@ it.each([
 it.each([
   ['update_user', { disabled: true }, 'disables the account grace and ends its agents'],
   ['delete_user', {}, 'deletes the account grace and ends its agents'],
-  ['delete_user', { successor: 'ada' }, 'deletes the account grace and gives its agents to a successor'],
+  ['delete_user', { successor: 'ada' }, 'deletes the account grace and gives its agents to ada'],
 ])('who decides on %s %j reads that it %s', async (name, more, said) => {
   await using scene = await asked(name, { username: 'grace', ...more });
   expect(scene.message).toContain(`(${said})`);
   expect(scene.summary).toContain(`: ${said}`);
+});
+
+it('an account whose deletion waits is not asked for again with another successor, until that is rejected', async () => {
+  await using scene = await asked('delete_user', { username: 'grace' });
+  const waiting = await scene.all();
+  const again = { username: 'Grace', successor: 'ada' };
+  await expect(scene.ask('delete_user', again)).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringMatching(
+      /^Delete an account: that is asked already of grace, by user:admin, and waits as wf_\w+ in the workspace prod\. Have/,
+    ),
+  });
+  expect(await scene.all()).toEqual(waiting);
+  // The same again is the same call.
+  expect(await scene.ask('delete_user', { username: 'grace' })).toEqual(scene.answer);
+  for (const reject of scene.rejections) await reject();
+  const { message } = await scene.ask('delete_user', again);
+  expect(message).toContain('gives its agents to ada');
+});
+
+it('who asks is told each workflow with its workspace', async () => {
+  await using scene = await asked('delete_user', { username: 'grace' });
+  const [one, two] = scene.ids;
+  expect(scene.answer.workflows).toEqual([
+    { workflow_id: one, workspace: 'prod' },
+    { workflow_id: two, workspace: 'second' },
+  ]);
+  expect(scene.message).toContain(`approve ${one} in the workspace prod and ${two} in the workspace second (`);
+});
+
+it('who approves reads that another workspace still decides, before and after, and not which', async () => {
+  await using scene = await asked('delete_user', { username: 'grace' });
+  const awaits = 'The people of another workspace have to approve it too, and have not yet.';
+  expect(await scene.read()).toMatchObject({ status: 'pending', awaits });
+  expect(await scene.approvals[0]()).toMatchObject({ status: 'approved', awaits });
+  expect(JSON.stringify(await scene.read())).not.toContain('second');
+  await scene.approvals[1]();
+  expect(await scene.read()).toMatchObject({ status: 'executed', awaits: null });
+});
+
+it('who approves a call with a secret reads that it has to be sent again, once nobody else decides', async () => {
+  await using scene = await asked('update_user', { username: 'grace', password: 'Another-pass-1' });
+  const [elsewhere, again] = [
+    /^The people of another workspace .* Who asked/,
+    /^Who asked for it has to send the call/,
+  ];
+  expect((await scene.approvals[0]()).awaits).toMatch(elsewhere);
+  await scene.approvals[1]();
+  expect((await scene.read()).awaits).toMatch(again);
+});
+
+it('the audit log says to whom the agents of a deleted account pass, of the decision and of what follows', async () => {
+  await using scene = await asked('delete_user', { username: 'grace', successor: 'ada' });
+  await Promise.all(scene.approvals.map((approve) => approve()));
+  const { store } = scene.kit.services;
+  const reasons = (await store.audit(SYSTEM_WORKSPACE, { type: 'commit', kind: 'Account', limit: 200 })).map(
+    ({ commit }) => commit?.reason,
+  );
+  const said = 'deleted account grace, and gave its agents to ada';
+  expect(reasons.filter((reason) => reason === said)).toHaveLength(2);
 });
 
 it('what the people of one workspace approved and those of another never decided ends with its time', async () => {

@@ -44,6 +44,70 @@ test('mesh invite shows a held call as mesh admin does, and no QR code', async (
   await once(server, 'close');
 });
 
+test('mesh tells of each workflow of a held call its workspace, and who approved one what it still takes', async () => {
+  const [one, two] = [
+    { workflow_id: 'wf_1', workspace: 'prod' },
+    { workflow_id: 'wf_2', workspace: 'lab' },
+  ];
+  const held = { status: 'pending_approval', workflow_id: 'wf_1', workflows: [one, two], message: 'Nothing yet.' };
+  const approved = {
+    status: 'approved',
+    summary: 'Delete grace',
+    error: null,
+    awaits: 'The people of another workspace.',
+  };
+  let isAnother = false;
+  const server = createServer(({ url = '' }, response) => {
+    response.setHeader('Content-Type', 'application/json');
+    if (url.includes('/approve')) response.end(JSON.stringify(approved));
+    else response.writeHead(202).end(JSON.stringify({ ...held, ...(isAnother && { another_person: true }) }));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const env = { MESH_SERVER: `http://127.0.0.1:${port}`, MESH_TOKEN: 'x', MESH_WORKSPACE: 'ws_1' };
+  const run = (...args: string[]) => mesh(args, { home, env });
+  const asked = ['admin', 'delete-user', 'grace'];
+  expect((await run(...asked)).stderr).toBe(
+    'Waits for approval: mesh approve wf_1 --workspace prod\nWaits for approval: mesh approve wf_2 --workspace lab\n',
+  );
+  isAnother = true;
+  expect((await run(...asked)).stderr).toBe('Another person has to approve wf_1 in prod, and wf_2 in lab.\n');
+  expect((await run('approve', 'wf_1')).stdout).toBe(
+    'wf_1 is approved: Delete grace\nNothing has changed yet. The people of another workspace.\n',
+  );
+  server.close();
+  await once(server, 'close');
+});
+
+test('who is signed in and names no workspace is refused nothing: their only one is found first', async () => {
+  await using harness = await startHarness();
+  const { token } = await harness.workspace();
+  const asked: string[] = [];
+  const server = createServer(async ({ url = '', headers, method = 'GET' }, response) => {
+    const { authorization = '', 'x-workspace-id': workspace } = headers;
+    const answer = await fetch(new URL(url, harness.url), {
+      method,
+      headers: { authorization, ...(typeof workspace === 'string' && { 'x-workspace-id': workspace }) },
+    });
+    asked.push(`${answer.status} ${url.split('?')[0]}`);
+    response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const env = { MESH_SERVER: `http://127.0.0.1:${port}`, MESH_TOKEN: token };
+  const askedBy = async (...args: string[]) => {
+    asked.length = 0;
+    expect(await mesh(args, { home, env })).toMatchObject({ code: 0 });
+    return [...asked];
+  };
+  expect(await askedBy('admin', 'list-peers')).toEqual(['200 /api/v1/workspaces', '200 /api/v1/peers']);
+  expect(await askedBy('audit', 'verify')).not.toContainEqual(expect.stringMatching(/^4/));
+  // What is in no workspace, or in the path, is asked at once.
+  expect(await askedBy('admin', 'list-users')).toEqual(['200 /api/v1/users']);
+  server.close();
+  await once(server, 'close');
+});
+
 test('a command whose change could not be carried out ends with 1, and leaves what comes after it', async () => {
   const failed = {
     status: 'failed',

@@ -233,7 +233,9 @@ test('meshd says all that it needs as one of several control planes', async () =
   );
   const forgotten = start({ command: ['bin/meshd'], env: { MESH_KEYS_FILE: 'keys.json', MESH_BUS_LISTEN: 'off' } });
   expect(await forgotten.ended).toBe(1);
-  expect(forgotten.stderr()).toMatch(/1 problem\(s\):\n.* MESH_STORE_URL: without --standalone .*mongodb:/);
+  expect(forgotten.stderr()).toMatch(
+    /2 problem\(s\):\n.* MESH_STORE_URL: without --standalone .*mongodb:.*\n.* MESH_KEYS_FILE: keys\.json is not there/,
+  );
 });
 
 test('MESH_TLS_CERT and MESH_TLS_KEY serve https', async () => {

@@ -179,6 +179,32 @@ describe.skipIf(!hasNatsServer)('a bus of three servers that knows nodes by a ke
     await areRefused();
   });
 
+  test('of a server that is killed the log names it alone, as a warning, and one line says that all know again who was revoked', async () => {
+    const { cluster, harness } = await tokenBus('nats');
+    type Line = { readonly level: string; readonly msg: string; readonly server?: string };
+    const lines = () => harness.log.map((line): Line => JSON.parse(line));
+    const isLost = ({ msg }: Line) => msg.includes('by which all are told who was revoked');
+    const isOver = ({ msg }: Line) => msg === 'the servers of the bus know again who was revoked';
+    const upTo = lines().length;
+    const since = () => lines().slice(upTo);
+    // One of them has the connection.
+    for (const member of cluster.members) {
+      await member.kill();
+      await expect
+        .poll(async () => (await harness.api('GET', '/readyz?verbose')).body.checks, { timeout: 10_000 })
+        .toContainEqual(expect.objectContaining({ name: 'bus revocations', state: 'ok' }));
+      await member.start();
+    }
+    const told = () => since().filter((line) => isLost(line) || isOver(line));
+    await expect.poll(() => told().filter(isLost).length, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => told().at(-1)?.msg, { timeout: 10_000 }).toContain('know again');
+    const named = told().filter(isLost);
+    expect(named.map(({ level }) => level)).toEqual(named.map(() => 'warn'));
+    expect(cluster.places).toEqual(expect.arrayContaining(named.map(({ server }) => server)));
+    expect(told().filter(isOver)).toHaveLength(named.length);
+    expect(since().filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
   test('a workspace that lost too many places is told when it gets the next key, and others go on', async () => {
     const { join, harness, place } = await tokenBus('nats');
     const elsewhere = await freshWorkspace(harness.api, 'elsewhere');

@@ -92,6 +92,39 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('who confirms with another name is told what is awaited and that nothing was done, each time, until that is typed', async () => {
+    await using dashboard = await openDashboard(browser, network);
+    const { page } = dashboard;
+    const deleted: string[] = [];
+    page.on('request', (request) => request.method() === 'DELETE' && deleted.push(request.url()));
+    await dashboard.go('prod/agents/ops-agent');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByRole('button', { name: 'Revoke the agent' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('2: ops-agent, scout').waitFor();
+    const shown = deleted.length;
+    const field = dialog.getByLabel('Type ops-agent to confirm.');
+    const told = dialog.getByRole('alert');
+    for (const text of ['', 'ops-agnet', 'Ops-Agent']) {
+      await field.fill(text);
+      await expect.poll(() => told.count()).toBe(0);
+      await field.press('Enter');
+      await told.getByText('Nothing was done. Type ops-agent, letter for letter').waitFor();
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
+      // As who cannot see it is told of the field.
+      expect(await field.getAttribute('aria-describedby')).toBe(await told.getAttribute('id'));
+      expect(await field.evaluate((element) => element.matches(':focus'))).toBe(true);
+    }
+    await dialog.getByRole('button', { name: 'Revoke the agent' }).click({ force: true });
+    await told.getByText('Nothing was done.').waitFor();
+    expect(deleted).toHaveLength(shown);
+    await field.fill('ops-agent');
+    await expect.poll(() => told.count()).toBe(0);
+    expect(await dialog.getByRole('button', { name: 'Revoke the agent' }).isEnabled()).toBe(true);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('with the keyboard alone an agent is revoked, once it is said what ends with it and its name is typed', async () => {
     await using dashboard = await openDashboard(browser, network);
     const { page } = dashboard;

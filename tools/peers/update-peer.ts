@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { nameSchema } from '../../core/changes/manifest.ts';
-import { labelsSchema } from '../../core/model/labels.ts';
+import { labelsChanged, labelsSchema } from '../../core/model/labels.ts';
 import { renamePeer } from '../../core/peers/peers.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
 import { peerNow } from '../../core/views/peer-answer.ts';
@@ -40,7 +40,11 @@ export const updatePeer = defineOperation({
         ...(labels && { labels }),
         ...(network !== undefined && { network }),
       } as const;
-      const submitted = await submitOne(context, change, `updated peer ${peer.name}`);
+      const submitted = await submitOne(
+        context,
+        change,
+        `updated peer ${peer.name}${inWords(peer, { labels, network })}`,
+      );
       // What waits for approval is the labels and the network; the name is asked for by itself.
       if (submitted.status === 'pending_approval') return submitted;
     }
@@ -48,3 +52,22 @@ export const updatePeer = defineOperation({
     return peerNow(context, peer.id);
   },
 });
+
+/** What is written, for who decides on it and for the audit log. */
+function inWords(
+  peer: Pick<Peer, 'labels' | 'network'>,
+  { labels = peer.labels, network = peer.network }: Change,
+): string {
+  const text = [
+    labelsChanged(peer.labels, labels),
+    network === peer.network ? '' : `it moves to the network ${network}`,
+  ].filter((each) => each !== '');
+  return text.length === 0 ? '' : `: ${text.join(', ')}`;
+}
+
+type Peer = z.output<typeof peerSchema>;
+
+interface Change {
+  readonly labels?: Peer['labels'] | undefined;
+  readonly network?: string | undefined;
+}

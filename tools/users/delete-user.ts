@@ -21,6 +21,7 @@ export const deleteUser = defineOperation({
   workspace: 'none',
   edition: 'community',
   effects: DELETE,
+  ends: 'username',
   problems: ['unauthenticated', 'forbidden', 'not_found', 'conflict'],
   http: { method: 'delete', path: '/api/v1/users/:username' },
   async run({ username, successor }, context) {

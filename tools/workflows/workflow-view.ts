@@ -3,6 +3,7 @@ import { formatInstant } from '../../core/base/time.ts';
 import { PLANNERS, VERIFICATIONS } from '../../core/intent/plan/assess.ts';
 import { WORKFLOW_STATES, type WorkflowRecord } from '../../core/model/asked.ts';
 import { approvalUrl } from '../../core/workflow/approval-url.ts';
+import { awaitedOf } from '../../core/workflow/awaited.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { resultRevision } from '../../core/workflow/workflow-record.ts';
 import { changeSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
@@ -48,6 +49,10 @@ export const workflowDetailSchema = z.strictObject({
     .strictObject({ operation: z.string(), input: z.record(z.string(), z.unknown()) })
     .nullable()
     .describe('Of a call that waits: what is carried out, secrets left out'),
+  awaits: z
+    .string()
+    .nullable()
+    .describe('Of a call that waits: what else it takes, such as the people of another workspace'),
   effect: effectSchema,
   diffMarkdown: z.string(),
   approvalUrl: z.string(),
@@ -75,10 +80,10 @@ export function workflowView(record: WorkflowRecord): z.input<typeof workflowSch
   };
 }
 
-export function workflowDetailView(
+export async function workflowDetailView(
   record: WorkflowRecord,
-  services: Pick<Services, 'settings'>,
-): z.input<typeof workflowDetailSchema> {
+  services: Pick<Services, 'settings' | 'store' | 'clock'>,
+): Promise<z.input<typeof workflowDetailSchema>> {
   const { spec, name } = record;
   return {
     ...workflowView(record),
@@ -94,6 +99,7 @@ export function workflowDetailView(
     warnings: [...spec.warnings],
     changes: [...spec.shown],
     call: spec.call ? { operation: spec.call.operation, input: { ...spec.call.asked } } : null,
+    awaits: (await awaitedOf(services, record)) ?? null,
     effect: spec.effect,
     diffMarkdown: spec.diffMarkdown,
     approvalUrl: approvalUrl(services, name),

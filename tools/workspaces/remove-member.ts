@@ -24,6 +24,7 @@ export const removeMember = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: DELETE,
+  ends: 'username',
   problems: ['unauthenticated', 'forbidden', 'not_found', 'conflict'],
   http: { method: 'delete', path: '/api/v1/workspaces/:workspaceId/members/:username' },
   async run({ username, successor }, context) {

@@ -21,4 +21,5 @@ export const common = {
   tooEarly: 'What this does is still being looked up: nothing was done.',
   shownNow: 'What this does is shown by now: press again.',
   confirmName: (name: string) => `Type ${name} to confirm. What ends with this does not come back.`,
+  otherName: (name: string) => `Nothing was done. Type ${name}, letter for letter, and confirm again.`,
 } as const;

@@ -106,8 +106,7 @@ export const review = {
   askNeedsNote: 'Write your question in the note, then press Ask back.',
   asked: 'It is sent back with your question.',
   approved: (status: string) => `The change is ${status}.`,
-  repeat:
-    'Nothing has changed yet: who asked has to repeat the call, unless another workspace still has to approve it.',
+  awaits: 'Still needed',
   failed: 'The change failed',
   keys: 'Keys',
   inPast: 'Go back to now to decide it.',

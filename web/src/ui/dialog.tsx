@@ -41,10 +41,20 @@ interface ConfirmProps {
 export function Confirm({ title, children, act: label, name, isReady = true, run, close }: ConfirmProps) {
   const typed = useSignal('');
   const isEarly = useSignal(false);
+  /** How often it was confirmed with another name than the one that is to be typed, since that was last touched. */
+  const misses = useSignal(0);
   const { isActing, problem, act } = useAct();
   const form = useRef<HTMLFormElement>(null);
+  const field = useRef<HTMLInputElement>(null);
+  const missId = useId();
+  const isOther = name !== undefined && typed.value !== name;
   const submit = async (event: Event) => {
     event.preventDefault();
+    if (isOther) {
+      misses.value += 1;
+      field.current?.focus();
+      return;
+    }
     isEarly.value = !isReady;
     const dialog = form.current?.closest('dialog');
     if (!isReady || !(await act(run))) return;
@@ -61,14 +71,24 @@ export function Confirm({ title, children, act: label, name, isReady = true, run
           <label class="field">
             {texts.common.confirmName(name)}
             <input
+              ref={field}
               value={typed.value}
               autocomplete="off"
               spellcheck={false}
+              aria-invalid={misses.value > 0}
+              aria-describedby={misses.value > 0 ? missId : undefined}
               onInput={({ currentTarget }) => {
                 typed.value = currentTarget.value;
+                misses.value = 0;
               }}
             />
           </label>
+        )}
+        {name !== undefined && misses.value > 0 && (
+          // A new one each time, which is read aloud again.
+          <p key={misses.value} id={missId} class="fault" role="alert">
+            {texts.common.otherName(name)}
+          </p>
         )}
         {isEarly.value && (
           <p class={isReady ? 'hint' : 'fault'} role="status">
@@ -77,12 +97,7 @@ export function Confirm({ title, children, act: label, name, isReady = true, run
         )}
         <ProblemNotice problem={problem.value} />
         <div class="row">
-          <button
-            type="submit"
-            class="danger"
-            aria-disabled={!isReady}
-            disabled={isActing.value || (name !== undefined && typed.value !== name)}
-          >
+          <button type="submit" class="danger" aria-disabled={!isReady || isOther} disabled={isActing.value}>
             {label}
           </button>
           <button type="button" class="quiet" onClick={close}>

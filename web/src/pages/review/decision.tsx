@@ -18,7 +18,6 @@ import { NotYet } from '../../ui/loading.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
 import { DrawingView } from './drawing.tsx';
-import { isToRepeat } from './repeat.ts';
 import { SeeAlso } from './see-also.tsx';
 import { Since } from './stale.tsx';
 import { useDrawing } from './use-drawing.ts';
@@ -175,7 +174,7 @@ function Told({ workflow, redrawn }: { workflow: WorkflowDetail; redrawn: Redraw
         [words.against, isPending && redrawn && words.revision(redrawn.base_revision, redrawn.revision)],
         [words.askedOf, workflow.approvalAskedOf],
         [words.status, !isPending && (error ? `${status}: ${error}` : status)],
-        [words.call, isToRepeat(workflow) && words.repeat],
+        [words.awaits, workflow.awaits],
         [words.expires, isPending && <Time key="expires" at={workflow.expiresAt} />],
         [words.reviewedBy, workflow.reviewedBy && <ReviewedBy key="reviewed" workflow={workflow} />],
         [words.noteSaid, workflow.note],

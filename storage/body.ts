@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { StoreError } from '../core/base/ports.ts';
-import type { Kind, RecordKey, StoredRecord } from '../core/base/record.ts';
+import { KINDS, type Kind, type RecordKey, type StoredRecord } from '../core/base/record.ts';
 
 /** A record larger than this once compressed is refused (docs/policy.md#kinds). */
 const MAX_COMPRESSED_BYTES = 8 * 1024;
@@ -51,14 +51,16 @@ export function encodeBody(key: RecordKey, body: Body, before?: Body): string {
   const text = JSON.stringify(body);
   if (text.length * MAX_UTF8_BYTES_PER_UNIT <= MAX_COMPRESSED_BYTES) return text;
   const { length } = packBody(text);
-  const most = MAX_COMPRESSED_BYTES + (before && isStatusAlone(body, before) ? STATUS_ROOM_BYTES : 0);
+  const most = MAX_COMPRESSED_BYTES + (before && isTold(key, JSON.parse(text) as Body, before) ? STATUS_ROOM_BYTES : 0);
   if (length <= most) return text;
   throw new StoreError('too_large', `${key.kind}/${key.name} (${length} of ${most} bytes)`);
 }
 
-/** Whether a version has the spec and labels of the one before, which its generation says, and its annotations. */
-function isStatusAlone(body: Body, before: Body): boolean {
-  return body.generation === before.generation && isDeepStrictEqual(body.annotations, before.annotations);
+/** Whether a version has all that makers wrote of the one before. */
+function isTold({ kind }: RecordKey, body: Body, before: Body): boolean {
+  const { told = '' }: { readonly history: boolean; readonly told?: string } = KINDS[kind];
+  const written = ({ labels, annotations, spec }: Body) => [labels, annotations, { ...spec, [told]: undefined }];
+  return isDeepStrictEqual(written(body), written(before));
 }
 
 /** A UTF-16 code unit takes at most 3 bytes in UTF-8. */

@@ -1,8 +1,16 @@
 import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { Basis, Change, Commit, CommitContext, Op, Store } from '../base/ports.ts';
-import type { RecordDraft } from '../base/record.ts';
+import {
+  type Basis,
+  type Change,
+  type Commit,
+  type CommitContext,
+  type Op,
+  type Store,
+  StoreError,
+} from '../base/ports.ts';
+import type { Kind, RecordDraft } from '../base/record.ts';
 import { inTurn, shareQueue, type Writer } from '../base/serialise.ts';
 import { accountById } from '../identity/accounts.ts';
 import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
@@ -72,14 +80,40 @@ function standingStore({ store, clock }: Reads, caller: Caller): Required<Pick<S
     ...store,
     permit: requireStanding,
     async commit(workspace, ops, context) {
-      if (!context.isApproved) await requireStanding(workspace);
-      await context.requireAskers?.();
-      const commit = await store.commit(workspace, ops, context);
-      hasEnded ||= commit.changes.some((change) => concerns(change, caller));
-      return commit;
+      const isHeld = !context.isApproved && !hasEnded;
+      for (let held = isHeld ? await heldTo(store, workspace, caller) : undefined; ; ) {
+        if (isHeld) await requireStanding(workspace);
+        await context.requireAskers?.();
+        try {
+          const commit = await store.commit(workspace, held ? [held, ...ops] : ops, context);
+          hasEnded ||= commit.changes.some((change) => concerns(change, caller));
+          return commit;
+        } catch (error) {
+          const now = held && (await heldTo(store, workspace, caller));
+          if (now?.revision === held?.revision || !isConflict(error)) throw error;
+          held = now;
+        }
+      }
     },
   };
 }
+
+function isConflict(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'conflict';
+}
+
+/**
+ * What of a caller's standing is in the partition that they write to, as it is before that is looked at: who is removed while
+ * a write of theirs is on its way does not have it written after.
+ */
+async function heldTo({ get }: Pick<Store, 'get'>, workspace: string, { kind, name }: Caller) {
+  const of = HELD_TO[kind];
+  if (of === undefined || workspace === SYSTEM_WORKSPACE) return undefined;
+  const key = { kind: of, name } as const;
+  return { op: 'check', key, revision: (await get(workspace, key))?.revision ?? 0 } as const;
+}
+
+const HELD_TO: Readonly<Partial<Record<Caller['kind'], Kind>>> = { user: 'Member', agent: 'AgentIdentity' };
 
 /** Whether a change is of what a caller's credential rests on. */
 function concerns(

@@ -5,13 +5,14 @@ export const API_VERSION = `${API_GROUP}/v1alpha1`;
 /**
  * Every kind of record and whether its superseded revisions are kept.
  * Kinds with kept history make up "the state of the network" at a revision; the others are looked up live only.
+ * What the control plane says in the spec of another's record is the field `told`.
  * A change of an `installation` kind is an event in the audit log of the installation too, in whatever workspace it is.
  */
 export const KINDS = {
   MeshPeer: { history: true },
   MeshPolicy: { history: true },
   MeshNetwork: { history: true },
-  AgentIdentity: { history: true },
+  AgentIdentity: { history: true, told: 'person' },
   Presence: { history: true },
   Workflow: { history: true },
   PolicyAssertion: { history: true },
@@ -31,7 +32,7 @@ export const KINDS = {
   ReviewDue: { history: true },
   Webhook: { history: false },
   WebhookDelivery: { history: false },
-} as const satisfies Record<string, { history: boolean; installation?: true }>;
+} as const satisfies Record<string, { history: boolean; installation?: true; told?: string }>;
 
 export type Kind = keyof typeof KINDS;
 

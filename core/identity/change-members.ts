@@ -7,9 +7,9 @@ import type { WorkspaceRole } from '../base/scope.ts';
 import { serialised } from '../base/serialise.ts';
 import { writtenRecord } from '../base/written.ts';
 import type { PeerCall, StoreCall } from '../state/services.ts';
-import { type AccountRecord, findAccount, normalizeUsername, USERNAME_PATTERN } from './accounts.ts';
+import { findAccount, normalizeUsername, USERNAME_PATTERN } from './accounts.ts';
 import { isOfOneAccount, type MemberRecord, memberDraft } from './members.ts';
-import { endOrphans, leavingOps, successorIn } from './offboard.ts';
+import { endLeft, endOrphans, leavingOps, successorIn } from './offboard.ts';
 
 /**
  * Makes who has this user name a member, or changes the role it has, in this workspace and nowhere else. Accounts are
@@ -57,25 +57,23 @@ export async function removeMember(
   const heir = await successorIn(services, context, successor, name);
   const agents = heir ? `, and gave their agents to ${heir.name}` : '';
   const commit = commitContext(context, `removed member ${name}${agents}`);
+  const account = await findAccount(services, name);
+  let isMet = false;
   await serialised(services.store, workspace, async () => {
-    const ops = await removeMemberOps(name, context, heir);
-    if (ops.length > 0) await services.store.commit(workspace, ops, commit);
+    const member = await memberOf(name, context);
+    if (!member) return;
+    const left = account ? await leavingOps(services, workspace, account, heir) : [];
+    // What they end or change themselves at this moment is no reason to let them stay: it goes once they may nothing.
+    const ops = isMet ? left.filter(isOfAgents) : left;
+    isMet = true;
+    await services.store.commit(workspace, [{ op: 'delete', key: { kind: 'Member', name } }, ...ops], commit);
   });
+  if (account) await endLeft(services, workspace, account, commit);
   return endOrphans(services, workspace, commit);
 }
 
-/** What ends the membership of a user name, to be committed in the workspace of the context; empty where there is none. */
-export async function removeMemberOps(
-  name: string,
-  context: Pick<PeerCall, 'services' | 'workspace'>,
-  successor?: AccountRecord,
-): Promise<Op[]> {
-  const { services, workspace } = context;
-  const member = await memberOf(name, context);
-  if (!member) return [];
-  const account = await findAccount(services, name);
-  const left = account ? await leavingOps(services, workspace, account, successor) : [];
-  return [{ op: 'delete', key: { kind: 'Member', name: member.name } }, ...left];
+function isOfAgents(op: Op): boolean {
+  return 'record' in op && op.record.kind === 'AgentIdentity';
 }
 
 async function memberOf(name: string, { services, workspace }: Pick<StoreCall, 'services' | 'workspace'>) {

@@ -172,4 +172,23 @@ describe('the hourly removal', () => {
     expect(await removeSpentTokens(kit.services)).toBe(1);
     expect(await left()).toEqual(['kept', 'web-1']);
   });
+
+  it('removes join tokens of who has left, and of nobody who is there', async () => {
+    const { kit, bearer, workspace } = await prepared();
+    await using _kit = kit;
+    const { store } = kit.services;
+    await kit.person('ann', 'operator', workspace);
+    await kit.person('bob');
+    await kit.person('off', 'operator', workspace);
+    await kit.call('update_user', { username: 'off', disabled: true }, { bearer });
+    const makers = ['user:admin', 'user:ann', 'user:bob', 'user:off', 'user:gone', 'agent:gone', 'local:stdio'];
+    const ops = makers.map((createdBy) => {
+      const record = tokenDraft(newToken('join'), { kind: 'join', name: createdBy, owner: '', createdBy });
+      return { op: 'create', record } as const;
+    });
+    await store.commit(workspace, ops, CONTEXT);
+    await removeSpentTokens(kit.services);
+    const left = (await store.list(workspace, 'Token')).items.map(({ spec }) => spec.name).sort();
+    expect(left).toEqual(['agent:gone', 'local:stdio', 'user:admin', 'user:ann']);
+  });
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { buildPeopleKit, CONTEXT } from '../../test/kits/plane/identity-kit.ts';
 import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { type AccountSpec, findAccount } from './accounts.ts';
 import { finishAllLeaving, finishLeaving } from './leave.ts';
@@ -104,7 +105,10 @@ test('nor where the next one comes while the late one looks', async () => {
   expect(await kit.seen()).toMatchObject({ account: { disabled: false }, isMember: true });
 });
 
-test('a workspace in which it cannot be finished keeps neither the others nor other accounts from it', async () => {
+test.each([
+  ['cannot be read', new TypeError('unreadable')],
+  ['has a damaged log', new StoreError('lost', 'unreadable')],
+])('a workspace that %s keeps neither the others nor other accounts from being left', async (_what, problem) => {
   await using kit = await cutShort({ disabled: true, to: 'disabled' });
   const { store } = kit.services;
   const broken = await kit.workspace('broken');
@@ -113,7 +117,7 @@ test('a workspace in which it cannot be finished keeps neither the others nor ot
     store: {
       ...store,
       list: (async (workspace, kind, query) => {
-        if (workspace === broken && kind === 'Plan') throw new TypeError('unreadable');
+        if (workspace === broken && kind === 'Plan') throw problem;
         return store.list(workspace, kind, query);
       }) satisfies typeof store.list as typeof store.list,
     },

@@ -52,16 +52,19 @@ async function leaveWorkspace(
   context: CommitContext,
 ): Promise<void> {
   const { store } = services;
-  await serialised(store, workspace, async () => {
+  const leave = async () => {
     const isDeleted = account.spec.leaving?.to === 'deleted';
     const ops = [
       ...(await leavingOps(services, workspace, account, undefined)),
       ...(isDeleted ? await membershipOps(services, workspace, account) : []),
     ];
     // Last: what goes by name may be another's once somebody else has finished. An earlier version may have enabled it.
-    if (!(await leavingNow(services, account))?.spec.disabled) return;
+    if (!(await leavingNow(services, account))?.spec.disabled) return 0;
     if (ops.length > 0) await store.commit(workspace, ops, context);
-  });
+    return ops.length;
+  };
+  // What they wrote while the rest was read, too.
+  while ((await serialised(store, workspace, leave)) > 0);
   await endOrphans(services, workspace, context);
 }
 

@@ -42,6 +42,24 @@ export async function leavingOps(
   ];
 }
 
+/** Ends what a person wrote while what they leave was read. Nothing of who is a member, as platform administrators are. */
+export async function endLeft(
+  services: PeerServices,
+  workspace: string,
+  account: AccountRecord,
+  why: CommitContext,
+): Promise<void> {
+  const context = { ...why, decided: 'now' } as const;
+  const end = async () => {
+    const now = await accountById(services, account.uid);
+    if (now && (await isMember(services, workspace, now))) return 0;
+    const ops = await leavingOps(services, workspace, account, undefined);
+    if (ops.length > 0) await services.store.commit(workspace, ops, context);
+    return ops.length;
+  };
+  while ((await serialised(services.store, workspace, end)) > 0);
+}
+
 /**
  * Who takes over the agents of a person that leaves. In a workspace that is who removes the other: an administrator there
  * is not told which other accounts exist, and nobody is made to answer for agents unasked.

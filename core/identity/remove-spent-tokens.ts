@@ -1,11 +1,14 @@
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type CommitContext, StoreError } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
-import { isSpent } from '../model/token-record.ts';
+import { isSpent, type TokenRecord } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
+import { findAccount } from './accounts.ts';
+import { isMember } from './offboard.ts';
 import { isOfAccount } from './sessions.ts';
 
 const BATCH = 100;
+const PERSON = 'user:';
 /** So long a join token without uses left is kept: who presents it hears that it is used up. */
 const TOLD_MS = 7 * 24 * 60 * 60_000;
 const CONTEXT: CommitContext = {
@@ -15,7 +18,8 @@ const CONTEXT: CommitContext = {
 };
 
 /**
- * Removes tokens that have expired or have had no use left for a week, and sessions and API tokens that ended; hourly.
+ * Removes tokens that have expired or have had no use left for a week, and sessions and API tokens that ended; hourly. So are
+ * join tokens of who has left, which were on their way to the store as their maker was shut out.
  *
  * @returns how many were removed.
  */
@@ -34,7 +38,9 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
   );
   for (const workspace of await store.workspaces()) {
     const tokens = (await store.list(workspace, 'Token')).items;
+    const left = await makersWhoLeft(services, workspace, tokens);
     const ended = tokens.filter(({ spec }) => {
+      if (spec.kind === 'join' && left.has(spec.createdBy)) return true;
       if (spec.expiresAt !== undefined && spec.expiresAt <= now) return true;
       if (spec.kind === 'api') return byUid.get(spec.owner)?.spec.epoch !== spec.epoch;
       // A used-up delegate token goes with its identity, which ends by the second.
@@ -43,6 +49,22 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
     removed += await remove(services, ended);
   }
   return removed;
+}
+
+/** Of join tokens, as actors. Looked up after the tokens, for some may be of an account that was made a moment ago. */
+async function makersWhoLeft(
+  services: Pick<NetworkServices, 'store'>,
+  workspace: string,
+  tokens: readonly TokenRecord[],
+): Promise<ReadonlySet<string>> {
+  const makers = new Set(tokens.flatMap(({ spec }) => (spec.kind === 'join' ? spec.createdBy : [])));
+  const left = new Set<string>();
+  for (const maker of makers) {
+    if (!maker.startsWith(PERSON)) continue;
+    const account = await findAccount(services, maker.slice(PERSON.length));
+    if (!account || !(await isMember(services, workspace, account))) left.add(maker);
+  }
+  return left;
 }
 
 async function remove({ store }: Pick<NetworkServices, 'store'>, records: readonly StoredRecord[]): Promise<number> {

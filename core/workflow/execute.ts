@@ -12,8 +12,9 @@ import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
 import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
 import { decidingOn } from './awaited.ts';
+import { wasCarriedOut } from './carried-out.ts';
 import { callWorkflows, isApprovedIn } from './held-call.ts';
-import { isRefusal, reasonOf } from './refusal.ts';
+import { isRefusal, isTooMuchNow, reasonOf } from './refusal.ts';
 import { NotCarriedOut, runApproved, settleCarriedOut } from './run-approved.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
@@ -46,7 +47,7 @@ export async function executeWorkflow(
   return findWorkflow(services, workspace, id);
 }
 
-/** As {@link executeWorkflow}, of what was put forward or approved a moment ago: where others write too much it is carried on with later, and not refused. */
+/** As {@link executeWorkflow}, of what was put forward or approved a moment ago: where others write or ask too much it is carried on with later, and not refused. */
 export async function executeOrLater(
   services: Uses,
   workspace: string,
@@ -56,7 +57,8 @@ export async function executeOrLater(
   try {
     return await executeWorkflow(services, workspace, id, requestId);
   } catch (error) {
-    if (!(error instanceof StoreError) || error.isOutage) throw error;
+    const isForLater = error instanceof StoreError ? !error.isOutage : isTooMuchNow(error);
+    if (!isForLater) throw error;
     return findWorkflow(services, workspace, id);
   }
 }
@@ -160,9 +162,11 @@ async function moveTo(
   await store.commit(workspace, [...ops, { op: 'update', record, revision }], context);
 }
 
-/** A workflow that someone else moved on is left as it is. */
+/** A workflow that someone else moved on is left as it is; a call that was carried out before has not failed. */
 async function fail(services: Uses, workspace: string, id: string, error: unknown, requestId: string): Promise<void> {
   const workflow = await findWorkflow(services, workspace, id);
   if (workflow.status.state !== 'approved' && workflow.status.state !== 'executing') return;
-  await moveTo(services, workflow, { state: 'failed', error: reasonOf(error) }, [], requestId);
+  const isDone = await wasCarriedOut(services.store, workflow);
+  const ended = isDone ? ({ state: 'executed' } as const) : ({ state: 'failed', error: reasonOf(error) } as const);
+  await moveTo(services, workflow, ended, [], requestId);
 }

@@ -19,6 +19,11 @@ test.each<[StoreErrorCode, string, boolean]>([
   },
 );
 
+test('what was approved does not end because an agent beside who asked has too much under way', () => {
+  expect(isRefusal(new MeshError('rate_limited', '128 of your writes wait.'))).toBe(false);
+  expect(isRefusal(new MeshError('conflict', 'The name is taken.'))).toBe(true);
+});
+
 test('why a workflow failed is told as a caller is told', () => {
   const told = 'conflict: MeshPolicy/web was changed by someone else: read it again and retry.';
   expect(reasonOf(new StoreError('conflict', 'MeshPolicy/web'))).toBe(told);

@@ -7,7 +7,12 @@ import { fromStore } from '../base/store-problems.ts';
 export function isRefusal(error: unknown): boolean {
   if (error instanceof NeedsPerson) return true;
   if (error instanceof StoreError) return error.code !== 'changed' && isRefusal(fromStore(error));
-  return error instanceof MeshError && error.code !== 'unavailable';
+  return error instanceof MeshError && error.code !== 'unavailable' && !isTooMuchNow(error);
+}
+
+/** Whether whoever asked, or an agent beside them, has too much under way: by that nobody makes fail what was approved. */
+export function isTooMuchNow(error: unknown): boolean {
+  return error instanceof MeshError && error.code === 'rate_limited';
 }
 
 /** Why a workflow failed, in one line. */

@@ -14,9 +14,9 @@ type Run<T> = (held: CallContext<Services>) => Promise<T>;
 
 /**
  * Carries an approved call out as who asked for it, unless another one does so at the same moment, or did. Its first commit
- * in the workspace of a workflow says that this is executed, so it is carried out once; where it fails the workflows have
- * failed. What was begun in another partition before a control plane ended is not begun again: what deletes or disables
- * goes on by itself (core/identity/leave.ts).
+ * in the workspace of a workflow says that this is executed, so it is carried out once; where nothing was written the
+ * workflows have failed. What was begun, here or before a control plane ended, is not begun again, nor has it failed: what
+ * deletes or disables goes on by itself (core/identity/leave.ts).
  *
  * @param workflows one for each workspace whose people approved it
  * @throws NotCarriedOut where it is, or was, another's
@@ -83,12 +83,16 @@ async function runAlone<T>(
 ): Promise<T> {
   const { services, caller, requestId } = context;
   const left = new Map(workflows.map((workflow) => [workflow.workspace, workflow]));
+  let isBegun = false;
   const takeOps = async (partition: string): Promise<readonly Op[]> => {
     for (const workflow of left.values()) await requireUntaken(services, workflow);
     const workflow = left.get(partition);
     return workflow ? [statusOp(workflow, { state: 'executed' })] : [];
   };
-  const taken = (partition: string) => void left.delete(partition);
+  const taken = (partition: string) => {
+    isBegun = true;
+    left.delete(partition);
+  };
   const approval = { workflowId: first.name, reviewedBy: first.status.reviewedBy ?? '' };
   const because: CommitContext = {
     actor: caller?.subject ?? 'anonymous',
@@ -97,30 +101,27 @@ async function runAlone<T>(
     approval,
     isApproved: approval.reviewedBy !== '',
   };
-  try {
-    const approved = {
-      approval,
-      workspaces: new Set(left.keys()),
-      shown: first.spec.call?.shown ?? '',
-      failsControls: new Set(workflows.flatMap(({ spec }) => spec.failsControls ?? [])),
-      takeOps,
-      taken,
-    };
-    const answer = await run({
-      ...context,
-      services: { ...services, store: guardedStore(services, caller, approved) },
-    });
-    // What was written in another partition, such as accounts, or nothing at all.
-    for (const partition of [...left.keys()]) {
-      await services.store.commit(partition, await takeOps(partition), because);
-      taken(partition);
-    }
-    return answer;
-  } catch (error) {
-    for (const workflow of workflows)
-      await markFailed(services, workflow, { isOwn: !left.has(workflow.workspace), error, because });
-    throw error;
+  const approved = {
+    approval,
+    workspaces: new Set(left.keys()),
+    shown: first.spec.call?.shown ?? '',
+    failsControls: new Set(workflows.flatMap(({ spec }) => spec.failsControls ?? [])),
+    takeOps,
+    taken,
+  };
+  const held = { ...context, services: { ...services, store: guardedStore(services, caller, approved) } };
+  const [ended] = await Promise.allSettled([run(held)]);
+  if (ended.status === 'rejected' && !isBegun) {
+    for (const workflow of workflows) await markFailed(services, workflow, ended.reason, because);
+    throw ended.reason;
   }
+  // What was written in another partition, such as accounts, or nothing at all; or what is begun, and goes on by itself.
+  for (const partition of [...left.keys()]) {
+    await services.store.commit(partition, await takeOps(partition), because);
+    taken(partition);
+  }
+  if (ended.status === 'rejected') throw ended.reason;
+  return ended.value;
 }
 
 /** Another one may have carried it out meanwhile, or it was withdrawn. @throws NotCarriedOut */
@@ -145,22 +146,16 @@ async function markCarriedOut({ store }: Pick<Services, 'store'>, workflow: Work
   });
 }
 
-interface Failure {
-  /** Whether what has been written here says that it is executed, so that it is known not to be another's. */
-  readonly isOwn: boolean;
-  readonly error: unknown;
-  readonly because: CommitContext;
-}
-
 async function markFailed(
   { store }: Pick<Services, 'store'>,
   { workspace, name, revision }: WorkflowRecord,
-  { isOwn, error, because }: Failure,
+  error: unknown,
+  because: CommitContext,
 ): Promise<void> {
   if (!isRefusal(error) || error instanceof NeedsPerson || (error instanceof NotCarriedOut && error.isDone)) return;
   await serialised(store, workspace, async () => {
     const now = await store.get(workspace, { kind: 'Workflow', name });
-    if (!now || !(now.revision === revision || (isOwn && now.status.state === 'executed'))) return;
+    if (now?.revision !== revision) return;
     const context = { ...because, reason: `workflow ${name} failed` };
     await store.commit(workspace, [statusOp(now, { state: 'failed', error: reasonOf(error) })], context);
   });

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { agent, buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
 import { seedPeers } from '../../test/kits/records/seed-peers.ts';
-import { StoreError } from '../base/ports.ts';
+import { MeshError } from '../base/errors.ts';
+import { type Store, StoreError } from '../base/ports.ts';
 import type { WorkflowRecord, WorkflowState } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
 import { executeWorkflow } from './execute.ts';
+import type { Services } from './services.ts';
 import { expireWorkflows, resumeWorkflows } from './upkeep.ts';
 import { workflowDraft } from './workflow-record.ts';
 
@@ -86,18 +88,29 @@ describe('workflows that wait', () => {
   });
 });
 
-it('what is approved while others write all the time is not refused, and carried out later', async () => {
+it.each<[string, (services: Services) => void]>([
+  ['others write all the time', (services) => Object.assign(services, { store: busyStore(services.store) })],
+  ['agents compute as much as they may', (services) => Object.assign(services, { computed: tooMuch })],
+])('what is approved while %s is not refused, and carried out later', async (_what, hinder) => {
   await using kit = await buildKit();
   const { services } = kit;
   const { workspace, id } = await pendingWorkflow(kit);
-  const { commit } = services.store;
-  const refuse: typeof commit = (place, ops, context) =>
-    context.basis ? Promise.reject(new StoreError('changed', 'MeshPeer')) : commit(place, ops, context);
-  Object.assign(services.store, { commit: refuse });
+  const free = { ...services };
+  hinder(services);
   const ada = person('admin', workspace, 'ada');
   const approved = await kit.call('approve_workflow', { id }, { as: ada, workspace });
   expect(approved).toMatchObject({ status: 'executing', error: null });
-  Object.assign(services.store, { commit });
+  Object.assign(services, free);
   await resumeWorkflows(services, workspace);
   expect((await findWorkflow(services, workspace, id)).status.state).toBe('executed');
 });
+
+function busyStore(store: Store): Store {
+  return {
+    ...store,
+    commit: (place, ops, context) =>
+      context.basis ? Promise.reject(new StoreError('changed', 'MeshPeer')) : store.commit(place, ops, context),
+  };
+}
+
+const tooMuch = () => Promise.reject(new MeshError('rate_limited', 'Too much waits.'));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Op } from '../../core/base/ports.ts';
-import type { RecordGroup } from '../../core/base/record.ts';
+import type { Op, Store } from '../../core/base/ports.ts';
+import type { RecordDraft, RecordGroup } from '../../core/base/record.ts';
 import { draft, type OpenStore, opened, outcome, peer, START, stored, testClock, WHY, WS } from './kit.ts';
 
 export function commitContract(open: OpenStore): void {
@@ -238,15 +238,10 @@ export function commitContract(open: OpenStore): void {
 
     test('has room for the status of a record that is as large as may be, and for nothing else', async () => {
       const store = await opened(open);
-      const noise = Array.from({ length: 4_000 }, (_, n) => Math.imul(n, 2_654_435_761) >>> 0);
-      const specOf = (length: number) => noise.slice(0, length);
-      let [fits, tooMany] = [0, noise.length];
-      while (tooMany - fits > 1) {
-        const length = Math.floor((fits + tooMany) / 2);
-        const record = draft(`of-${length}`, { uid: `p_${length}`, spec: specOf(length) });
-        if ('code' in (await outcome(store.commit(WS, [{ op: 'create', record }], WHY)))) tooMany = length;
-        else fits = length;
-      }
+      const specOf = (length: number) => NOISE.slice(0, length);
+      const fits = await largest(store, (length) =>
+        draft(`of-${length}`, { uid: `p_${length}`, spec: specOf(length) }),
+      );
       const name = `of-${fits}`;
       const { revision = 0 } = (await store.get(WS, peer(name))) ?? {};
       const update = (change: object) => {
@@ -258,8 +253,40 @@ export function commitContract(open: OpenStore): void {
       expect(await update({ spec: [...specOf(fits), words] })).toEqual(tooLarge);
       expect(await update({ labels: { words } })).toEqual(tooLarge);
       expect(await update({ annotations: { words } })).toEqual(tooLarge);
-      expect(await update({ status: { more: [...noise, ...noise] } })).toEqual(tooLarge);
+      expect(await update({ status: { more: [...NOISE, ...NOISE] } })).toEqual(tooLarge);
       expect(await update({ status: { words } })).toMatchObject({ revision: expect.any(Number) });
     });
+
+    test('has room for what the control plane says in the spec of a record that is as large as may be', async () => {
+      const store = await opened(open);
+      const agent = (length: number, spec: object = {}) =>
+        draft(`of-${length}`, {
+          kind: 'AgentIdentity',
+          uid: `a_${length}`,
+          spec: { person: 'ada', reach: NOISE.slice(0, length), ...spec },
+        });
+      const fits = await largest(store, agent);
+      const { revision = 0 } = (await store.get(WS, { kind: 'AgentIdentity', name: `of-${fits}` })) ?? {};
+      const update = (spec: object) =>
+        outcome(store.commit(WS, [{ op: 'update', record: agent(fits, spec), revision }], WHY));
+      const words = 'The quick brown fox jumps over the lazy dog, as no other one does.';
+      expect(await update({ person: words, more: words })).toMatchObject({ code: 'too_large' });
+      expect(await update({ person: words })).toMatchObject({ revision: expect.any(Number) });
+    });
   });
+}
+
+/** Numbers that hardly get smaller by compression. */
+const NOISE = Array.from({ length: 4_000 }, (_, n) => Math.imul(n, 2_654_435_761) >>> 0);
+
+/** Of how many numbers the largest record is that a store takes; it is made, with smaller ones. */
+async function largest(store: Store, recordOf: (length: number) => RecordDraft): Promise<number> {
+  let [fits, tooMany] = [0, NOISE.length];
+  while (tooMany - fits > 1) {
+    const length = Math.floor((fits + tooMany) / 2);
+    const made = await outcome(store.commit(WS, [{ op: 'create', record: recordOf(length) }], WHY));
+    if ('code' in made) tooMany = length;
+    else fits = length;
+  }
+  return fits;
 }

@@ -1,7 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { StoreError } from '../../core/base/ports.ts';
+import { draftOf } from '../../core/base/record.ts';
+import { type AccountSpec, findAccount } from '../../core/identity/accounts.ts';
+import { finishAllLeaving } from '../../core/identity/leave.ts';
 import { expireWorkflows, resumeWorkflows } from '../../core/workflow/upkeep.ts';
+import { CONTEXT } from '../kits/plane/identity-kit.ts';
 import { buildScene } from './scene.ts';
 
 const PASSWORD = 'Another-pass-1';
@@ -33,6 +37,12 @@ async function scene(others = 0) {
       return done;
     });
   };
+  const change = async (name: string, change: Partial<AccountSpec>) => {
+    const account = await findAccount(kit.services, name);
+    if (!account) throw new TypeError('There is no such account.');
+    const record = { ...draftOf(account), spec: { ...account.spec, ...change } };
+    await commit(SYSTEM_WORKSPACE, [{ op: 'update', record, revision: account.revision }], CONTEXT);
+  };
   const workflows = async () =>
     (await Promise.all(workspaces.map((id) => store.list(id, 'Workflow')))).flatMap(({ items }) => items);
   return {
@@ -47,6 +57,18 @@ async function scene(others = 0) {
     },
     resume: async () => {
       for (const id of workspaces) await resumeWorkflows(kit.services, id);
+    },
+    makeAdmin: (name: string) => change(name, { role: 'platform_admin' }),
+    disable: (name: string) => change(name, { disabled: true }),
+    /** In a later commit than the first of an approved call the store refuses to write in a partition. */
+    refusesIn: (partition: string, error: Error) => {
+      let isBegun = false;
+      return vi.spyOn(store, 'commit').mockImplementation(async (workspace, ops, context) => {
+        if (isBegun && workspace === partition && context.reason.match(/^workflow/) === null) throw error;
+        const done = await commit(workspace, ops, context);
+        isBegun ||= context.approval !== undefined && context.reason.match(/approved:/) === null;
+        return done;
+      });
     },
     expire: async () => {
       for (const id of workspaces) await expireWorkflows(kit.services, id);
@@ -96,6 +118,19 @@ describe('a control plane that ends after an approved call was done, and before 
     },
   );
 
+  it('says that it was executed also when who asked for it has gone by then', async () => {
+    await using at = await scene();
+    const boss = await at.kit.person('boss');
+    await at.makeAdmin('boss');
+    await at.call(boss, ...DELETION);
+    const killed = at.endsAfter(SYSTEM_WORKSPACE);
+    await at.approve();
+    killed.mockRestore();
+    await at.disable('boss');
+    await at.resume();
+    expect(await at.ended()).toEqual([['executed', undefined]]);
+  });
+
   it.each([
     ['in none', ['approved', 'approved']],
     ['in one of them', ['approved', 'executed']],
@@ -122,6 +157,19 @@ describe('a control plane that ends after an approved call was done, and before 
     await at.expire();
     expect(await at.ended()).toEqual([['executed', undefined]]);
   });
+});
+
+it('a call that was decided and is finished later has not failed', async () => {
+  await using at = await scene();
+  await at.ask(...DELETION);
+  const refuses = at.refusesIn(at.workspace, new StoreError('full', 'the disk'));
+  await at.approve();
+  refuses.mockRestore();
+  at.kit.clock.time += 120_000;
+  await finishAllLeaving(at.kit.services);
+  await at.resume();
+  expect(await at.ended()).toEqual([['executed', undefined]]);
+  expect(await findAccount(at.kit.services, 'grace')).toBeUndefined();
 });
 
 it('the same call that is asked for again later is another one, and is done', async () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { draftOf } from '../../core/base/record.ts';
+import { draftOf, type RecordDraft } from '../../core/base/record.ts';
+import { newToken } from '../../core/model/token.ts';
+import { tokenDraft } from '../../core/model/token-record.ts';
 import { CONTEXT } from '../kits/plane/identity-kit.ts';
-import { approve, buildScene, only, planned, reachOf } from './scene.ts';
+import { approve, buildScene, only, planned, reachOf, type Scene } from './scene.ts';
 
 describe('a person who leaves', () => {
   it.each([
@@ -67,21 +69,89 @@ it('who is to be removed does not keep that from being done by asking for more m
   expect(await approve(scene, linus, id)).toMatchObject({ status: 'executed', error: null });
 });
 
-it('who is to be removed does not keep that from being done by ending what they have at the very moment', async () => {
+it('who is to be removed does not keep that from being done by ending what they have at each very moment', async () => {
   await using scene = await buildScene();
-  await scene.call(scene.ada, 'create_api_token', { name: 'ci', scopes: ['network:read'] });
+  const make = () => scene.call(scene.ada, 'create_api_token', { name: 'ci', scopes: ['network:read'] });
+  await make();
   const { store } = scene.kit.services;
-  const items = [...(await store.list(scene.workspace, 'Token')).items];
   const commit = store.commit.bind(store);
   store.commit = async (workspace, ops, context) => {
-    const removes = ops.some((op) => op.op === 'delete' && op.key.kind === 'Member');
-    const gone = removes ? items.splice(0) : [];
-    for (const { kind, name } of gone) await commit(workspace, [{ op: 'delete', key: { kind, name } }], CONTEXT);
+    const gone = ops.find((op) => op.op === 'delete' && op.key.kind === 'Token');
+    const isMet = gone && (await store.get(workspace, { kind: 'Member', name: 'ada' }));
+    if (isMet) {
+      await commit(workspace, [gone], CONTEXT);
+      await make();
+    }
     return commit(workspace, ops, context);
   };
   const removed = await scene.call(scene.grace, 'remove_member', { username: 'ada' });
   expect(removed).toEqual({ removed: true, endedAgents: [] });
+  expect((await store.list(scene.workspace, 'Token')).items).toEqual([]);
 });
+
+describe('who is shut out at the very moment of a write', () => {
+  it.each([
+    ['is removed', 'remove_member', {}, 'grace'],
+    ['is deleted', 'delete_user', {}, 'admin'],
+    ['is disabled', 'update_user', { disabled: true }, 'admin'],
+  ] as const)(
+    'and %s has nothing left that was written while what they leave was read',
+    async (_how, name, raw, by) => {
+      await using scene = await buildScene();
+      await scene.call(scene.ada, 'generate_join_token', { name: 'early' });
+      const { store } = scene.kit.services;
+      const list = store.list.bind(store);
+      let isFirst = true;
+      Object.assign(store, {
+        list: async (...asked: Parameters<typeof list>) => {
+          const found = await list(...asked);
+          if (isFirst && asked[0] === scene.workspace && asked[1] === 'Token') {
+            isFirst = false;
+            await late(scene);
+          }
+          return found;
+        },
+      });
+      await scene.call(scene[by], name, { username: 'ada', ...raw });
+      expect((await list(scene.workspace, 'Token')).items).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['a person', 'Member', 'ada', { role: 'viewer' }, {}],
+    ['an agent', 'AgentIdentity', 'boss', {}, { phase: 'Revoked' }],
+  ] as const)('as %s has nothing written after', async (_who, kind, name, spec, status) => {
+    await using scene = await buildScene();
+    const boss = await scene.agent('boss', ['network:read', 'tokens:write']);
+    const { store } = scene.kit.services;
+    const commit = store.commit.bind(store);
+    store.commit = async (workspace, ops, context) => {
+      store.commit = commit;
+      const is = await store.get(workspace, { kind, name });
+      if (!is) throw new TypeError('There is no such record.');
+      const ended = { ...draftOf(is), spec: { ...is.spec, ...spec }, status: { ...is.status, ...status } };
+      await commit(workspace, [{ op: 'update', record: ended as RecordDraft, revision: is.revision }], CONTEXT);
+      return commit(workspace, ops, context);
+    };
+    const bearer = kind === 'Member' ? scene.ada : boss.token;
+    await expect(scene.call(bearer, 'generate_join_token', { name: 'late' })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+    const { items } = await store.list(scene.workspace, 'Token');
+    expect(items.filter(({ spec: token }) => token.kind === 'join')).toEqual([]);
+  });
+});
+
+/** A join token of ada that was let through before she was shut out. */
+async function late({ kit, workspace }: Scene): Promise<void> {
+  const token = tokenDraft(newToken('join', 'AAAAAAAAAAAAAAAA'), {
+    kind: 'join',
+    name: 'late',
+    owner: '',
+    createdBy: 'user:ada',
+  });
+  await kit.services.store.commit(workspace, [{ op: 'create', record: token }], CONTEXT);
+}
 
 it.each([
   ['delete_user', {}, { deleted: true }],

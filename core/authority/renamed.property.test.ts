@@ -122,7 +122,7 @@ test('whoever gets another name in a batch is judged and shown as without it, al
 
       const after = stateWith(
         ...AGENTS,
-        ...draftsOf(asked).map((draft, index) => ({ ...PEERS[index], ...draft }) as PeerRecord),
+        ...asked.map(({ record, role: of, name }) => ({ ...record, name, ...(of && { labels: { role: of } }) })),
         ...policies,
       );
       const [was, is] = [before, after].map((state) => states.reachability(state, NOW));

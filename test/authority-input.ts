@@ -84,7 +84,8 @@ function objectFor({ properties = {}, required = [] }: Schema, at: Place): unkno
 function oftenFor(field: string, { operation, often }: Place): number {
   if (SELDOM.has(field)) return 0.02;
   // What is there keeps its name; what is made has one.
-  if (field === 'name' && operation.startsWith('update_') && operation !== 'update_peer') return 0.05;
+  if (field === 'name' && operation === 'update_peer') return 0.6;
+  if (field === 'name' && operation.startsWith('update_')) return 0.05;
   if (field === 'name' && operation.startsWith('create_')) return 0.95;
   return MOSTLY.has(field) && !operation.startsWith('update_w') ? 0.85 : often;
 }
@@ -325,7 +326,8 @@ function agentDocument(at: Place): unknown {
 /** A new name as often as one that is taken. */
 function nameFor({ operation, pools, draw }: Place): string {
   const noun = nounOf(operation, pools) ?? 'thing';
-  const makes = /^(create|register|generate|rename)/.test(operation);
+  const makes =
+    /^(create|register|generate|rename)/.test(operation) || (operation === 'update_peer' && draw.chance(0.8));
   return makes || draw.chance(0.3) ? `${noun}-${draw.int(20)}` : draw.pick(namesFor(operation, pools));
 }
 

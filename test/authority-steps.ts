@@ -176,6 +176,9 @@ async function operationFor(scene: Scene, who: Principal, caller: Caller | undef
   if (who.kind === 'person' && draw.chance(0.4)) return draw.pick(await reviews(scene, open), ({ name }) => name);
   const ending = open.find(({ name }) => name === 'revoke_agent');
   if (who.kind === 'person' && ending && draw.chance(0.08)) return ending;
+  // A name and labels at once: what is shown of a peer that is called otherwise then.
+  const relabelling = open.find(({ name }) => name === 'update_peer');
+  if (who.kind === 'agt' && relabelling && draw.chance(0.15)) return relabelling;
   const favourites = open.filter(({ name }) => FAVOURITES[who.kind]?.includes(name));
   if (favourites.length > 0 && draw.chance(0.35)) return draw.pick(favourites, ({ name }) => name);
   const writing = open.filter(({ effects, access }) => !effects.readOnlyHint && access !== 'public');

@@ -16,8 +16,9 @@ export function submitOne(
   context: Parameters<typeof submitChanges>[0],
   change: NetworkChange,
   reason: string,
+  whole?: Parameters<typeof submitChanges>[3],
 ): Promise<Submitted> {
-  return pointingAt(() => '', submitChanges(context, [change], reason));
+  return pointingAt(() => '', submitChanges(context, [change], reason, whole));
 }
 
 /** Errors of `/changes/<index>` point to where that change stands in the request. */

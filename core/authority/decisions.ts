@@ -8,7 +8,7 @@ import { sameValue } from '../model/value.ts';
 import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { agentOf } from '../state/network-model.ts';
 import { endingAgents, endsWith } from './ending.ts';
-import type { Write } from './writes.ts';
+import { calledIn, type Write } from './writes.ts';
 
 /**
  * What of a batch changes who can reach whom or who may decide, as sentences. Where a workspace has `requireApproval`,
@@ -109,7 +109,9 @@ function verb({ type }: Pick<Write, 'type'>): string {
   return VERBS[type];
 }
 
-function peerDecision({ type, name, before: was, after: is }: Write<'MeshPeer'>, { ending }: Facts): Decision {
+function peerDecision(write: Write<'MeshPeer'>, { ending }: Facts): Decision {
+  const { type, before: was, after: is } = write;
+  const name = calledIn(write);
   // To turn away who was never let in closes nothing.
   if (!was || was.status.phase === 'pending') return undefined;
   if (was.status.phase === 'revoked' && is?.status.phase === 'ready') return `lets the revoked peer ${name} in again`;

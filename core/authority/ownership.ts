@@ -7,7 +7,7 @@ import { family, isOpen } from '../state/agent-tree.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import { endingAgents, endsWith, onlyEnds } from './ending.ts';
-import type { Write } from './writes.ts';
+import { calledIn, type Write } from './writes.ts';
 
 /** Whose records an agent may write: its own and its descendants'. */
 interface Owner {
@@ -64,12 +64,13 @@ const OWN_LIMITS: Readonly<Partial<Record<Kind, string>>> = {
   Token: 'give devices labels or another network',
 };
 
-function nameOf({ kind, name, before }: Write): string {
+function nameOf(write: Write): string {
+  const { kind, before } = write;
   const limit = before === undefined ? OWN_LIMITS[kind] : undefined;
   if (limit !== undefined) return `a token to ${limit}`;
   const word = WORDS[kind] ?? `a record of kind ${kind}`;
   const whose = before === undefined ? '' : ', which is not its own to change so';
-  return WORDS[kind] === undefined ? `${word}${whose}` : `${word} ${name}${whose}`;
+  return WORDS[kind] === undefined ? `${word}${whose}` : `${word} ${calledIn(write)}${whose}`;
 }
 
 type Rules = { readonly [K in Kind]: (write: Write<K>, owner: Owner) => boolean };

@@ -3,22 +3,46 @@ import type { StoredRecord } from '../base/record.ts';
 import { afterCommit, isStateKind, type NetworkState } from '../state/state.ts';
 import type { Write } from './writes.ts';
 
-/** The network after a batch of writes that may never be made. */
+/**
+ * The network after a batch of writes that may never be made. Who is renamed by it is called as today, so that whoever
+ * compares the two states knows the same peer in both, by the name that people know: names decide nothing.
+ */
 export function stateAfter(state: NetworkState, writes: readonly Write[]): NetworkState {
   const revision = state.revision + 1;
-  const changes = writes.flatMap(({ kind, before, after }): Change[] => {
-    if (!isStateKind(kind)) return [];
-    const gone: Change[] =
-      before && (!after || before.name !== after.name) ? [{ type: 'deleted', record: before, before }] : [];
-    if (!after) return gone;
-    const record: StoredRecord = {
-      ...after,
-      workspace: state.workspace,
-      createdAt: before?.createdAt ?? 0,
-      generation: (before?.generation ?? 0) + 1,
-      revision,
-    };
-    return [...gone, { type: before ? 'updated' : 'created', record, ...(before && { before }) }];
-  });
+  const { workspace } = state;
+  const todays = todaysNames(writes);
+  const [gone, written]: [Change[], Change[]] = [[], []];
+  for (const { kind, name: next, before, after } of writes) {
+    if (!isStateKind(kind)) continue;
+    const name = todays.get(keyOf(kind, next)) ?? next;
+    if (before && (!after || before.name !== name)) gone.push({ type: 'deleted', record: before, before });
+    if (!after) continue;
+    const [createdAt, generation] = [before?.createdAt ?? 0, (before?.generation ?? 0) + 1];
+    const record: StoredRecord = { ...namingPeer(after, todays), name, workspace, createdAt, generation, revision };
+    written.push({ type: before ? 'updated' : 'created', record, ...(before && { before }) });
+  }
+  const changes = [...gone, ...written];
   return changes.length === 0 ? state : afterCommit(state, { revision, changes });
+}
+
+/** What renamed records are called today, by what they will be called; without those whose name a new record takes over. */
+function todaysNames(writes: readonly Write[]): ReadonlyMap<string, string> {
+  const made = new Set(writes.flatMap(({ type, kind, name }) => (type === 'created' ? [keyOf(kind, name)] : [])));
+  return new Map(
+    writes.flatMap(({ kind, name, before, after }) => {
+      const isRenamed = before && after && before.name !== name && !made.has(keyOf(kind, before.name));
+      return isRenamed ? [[keyOf(kind, name), before.name]] : [];
+    }),
+  );
+}
+
+function keyOf(kind: string, name: string): string {
+  return `${kind}/${name}`;
+}
+
+/** The identity of an agent says the name of its peer. */
+function namingPeer(record: NonNullable<Write['after']>, todays: ReadonlyMap<string, string>): typeof record {
+  if (record.kind !== 'AgentIdentity' || record.status.peerRef === undefined) return record;
+  const peerRef = todays.get(keyOf('MeshPeer', record.status.peerRef));
+  return peerRef === undefined ? record : { ...record, status: { ...record.status, peerRef } };
 }

@@ -8,6 +8,11 @@ export interface Write<K extends Kind = Kind> extends RecordKey<K> {
   readonly after?: RecordDraft<K>;
 }
 
+/** What a written record is called in a sentence: the name that people know, and another one that it gets. */
+export function calledIn({ name, before }: Pick<Write, 'name' | 'before'>): string {
+  return before === undefined || before.name === name ? name : `${before.name} (${name} from then on)`;
+}
+
 type Find = (key: RecordKey) => StoredRecord | undefined;
 
 /** What a batch writes, with the records as they are. */

@@ -3,6 +3,7 @@ import { invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { Change, Commit } from '../base/ports.ts';
 import { foldName, type StoredRecord } from '../base/record.ts';
+import { withRenames } from '../base/renames.ts';
 import { formatInstant } from '../base/time.ts';
 import { isOfKind } from '../base/written.ts';
 import { commitView, networkCommits } from '../history/blame.ts';
@@ -13,6 +14,7 @@ import type { Asked, Aspect, KnownResource } from '../history/pair/question-read
 import type { Range } from '../history/pair/range.ts';
 import { resourceChanges } from '../history/resource-changes.ts';
 import type { ComputeServices } from '../intent/plan/services.ts';
+import { sameAccess } from '../model/peer-access.ts';
 import { sameValue } from '../model/value.ts';
 
 type Context = CallContext<ComputeServices>;
@@ -159,12 +161,15 @@ function deedsIn(commit: Commit, kind: string, { uid }: KnownResource, names: re
   const own = commit.changes.filter(({ record }) => {
     return record.kind === kind && folded.has(foldName(record.name)) && (kind !== 'MeshPeer' || record.uid === uid);
   });
-  const gone = own.find(({ type }) => type === 'deleted');
-  const made = own.find(({ type }) => type === 'created');
-  if (gone && made && gone.record.name !== made.record.name) {
-    return [{ commit, aspect: 'renamed', did: `${gone.record.name} was renamed to ${made.record.name}` }];
-  }
-  return own.map((change) => ({ commit, ...deedOf(change) }));
+  return withRenames(own).flatMap((change) => {
+    const deed: Deed = { commit, ...deedOf(change) };
+    const { record, before } = change;
+    if (!before || before.name === record.name) return [deed];
+    const renamed: Deed = { commit, aspect: 'renamed', did: `${before.name} was renamed to ${record.name}` };
+    return isOfKind(change, 'MeshPeer') && change.before && !sameAccess(change.before, change.record)
+      ? [renamed, deed]
+      : [renamed];
+  });
 }
 
 function deedOf(change: Change): Omit<Deed, 'commit'> {

@@ -1,10 +1,11 @@
 import type { Change, Commit } from '../base/ports.ts';
+import { withRenames } from '../base/renames.ts';
 import { isOfKind } from '../base/written.ts';
 import { commitAt } from '../history/commits-between.ts';
 import type { NetworkStep } from '../history/network-moments.ts';
 import type { WorkflowRecord } from '../model/asked.ts';
+import { sameAccess } from '../model/peer-access.ts';
 import { isOfAgent } from '../model/presets.ts';
-import { sameValue } from '../model/value.ts';
 import type { NetworkServices } from '../state/services.ts';
 
 /** A revision that changed who may reach whom, with who asked for it and who approved it. */
@@ -44,7 +45,7 @@ export async function changesAmong(
   range: { readonly first: number; readonly last: number },
 ): Promise<NetworkChangeRecord[]> {
   const deciding = steps
-    .map((step) => ({ ...step, changes: step.changes.filter(decides) }))
+    .map((step) => ({ ...step, changes: withRenames(step.changes).filter(decides) }))
     .filter(({ changes }) => changes.length > 0);
   if (deciding.length === 0) return [];
   const workflows = await workflowsIn(services, workspace, range);
@@ -100,8 +101,7 @@ function decides(change: Change): boolean {
   const { kind } = change.record;
   if (kind === 'MeshPolicy' || kind === 'MeshNetwork') return true;
   if (!isOfKind(change, 'MeshPeer') || change.type !== 'updated' || !change.before) return false;
-  const { before, record } = change;
-  return !sameValue(before.labels, record.labels) || before.spec.network !== record.spec.network;
+  return !sameAccess(change.before, change.record);
 }
 
 function followsFromEarlier({ type, record }: Change, actor: string): boolean {

@@ -1,4 +1,5 @@
 import type { Commit } from '../base/ports.ts';
+import { withRenames } from '../base/renames.ts';
 import { isStateKind } from '../state/state.ts';
 import { type ChangedPath, changedPaths } from './diff.ts';
 import { semanticOf } from './semantic.ts';
@@ -10,7 +11,7 @@ const MAX_PATHS = 50;
 
 /** What a commit changed of the network, field by field; the first of it where that is much. */
 export function resourceChanges({ changes }: Pick<Commit, 'changes'>) {
-  return changes
+  return withRenames(changes)
     .filter(({ record }) => isStateKind(record.kind) && record.kind !== 'Presence')
     .slice(0, MAX_RESOURCES)
     .map(({ type, record, before }) => ({

@@ -1,5 +1,7 @@
 import type { Change, Commit } from '../base/ports.ts';
+import { withRenames } from '../base/renames.ts';
 import { isOfKind } from '../base/written.ts';
+import { sameAccess } from '../model/peer-access.ts';
 import type { PresenceRecord } from '../model/resources.ts';
 import { isStateKind } from '../state/state.ts';
 import type { TriggerType } from './snapshot-record.ts';
@@ -10,7 +12,7 @@ export type Cause = 'workflow_executed' | 'policy_change' | 'presence';
 /** Undefined for a commit that asks for none, such as a registration: who registers is not online yet. */
 export function causeOf({ changes, approval }: Pick<Commit, 'changes' | 'approval'>): Cause | undefined {
   if (approval && changes.some(({ record }) => isStateKind(record.kind))) return 'workflow_executed';
-  if (changes.some(isPolicyChange)) return 'policy_change';
+  if (withRenames(changes).some(isPolicyChange)) return 'policy_change';
   return changes.some(({ record }) => record.kind === 'Presence') ? 'presence' : undefined;
 }
 
@@ -23,7 +25,8 @@ function isPolicyChange({ type, record, before }: Change): boolean {
       return type !== 'created';
     case 'MeshPeer':
       // New labels or another network are a policy change by another name; being let in or shut out is not.
-      return type === 'updated' && before !== undefined && before.generation !== record.generation;
+      if (type !== 'updated' || before === undefined || before.generation === record.generation) return false;
+      return before.name === record.name || (before.kind === 'MeshPeer' && !sameAccess(before, record));
     default:
       return false;
   }

@@ -70,36 +70,56 @@ export function adopted(peer: PeerRecord): RecordDraft<'MeshPeer'> | undefined {
 
 /** Gives a peer another name. Its id, key, address and labels stay. @throws MeshError `conflict` when it is taken */
 export function renamePeer(context: PeerCall, id: string, asked: string): Promise<PeerRecord> {
-  return rename(context, id, asked, ({ status }) => status);
+  return rename(context, id, { asked });
 }
 
 /** As {@link renamePeer}, by the device itself. @throws MeshError `rate_limited` too */
 export function renameOwnPeer(context: PeerCall, id: string, asked: string): Promise<PeerRecord> {
-  return rename(context, id, asked, ({ status }) => changedItself(status, context.services.clock.now()));
+  return rename(context, id, { asked, byItself: true });
 }
 
-/** Alone in its commit: what other changes of the peer do is shown to people by its name. */
-function rename(
-  context: PeerCall,
-  id: string,
-  asked: string,
-  statusOf: (peer: PeerRecord) => PeerRecord['status'],
-): Promise<PeerRecord> {
-  const name = peerNameOf(asked);
+function rename(context: PeerCall, id: string, how: Omit<Rename, 'peer'>): Promise<PeerRecord> {
   return change(context, id, async (state, peer) => {
-    if (name === peer.name && peer.spec.displayName === asked) return { peer, ops: [] };
-    const record = { ...draftOf(peer), name, spec: { ...peer.spec, displayName: asked }, status: statusOf(peer) };
-    if (name === peer.name) return { peer, ops: [update(peer, record)], reason: `renamed device ${name}` };
-    const ops: Op[] = [
-      { op: 'delete', key: { kind: 'MeshPeer', name: peer.name }, revision: peer.revision },
-      { op: 'create', record },
-      ...renamedPresence(state, peer, name),
-      ...agentPeerOps(state, peer, name),
-    ];
-    await permitFirst(context, ops, () => requireFreeName(state, peer, name));
+    const ops = await renameOps(context, state, { ...how, peer });
+    if (ops.length === 0) return { peer, ops };
     const basis = await requireAssertionsAfter(context, state, ops);
-    return { peer, ops, basis, reason: `renamed device ${peer.name} to ${name}` };
+    const name = peerNameOf(how.asked);
+    return { peer, ops, basis, reason: `renamed device ${peer.name}${name === peer.name ? '' : ` to ${name}`}` };
   });
+}
+
+interface Rename {
+  readonly peer: PeerRecord;
+  readonly asked: string;
+  /** What is written together with it, an update of the peer among it. */
+  readonly others?: readonly Op[];
+  /** Whether its device asks for it. */
+  readonly byItself?: boolean;
+}
+
+/** What gives a peer another name, with other writes or by itself. @throws MeshError `conflict` when it is taken */
+export async function renameOps(
+  context: PeerCall,
+  state: NetworkState,
+  { peer, asked, others = [], byItself = false }: Rename,
+): Promise<readonly Op[]> {
+  const name = peerNameOf(asked);
+  if (name === peer.name && peer.spec.displayName === asked) return others;
+  const own = others.find((op) => op.op === 'update' && op.record.uid === peer.uid);
+  const draft = own?.op === 'update' && own.record.kind === 'MeshPeer' ? own.record : draftOf(peer);
+  const rest = others.filter((op) => op !== own);
+  const status = byItself ? changedItself(draft.status, context.services.clock.now()) : draft.status;
+  const record = { ...draft, name, spec: { ...draft.spec, displayName: asked }, status };
+  if (name === peer.name) return [update(peer, record), ...rest];
+  const ops: Op[] = [
+    { op: 'delete', key: { kind: 'MeshPeer', name: peer.name }, revision: peer.revision },
+    { op: 'create', record },
+    ...renamedPresence(state, peer, name),
+    ...agentPeerOps(state, peer, name),
+    ...rest,
+  ];
+  await permitFirst(context, ops, () => requireFreeName(state, peer, name));
+  return ops;
 }
 
 function requireFreeName({ peers }: NetworkState, { uid }: PeerRecord, name: string): void {

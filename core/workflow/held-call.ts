@@ -219,7 +219,7 @@ function shownWrite({ type, kind, name, before, after }: Write): WorkflowRecord[
   if (FOLLOWING.has(kind)) return [];
   const action = type === 'created' ? 'create' : type === 'updated' ? 'update' : 'delete';
   const yaml = (record: Write['after']) => (record && SHOWN_WHOLE.has(kind) ? toYaml(record.spec) : '');
-  return [{ action, resource: kind, name, before: yaml(before), after: yaml(after) }];
+  return [{ action, resource: kind, name: before?.name ?? name, before: yaml(before), after: yaml(after) }];
 }
 
 function isConfidential({ confidential }: Held, input: HeldCall['asked']): boolean {

@@ -35,8 +35,16 @@ export const showWrites: Computation<
     const future = futureOf(compared, { joins: await joinsOf(services, workspace), isPersons: true }, states);
     return {
       shown: shownDigest(named, compared, future),
-      warnings: unseenFindings({ effect, future }).map(({ message }) => message),
+      warnings: [...unseenFindings({ effect, future }).map(({ message }) => message), ...renamedTexts(writes)],
       effect: effectView(effect),
     };
   },
 };
+
+function renamedTexts(writes: readonly Write[]): string[] {
+  return writes.flatMap(({ kind, name, before }) =>
+    kind === 'MeshPeer' && before && before.name !== name
+      ? [`The peer ${before.name} is called ${name} from then on: the effect shows it as ${before.name}.`]
+      : [],
+  );
+}

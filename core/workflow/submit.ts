@@ -42,15 +42,15 @@ type SubmitCall = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'set
  * at once and recorded as direct (no approval workflow saw it), or put into the approval workflow (docs/delegation.md#who-approves-two-persons).
  *
  * @param reason why, or what says it of what becomes of the changes
- * @param besides writes of other kinds that are committed together with the changes, or not at all; where a person has to
- * approve them the whole call waits, not the changes alone
+ * @param whole what is committed for the changes: their own writes, and others with them or instead; where a person has to
+ * approve more than the changes the whole call waits, not the changes alone
  * @throws MeshError as `planChanges`, or `policy_assertion_failed`; nothing is written then.
  */
 export async function submitChanges(
   context: SubmitCall,
   asked: readonly NetworkChange[],
   reason: string | ((outcomes: ChangePlan['outcomes']) => string),
-  besides: () => Promise<readonly Op[]> = async () => [],
+  whole: (ops: readonly Op[], state: NetworkState) => Promise<readonly Op[]> = async (ops) => ops,
 ): Promise<Submitted> {
   const { services, workspace, expected } = context;
   // What waits for approval is held to it then too.
@@ -65,19 +65,19 @@ export async function submitChanges(
     const { ops, outcomes, after } = await permitFirst(context, draft.ops, draft.plan);
     // Before anybody judges what it does, which takes as long as the network is heavy.
     requireComputable(services, state, ops, () => after, context.caller?.kind === 'agent');
-    const others = await besides();
+    const all = await whole(ops, state);
     const why = typeof reason === 'string' ? reason : reason(outcomes);
-    const all = [...ops, ...others];
     if (all.length === 0) return { status: 'committed', outcomes, after: state };
     const held = await brokenAssertions(services, state, after);
     await permitFirst(context, all, () => requireAssertions(held.broken));
-    const alone = others.length === 0;
+    const alone = all === ops;
     const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
     if (requireApproval && alone) return askForApproval(context, changes, why);
     await permitFirst(context, all, () => requireNoneIsolated(state, after));
     try {
-      const direct = ops.length > 0 && { direct: true, basis: together(held.basis, isolationBasis(state)) };
-      await store.commit(workspace, all, commitContext(context, why, { ...direct }));
+      const basis = together(held.basis, isolationBasis(state));
+      const isDirect = ops.length > 0;
+      await store.commit(workspace, all, commitContext(context, why, { basis, ...(isDirect && { direct: true }) }));
     } catch (error) {
       if (error instanceof NeedsPerson && alone) return askForApproval(context, changes, why);
       throw error;

@@ -414,7 +414,7 @@ it('many calls at once are held to the share like one after the other', async ()
   expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
 });
 
-it('who approves labels that were sent with another name is shown what they open, and the name is asked for by itself', async () => {
+it('who approves labels that were sent with another name is shown what they open, and what the peer is called from then on', async () => {
   await using scene = await buildScene();
   const out = { action: 'ALLOW', peerSelector: only('secret'), egress: [{}] };
   const into = { action: 'ALLOW', peerSelector: only('web'), ingress: [{}] };
@@ -423,9 +423,11 @@ it('who approves labels that were sent with another name is shown what they open
   const { token } = await scene.agent('boss', ['network:read', 'network:write']);
   const sent = { id: 'db-1', name: 'db-9', labels: { role: 'web' } };
   const { workflow_id: id } = await scene.call(token, 'update_peer', sent);
-  const { effect } = await scene.call(scene.grace, 'get_workflow', { id });
+  const { effect, warnings } = await scene.call(scene.grace, 'get_workflow', { id });
   expect(effect.opened).toContainEqual(expect.objectContaining({ src: 'secret-1', dst: 'db-1' }));
-  expect(effect.opened_pairs).toBe(1);
+  expect([effect.opened_pairs, effect.closed_pairs]).toEqual([1, 0]);
+  expect(warnings).toContain('The peer db-1 is called db-9 from then on: the effect shows it as db-1.');
   expect(await scene.call(scene.grace, 'approve_workflow', { id })).toMatchObject({ status: 'executed' });
-  expect((await scene.state()).peers.get('db-1')?.labels).toEqual({ role: 'web' });
+  const { peers } = await scene.state();
+  expect([peers.get('db-1'), peers.get('db-9')?.labels]).toEqual([undefined, { role: 'web' }]);
 });

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { enrol } from '../../test/kits/plane/devices.ts';
+import { buildPeopleKit } from '../../test/kits/plane/identity-kit.ts';
 import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a peer has the name, labels and network that it is given, and an address there', async () => {
@@ -19,4 +21,26 @@ test('a peer takes no name of another, no network that there is not and no label
   );
   expect(await refusalOf(kit.ask('update_peer', { id: 'web-2', labels: {} }))).toBe('not_found');
   expect(await refusalOf(kit.as('viewer')('update_peer', { id: 'web-1', labels: {} }))).toBe('forbidden network:write');
+});
+
+test('a peer that cannot have the name has neither the labels nor the network that were sent with it', async () => {
+  await using kit = await buildWorkspaceKit();
+  for (const name of ['web-1', 'db-1']) await kit.join(name);
+  const { labels } = await kit.ask('get_peer', { id: 'web-1' });
+  expect(await refusalOf(kit.ask('update_peer', { id: 'web-1', name: 'db-1', labels: { role: 'db' } }))).toBe(
+    'conflict',
+  );
+  expect((await kit.ask('get_peer', { id: 'web-1' })).labels).toEqual(labels);
+});
+
+test('name and labels that a person has to approve wait together', async () => {
+  await using kit = await buildPeopleKit();
+  const { token } = await kit.ada('generate_join_token', { name: 'web' });
+  await enrol(kit, token, 'web-1');
+  const bob = kit.askWith(await kit.person('bob', 'admin', kit.prod));
+  await kit.ada('update_workspace', { settings: { requireApproval: true } });
+  const { workflow_id: id } = await kit.ada('update_peer', { id: 'web-1', name: 'web-2', labels: { role: 'web' } });
+  expect(await kit.ada('get_peer', { id: 'web-1' })).toMatchObject({ name: 'web-1', labels: {} });
+  expect(await bob('approve_workflow', { id })).toMatchObject({ status: 'executed' });
+  expect(await kit.ada('get_peer', { id: 'web-2' })).toMatchObject({ labels: { role: 'web' } });
 });

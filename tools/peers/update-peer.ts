@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import { requireAssertionsAfter } from '../../core/assertions/guard.ts';
 import { UPDATE } from '../../core/base/operation.ts';
+import type { Op } from '../../core/base/ports.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { nameSchema } from '../../core/changes/manifest.ts';
 import { labelsChanged, labelsSchema } from '../../core/model/labels.ts';
-import { renamePeer } from '../../core/peers/peers.ts';
+import { renameOps, renamePeer } from '../../core/peers/peers.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
+import { findPeer } from '../../core/state/find-peer.ts';
+import type { NetworkState } from '../../core/state/state.ts';
 import { peerNow } from '../../core/views/peer-answer.ts';
 import { peerSchema } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
@@ -32,35 +36,39 @@ export const updatePeer = defineOperation({
   http: { method: 'patch', path: '/api/v1/peers/:id' },
   async run({ id, name, labels, network }, context) {
     const peer = await peerNow(context, id);
-    if (labels !== undefined || network !== undefined) {
-      const change = {
-        action: 'update',
-        resource: 'MeshPeer',
-        name: peer.id,
-        ...(labels && { labels }),
-        ...(network !== undefined && { network }),
-      } as const;
-      const submitted = await submitOne(
-        context,
-        change,
-        `updated peer ${peer.name}${inWords(peer, { labels, network })}`,
-      );
-      // What waits for approval is the labels and the network; the name is asked for by itself.
-      if (submitted.status === 'pending_approval') return submitted;
+    if (labels === undefined && network === undefined) {
+      if (name !== undefined) await renamePeer(context, peer.id, name);
+      return peerNow(context, peer.id);
     }
-    if (name !== undefined) await renamePeer(context, peer.id, name);
+    const change = {
+      action: 'update',
+      resource: 'MeshPeer',
+      name: peer.id,
+      ...(labels && { labels }),
+      ...(network !== undefined && { network }),
+    } as const;
+    const renamed = async (others: readonly Op[], state: NetworkState) => {
+      if (name === undefined) return others;
+      const ops = await renameOps(context, state, { peer: findPeer(state, peer.id), asked: name, others });
+      await requireAssertionsAfter(context, state, ops);
+      return ops;
+    };
+    const reason = `updated peer ${peer.name}${inWords(peer, { name, labels, network })}`;
+    const submitted = await submitOne(context, change, reason, renamed);
+    if (submitted.status === 'pending_approval') return submitted;
     return peerNow(context, peer.id);
   },
 });
 
 /** What is written, for who decides on it and for the audit log. */
 function inWords(
-  peer: Pick<Peer, 'labels' | 'network'>,
-  { labels = peer.labels, network = peer.network }: Change,
+  peer: Pick<Peer, 'name' | 'labels' | 'network'>,
+  { name = peer.name, labels = peer.labels, network = peer.network }: Change,
 ): string {
   const text = [
     labelsChanged(peer.labels, labels),
     network === peer.network ? '' : `it moves to the network ${network}`,
+    name === peer.name ? '' : `it is called ${name} from then on`,
   ].filter((each) => each !== '');
   return text.length === 0 ? '' : `: ${text.join(', ')}`;
 }
@@ -68,6 +76,7 @@ function inWords(
 type Peer = z.output<typeof peerSchema>;
 
 interface Change {
+  readonly name?: string | undefined;
   readonly labels?: Peer['labels'] | undefined;
   readonly network?: string | undefined;
 }

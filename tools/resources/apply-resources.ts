@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
+import type { Op } from '../../core/base/ports.ts';
 import type { ChangePlan } from '../../core/changes/changes.ts';
 import { appliedDocuments } from '../../core/identity/apply.ts';
 import { type AppliedAgent, applyAgents } from '../../core/identity/apply-agents.ts';
@@ -30,13 +31,13 @@ export const applyResources = defineOperation({
     const asked = await appliedDocuments(context, input);
     const { changes, agents, agentPlaces } = asked;
     let applied: readonly AppliedAgent[] = [];
-    const besides = async () => {
+    const whole = async (ops: readonly Op[]) => {
       const made = await applyAgents(context, agents, (index) => documentAt(agentPlaces[index]));
       applied = made.applied;
-      return made.ops;
+      return made.ops.length === 0 ? ops : [...ops, ...made.ops];
     };
     const reason = (outcomes: ChangePlan['outcomes']) => reasonOf('applied', asked, outcomes);
-    const submitted = await inDocuments(asked, submitChanges(context, changes, reason, besides));
+    const submitted = await inDocuments(asked, submitChanges(context, changes, reason, whole));
     return answerOf(submitted, ({ outcomes, after }) => {
       const items = itemsOf(asked, outcomes, applied);
       return { items, revision: after.revision };

@@ -1,5 +1,6 @@
 import type { Change } from '../../base/ports.ts';
 import type { StoredRecord } from '../../base/record.ts';
+import { withRenames } from '../../base/renames.ts';
 import { parseInstant } from '../../base/time.ts';
 import { isOfKind } from '../../base/written.ts';
 import type { AgentRecord, PeerRecord } from '../../model/resources.ts';
@@ -51,7 +52,7 @@ export function decisiveOf(
   { changes, revision }: Pick<Moment, 'changes' | 'revision'>,
   isAfter: (state: NetworkState) => boolean,
 ): CauseOf[] {
-  const parts = changes.flatMap(partsOf);
+  const parts = withRenames(changes).flatMap(partsOf);
   return (parts.length > 1 ? decisive(parts, before, revision, isAfter) : parts).map(({ cause, kind, name }) => {
     return { cause, kind, name };
   });
@@ -153,7 +154,8 @@ function peerParts(change: Change<'MeshPeer'>, old: PeerRecord): Part[] {
     const bound = { ...(agentRef !== undefined && { agentRef }), ...(delegatedBy !== undefined && { delegatedBy }) };
     parts.push(part('delegation_bound', { ...old, spec: { ...spec, ...bound } }));
   }
-  return parts.length > 0 ? parts : [part('peer', now)];
+  // In the state before it has its old name, by which alone it is found there.
+  return parts.length > 0 ? parts : [part('peer', { ...now, name: old.name })];
 }
 
 function hasExpired(change: Change): boolean {

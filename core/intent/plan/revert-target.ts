@@ -1,15 +1,17 @@
 import { MeshError } from '../../base/errors.ts';
 import { type AuditEntry, type Change, type Commit, StoreError } from '../../base/ports.ts';
+import { withRenames } from '../../base/renames.ts';
 import { formatInstant } from '../../base/time.ts';
 import { commitView, networkCommits } from '../../history/blame.ts';
 import { getSnapshot } from '../../history/snapshots.ts';
 import { findWorkflow } from '../../model/asked.ts';
+import { lookUpById } from '../../model/find.ts';
 import { isOfAgent } from '../../model/presets.ts';
 import { DEFAULT_NETWORK } from '../../model/resources.ts';
 import type { HistoryServices } from '../../state/services.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { RecordName } from '../verify/expectation.ts';
-import { recordOf, sameMeaning } from '../verify/record-expectations.ts';
+import { inBoth, sameMeaning } from '../verify/record-expectations.ts';
 import type { Proposal } from './assess.ts';
 import type { RevertTarget } from './planner.ts';
 import { type Reversal, reversal } from './revert.ts';
@@ -64,7 +66,7 @@ async function wholeState(
   const [now, then] = [await states.current(workspace), await stateAt(services, workspace, revision)];
   const found = reversal(now, then, clock.now());
   const later = await networkCommits(services, workspace, { after: revision, upTo: now.revision, limit: PAGE });
-  const taken = found.changes.length === 0 ? [] : later.filter((commit) => namesIn(commit).length > 0).toReversed();
+  const taken = found.changes.length === 0 ? [] : later.filter((commit) => isDeliberate(commit)).toReversed();
   const notes = taken.slice(0, MAX_NOTES).map((commit) => {
     const { actor, reason, workflow_id: id } = commitView(commit);
     return `Takes back revision ${commit.revision} of ${actor}${id === null ? '' : ` by workflow ${id}`}: ${reason}`;
@@ -90,7 +92,7 @@ async function beforeCommit(services: HistoryServices, commit: Commit, what: str
   const { workspace, revision } = commit;
   const then = await stateAt(services, workspace, revision - 1);
   const now = await services.states.current(workspace);
-  return proposalOf(reversal(now, then, services.clock.now(), namesIn(commit)), revision - 1, `Undo ${what}.`, []);
+  return proposalOf(reversal(now, then, services.clock.now(), namesIn(commit, now)), revision - 1, `Undo ${what}.`, []);
 }
 
 function proposalOf(
@@ -115,12 +117,12 @@ function proposalOf(
 async function refuseLaterChanges(services: HistoryServices, commit: Commit): Promise<void> {
   const { workspace, revision } = commit;
   const [now, then] = [await services.states.current(workspace), await stateAt(services, workspace, revision)];
-  const changed = namesIn(commit).filter((name) => !sameMeaning(recordOf(now, name), recordOf(then, name)));
+  const changed = namesIn(commit, now).filter((name) => !sameMeaning(...inBoth(now, then, name)));
   if (changed.length === 0) return;
   const later = await networkCommits(services, workspace, { after: revision, upTo: now.revision, limit: PAGE });
   const conflicts = changed.map(({ resource, name }) => {
     const by = later.findLast((one) =>
-      namesIn(one).some((other) => other.resource === resource && other.name === name),
+      namesIn(one, now).some((other) => other.resource === resource && other.name === name),
     );
     return {
       resource,
@@ -138,19 +140,26 @@ async function refuseLaterChanges(services: HistoryServices, commit: Commit): Pr
   );
 }
 
-/** What a commit changed of policies, networks, and labels and networks of peers; nothing of what comes with an agent. */
-function namesIn({ changes }: Pick<Commit, 'changes'>): RecordName[] {
-  return changes.filter(isDeliberate).map(({ record: { kind, name } }) => ({
+/** What a commit changed of policies, networks, and labels and networks of peers, by the names of now. */
+function namesIn(commit: Pick<Commit, 'changes'>, { peers }: NetworkState): RecordName[] {
+  return deliberateChanges(commit).map(({ record: { kind, name, uid } }) => ({
     resource: kind as RecordName['resource'],
-    name,
+    name: (kind === 'MeshPeer' && lookUpById(peers, uid)?.name) || name,
   }));
 }
 
-function isDeliberate({ type, record, before }: Change): boolean {
-  if (record.kind === 'MeshPeer') return type === 'updated' && !sameMeaning(before, record);
-  if (record.kind !== 'MeshPolicy' && record.kind !== 'MeshNetwork') return false;
-  if (record.kind === 'MeshNetwork' && record.name === DEFAULT_NETWORK && type === 'created') return false;
-  return !isOfAgent(record) && !(type === 'updated' && sameMeaning(before, record));
+function isDeliberate(commit: Pick<Commit, 'changes'>): boolean {
+  return deliberateChanges(commit).length > 0;
+}
+
+/** Nothing of what comes with an agent. */
+function deliberateChanges({ changes }: Pick<Commit, 'changes'>): readonly Change[] {
+  return withRenames(changes).filter(({ type, record, before }) => {
+    if (record.kind === 'MeshPeer') return type === 'updated' && !sameMeaning(before, record);
+    if (record.kind !== 'MeshPolicy' && record.kind !== 'MeshNetwork') return false;
+    if (record.kind === 'MeshNetwork' && record.name === DEFAULT_NETWORK && type === 'created') return false;
+    return !isOfAgent(record) && !(type === 'updated' && sameMeaning(before, record));
+  });
 }
 
 /** The newest commit that people or agents made and that changed what can be brought back. */
@@ -182,7 +191,7 @@ async function newestOf(
       if (!commit || actor.startsWith('system:')) continue;
       if (commit.revision <= above) return undefined;
       const whole = await commitAt(services, workspace, commit.revision);
-      if (namesIn(whole).length > 0) return whole;
+      if (isDeliberate(whole)) return whole;
     }
     if (page.length < PAGE) return undefined;
     before = page.at(-1)?.seq;

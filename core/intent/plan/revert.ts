@@ -1,11 +1,12 @@
 import type { StoredRecord } from '../../base/record.ts';
 import { parseInstant } from '../../base/time.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
+import { lookUpById } from '../../model/find.ts';
 import { isOfAgent, isReserved } from '../../model/presets.ts';
 import { DEFAULT_NETWORK, type NetworkRecord, type PeerRecord, type PolicyRecord } from '../../model/resources.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { RecordName } from '../verify/expectation.ts';
-import { recordOf, sameMeaning } from '../verify/record-expectations.ts';
+import { inBoth, sameMeaning } from '../verify/record-expectations.ts';
 
 /** What brings records back, and which of them it leaves as they are. */
 export interface Reversal {
@@ -30,7 +31,7 @@ export function reversal(now: NetworkState, then: NetworkState, at: number, name
   const restored: RecordName[] = [];
   const left: (RecordName & { why: string })[] = [];
   for (const name of names ?? namesOfBoth(now, then)) {
-    const [is, was] = [recordOf(now, name), recordOf(then, name)];
+    const [is, was] = inBoth(now, then, name);
     if (sameMeaning(is, was) || isOfAgent(is) || isOfAgent(was)) continue;
     const change = changeBack(name, is, was, at);
     if (typeof change === 'string') {
@@ -44,9 +45,14 @@ export function reversal(now: NetworkState, then: NetworkState, at: number, name
 }
 
 function namesOfBoth(now: NetworkState, then: NetworkState): RecordName[] {
-  const of = (resource: RecordName['resource'], field: 'policies' | 'networks' | 'peers') =>
-    [...new Set([...then[field].keys(), ...now[field].keys()])].sort().map((name) => ({ resource, name }));
-  return [...of('MeshNetwork', 'networks'), ...of('MeshPeer', 'peers'), ...of('MeshPolicy', 'policies')];
+  const of = (resource: RecordName['resource'], names: readonly string[]) =>
+    [...new Set(names)].sort().map((name) => ({ resource, name }));
+  const gone = [...then.peers.values()].filter(({ uid }) => !lookUpById(now.peers, uid));
+  return [
+    ...of('MeshNetwork', [...then.networks.keys(), ...now.networks.keys()]),
+    ...of('MeshPeer', [...gone.map(({ name }) => name), ...now.peers.keys()]),
+    ...of('MeshPolicy', [...then.policies.keys(), ...now.policies.keys()]),
+  ];
 }
 
 /** A text instead of a change says why there is none; an empty one that nobody would expect one. */

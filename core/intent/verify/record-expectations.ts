@@ -1,4 +1,6 @@
 import type { StoredRecord } from '../../base/record.ts';
+import { lookUpById } from '../../model/find.ts';
+import { sameAccess } from '../../model/peer-access.ts';
 import type { NetworkRecord, PeerRecord, PolicyRecord } from '../../model/resources.ts';
 import { sameValue } from '../../model/value.ts';
 import { NO_PORTS } from '../../reachability/port-sets.ts';
@@ -34,9 +36,7 @@ function flawOf(expectation: RecordExpectation, { after, is, past }: RecordView)
       return openByDefault(expectation.who, after, is);
     case 'restored': {
       const then = past.get(expectation.revision);
-      const differing = expectation.records.filter(
-        (name) => !then || !sameMeaning(recordOf(after, name), recordOf(then, name)),
-      );
+      const differing = expectation.records.filter((name) => !then || !sameMeaning(...inBoth(after, then, name)));
       if (differing.length === 0) return undefined;
       const more = differing.length > MAX_NAMED ? ` and ${differing.length - MAX_NAMED} more` : '';
       const names = differing.slice(0, MAX_NAMED).map(({ name }) => name);
@@ -82,11 +82,18 @@ export function recordOf(
   }
 }
 
+type Found = ReturnType<typeof recordOf>;
+
+/** The record that a name means now, or meant then, as it is now and as it was then: a renamed peer is the same one. */
+export function inBoth(now: NetworkState, then: NetworkState, name: RecordName): readonly [is: Found, was: Found] {
+  const [is, was] = [recordOf(now, name), recordOf(then, name)];
+  if (name.resource !== 'MeshPeer') return [is, was];
+  return is ? [is, lookUpById(then.peers, is.uid) ?? was] : [was && lookUpById(now.peers, was.uid), was];
+}
+
 /** Equal in what changes of the network can say of a record; of a peer that is its labels and its network. */
 export function sameMeaning(a: StoredRecord | undefined, b: StoredRecord | undefined): boolean {
   if (!a || !b) return a === b;
-  if (a.kind === 'MeshPeer' && b.kind === 'MeshPeer') {
-    return sameValue(a.labels, b.labels) && a.spec.network === b.spec.network;
-  }
+  if (a.kind === 'MeshPeer' && b.kind === 'MeshPeer') return sameAccess(a, b);
   return sameValue([a.spec, a.labels, a.annotations], [b.spec, b.labels, b.annotations]);
 }

@@ -10,7 +10,6 @@ const WRITE_SEVERAL_TIMES: Readonly<Record<string, string>> = {
   apply_network_change: 'test/cut-short.test.ts',
   approve_workflow: 'test/cut-short.test.ts, and what it carries out',
   find_cause: 'each is a plan by itself, which ends with its time',
-  update_peer: 'labels and network are there and the name is not: who asked has no answer, and asks again',
 };
 
 /** Counts the commits of each operation that is called: one that makes several says above what becomes of it. */

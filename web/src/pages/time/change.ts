@@ -33,9 +33,11 @@ export function titleText(change: Change): string {
 
 /** Whether a plan could take something of it back: policies, networks, and labels and networks of peers. */
 export function canPutBack({ resources }: Change): boolean {
-  return resources.some(
-    ({ type, kind }) => kind === 'MeshPolicy' || kind === 'MeshNetwork' || (kind === 'MeshPeer' && type === 'updated'),
-  );
+  const hasPeer = (wanted: Change['resources'][number]['type']) =>
+    resources.some(({ type, kind }) => kind === 'MeshPeer' && type === wanted);
+  // One that gets another name is deleted and made again.
+  if (hasPeer('updated') || (hasPeer('deleted') && hasPeer('created'))) return true;
+  return resources.some(({ kind }) => kind === 'MeshPolicy' || kind === 'MeshNetwork');
 }
 
 export function isWithoutEffect({ opened, closed, outside_compared: compared }: ChangeEffect): boolean {

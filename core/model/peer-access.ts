@@ -1,0 +1,9 @@
+import type { PeerRecord } from './resources.ts';
+import { sameValue } from './value.ts';
+
+type Peer = Pick<PeerRecord, 'labels' | 'spec'>;
+
+/** Whether two versions of a peer are alike in what decides who may reach it, and what people change of it. */
+export function sameAccess(a: Peer, b: Peer): boolean {
+  return sameValue(a.labels, b.labels) && a.spec.network === b.spec.network;
+}

@@ -15,7 +15,7 @@ function why(log: string): string {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, 'log');
   writeFileSync(file, log);
-  return execFileSync('.ci/why', [file], { encoding: 'utf8' });
+  return execFileSync(path.resolve('.ci/why'), [file], { encoding: 'utf8' });
 }
 
 test('of each failure the beginning of its error is told, and not what came before or the summary', () => {

@@ -26,6 +26,7 @@ const SCENARIOS = ['test/{scenarios,faults}/**/*.test.ts', 'examples/**/*.test.t
 const waiting = { ...everywhere, maxWorkers: process.env['MESH_LONG'] === '1' ? 1 : availableParallelism() + 1 };
 /** Real interfaces and packets, apart from the other tiers, so that time limits measure Mesh. */
 const lab = { ...waiting, testTimeout: 120_000 };
+const browsing = { ...waiting, setupFiles: [...everywhere.setupFiles, 'test/kits/web/tell-what-was-shown.ts'] };
 const hasNewer = existsSync(NEWER_WIREGUARD_GO);
 const labNewer = { ...lab, env: { PATH: `${NEWER_WIREGUARD_GO}:${process.env['PATH']}` } };
 const NEWER = '**/*.newer.lab.test.ts';
@@ -50,7 +51,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...waiting,
+          ...browsing,
           name: 'web',
           include: ['**/*.web.test.ts'],
           exclude: [OUTSIDE],
@@ -59,7 +60,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...waiting,
+          ...browsing,
           name: 'servers',
           include: ['**/*.servers.test.ts'],
           exclude: [OUTSIDE],

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, chromium, type Frame, type Page } from 'playwright-core';
 import type { Harness } from '../http/harness.ts';
+import { leave, watch } from './shown.ts';
 
 /** The same pages take two thirds of the processor time in the one that has no window at all. */
 const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync);
@@ -36,6 +37,7 @@ export async function openDashboard(browser: Browser, harness: Pick<Harness, 'ur
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const page = await context.newPage();
+  watch(page);
   if (now !== undefined) await page.clock.setFixedTime(now);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
@@ -59,6 +61,7 @@ export async function openDashboard(browser: Browser, harness: Pick<Harness, 'ur
       await page.evaluate(`location.hash = ${JSON.stringify(`#/${address}`)}`);
     },
     async [Symbol.asyncDispose](): Promise<void> {
+      await leave(page);
       await context.close();
     },
   };

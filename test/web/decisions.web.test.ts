@@ -123,9 +123,10 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
     await change.getByText('carried out only if it still writes and opens just this').waitFor();
     expect(await change.locator('pre').first().textContent()).toBe(JSON.stringify(workflow.call.input, null, 2));
     await change.getByRole('button', { name: /^Approve: / }).click();
-    const told = 'The change is approved. Nothing has changed yet: who asked has to repeat the call';
+    const awaited = 'Who asked for it has to send the call again';
+    const told = `The change is approved. Nothing has changed yet. ${awaited}`;
     await page.getByRole('status').filter({ hasText: told }).waitFor();
-    await change.getByText('Nothing has changed yet').waitFor();
+    await change.getByText(awaited).waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 

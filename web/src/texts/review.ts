@@ -105,7 +105,8 @@ export const review = {
   askHint: 'Sends it back with your note as a question: who asked reads it and asks again.',
   askNeedsNote: 'Write your question in the note, then press Ask back.',
   asked: 'It is sent back with your question.',
-  approved: (status: string) => `The change is ${status}.`,
+  approved: (status: string, awaits: string | null = null) =>
+    `The change is ${status}.${awaits === null ? '' : ` Nothing has changed yet. ${awaits}`}`,
   awaits: 'Still needed',
   failed: 'The change failed',
   keys: 'Keys',

@@ -67,7 +67,7 @@ export function Verdict({ workflow, redrawn, isOutdated, reload }: VerdictProps)
         if (!('error' in done)) return say(done.message);
         if (done.error) throw new Problem({ title: words.failed, detail: done.error });
         const undo = done.status === 'executed' && !done.call ? undoOf(done.id) : undefined;
-        say(`${words.approved(done.status)} ${done.awaits ?? ''}`, undo);
+        say(words.approved(done.status, done.awaits), undo);
       } finally {
         // Somebody else may have decided, or it expired: shown as it is now.
         reload();

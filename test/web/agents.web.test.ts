@@ -122,6 +122,15 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
     await expect.poll(() => told.count()).toBe(0);
     expect(await dialog.getByRole('button', { name: 'Revoke the agent' }).isEnabled()).toBe(true);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const opener = page.getByRole('button', { name: 'Revoke the agent' });
+    expect(await opener.evaluate((element) => element.matches(':focus'))).toBe(true);
+    // Keys go on where they were, and it opens again.
+    await page.keyboard.press('Enter');
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await opener.evaluate((element) => element.matches(':focus'))).toBe(true);
     expect(dashboard.complaints).toEqual([]);
   });
 

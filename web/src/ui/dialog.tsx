@@ -9,11 +9,18 @@ import { ProblemNotice } from './problem.tsx';
 export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const isGone = useRef(false);
   useLayoutEffect(() => {
-    dialog.current?.showModal();
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => {
+      isGone.current = true;
+      // One that is taken off the page while it is open keeps the focus from where it was.
+      shown?.close();
+    };
   }, []);
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={close}>
+    <dialog ref={dialog} aria-labelledby={id} onClose={() => isGone.current || close()}>
       <div class="stack">
         <h2 id={id} class="break">
           {title}

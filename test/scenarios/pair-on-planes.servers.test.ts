@@ -38,8 +38,10 @@ describe.skipIf(!hasLabCluster)(
     test('joined by the balancer, they have a direct tunnel', async () => {
       await untilAsBefore({ one, two, path: 'direct' });
       expect(await one.must(['ping', 'two', '--count', '1'])).toMatch(/^two \(10\.96\.0\.2\) [\d.]+ ms direct via /);
-      for (const node of [one, two])
-        expect((await node.status()).control).toMatchObject({ standing: 'ready', trouble: '' });
+      for (const node of [one, two]) {
+        const control = async () => (await node.status()).control;
+        await expect.poll(control).toMatchObject({ standing: 'ready', trouble: '' });
+      }
     });
 
     test('a policy that is changed at any of the control planes is in force', async () => {

@@ -18,7 +18,8 @@ const HISTORIES = isLong ? 25 : 1;
 const KILLS = 7;
 /** Preloaded, it takes the wait for what others have acknowledged out of a control plane. */
 const DEAF = path.resolve(import.meta.dirname, '../kits/process/deaf-planes.ts');
-const LONG_MS = isLong ? 7_200_000 : 180_000;
+/** A transaction of a control plane that is stopped or killed in its middle may hold records for a minute, at each fault. */
+const LONG_MS = isLong ? 7_200_000 : 420_000;
 
 describe.skipIf(!hasMongod)('clients of three control planes on one replica set', () => {
   let servers: ReplicaSet;
@@ -58,7 +59,9 @@ describe.skipIf(!hasMongod)('clients of three control planes on one replica set'
     async () => {
       const { violations, outcomes } = await drills(HISTORIES, true);
       expect(violations).toEqual([]);
-      for (const count of Object.values(outcomes)) expect(count).toBeGreaterThan(0);
+      // One history alone may have no request that was refused, or cut off in its middle.
+      const { read, done, refused, unknown } = outcomes;
+      for (const count of isLong ? [read, done, refused, unknown] : [read, done]) expect(count).toBeGreaterThan(0);
     },
     LONG_MS,
   );

@@ -37,7 +37,9 @@ describe.skipIf(!hasLabCluster)(
 
     test('joined by the balancer, they have a direct tunnel', async () => {
       await untilAsBefore({ one, two, path: 'direct' });
-      expect(await one.must(['ping', 'two', '--count', '1'])).toMatch(/^two \(10\.96\.0\.2\) [\d.]+ ms direct via /);
+      // The other end may still be setting up what this one has.
+      const ping = () => one.must(['ping', 'two', '--count', '1']).catch(String);
+      await expect.poll(ping).toMatch(/^two \(10\.96\.0\.2\) [\d.]+ ms direct via /);
       for (const node of [one, two]) {
         const control = async () => (await node.status()).control;
         await expect.poll(control).toMatchObject({ standing: 'ready', trouble: '' });

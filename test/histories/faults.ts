@@ -20,6 +20,7 @@ export type Fault = (scene: Scene) => Promise<void>;
 export const MEANWHILE = 24;
 /** A lease lasts four seconds: what is stopped for longer than that has lost it. */
 const STOPPED_MS = [500, 5_500] as const;
+const MOST_STOPPED_MS = 10_000;
 
 export function faultsOf(cluster: Cluster, servers: ReplicaSet) {
   const leave = (plane: ClusterPlane, { asked }: Scene) => asked.delete(plane);
@@ -44,7 +45,8 @@ export function faultsOf(cluster: Cluster, servers: ReplicaSet) {
       leave(plane, scene);
       try {
         await after(scene.random.pick(STOPPED_MS));
-        await scene.progress(MEANWHILE);
+        // Where every client waits for this one, none goes on before it does.
+        await Promise.race([scene.progress(MEANWHILE), after(MOST_STOPPED_MS)]);
       } finally {
         plane.meshd.signal('SIGCONT');
         comeBack(plane, scene);

@@ -18,8 +18,7 @@ const HISTORIES = isLong ? 25 : 1;
 const KILLS = 7;
 /** Preloaded, it takes the wait for what others have acknowledged out of a control plane. */
 const DEAF = path.resolve(import.meta.dirname, '../kits/process/deaf-planes.ts');
-/** A transaction of a control plane that is stopped or killed in its middle may hold records for a minute, at each fault. */
-const LONG_MS = isLong ? 7_200_000 : 420_000;
+const LONG_MS = isLong ? 7_200_000 : 180_000;
 
 describe.skipIf(!hasMongod)('clients of three control planes on one replica set', () => {
   let servers: ReplicaSet;

@@ -89,8 +89,9 @@ function standingStore({ store, clock }: Reads, caller: Caller): Required<Pick<S
           hasEnded ||= commit.changes.some((change) => concerns(change, caller));
           return commit;
         } catch (error) {
-          const now = held && (await heldTo(store, workspace, caller));
-          if (now?.revision === held?.revision || !isConflict(error)) throw error;
+          if (!held || !isConflict(error)) throw error;
+          const now = await heldTo(store, workspace, caller);
+          if (now?.revision === held.revision) throw error;
           held = now;
         }
       }

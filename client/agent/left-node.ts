@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { exact, ifIs, integer, json, type Of, object, text } from '../../core/base/shape.ts';
 import { namesIn, textIn } from '../if-readable.ts';
@@ -28,12 +28,10 @@ export function forgetNode(interfaceName: string): void {
   rmSync(noteOf(interfaceName), { force: true });
 }
 
-/** The nodes of a configuration directory that run or were left behind. */
+/** The nodes of a configuration directory that run or were left behind. The note of another may go while they are read. */
 export function nodesOf(directory: string): readonly LeftNode[] {
-  if (!existsSync(RUN_DIRECTORY)) return [];
-  const notes = readdirSync(RUN_DIRECTORY).map(noteOf).filter(existsSync);
-  return notes
-    .flatMap((file) => ifIs(leftShape, readFileSync(file, 'utf8')) ?? [])
+  return namesIn(RUN_DIRECTORY)
+    .flatMap((name) => ifIs(leftShape, textIn(noteOf(name))) ?? [])
     .filter((node) => node.directory === directory);
 }
 

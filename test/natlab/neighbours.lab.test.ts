@@ -31,6 +31,8 @@ async function gateway() {
   const nodes = await labNodes(lab, plane, ['gate', 'peer'], (node) => node.up());
   await nodes.peer.untilPeer('gate', ({ path }) => path === 'direct');
   await nodes.gate.untilPeer('peer', ({ path }) => path === 'direct');
+  // Before an agent is killed: what it has not set up by then nobody does.
+  expect(await nodes.peer.host.reaches(GATE)).toBe(true);
   const stop = async () => {
     await plane[Symbol.asyncDispose]();
     await lab[Symbol.asyncDispose]();

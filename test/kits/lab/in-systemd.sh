@@ -17,8 +17,8 @@ Description=What is tried
 After=basic.target dbus.service
 [Service]
 Type=oneshot
-StandardOutput=file:/root/trial/said
-StandardError=file:/root/trial/said
+StandardOutput=append:/root/trial/said
+StandardError=append:/root/trial/said
 ExecStart=/bin/sh /root/trial/trial.sh
 ExecStopPost=/bin/systemctl --no-block poweroff
 [Install]

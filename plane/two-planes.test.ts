@@ -274,6 +274,27 @@ test('it takes no mark of a node that may lack a change, or of a control plane t
   expect(node.pushedBy(planes[1]).map(({ kind }) => kind)).toEqual(['full']);
 });
 
+test('a node whose heartbeat came before the next leader was told of it is sent every change by that one', async () => {
+  const both = await twoPlanes();
+  const { kit, planes } = both;
+  const [first, second] = planes;
+  await second.fallBehind();
+  const node = await nodeIn(both, 'web');
+  const [asked] = await node.beat();
+  await node.beat({ echo: asked?.challenge });
+  await second.services.store.caughtUp([kit.workspace]);
+  expect(second.services.liveness.lastSeen(kit.workspace, node.id)).toBeUndefined();
+  await first.stop();
+  await takeOver(both);
+  const next = async () => {
+    await expect.poll(() => second.sent.some(({ subject }) => subject.includes(node.id))).toBe(true);
+    return node.pushedBy(second);
+  };
+  expect(await next()).toMatchObject([{ kind: 'full' }]);
+  const { id } = await kit.join('db');
+  expect(await next()).toMatchObject([{ kind: 'delta', peers: { added: [{ id }] } }]);
+});
+
 test('a store that did not answer once is asked again by the next heartbeat', async () => {
   const both = await twoPlanes();
   const [{ services }] = both.planes;

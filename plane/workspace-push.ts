@@ -181,7 +181,7 @@ export class WorkspacePush {
     let turnEnds = clock.now() + TURN_MS;
     for (const peer of receivers) {
       if (peer.status.phase !== 'ready' || peer.status.address === null) continue;
-      if (!wanted.has(peer.uid) && !this.#listens(peer, before)) {
+      if (!wanted.has(peer.uid) && !this.#listens(peer, before, after)) {
         this.#sent.delete(peer.uid);
         continue;
       }
@@ -195,20 +195,22 @@ export class WorkspacePush {
   }
 
   /** Names of the peers that are told when their graph differs, or of which it is to be forgotten what they were told. */
-  #told(before: Sight, { state }: Sight): Set<string> {
-    const isTold = (peer: PeerRecord) => this.#sent.has(peer.uid) || this.#listens(peer, before);
-    return new Set([...state.peers.values()].filter(isTold).map(({ name }) => name));
+  #told(before: Sight, after: Sight): Set<string> {
+    const isTold = (peer: PeerRecord) => this.#sent.has(peer.uid) || this.#listens(peer, before, after);
+    return new Set([...after.state.peers.values()].filter(isTold).map(({ name }) => name));
   }
 
   /**
    * Whether a graph is worth making: for a node that was heard of lately, or has only now been let in. Another one hears
-   * from the answer to its next heartbeat that it was sent nothing, and asks.
+   * from the answer to its next heartbeat that it was sent nothing, and asks. One that this process never heard of, and that is
+   * recorded as online, another process heard: this one may have been told of its coming after its heartbeat.
    */
-  #listens({ name, uid }: PeerRecord, before: Sight): boolean {
+  #listens({ name, uid }: PeerRecord, before: Sight, { state }: Sight): boolean {
     const { liveness, clock } = this.#services;
     if (liveness.mismatch(this.#workspace, uid) !== undefined) return false;
     const heard = liveness.lastSeen(this.#workspace, uid);
-    if (heard !== undefined && clock.now() - heard < ONLINE_MS) return true;
+    const isHere = heard === undefined ? state.presence.get(name)?.spec.online : clock.now() - heard < ONLINE_MS;
+    if (isHere) return true;
     const was = before.state.peers.get(name) ?? lookUpById(before.state.peers, uid);
     return was?.uid !== uid || was.status.phase !== 'ready';
   }

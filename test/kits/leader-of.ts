@@ -1,21 +1,40 @@
 import { readFileSync } from 'node:fs';
-import { shareOf } from '../../plane/leadership/shares.ts';
+import { expect, vi } from 'vitest';
+import { PLANES } from '../../plane/leadership/seat.ts';
+import { movesOf, SHARES, shareOf } from '../../plane/leadership/shares.ts';
 import type { ClusterPlane } from './cluster.ts';
 import type { Databases } from './servers/replica-set.ts';
 
-/** The plane that leads a workspace, by the lease of its share. @throws Error while none does */
+interface Lease {
+  readonly _id: string;
+  readonly holder: string | null;
+  readonly expiresAt: number;
+}
+
+/** Until shares move no more: longer than the lease of a plane that was killed. */
+const SETTLED = { timeout: 20_000 };
+
+/** The plane that leads a workspace, once no share is on its way from one plane to another. */
 export async function leaderOf<Plane extends Pick<ClusterPlane, 'meshd'>>(
   servers: Pick<Databases, 'db'>,
   { database, planes }: { readonly database: string; readonly planes: readonly Plane[] },
   workspace: string,
 ): Promise<Plane> {
-  const name = `leadership/share/${String(shareOf(workspace)).padStart(2, '0')}`;
-  const leases = servers.db(database).collection<{ _id: string; holder: string | null }>('lease');
-  const pid = (await leases.findOne({ _id: name }))?.holder?.split('/').at(-2);
-  const found = planes.find(({ meshd }) => pid !== undefined && groupOf(pid) === meshd.child.pid);
-  if (!found) throw new Error(`no plane has the lease ${name}`);
-  return found;
+  const leases = servers.db(database).collection<Lease>('lease');
+  return vi.waitFor(async () => {
+    const held = (await leases.find().toArray()).filter(({ expiresAt }) => expiresAt > Date.now());
+    const holderOf = new Map(held.map(({ _id, holder }) => [_id, holder ?? undefined]));
+    const living = held.flatMap(({ _id, holder }) => (_id.startsWith(PLANES) ? (holder ?? []) : []));
+    const shares = Array.from({ length: SHARES }, (_, share) => holderOf.get(leaseOf(share)));
+    for (const self of living) expect(movesOf(self, { planes: living, shares })).toEqual({ take: [], give: [] });
+    const pid = shares[shareOf(workspace)]?.split('/').at(-2);
+    const found = planes.find(({ meshd }) => pid !== undefined && groupOf(pid) === meshd.child.pid);
+    if (!found) throw new Error(`no plane has the lease ${leaseOf(shareOf(workspace))}`);
+    return found;
+  }, SETTLED);
 }
+
+const leaseOf = (share: number) => `leadership/share/${String(share).padStart(2, '0')}`;
 
 /** How many shares they lead, as they themselves say. */
 export async function ledBy(planes: readonly Pick<ClusterPlane, 'url'>[]): Promise<number> {

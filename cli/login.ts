@@ -16,6 +16,7 @@ import {
   warnPlainHttp,
   writeSession,
 } from './session.ts';
+import { variable } from './variable.ts';
 
 interface LoginOptions {
   readonly server?: string;
@@ -71,7 +72,7 @@ async function login(options: LoginOptions): Promise<Answer> {
   const username = options.username ?? session?.username ?? 'admin';
   warnPlainHttp(server);
   const account = { server, username, workspace: options.workspace ?? session?.workspace };
-  const given = process.env['MESH_PASSWORD'];
+  const given = variable('MESH_PASSWORD');
   if (given !== undefined) return signedInAs(account, await signIn(account, given, options.otp));
   using secrets = await secretsFor(server);
   const { password, signedIn } = await askForLogin(account, secrets, options.otp);

@@ -3,6 +3,7 @@ import { type Log, StoreError } from '../core/base/ports.ts';
 import { outliveOutput } from './closed-output.ts';
 import { called } from './own-command.ts';
 import { systemFailure } from './system-failure.ts';
+import { variable } from './variable.ts';
 import { variablesHelp } from './variables.ts';
 
 /** What the command starts. */
@@ -84,7 +85,7 @@ export async function runMeshd(meshd: Meshd): Promise<void> {
 export function buildMeshd(meshd: Meshd): Command {
   const { version, parts, defaultConfigDir, variables } = meshd;
   const configDir = new Option('--config-dir <dir>', 'configuration, credentials and data (MESH_CONFIG_DIR)').default(
-    process.env['MESH_CONFIG_DIR'] ?? defaultConfigDir,
+    variable('MESH_CONFIG_DIR') ?? defaultConfigDir,
   );
   const program = new Command('meshd')
     .description('The Mesh control plane')

@@ -3,10 +3,11 @@ import path from 'node:path';
 import { nodeConfigFile } from '../client/enrol/node-config.ts';
 import { readRegular } from '../client/if-readable.ts';
 import { ifIs, json, object, text } from '../core/base/shape.ts';
+import { variable } from './variable.ts';
 
 /** Where the node of this machine keeps its configuration: `init` and `up` must use the same directory. */
 export function nodeDirectory(given: string | undefined): string {
-  return path.resolve(given ?? process.env['MESH_CONFIG_DIR'] ?? path.join(homedir(), '.mesh'));
+  return path.resolve(given ?? variable('MESH_CONFIG_DIR') ?? path.join(homedir(), '.mesh'));
 }
 
 /** The control plane of the node of this machine, or of the last login of who is behind sudo. */

@@ -14,6 +14,7 @@ import { HINTS } from './node-hints.ts';
 import { labelsOf } from './operation-options.ts';
 import { readToken, warnPlainHttp } from './session.ts';
 import { startHint } from './start-hint.ts';
+import { variable } from './variable.ts';
 
 interface InitOptions {
   readonly server?: string;
@@ -94,7 +95,7 @@ function invitationOf(link: string | undefined, options: InitOptions): Invitatio
       throw asCliError(error);
     }
   }
-  const server = options.server ?? process.env['MESH_SERVER'];
+  const server = options.server ?? variable('MESH_SERVER');
   const token = readToken(options.token);
   if (!server)
     throw new CliError('Which control plane? Give --server http(s)://host:18090, or a join link.', EXIT.input);

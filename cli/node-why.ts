@@ -11,6 +11,7 @@ import { isOwn, type OwnNode, ownNode } from './own-node.ts';
 import { isNamed, ownVerdict } from './own-verdict.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
+import { variable } from './variable.ts';
 import { callInWorkspace } from './workspace.ts';
 
 interface WhyOptions extends TargetOptions {
@@ -148,7 +149,7 @@ async function answerOf(pair: Pair, own: OwnNode, { policy, path, back, unknown 
 
 /** A node belongs to one control plane: that is asked unless another is named. */
 function serverOfNode({ server }: WhyOptions, { config }: OwnNode): { readonly server?: string } {
-  if (server !== undefined || process.env['MESH_SERVER'] !== undefined || !config) return {};
+  if (server !== undefined || variable('MESH_SERVER') !== undefined || !config) return {};
   return { server: config.server };
 }
 

@@ -8,6 +8,7 @@ import { CliError, EXIT } from './exit.ts';
 import { nodeServer } from './node-directory.ts';
 import { hintAt } from './own-command.ts';
 import { systemFailure } from './system-failure.ts';
+import { variable } from './variable.ts';
 
 /** What the last login leaves. The server stays known after a logout. */
 const sessionShape = object({ server: text(2_048) }, { token: text(4_096), username: text(256), workspace: text(256) });
@@ -17,7 +18,7 @@ export const DEFAULT_SERVER = 'http://127.0.0.1:18090';
 
 /** Where `mesh login` keeps its session: 0600, below the user's own directory. */
 export function sessionFile(): string {
-  return path.join(process.env['MESH_CONFIG_DIR'] ?? path.join(homedir(), '.mesh'), 'session.json');
+  return path.join(variable('MESH_CONFIG_DIR') ?? path.join(homedir(), '.mesh'), 'session.json');
 }
 
 export function readSession(): Session | undefined {
@@ -63,7 +64,7 @@ export function writePrivate(name: string, text: string): void {
 
 /** A token given as text, as `@file`, or in MESH_TOKEN. */
 export function readToken(given: string | undefined): string | undefined {
-  const text = given ?? process.env['MESH_TOKEN'];
+  const text = given ?? variable('MESH_TOKEN');
   if (!text?.startsWith('@')) return text;
   try {
     return readFileSync(text.slice(1), 'utf8').trim();
@@ -94,13 +95,13 @@ export function targetOf(options: TargetOptions): Target {
   const token = readToken(options.token) ?? session?.token;
   if (token === undefined) parseServer(server);
   else warnPlainHttp(server);
-  const workspace = options.workspace ?? process.env['MESH_WORKSPACE'] ?? session?.workspace;
+  const workspace = options.workspace ?? variable('MESH_WORKSPACE') ?? session?.workspace;
   return { server, token, workspace };
 }
 
 /** The server that is named, or that the last login was to, or that of the node of this machine. */
 export function serverOf(given: string | undefined): string | undefined {
-  return given ?? process.env['MESH_SERVER'] ?? readSession()?.server ?? nodeServer();
+  return given ?? variable('MESH_SERVER') ?? readSession()?.server ?? nodeServer();
 }
 
 /** Before a token or a password is sent there; once for each command. */

@@ -48,7 +48,7 @@ function configuration(): string {
 
 ${NOTE}
 
-Environment variables of \`meshd\` (\`bin/compose/config.ts\`). All problems are reported at once, each by its name.
+Environment variables of \`meshd\` (\`bin/compose/config.ts\`). All problems are reported at once, each by its name. A variable that is empty is none.
 
 | Variable | Meaning | Accepted | Default |
 |---|---|---|---|

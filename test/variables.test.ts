@@ -43,7 +43,9 @@ test('each variable that a process reads itself is on the page of the configurat
       .map((name) => path.join(folder, name)),
   );
   const read = files.flatMap((name) =>
-    [...readFileSync(name, 'utf8').matchAll(/process\.env(?:\.|\[')(MESH_\w+)/g)].map(([, variable]) => variable),
+    [...readFileSync(name, 'utf8').matchAll(/(?:process\.env(?:\.|\[')|\bvariable\(')(MESH_\w+)/g)].map(
+      ([, variable]) => variable,
+    ),
   );
   expect(read.length).toBeGreaterThan(5);
   expect([...new Set(read)].filter((name) => !onPage.has(name))).toEqual([]);

@@ -1,20 +1,44 @@
 import { readFileSync } from 'node:fs';
-import { shareOf } from '../../plane/leadership/shares.ts';
+import type { Db } from 'mongodb';
+import { vi } from 'vitest';
+import { PLANES } from '../../plane/leadership/seat.ts';
+import { SHARES, shareOf } from '../../plane/leadership/shares.ts';
 import type { ClusterPlane } from './cluster.ts';
 import type { Databases } from './servers/replica-set.ts';
 
-/** The plane that leads a workspace, by the lease of its share. @throws Error while none does */
-export async function leaderOf<Plane extends Pick<ClusterPlane, 'meshd'>>(
+const SHARE = 'leadership/share/';
+/** Until all planes have their parts, on a machine that is busy. */
+const SETTLED = { timeout: 30_000 };
+
+/**
+ * The plane that leads a workspace, by the lease of its share, once no share moves any more: where planes come or go a share
+ * is nobody's in between, and soon another's. @throws Error where they go on to move
+ */
+export function leaderOf<Plane extends Pick<ClusterPlane, 'meshd'>>(
   servers: Pick<Databases, 'db'>,
   { database, planes }: { readonly database: string; readonly planes: readonly Plane[] },
   workspace: string,
 ): Promise<Plane> {
-  const name = `leadership/share/${String(shareOf(workspace)).padStart(2, '0')}`;
-  const leases = servers.db(database).collection<{ _id: string; holder: string | null }>('lease');
-  const pid = (await leases.findOne({ _id: name }))?.holder?.split('/').at(-2);
-  const found = planes.find(({ meshd }) => pid !== undefined && groupOf(pid) === meshd.child.pid);
-  if (!found) throw new Error(`no plane has the lease ${name}`);
-  return found;
+  const share = `${SHARE}${String(shareOf(workspace)).padStart(2, '0')}`;
+  return vi.waitFor(async () => {
+    const holders = await settledHolders(servers.db(database));
+    const pid = holders.get(share)?.split('/').at(-2);
+    const found = planes.find(({ meshd }) => pid !== undefined && groupOf(pid) === meshd.child.pid);
+    if (!found) throw new Error(`no plane that runs has the lease ${share}`);
+    return found;
+  }, SETTLED);
+}
+
+/** Who has each lease that is not over. @throws Error while not all shares are spread over all planes that live */
+async function settledHolders(database: Db): Promise<ReadonlyMap<string, string>> {
+  const isHeld = { holder: { $type: 'string' }, $expr: { $gt: ['$expiresAt', { $toLong: '$$NOW' }] } } as const;
+  const held = await database.collection<{ _id: string; holder: string }>('lease').find(isHeld).toArray();
+  const holdersOf = (prefix: string) => held.flatMap(({ _id, holder }) => (_id.startsWith(prefix) ? [holder] : []));
+  const leading = holdersOf(SHARE);
+  const counts = holdersOf(PLANES).map((plane) => leading.filter((holder) => holder === plane).length);
+  const isSettled = counts.reduce((a, b) => a + b, 0) === SHARES && Math.max(...counts) - Math.min(...counts) <= 1;
+  if (!isSettled) throw new Error(`${SHARES} shares are not spread: planes have ${counts.join(', ')} of them`);
+  return new Map(held.map(({ _id, holder }) => [_id, holder]));
 }
 
 /** How many shares they lead, as they themselves say. */

@@ -1,40 +1,45 @@
 import { readFileSync } from 'node:fs';
-import { expect, vi } from 'vitest';
+import type { Db } from 'mongodb';
+import { vi } from 'vitest';
 import { PLANES } from '../../plane/leadership/seat.ts';
-import { movesOf, SHARES, shareOf } from '../../plane/leadership/shares.ts';
+import { SHARES, shareOf } from '../../plane/leadership/shares.ts';
 import type { ClusterPlane } from './cluster.ts';
 import type { Databases } from './servers/replica-set.ts';
 
-interface Lease {
-  readonly _id: string;
-  readonly holder: string | null;
-  readonly expiresAt: number;
-}
+const SHARE = 'leadership/share/';
+/** Until all planes have their parts, on a machine that is busy. */
+const SETTLED = { timeout: 30_000 };
 
-/** Until shares move no more: longer than the lease of a plane that was killed. */
-const SETTLED = { timeout: 20_000 };
-
-/** The plane that leads a workspace, once no share is on its way from one plane to another. */
-export async function leaderOf<Plane extends Pick<ClusterPlane, 'meshd'>>(
+/**
+ * The plane that leads a workspace, by the lease of its share, once no share moves any more: where planes come or go a share
+ * is nobody's in between, and soon another's. @throws Error where they go on to move
+ */
+export function leaderOf<Plane extends Pick<ClusterPlane, 'meshd'>>(
   servers: Pick<Databases, 'db'>,
   { database, planes }: { readonly database: string; readonly planes: readonly Plane[] },
   workspace: string,
 ): Promise<Plane> {
-  const leases = servers.db(database).collection<Lease>('lease');
+  const share = `${SHARE}${String(shareOf(workspace)).padStart(2, '0')}`;
   return vi.waitFor(async () => {
-    const held = (await leases.find().toArray()).filter(({ expiresAt }) => expiresAt > Date.now());
-    const holderOf = new Map(held.map(({ _id, holder }) => [_id, holder ?? undefined]));
-    const living = held.flatMap(({ _id, holder }) => (_id.startsWith(PLANES) ? (holder ?? []) : []));
-    const shares = Array.from({ length: SHARES }, (_, share) => holderOf.get(leaseOf(share)));
-    for (const self of living) expect(movesOf(self, { planes: living, shares })).toEqual({ take: [], give: [] });
-    const pid = shares[shareOf(workspace)]?.split('/').at(-2);
+    const holders = await settledHolders(servers.db(database));
+    const pid = holders.get(share)?.split('/').at(-2);
     const found = planes.find(({ meshd }) => pid !== undefined && groupOf(pid) === meshd.child.pid);
-    if (!found) throw new Error(`no plane has the lease ${leaseOf(shareOf(workspace))}`);
+    if (!found) throw new Error(`no plane that runs has the lease ${share}`);
     return found;
   }, SETTLED);
 }
 
-const leaseOf = (share: number) => `leadership/share/${String(share).padStart(2, '0')}`;
+/** Who has each lease that is not over. @throws Error while not all shares are spread over all planes that live */
+async function settledHolders(database: Db): Promise<ReadonlyMap<string, string>> {
+  const isHeld = { holder: { $type: 'string' }, $expr: { $gt: ['$expiresAt', { $toLong: '$$NOW' }] } } as const;
+  const held = await database.collection<{ _id: string; holder: string }>('lease').find(isHeld).toArray();
+  const holdersOf = (prefix: string) => held.flatMap(({ _id, holder }) => (_id.startsWith(prefix) ? [holder] : []));
+  const leading = holdersOf(SHARE);
+  const counts = holdersOf(PLANES).map((plane) => leading.filter((holder) => holder === plane).length);
+  const isSettled = counts.reduce((a, b) => a + b, 0) === SHARES && Math.max(...counts) - Math.min(...counts) <= 1;
+  if (!isSettled) throw new Error(`${SHARES} shares are not spread: planes have ${counts.join(', ')} of them`);
+  return new Map(held.map(({ _id, holder }) => [_id, holder]));
+}
 
 /** How many shares they lead, as they themselves say. */
 export async function ledBy(planes: readonly Pick<ClusterPlane, 'url'>[]): Promise<number> {

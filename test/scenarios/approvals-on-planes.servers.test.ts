@@ -103,7 +103,11 @@ describe.skipIf(!hasMongod)('what waits for a person, on three control planes', 
       const answer = await asked;
       const status = async () => (await ask(third, place, 'GET', `workflows/${id}`)).status as string;
       if (answer?.status === 200) expect(await status()).toBe('executed');
-      if ((await status()) === 'pending') await ask(third, place, 'POST', `workflows/${id}/approve`, {});
+      if ((await status()) === 'pending') {
+        const again = await third.api('POST', `/api/v1/workflows/${id}/approve`, { ...place, body: {} });
+        // What was sent before the end may have come to stand meanwhile.
+        expect([name, again.status, again.body]).toEqual([name, expect.toBeOneOf([200, 409]), expect.anything()]);
+      }
       await expect.poll(status, PATIENCE).toBe('executed');
       expect(await createdBy(place, name)).toHaveLength(1);
       await second.start();

@@ -7,15 +7,22 @@ import { createServer } from 'node:net';
  * these while its server is not up yet, or is away to come back.
  */
 const [FIRST, END] = [20_000, 32_768];
+/** Files that run at the same time find theirs in parts of their own: what one was given is free to look at until it is used. */
+const PARTS = 16;
+const PART_SIZE = Math.floor((END - FIRST) / PARTS);
+const given = new Set<number>();
 
 /** For who takes no port 0, is to come back where it was, or shall find nobody: found by chance, and seen to be free. */
 export async function freePorts(count: number): Promise<number[]> {
-  const found = new Set<number>();
-  while (found.size < count) {
-    const port = randomInt(FIRST, END);
-    if (await isFree(port)) found.add(port);
+  const first = FIRST + PART_SIZE * (Number(process.env['VITEST_POOL_ID'] ?? 0) % PARTS);
+  const found: number[] = [];
+  while (found.length < count) {
+    const port = randomInt(first, first + PART_SIZE);
+    if (given.has(port)) continue;
+    given.add(port);
+    if (await isFree(port)) found.push(port);
   }
-  return [...found];
+  return found;
 }
 
 export async function freePort(): Promise<number> {

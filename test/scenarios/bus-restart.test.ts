@@ -4,6 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { busNode } from '../kits/http/bus-node.ts';
 import { startWiredPlane } from '../kits/http/wired-plane.ts';
+import { freePort } from '../kits/servers/free-port.ts';
 
 const AGAIN = { reconnectTimeWait: 50, maxReconnectAttempts: -1 };
 const SOON = { timeout: 20_000 };
@@ -16,8 +17,9 @@ function nextBusThread(): Promise<Worker> {
 test.each(['none', 'token'])(
   'a bus whose thread dies is started again, nodes come back and graphs go on (auth: %s)',
   async (auth) => {
+    const busListen = `127.0.0.1:${await freePort()}`;
     const started = nextBusThread();
-    await using plane = await startWiredPlane({ env: { MESH_SIGNALING_AUTH: auth } });
+    await using plane = await startWiredPlane({ env: { MESH_SIGNALING_AUTH: auth, MESH_BUS_LISTEN: busListen } });
     const { harness, admin, busPort } = plane;
     const readiness = async () => (await harness.api('GET', '/readyz')).status;
     const metric = async (name: string) =>

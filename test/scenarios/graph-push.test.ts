@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { decodeGraphMessage } from '../../client/graph-shape.ts';
 import { busNode } from '../kits/http/bus-node.ts';
-import { startHarness } from '../kits/http/harness.ts';
+import { type Harness, startHarness } from '../kits/http/harness.ts';
 import { ALL_ON, join, startWiredPlane } from '../kits/http/wired-plane.ts';
 import { enrol } from '../kits/plane/devices.ts';
 import { CROWD, seedCrowd } from '../kits/records/seed-peers.ts';
@@ -49,6 +49,7 @@ test('a node whose graph is larger than a message of the bus is told to fetch it
   await using harness = await startHarness({ directory: first.directory, env: ALL_ON });
   await using a = await busNode(harness.plane.listeners.bus?.port ?? 0, idA);
   expect(await a.heartbeat()).toMatchObject({ version: null });
+  await snapshotOf(harness, admin.workspace, 'a');
   a.ask();
   await a.until(() => a.notices.length > 0);
 
@@ -66,3 +67,11 @@ test('a node whose graph is larger than a message of the bus is told to fetch it
   expect(a.received.map(({ kind }) => kind)).toEqual(['delta']);
   expect([a.graph?.peers.length, a.gaps, a.notices.length]).toEqual([CROWD - 1, 0, 1]);
 });
+
+/** Waits for the snapshot that follows the coming of a node, and is a revision: what is told and asked from then on is of one. */
+async function snapshotOf({ plane }: Harness, workspace: string, name: string): Promise<void> {
+  const { store } = plane.services;
+  const came = await store.get(workspace, { kind: 'Presence', name });
+  const newest = async () => (await store.list(workspace, 'Snapshot', { limit: 1 })).items[0]?.spec.revision;
+  await expect.poll(newest).toBeGreaterThanOrEqual(came?.revision ?? Number.POSITIVE_INFINITY);
+}

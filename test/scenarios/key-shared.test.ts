@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { KEY_SHARED } from '../../client/control/standing.ts';
 import { joined, linkOf } from '../kits/http/control-node.ts';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
+import { freePorts } from '../kits/servers/free-port.ts';
 
 const RESTARTS = 5;
 /** A heartbeat that came too early for the bus is followed by one half a minute later. */
@@ -18,11 +19,6 @@ async function started(...[config]: Parameters<typeof linkOf>): Promise<Node> {
   onTestFinished(() => node.link.stop());
   await node.link.start();
   return node;
-}
-
-function placesOf({ plane }: Harness) {
-  const { bus } = plane.listeners;
-  return { MESH_LISTEN: new URL(plane.url).host, MESH_BUS_LISTEN: `${LOOPBACK}:${bus?.port}` };
 }
 
 /** To the bus, until what passes there is cut. */
@@ -62,9 +58,10 @@ const saysShared = ({ link, lines }: Node) =>
 test(
   'a control plane that is restarted again and again under a node says nothing of its key',
   async () => {
-    let harness = await startHarness({ env: { MESH_BUS_LISTEN: `${LOOPBACK}:0` } });
+    const [port, busPort] = await freePorts(2);
+    const env = { MESH_LISTEN: `${LOOPBACK}:${port}`, MESH_BUS_LISTEN: `${LOOPBACK}:${busPort}` };
+    let harness = await startHarness({ env });
     onTestFinished(() => harness[Symbol.asyncDispose]());
-    const env = placesOf(harness);
     const place = await harness.workspace();
     const node = await started(await joined(harness, place, 'a', `nats://${env.MESH_BUS_LISTEN}`));
     for (let count = 0; count < RESTARTS; count += 1) {

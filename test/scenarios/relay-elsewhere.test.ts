@@ -5,6 +5,7 @@ import { relaySession } from '../kits/http/relay-socket.ts';
 import { join, relayCredential } from '../kits/http/wired-plane.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
 import { logged, startPart } from '../kits/process/part.ts';
+import { freePort } from '../kits/servers/free-port.ts';
 import { verifies } from '../verifies.ts';
 
 const TOKEN = 'a shared relay token of a test';
@@ -43,8 +44,8 @@ test('a control plane tells a relay of another process whom it revoked, and the 
 });
 
 test('a relay that was away hears of what was revoked meanwhile, and its absence is shown without ending readiness', async () => {
-  const first = await startPart('relay', { MESH_LRP_AUTH_TOKEN: TOKEN });
-  const place = `127.0.0.1:${first.port}`;
+  const place = `127.0.0.1:${await freePort()}`;
+  const first = await startPart('relay', { MESH_LRP_AUTH_TOKEN: TOKEN, MESH_RELAY_LISTEN: place });
   await using harness = await startHarness({ env: { MESH_RELAY_URL: place, MESH_LRP_AUTH_TOKEN: TOKEN } });
   const { api } = harness;
   const isUp = async (up: 0 | 1) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startHarness } from '../kits/http/harness.ts';
 import { relaySession } from '../kits/http/relay-socket.ts';
-import { join } from '../kits/http/wired-plane.ts';
+import { join, relayCredential } from '../kits/http/wired-plane.ts';
 import { logged, startPart } from '../kits/process/part.ts';
 
 const TOKEN = 'a shared relay token of a test';
@@ -86,24 +86,23 @@ test('a relay alone serves its health and metrics, refuses nodes beyond its capa
     env: { MESH_RELAY_URL: `127.0.0.1:${relay.port}`, MESH_LRP_AUTH_TOKEN: TOKEN },
   });
   const admin = await harness.workspace();
-  const sessions = [];
-  for (const name of ['a', 'b']) {
+  const sessionOf = async (name: string) => {
     const node = await join(harness, admin, name);
-    const graph = await harness.api('GET', '/api/v1/devices/self/graph', { token: node.deviceToken });
-    sessions.push(await relaySession(relay.port, node.pair, graph.body.relay.credential));
-  }
-  const [first, second] = sessions;
-  await first?.next('ready');
-  expect((await second?.next('closed'))?.reason).toBe('limit');
+    return relaySession(relay.port, node.pair, await relayCredential(harness, node));
+  };
+  using first = await sessionOf('a');
+  await first.next('ready');
+  using second = await sessionOf('b');
+  expect((await second.next('closed')).reason).toBe('limit');
   expect(await (await get('/metrics')).text()).toMatch(/^mesh_relay_sessions_ready 1$/m);
 
   const ended = relay.meshd.stop();
-  await first?.next('move');
+  await first.next('move');
   const answer = await get('/readyz');
   expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([
     503,
     'relay it ends: go to another one.',
   ]);
-  for (const session of sessions) session[Symbol.dispose]();
+  first[Symbol.dispose]();
   expect(await ended).toBe(0);
 });

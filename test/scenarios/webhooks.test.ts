@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished, test } from 'vitest';
+import { FLIGHT_LIMITS } from '../../plane/webhooks/due.ts';
 import { ADMIN_PASSWORD, apiOf, configure, freshWorkspace, startHarness } from '../kits/http/harness.ts';
 import { startReceiver } from '../kits/http/receiver.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
@@ -114,6 +115,8 @@ test('a control plane that is killed with deliveries waiting delivers each event
     if (number === 5) await expect.poll(() => hanging.length, WAIT).toBeGreaterThan(0);
   }
   expect(acknowledged).toHaveLength(12);
+  // As many as are sent at once: none is on its way when it is killed.
+  await expect.poll(() => hanging.length, WAIT).toBeGreaterThanOrEqual(FLIGHT_LIMITS.webhook);
   killed.child.kill('SIGKILL');
   await killed.ended;
   expect(new Set(named().map(({ name }) => name)).size).toBeLessThan(acknowledged.length);

@@ -28,6 +28,13 @@ describe.skipIf(!hasBrowser)('Home on the dashboard', () => {
     const { page } = dashboard;
     const asked: string[] = [];
     page.on('request', (request) => void asked.push(new URL(request.url()).pathname));
+    // What is read before the page is told of changes is read again once it is.
+    const told = Promise.withResolvers<void>();
+    page.on('response', (answer) => answer.url().endsWith('/events') && told.resolve());
+    await page.route(/\/api\/v1\/(?!users\/|events$)/, async (route) => {
+      await told.promise;
+      await route.continue();
+    });
     await dashboard.signIn('admin', PASSWORD);
     const main = page.getByRole('main');
     await main.getByRole('link', { name: '4 of 6 peers online' }).waitFor();

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
 import { webAndDatabase } from '../kits/http/network-setup.ts';
 import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
@@ -13,16 +13,22 @@ describe.skipIf(!hasBrowser)('going somewhere by its name', () => {
   });
   afterAll(() => browser.close());
 
-  test('finds pages, peers and pairs, by keyboard alone', async () => {
-    await using harness = await startHarness();
+  /** Somebody on Home, in a network with web-1, web-2, db-1 and laptop. */
+  async function onHome() {
+    const harness = await startHarness();
+    onTestFinished(() => harness[Symbol.asyncDispose]());
     const { token } = await webAndDatabase(harness);
     const body = { oldPassword: ADMIN_PASSWORD, newPassword: OWN_PASSWORD };
     await harness.api('PUT', '/api/v1/users/me/password', { token, body });
-    await using dashboard = await openDashboard(browser, harness);
-    const { page } = dashboard;
+    const dashboard = await openDashboard(browser, harness);
+    onTestFinished(() => dashboard[Symbol.asyncDispose]());
     await dashboard.signIn('admin', OWN_PASSWORD);
-    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await dashboard.page.getByRole('heading', { name: 'Home' }).waitFor();
+    return dashboard;
+  }
 
+  test('finds pages, peers and pairs, by keyboard alone', async () => {
+    const { page, complaints } = await onHome();
     await page.keyboard.press('Control+k');
     const list = page.getByRole('listbox');
     await page.keyboard.type('web');
@@ -45,6 +51,29 @@ describe.skipIf(!hasBrowser)('going somewhere by its name', () => {
     await page.getByText('Nothing has this name.').waitFor();
     await page.keyboard.press('Escape');
     await list.waitFor({ state: 'detached' });
-    expect(dashboard.complaints).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  test('leads nowhere by what was found for another text', async () => {
+    const { page, complaints } = await onHome();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('web');
+    const option = (name: RegExp) => page.getByRole('listbox').getByRole('option', { name });
+    await option(/^web-1/).waitFor();
+    const here = page.url();
+    const read = Promise.withResolvers<void>();
+    await page.route('**/api/v1/peers?prefix=**', async (route) => {
+      await read.promise;
+      await route.continue();
+    });
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('laptop');
+    await page.keyboard.press('Enter');
+    expect([await option(/./).allTextContents(), page.url()]).toEqual([[], here]);
+    read.resolve();
+    await option(/^laptop/).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'laptop' }).waitFor();
+    expect(complaints).toEqual([]);
   });
 });

@@ -114,6 +114,25 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('a device that joins before the page is told of changes is shown once it is', async () => {
+    await using dashboard = await openDashboard(browser, network);
+    const { page } = dashboard;
+    const told = Promise.withResolvers<void>();
+    await page.route('**/api/v1/events', async (route) => {
+      await told.promise;
+      await route.continue();
+    });
+    await dashboard.go('prod/peers');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByRole('link', { name: 'web-1' }).waitFor();
+    await joinDevice(network, network.own, 'early-box');
+    told.resolve();
+    await page.getByRole('link', { name: 'early-box' }).waitFor();
+    await network.api('DELETE', '/api/v1/peers/early-box', network.own);
+    await page.getByRole('link', { name: 'early-box' }).waitFor({ state: 'detached' });
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('a viewer reads all of it and finds nothing to change it with; an empty list says the next step', async () => {
     await using dashboard = await openAs('vera', 'prod/peers/web-1');
     const card = dashboard.page.getByRole('article', { name: 'web-1' });

@@ -267,6 +267,24 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('the buttons of one change are gone in the instant in which a key leads to the next', async () => {
+    const ids = [];
+    for (const port of [82, 83]) ids.push(await scene.ask(scene.agent, `let web-1 reach orders-db on port ${port}`));
+    await using dashboard = await openAs('olga', `prod/review/${ids[1]}`);
+    const { page } = dashboard;
+    await page.getByRole('button', { name: /^Approve: .+ on TCP 83$/ }).waitFor();
+    await page.getByRole('navigation', { name: 'Waiting for a decision' }).getByText('TCP 82').first().waitFor();
+    // Promises alone are kept before the next key: the event of another address comes later.
+    const left = await page.evaluate(`(async () => {
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'j', bubbles: true }));
+      for (let turn = 0; turn < 20; turn += 1) await undefined;
+      return [location.hash.split('/').at(-1), document.getElementById('verdict-a')];
+    })()`);
+    expect(left).toEqual([ids[0], null]);
+    expect(dashboard.complaints).toEqual([]);
+    for (const id of ids) await scene.harness.api('POST', `/api/v1/workflows/${id}/reject`, { ...scene.own, body: {} });
+  });
+
   test('a workspace that asks for a code has it asked for above the button, and a wrong one keeps what was typed', async () => {
     await using harness = await startHarness();
     const { workspace } = await harness.workspace();

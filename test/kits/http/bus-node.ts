@@ -4,6 +4,7 @@ import { applyDelta, type DeltaGraph, type FetchGraph, type FullGraph } from '..
 import { Opener } from '../../../net/seal/opener.ts';
 import { Sealer } from '../../../net/seal/sealer.ts';
 import type { KeyPair } from '../../../net/seal/x25519.ts';
+import { buildWaits } from '../process/waits.ts';
 
 export interface NodeIdentity {
   readonly id: string;
@@ -32,7 +33,7 @@ export async function busNode(
   const notices: FetchGraph[] = [];
   let graph: FullGraph | undefined;
   let gaps = 0;
-  let wake = () => {};
+  const { changed, until } = buildWaits();
 
   function open(kind: 'graph' | 'reply', subject: string, sealed: Uint8Array): unknown {
     const opened = opener.open(kind, subject, sealed);
@@ -50,7 +51,7 @@ export async function busNode(
         if (next) graph = next;
         else if (graph) gaps += 1;
       }
-      wake();
+      changed();
     },
   });
   const subjectOf = (what: 'heartbeat' | 'graph') => `mesh.control.${workspaceId}.${id}.${what}`;
@@ -91,16 +92,10 @@ export async function busNode(
     async fetch(): Promise<FullGraph> {
       const before = received.length;
       this.ask();
-      await this.until(() => received.slice(before).some(({ reason }) => reason === 'requested'));
+      await until(() => received.slice(before).some(({ reason }) => reason === 'requested'));
       return graph ?? Promise.reject(new Error('no graph'));
     },
-    async until(isSo: () => boolean): Promise<void> {
-      while (!isSo()) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    },
+    until,
     [Symbol.asyncDispose]: () => nats.close(),
   };
 }

@@ -4,6 +4,7 @@ import type { NodeConfig } from '../../../client/enrol/node-config.ts';
 import type { Log } from '../../../core/base/ports.ts';
 import type { FullGraph } from '../../../core/model/graph.ts';
 import { generateKeyPair } from '../../../net/seal/x25519.ts';
+import { buildWaits } from '../process/waits.ts';
 import type { Harness } from './harness.ts';
 import { joinTokenFor, type Place, register } from './joining.ts';
 
@@ -37,8 +38,7 @@ export function linkOf(config: NodeConfig, { busWaitMs = 2_000, kept }: { busWai
   const standings: Standing[] = [];
   const signals: string[] = [];
   let saved = config;
-  let wake = () => {};
-  const told = () => wake();
+  const { changed: told, until } = buildWaits();
   const at = (level: string) => (fields: object, message: string) => {
     lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
     told();
@@ -78,12 +78,6 @@ export function linkOf(config: NodeConfig, { busWaitMs = 2_000, kept }: { busWai
     signals,
     saved: () => saved,
     peers: () => graphs.at(-1)?.peers.map(({ name }) => name),
-    async until(isSo: () => boolean): Promise<void> {
-      while (!isSo()) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    },
+    until,
   };
 }

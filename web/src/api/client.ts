@@ -4,6 +4,11 @@ import type { paths } from './schema.d.ts';
 import { credentialHeaders, endSession } from './session.ts';
 import { workspaceId } from './workspace.ts';
 
+let answered = 0;
+
+/** How many answers have come since the page was opened. */
+export const answersSoFar = () => answered;
+
 const credentials: Middleware = {
   onRequest({ request, schemaPath }) {
     for (const [name, value] of Object.entries(credentialHeaders()))
@@ -17,6 +22,7 @@ const credentials: Middleware = {
     return request;
   },
   async onResponse({ request, response }) {
+    answered += 1;
     if (response.ok) return response;
     const body = await response
       .clone()

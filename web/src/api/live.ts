@@ -1,4 +1,5 @@
 import { effect, signal } from '@preact/signals';
+import { answersSoFar } from './client.ts';
 import { changed } from './load.ts';
 import { type ServerEvent, serverEvents } from './server-events.ts';
 import { credentialHeaders, session } from './session.ts';
@@ -38,12 +39,13 @@ export function followChanges(): () => void {
 async function follow(workspace: string, signal: AbortSignal): Promise<void> {
   let last = '';
   liveState.value = 'connecting';
+  const before = answersSoFar();
   while (!signal.aborted) {
     try {
       for await (const { event, id } of eventsOf(workspace, last, signal)) {
         if (liveState.value !== 'live') {
-          // What happened while nobody told it.
-          if (liveState.value === 'lost') networkChanged();
+          // What happened while nobody told it: what was answered meanwhile may be older.
+          if (liveState.value === 'lost' || answersSoFar() !== before) networkChanged();
           liveState.value = 'live';
         }
         if (id) last = id;

@@ -21,6 +21,11 @@ export function pagesLike(text: string): readonly Entry[] {
     .map(([name]) => ({ kind: texts.palette.page, name: titleOf(name), href: linkTo(name) }));
 }
 
+/** What was looked up, as far as it has the text in its name: it may have been looked up for the text before. */
+export function recordsLike(text: string, found: readonly Entry[]): readonly Entry[] {
+  return text === '' ? [] : found.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+}
+
 /** What may be done with a text that is more than a name: a question of the past, a change that is wanted. */
 export function actionsWith(text: string): readonly Entry[] {
   if (!/\S\s+\S/.test(text)) return [];

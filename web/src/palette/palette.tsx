@@ -2,7 +2,7 @@ import { signal, useComputed, useSignal, useSignalEffect } from '@preact/signals
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { goTo } from '../route/route.ts';
 import { texts } from '../texts/texts.ts';
-import { actionsWith, buildLookup, type Entry, pagesLike } from './entries.ts';
+import { actionsWith, buildLookup, type Entry, pagesLike, recordsLike } from './entries.ts';
 import './palette.css';
 
 const isOpen = signal(false);
@@ -45,7 +45,7 @@ function Palette({ close }: { close: () => void }) {
   const records = useRecords(text);
   const entries = useComputed(() => {
     const asked = text.value.trim();
-    return [...pagesLike(asked), ...records.value, ...actionsWith(asked)];
+    return [...pagesLike(asked), ...recordsLike(asked, records.value), ...actionsWith(asked)];
   });
   // Before anything else is typed: what comes at once belongs into the field.
   useLayoutEffect(() => dialog.current?.showModal(), []);
@@ -113,7 +113,7 @@ function useRecords(text: { readonly value: string }) {
     const timer = setTimeout(() => {
       lookup(asked, abort.signal)
         .then((found) => {
-          records.value = found;
+          if (!abort.signal.aborted) records.value = found;
         })
         // The pages that show them tell why they cannot be read.
         .catch(() => {

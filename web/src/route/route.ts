@@ -49,8 +49,10 @@ export function linkTo(
   return hrefOf({ workspace, page, rest, query: new URLSearchParams({ ...(at && { at }), ...query }) });
 }
 
+/** The page is another one in this instant: a key that comes before the browser tells of it is not for the page before. */
 export function goTo(href: string): void {
   location.hash = href;
+  hash.value = location.hash;
 }
 
 /** Changes the query of this page; an empty value takes it out. The way back leads to the page before, not to each letter. */

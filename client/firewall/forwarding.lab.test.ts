@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import type { FirewallEntry } from '../../core/model/graph.ts';
+import { expectHeard } from '../../test/kits/lab/heard.ts';
 import { natlab } from '../../test/kits/lab/natlab.ts';
-import type { Target } from '../../test/kits/lab/natlab-packets.ts';
+import type { Heard, Target } from '../../test/kits/lab/natlab-packets.ts';
 import { labParts } from '../../test/kits/lab/natlab-parts.ts';
 import { describePrivileged } from '../../test/kits/lab/privileged.ts';
 
 const NOW = Date.UTC(2026, 0, 5);
-const TIMEOUT_MS = 700;
 const [OPEN, SILENT] = ['open', 'silent'] as const;
 
 const tcp = (address: string, port: number): Target => ({ protocol: 'TCP', address, port });
@@ -52,20 +52,15 @@ describePrivileged('the firewall of a node that forwards', () => {
   it('passes nothing on from the overlay or to it, whatever is permitted and the host accepts and translates', async () => {
     await using net = await gateway();
     const { peer, inner } = net.addresses;
-    const fromPeer = () => net.peer.probe([tcp(inner, 80), icmp(inner)], TIMEOUT_MS);
-    const toPeer = () => net.inner.probe([tcp(peer, 80), icmp(peer)], TIMEOUT_MS);
-    expect([await fromPeer(), await toPeer()]).toEqual([
-      [OPEN, OPEN],
-      [OPEN, OPEN],
-    ]);
+    const bothHear = async (heard: Heard) => {
+      await expectHeard(net.peer, [tcp(inner, 80), icmp(inner)], [heard, heard]);
+      await expectHeard(net.inner, [tcp(peer, 80), icmp(peer)], [heard, heard]);
+    };
+    await bothHear(OPEN);
     await net.node.apply({ in: everything(peer, inner), out: everything(peer, inner) }, NOW);
-    const nothing = [
-      [SILENT, SILENT],
-      [SILENT, SILENT],
-    ];
-    expect([await fromPeer(), await toPeer()]).toEqual(nothing);
+    await bothHear(SILENT);
     await net.host.nft(ACCEPT_ALL);
-    expect([await fromPeer(), await toPeer()]).toEqual(nothing);
+    await bothHear(SILENT);
   });
 
   it('passes no IPv6 on either', async () => {
@@ -79,31 +74,27 @@ describePrivileged('the firewall of a node that forwards', () => {
     await innerHost.must('ip', ['address', 'add', `${inner}/64`, 'dev', 'eth0']);
     await innerHost.must('ip', ['route', 'add', 'default', 'via', 'fd77::1']);
     const all = (address: string): FirewallEntry => ({ cidr: `${address}/128`, protocol: 'ALL' });
-    const probes = async () => [
-      await net.peer.probe([tcp(inner, 80), icmp(own)], TIMEOUT_MS),
-      await net.inner.probe([tcp(peer, 80), icmp(own)], TIMEOUT_MS),
+    const [ofPeer, ofInner] = [
+      [tcp(inner, 80), icmp(own)],
+      [tcp(peer, 80), icmp(own)],
     ];
-    expect(await probes()).toEqual([
-      [OPEN, OPEN],
-      [OPEN, OPEN],
-    ]);
+    await expectHeard(net.peer, ofPeer, [OPEN, OPEN]);
+    await expectHeard(net.inner, ofInner, [OPEN, OPEN]);
     const rules = { in: [all(peer), all(inner)], out: [all(peer), all(inner)] };
     await net.node.apply(rules, NOW, { address: own, cidr: '2001:db8:1::/64' });
-    expect(await probes()).toEqual([
-      [SILENT, OPEN],
-      [SILENT, SILENT],
-    ]);
+    await expectHeard(net.peer, ofPeer, [SILENT, OPEN]);
+    await expectHeard(net.inner, ofInner, [SILENT, SILENT]);
   });
 
   it('judges a published port by the port that the peer asked for', async () => {
     await using net = await gateway();
     const { node, peer, inner } = net.addresses;
     await net.host.nft(publish(inner));
-    const probe = () => net.peer.probe([tcp(node, 8080), tcp(inner, 80)], TIMEOUT_MS);
+    const targets = [tcp(node, 8080), tcp(inner, 80)];
     await net.node.apply({ in: [permit(peer, 8080)], out: [] }, NOW);
-    expect(await probe()).toEqual([OPEN, SILENT]);
+    await expectHeard(net.peer, targets, [OPEN, SILENT]);
     await net.node.apply({ in: [permit(peer, 80)], out: [] }, NOW);
-    expect(await probe()).toEqual([SILENT, SILENT]);
+    await expectHeard(net.peer, targets, [SILENT, SILENT]);
   });
 
   it('cuts a connection to a published port with the rule that permitted it', async () => {
@@ -125,11 +116,11 @@ chain out { type nat hook output priority -100; ip daddr 192.0.2.1 tcp dport 1 d
 }
 `);
     await net.host.must('ip', ['route', 'add', '192.0.2.1', 'via', peer]);
-    const probe = () => net.node.probe([tcp(peer, 80), tcp('192.0.2.1', 1)], TIMEOUT_MS);
+    const targets = [tcp(peer, 80), tcp('192.0.2.1', 1)];
     await net.node.apply({ in: [], out: [permit(peer, 80)] }, NOW);
-    expect(await probe()).toEqual([OPEN, OPEN]);
+    await expectHeard(net.node, targets, [OPEN, OPEN]);
     await net.node.apply({ in: [], out: [permit('192.0.2.1', 1)] }, NOW);
-    expect(await probe()).toEqual([SILENT, SILENT]);
+    await expectHeard(net.node, targets, [SILENT, SILENT]);
   });
 
   it('answers to its own address on no other interface, and to itself as before', async () => {
@@ -138,18 +129,11 @@ chain out { type nat hook output priority -100; ip daddr 192.0.2.1 tcp dport 1 d
     await net.host.nft(publish(inner));
     const own = [tcp(node, 80), tcp(node, 8080), icmp(node)];
     const behind = [tcp('192.168.1.1', 80), icmp('192.168.1.1')];
-    expect(await net.inner.probe([tcp(node, 80), icmp(node)], TIMEOUT_MS)).toEqual([OPEN, OPEN]);
+    await expectHeard(net.inner, [tcp(node, 80), icmp(node)], [OPEN, OPEN]);
     await net.node.apply({ in: everything(peer, inner), out: [] }, NOW);
-    expect([
-      await net.inner.probe(own, TIMEOUT_MS),
-      await net.inner.probe(behind, TIMEOUT_MS),
-      await net.node.probe(own, TIMEOUT_MS),
-      await net.peer.probe(own, TIMEOUT_MS),
-    ]).toEqual([
-      [SILENT, SILENT, SILENT],
-      [OPEN, OPEN],
-      [OPEN, OPEN, OPEN],
-      [OPEN, OPEN, OPEN],
-    ]);
+    await expectHeard(net.inner, own, [SILENT, SILENT, SILENT]);
+    await expectHeard(net.inner, behind, [OPEN, OPEN]);
+    await expectHeard(net.node, own, [OPEN, OPEN, OPEN]);
+    await expectHeard(net.peer, own, [OPEN, OPEN, OPEN]);
   });
 });

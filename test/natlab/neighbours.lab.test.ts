@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { RUN_DIRECTORY } from '../../client/run-directory.ts';
+import { expectHeard } from '../kits/lab/heard.ts';
 import { type LabHost, natlab } from '../kits/lab/natlab.ts';
 import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
 import type { Target } from '../kits/lab/natlab-packets.ts';
@@ -9,7 +10,6 @@ import { labParts } from '../kits/lab/natlab-parts.ts';
 import { startLabPlane } from '../kits/lab/natlab-plane.ts';
 import { describePrivileged } from '../kits/lab/privileged.ts';
 
-const TIMEOUT_MS = 700;
 const PACKETS = { count: 20, intervalMs: 20 };
 /** Of the host itself: a node answers questions for names on the port for that. */
 const PORT = 7_000;
@@ -81,7 +81,7 @@ chain pre { type nat hook prerouting priority dstnat; fib daddr type local tcp d
     const other = await counting(gate.host, `iifname "${gate.interfaceName}" meta l4proto icmp ip daddr != ${GATE}`);
 
     expect(await host.ping(GATE, PACKETS)).toEqual({ sent: 20, received: 20 });
-    expect(await labParts(host).probe([tcp(GATE, 8080), tcp(address, 80)], TIMEOUT_MS)).toEqual(['open', 'silent']);
+    await expectHeard(labParts(host), [tcp(GATE, 8080), tcp(address, 80)], ['open', 'silent']);
     // A network behind the node, and the node's own address in it.
     for (const target of [address, '192.168.1.1']) expect((await host.ping(target, PACKETS)).received).toBe(0);
     expect([await arrived(), await other()]).toEqual([0, 0]);
@@ -106,12 +106,12 @@ chain pre { type nat hook prerouting priority dstnat; fib daddr type local tcp d
     }
     await stranger.run('ping', ['-n', '-q', '-c', '5', '-i', '0.02', '-W', '1', GATE]);
     const parts = labParts(stranger);
-    const heard = await parts.probe([udp, tcp(GATE, PORT)], TIMEOUT_MS);
-    expect([heard, await arrived(), await spoofed()]).toEqual([['silent', 'silent'], 0, 0]);
+    await expectHeard(parts, [udp, tcp(GATE, PORT)], ['silent', 'silent']);
+    expect([await arrived(), await spoofed()]).toEqual([0, 0]);
 
     const toUnderlay: Target = { ...udp, address: underlay };
-    expect(await parts.probe([toUnderlay], TIMEOUT_MS)).toEqual(['open']);
-    expect(await labParts(peer.host).probe([udp], TIMEOUT_MS)).toEqual(['open']);
-    expect(await labParts(gate.host).probe([udp], TIMEOUT_MS)).toEqual(['open']);
+    await expectHeard(parts, [toUnderlay], ['open']);
+    await expectHeard(labParts(peer.host), [udp], ['open']);
+    await expectHeard(labParts(gate.host), [udp], ['open']);
   });
 });

@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter, on } from 'node:events';
 import type { PathStatus } from '../../client/paths/status.ts';
 import type { FullGraph, GraphRelay } from '../../core/model/graph.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
@@ -87,22 +87,24 @@ function pathsNode(host: LabHost, { address }: Member, bus: Bus) {
   const parts = labParts(host, freshInterface(), (event) => {
     if (event.type === 'signal') return bus(event.subject, event.sealed);
     statuses.set(event.status.peerId, event.status);
-    changes.emit('status');
+    changes.emit('status', event.status);
   });
   return {
     host,
     address,
     parts,
-    /** Waits until the newest status of a peer is as wanted. */
+    /** Waits until a status of a peer is as wanted, were it for a moment: the newest, or one that comes. */
     async untilStatus(peer: string, isSo: (status: PathStatus) => boolean): Promise<PathStatus> {
-      const signal = AbortSignal.timeout(PATIENCE_MS);
-      for (;;) {
-        const newest = statuses.get(peer);
-        if (newest && isSo(newest)) return newest;
-        await once(changes, 'status', { signal }).catch((cause) => {
-          throw new Error(`${host.name} to ${peer} stayed so: ${JSON.stringify(newest)}`, { cause });
-        });
+      const newest = statuses.get(peer);
+      if (newest && isSo(newest)) return newest;
+      try {
+        for await (const [status] of on(changes, 'status', { signal: AbortSignal.timeout(PATIENCE_MS) })) {
+          if (status.peerId === peer && isSo(status)) return status;
+        }
+      } catch (cause) {
+        throw new Error(`${host.name} to ${peer} stayed so: ${JSON.stringify(statuses.get(peer))}`, { cause });
       }
+      throw new Error(`${host.name} tells no more of ${peer}.`);
     },
   };
 }

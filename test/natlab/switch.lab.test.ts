@@ -36,8 +36,7 @@ describePrivileged('a direct path under traffic', () => {
 
 /** When each echo that came back did, in seconds, one sent every 10 ms. */
 async function answers(node: LabNode, address: string, count: number): Promise<number[]> {
-  const { stdout } = await node.host.run('ping', ['-n', '-D', '-i', '0.01', '-c', `${count}`, '-W', '1', address]);
-  return [...stdout.matchAll(/^\[([\d.]+)\] \d+ bytes from /gm)].map(([, at]) => Number(at));
+  return (await node.host.echoes(address, { count, intervalMs: 10 })).answeredAt;
 }
 
 function longestSilence(times: readonly number[]): number {

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { isRunning } from '../../../cli/is-running.ts';
 import { type Ran, type RunOptions, run } from '../process/run-command.ts';
 
@@ -33,6 +35,13 @@ export interface HostSpec {
   readonly firewall?: boolean;
   /** On the internet only; both unless given. */
   readonly family?: 'ipv4' | 'ipv6';
+}
+
+export interface PingOptions {
+  readonly count?: number;
+  readonly intervalMs?: number;
+  /** For each answer. */
+  readonly waitSeconds?: number;
 }
 
 const PREFIX = 'mlab';
@@ -102,15 +111,33 @@ export class LabHost {
   }
 
   /** One echo after the other; the share that was answered is for the caller to judge. */
-  async ping(
+  async ping(address: string, options: PingOptions = {}): Promise<{ sent: number; received: number }> {
+    const { sent, answeredAt } = await this.echoes(address, options);
+    return { sent, received: answeredAt.length };
+  }
+
+  /**
+   * One echo after the other, and when each that was answered was, in seconds. ping(8) waits for the answer to its last one no
+   * longer than until it would send the next: others follow those that count, until these had their time.
+   */
+  async echoes(
     address: string,
-    { count = 1, intervalMs = 200, waitSeconds = 1 } = {},
-  ): Promise<{ sent: number; received: number }> {
-    const args = ['-n', '-q', '-c', `${count}`, '-i', `${intervalMs / 1_000}`, '-W', `${waitSeconds}`, address];
-    const timeoutMs = count * (intervalMs + waitSeconds * 1_000) + 10_000;
-    const { stdout } = await this.run('ping', args, { timeoutMs });
-    const [, sent, received] = /(\d+) packets transmitted, (\d+) received/.exec(stdout) ?? [];
-    return { sent: Number(sent ?? 0), received: Number(received ?? 0) };
+    { count = 1, intervalMs = 200, waitSeconds = 1 }: PingOptions = {},
+  ): Promise<{ sent: number; answeredAt: number[] }> {
+    const behind = Math.ceil((waitSeconds * 1_000) / intervalMs);
+    const seconds = `${intervalMs / 1_000}`;
+    const child = this.spawn('ping', ['-n', '-D', '-c', `${count + behind}`, '-i', seconds, '-W', seconds, address]);
+    child.stderr?.resume();
+    const answeredAt = new Map<number, number>();
+    let sent = 0;
+    for await (const line of createInterface({ input: child.stdout as Readable })) {
+      const [, at, number] = /^\[([\d.]+)\] \d+ bytes from .* icmp_seq=(\d+) /.exec(line) ?? [];
+      if (Number(number) <= count && !answeredAt.has(Number(number))) answeredAt.set(Number(number), Number(at));
+      if (answeredAt.size === count) child.kill('SIGINT');
+      const [, transmitted] = /^(\d+) packets transmitted/.exec(line) ?? [];
+      if (transmitted) sent = Math.min(count, Number(transmitted));
+    }
+    return { sent, answeredAt: [...answeredAt.values()] };
   }
 
   /** Whether one echo is answered within the time, of one each 50 ms. */

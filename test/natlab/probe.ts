@@ -4,20 +4,26 @@ import { otherOf } from './pair.ts';
 
 const PROBE_MS = 20;
 const PATIENCE_MS = 60_000;
-/** Characters at the end of what ping(8) prints, among them its sums. */
-const SUMMARY_LENGTH = 512;
 
 /** Echoes from a node to the other, and when each was answered. */
 export function startProbe(node: LabNode, bytes = 56) {
   const args = ['-n', '-s', `${bytes}`, '-i', `${PROBE_MS / 1_000}`, otherOf(node)];
   const child = node.host.spawn('ping', args);
   const answers: number[] = [];
+  /** Of the echoes that were answered. */
+  const numbers = new Set<number>();
   let wake = () => {};
-  let summary = '';
+  let begun = '';
   child.stdout?.on('data', (data: Buffer) => {
     const at = performance.now();
-    summary = (summary + data.toString()).slice(-SUMMARY_LENGTH);
-    for (const _ of data.toString().matchAll(/bytes from/g)) answers.push(at);
+    const lines = `${begun}${data}`.split('\n');
+    begun = lines.pop() ?? '';
+    for (const line of lines) {
+      const number = /bytes from .* icmp_seq=(\d+)/.exec(line)?.[1];
+      if (number === undefined) continue;
+      answers.push(at);
+      numbers.add(Number(number));
+    }
     wake();
   });
   return {
@@ -53,13 +59,12 @@ export function startProbe(node: LabNode, bytes = 56) {
     lastBefore(moment: number): number {
       return answers.findLast((at) => at <= moment) ?? moment;
     },
-    /** @returns how many echoes got no answer; the last may have been under way */
+    /** @returns how many echoes got no answer before the last that got one: later ones may have been under way */
     async stop(): Promise<number> {
       const ended = once(child, 'close');
       child.kill('SIGINT');
       await ended;
-      const [, sent, received] = /(\d+) packets transmitted, (\d+) received/.exec(summary) ?? [];
-      return Number(sent) - Number(received);
+      return Math.max(0, ...numbers) - numbers.size;
     },
   };
 }

@@ -40,6 +40,14 @@ export function freshDirectory(): string {
   return mkdtempSync(path.join(tmpdir(), 'meshd-'));
 }
 
+const ERROR = 50;
+
+/** What it logged as an error, as far as that is written. */
+export function errorsOf(meshd: Pick<Meshd, 'stderr'>): string[] {
+  const lines = meshd.stderr().split('\n').slice(0, -1);
+  return lines.filter((line) => line.startsWith('{') && JSON.parse(line).level >= ERROR);
+}
+
 /** Nothing of the environment of the tests reaches it but the path. */
 export function startMeshd({ directory = freshDirectory(), env = {}, command }: MeshdOptions = {}): Meshd {
   const [file, ...args] = command ?? ['bin/meshd', '--standalone'];

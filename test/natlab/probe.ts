@@ -10,17 +10,11 @@ export function startProbe(node: LabNode, bytes = 56) {
   const args = ['-n', '-s', `${bytes}`, '-i', `${PROBE_MS / 1_000}`, otherOf(node)];
   const child = node.host.spawn('ping', args);
   const answers: number[] = [];
-  /** Of the echoes that were answered. */
   const numbers = new Set<number>();
   let wake = () => {};
-  let begun = '';
   child.stdout?.on('data', (data: Buffer) => {
     const at = performance.now();
-    const lines = `${begun}${data}`.split('\n');
-    begun = lines.pop() ?? '';
-    for (const line of lines) {
-      const number = /bytes from .* icmp_seq=(\d+)/.exec(line)?.[1];
-      if (number === undefined) continue;
+    for (const [, number] of data.toString().matchAll(/bytes from .* icmp_seq=(\d+) /g)) {
       answers.push(at);
       numbers.add(Number(number));
     }
@@ -59,12 +53,12 @@ export function startProbe(node: LabNode, bytes = 56) {
     lastBefore(moment: number): number {
       return answers.findLast((at) => at <= moment) ?? moment;
     },
-    /** @returns how many echoes got no answer before the last that got one: later ones may have been under way */
-    async stop(): Promise<number> {
+    /** @returns the numbers of the echoes that got no answer, before the last that got one: what comes after that is under way */
+    async stop(): Promise<number[]> {
       const ended = once(child, 'close');
       child.kill('SIGINT');
       await ended;
-      return Math.max(0, ...numbers) - numbers.size;
+      return Array.from({ length: Math.max(0, ...numbers) }, (_, n) => n + 1).filter((number) => !numbers.has(number));
     },
   };
 }

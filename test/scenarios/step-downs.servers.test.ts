@@ -5,7 +5,6 @@ import { type Cluster, startCluster } from '../kits/cluster.ts';
 import { policyNames, writePolicies } from '../kits/cluster-load.ts';
 import { freshWorkspace } from '../kits/http/harness.ts';
 import { ledBy } from '../kits/leader-of.ts';
-import { errorsOf } from '../kits/process/meshd.ts';
 import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
 
 const STEP_DOWNS = process.env['MESH_LONG'] === '1' ? 10 : 3;
@@ -58,7 +57,7 @@ describe.skipIf(!hasMongod)(
       }
       await expect.poll(() => ledBy(cluster.planes), PATIENCE).toBe(SHARES);
       expect(await count('lease')).toBe(leases);
-      for (const { meshd } of cluster.planes) expect(errorsOf(meshd)).toEqual([]);
+      for (const { meshd } of cluster.planes) expect(meshd.errors()).toEqual([]);
       const allowed = fds.map((before) => before + SPARE_FDS);
       for (const [nth, now] of (await openFds()).entries()) expect(now).toBeLessThan(allowed[nth] ?? 0);
     });

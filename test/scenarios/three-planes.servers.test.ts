@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { type Cluster, startCluster } from '../kits/cluster.ts';
 import { ADMIN_PASSWORD, apiOf, freshWorkspace } from '../kits/http/harness.ts';
 import { reading } from '../kits/http/read-events.ts';
-import { errorsOf, freshDirectory, startMeshd } from '../kits/process/meshd.ts';
+import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
 import { launcher, run } from '../kits/process/run-command.ts';
 import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
@@ -34,7 +34,7 @@ describe.skipIf(!hasMongod)('three control planes on one replica set', () => {
     expect(accounts).toBe(1);
     const made = cluster.planes.filter(({ meshd }) => meshd.stderr().includes('initial accounts are ready'));
     expect(made).toHaveLength(1);
-    for (const { meshd } of cluster.planes) expect(errorsOf(meshd)).toEqual([]);
+    for (const { meshd } of cluster.planes) expect(meshd.errors()).toEqual([]);
   });
 
   test('what one acknowledged every other shows at once', async () => {

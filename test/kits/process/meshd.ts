@@ -14,6 +14,9 @@ const FREE_PORTS = {
   MESH_STUN_LISTEN: '127.0.0.1:0',
 };
 
+/** Levels are numbers there: 50 is an error, 60 the end. */
+const ERROR = /^\{"level":[56]0,.*$/gm;
+
 export interface MeshdOptions {
   readonly directory?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -26,6 +29,8 @@ export interface Meshd {
   readonly directory: string;
   stdout(): string;
   stderr(): string;
+  /** Lines of its log that tell of an error. */
+  errors(): string[];
   /** Resolves with the exit code once the process and its pipes have ended. */
   readonly ended: Promise<number | null>;
   /** Resolves with the address of the API once it is announced. @throws Error when the process ends before */
@@ -38,14 +43,6 @@ export interface Meshd {
 
 export function freshDirectory(): string {
   return mkdtempSync(path.join(tmpdir(), 'meshd-'));
-}
-
-const ERROR = 50;
-
-/** What it logged as an error, as far as that is written. */
-export function errorsOf(meshd: Pick<Meshd, 'stderr'>): string[] {
-  const lines = meshd.stderr().split('\n').slice(0, -1);
-  return lines.filter((line) => line.startsWith('{') && JSON.parse(line).level >= ERROR);
 }
 
 /** Nothing of the environment of the tests reaches it but the path. */
@@ -75,6 +72,7 @@ export function startMeshd({ directory = freshDirectory(), env = {}, command }: 
     directory,
     stdout: () => text.stdout,
     stderr: () => text.stderr,
+    errors: () => text.stderr.match(ERROR) ?? [],
     ended,
     async ready() {
       const up = new Promise<void>((resolve) => {

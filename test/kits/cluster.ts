@@ -1,13 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { MongoServerError } from 'mongodb';
 import { makeKeysFile } from '../../storage/credentials.ts';
 import { startBalancer } from './balancer.ts';
 import { type Api, apiOf, configure } from './http/harness.ts';
 import { type Meshd, startMeshd } from './process/meshd.ts';
 import { BIN, launcher } from './process/run-command.ts';
-import type { Databases } from './servers/replica-set.ts';
+import { type Databases, drop } from './servers/replica-set.ts';
 
 export interface ClusterOptions {
   readonly servers: Databases;
@@ -48,8 +47,6 @@ export interface Cluster {
   readonly keysFile: string;
   stop(): Promise<void>;
 }
-
-const DROP_MS = 5_000;
 
 let made = 0;
 
@@ -126,13 +123,7 @@ export async function startCluster({ servers, planes: count = 3, env, envOf, con
     await Promise.all(planes.map((plane) => plane.stop()));
     await balancer.stop();
     rmSync(folder, { recursive: true, force: true });
-    // A transaction of one that was killed holds it for up to a minute; then it goes with its servers.
-    await servers
-      .db(database)
-      .command({ dropDatabase: 1, maxTimeMS: DROP_MS })
-      .catch((error: unknown) => {
-        if (!(error instanceof MongoServerError) || error.codeName !== 'MaxTimeMSExpired') throw error;
-      });
+    await drop(servers.db(database));
   };
   for (const plane of planes) plane.begin();
   try {

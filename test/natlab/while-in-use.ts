@@ -17,6 +17,25 @@ export const SHUT = { name: 'shut', spec: { action: 'DENY', peerSelector: {}, in
 /** Until something that takes seconds is so, on a machine that does all of it at once. */
 export const PATIENCE = { timeout: 30_000, interval: 100 };
 
+/** Joined a moment ago, they come to have a direct path, and nothing troubles them. */
+export async function comeToBeDirect({ one, two }: DirectPair): Promise<void> {
+  await untilAsBefore({ one, two, path: 'direct' });
+  // The other end may still be setting up what this one has.
+  const ping = () => one.must(['ping', 'two', '--count', '1']).catch(String);
+  await expect.poll(ping).toMatch(/^two \(10\.96\.0\.2\) [\d.]+ ms direct via /);
+  for (const node of [one, two]) {
+    const control = async () => (await node.status()).control;
+    await expect.poll(control).toMatchObject({ standing: 'ready', trouble: '' });
+  }
+}
+
+/** Each leaves the other by itself, and when the one no longer reaches the other it may be because that one has left. */
+export async function partForGood({ one, two }: DirectPair): Promise<void> {
+  await expect.poll(() => one.host.reaches(otherOf(one), 1), PATIENCE).toBe(false);
+  await expect.poll(() => two.host.hasInterface(two.interfaceName), PATIENCE).toBe(false);
+  await expect.poll(async () => (await one.status()).peers, PATIENCE).toEqual([]);
+}
+
 /** What happens to others costs the direct path no packet. */
 export async function withoutLoss({ one, two }: DirectPair, happens: () => Promise<unknown>): Promise<void> {
   const probe = startProbe(one);

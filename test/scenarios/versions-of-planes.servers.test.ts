@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { SHARES } from '../../plane/leadership/shares.ts';
 import { type Cluster, type ClusterPlane, startCluster } from '../kits/cluster.ts';
+import { policyNames } from '../kits/cluster-load.ts';
 import { freshWorkspace } from '../kits/http/harness.ts';
 import { ledBy } from '../kits/leader-of.ts';
 import { newerVersion } from '../kits/newer-version.ts';
@@ -36,10 +37,7 @@ describe.skipIf(!hasMongod)('control planes of two versions on one database', { 
     const body = { name, spec: { action: 'DENY', peerSelector: {} } };
     return (await api('POST', '/api/v1/policies', { ...place, body }).catch(() => undefined))?.status;
   };
-  const namesAt = async ({ api }: ClusterPlane, place: Place) => {
-    const { items } = (await api('GET', '/api/v1/policies?limit=200', place)).body;
-    return new Set(items.map(({ name }: { name: string }) => name));
-  };
+  const namesAt = ({ api }: ClusterPlane, place: Place) => policyNames(api, place);
 
   test('while one after the other is upgraded each serves, and shows what those of the other version wrote', async () => {
     const { cluster, first, older, upgrade, place } = await rolling({ isAdditive: true });

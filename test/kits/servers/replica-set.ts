@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { type Db, MongoClient, MongoServerError } from 'mongodb';
+import { type Db, type Document, MongoClient, MongoNetworkError, MongoServerError } from 'mongodb';
 import { bound, boundFolder } from '../process/bound.ts';
 import { freePort, freePorts } from './free-port.ts';
 
@@ -20,6 +20,7 @@ const SOON_MS = 2_000;
 const BEAT_MS = 500;
 const AGAIN_MS = 20;
 const START_MS = 60_000;
+const DROP_MS = 5_000;
 
 interface Member {
   readonly port: number;
@@ -45,7 +46,7 @@ export interface ReplicaSet extends Databases {
   readonly hosts: string;
   /** The member that takes writes now. */
   primary(): Promise<Member>;
-  /** Has the primary give up its part. */
+  /** Has the primary give up its part, as soon as another one can have it: not right after an election. */
   stepDown(): Promise<void>;
 }
 
@@ -77,7 +78,7 @@ export async function startReplicaSet({ electionMs = SOON_MS } = {}): Promise<Re
         return member;
       },
       async stepDown() {
-        await admin.command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 5 });
+        while (!(await isDone(admin, { replSetStepDown: 10, secondaryCatchUpPeriodSecs: 5 }))) await after(AGAIN_MS);
       },
       async stop() {
         await stop();
@@ -108,7 +109,14 @@ export async function databasesOn(hosts: string, prefix = ''): Promise<Databases
 async function dropAll(client: MongoClient, prefix: string): Promise<void> {
   const options = { nameOnly: true, filter: { name: new RegExp(`^${prefix}`) } };
   const { databases } = await client.db('admin').admin().listDatabases(options);
-  await Promise.all(databases.map(({ name }) => client.db(name).dropDatabase()));
+  await Promise.all(databases.map(({ name }) => drop(client.db(name))));
+}
+
+/** A transaction of a process that was killed holds one for a minute and more, which nobody waits for: it goes with its servers. */
+export async function drop(database: Db): Promise<void> {
+  await database.command({ dropDatabase: 1, maxTimeMS: DROP_MS }).catch((error: unknown) => {
+    if (!(error instanceof MongoServerError) || error.codeName !== 'MaxTimeMSExpired') throw error;
+  });
 }
 
 /** A server that is no member of a replica set. */
@@ -172,19 +180,19 @@ async function initiate(ports: readonly number[], electionTimeoutMillis: number)
     const members = ports.map((port, _id) => ({ _id, host: hostOf(port) }));
     const settings = { electionTimeoutMillis, heartbeatIntervalMillis: BEAT_MS };
     await admin.command({ replSetInitiate: { _id: NAME, members, settings } });
-    while (!(await stepsUp(admin))) await after(AGAIN_MS);
+    while (!(await isDone(admin, { replSetStepUp: 1 }))) await after(AGAIN_MS);
   } finally {
     await client.close();
   }
 }
 
-/** False where it is not yet what can be elected, or the others do not know it yet. */
-async function stepsUp(admin: Db): Promise<boolean> {
+/** False where the one that is to be elected cannot be yet, or the others do not know or follow it yet, or it was cut off. */
+async function isDone(admin: Db, command: Document): Promise<boolean> {
   try {
-    await admin.command({ replSetStepUp: 1 });
+    await admin.command(command);
     return true;
   } catch (error) {
-    if (error instanceof MongoServerError) return false;
+    if (error instanceof MongoServerError || error instanceof MongoNetworkError) return false;
     throw error;
   }
 }

@@ -10,7 +10,7 @@ const COMPARED = /(?:\.toBeLessThan\w*\(|<) ?[A-Z_]+_MS\b/;
 const BRIEF = /\btimeout: [1-9]_?\d{3}\b/;
 const RETRIED = /\bretry:\s*\{?\s*[\w1-9]/;
 
-test('how long something takes on a real clock is asserted in the lab, where one file runs at a time, or in the long run alone', () => {
+test('how long something takes on a real clock is asserted in the lab, which runs apart from the other tiers, or in the long run alone', () => {
   const timed = files.filter((file) => {
     const text = readFileSync(file, 'utf8');
     const ofProcesses = file.endsWith('.servers.test.ts') && COMPARED.test(text);

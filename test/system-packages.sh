@@ -20,6 +20,10 @@ lab) # Real WireGuard, firewalls and packets in network namespaces.
   need ethtool ethtool
   need dig bind9-dnsutils
   need faketime faketime
+  need iptables-nft iptables
+  need iptables-legacy iptables
+  need ufw ufw
+  need systemd-nspawn systemd-container
   [ "$(id -u)" = 0 ] || lacking="$lacking root"
   [ -e /dev/net/tun ] || lacking="$lacking /dev/net/tun"
   ;;
@@ -42,9 +46,12 @@ servers) # Compared with, put in front, spoken to by, typed into.
   need promtool prometheus
   need nft nftables
   need ip iproute2
+  need ss iproute2
   need ping iputils-ping
   need wireguard-go wireguard-go
   need wg wireguard-tools
+  need bash bash
+  need python3 python3
   need chromium-headless-shell chromium-headless-shell
   # Debian's python3 is without what makes an environment.
   python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"

@@ -9,7 +9,7 @@ const NEWER_WIREGUARD_GO = path.resolve('node_modules/.cache/newer-wireguard-go'
 /** Of commands, planes and threads that tests start, and of Node's own part of the tests: each is compiled once. */
 process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/compiled');
 /** Generous, for machines with other work: what hangs still ends, and what comes late is no failure. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 const everywhere = {
   setupFiles: ['test/seed.ts'],
   testTimeout: PATIENCE_MS,
@@ -24,11 +24,10 @@ const TIERS = '**/*.{lab,web,servers}.test.ts';
 const SCENARIOS = ['test/{scenarios,faults}/**/*.test.ts', 'examples/**/*.test.ts'];
 /** Files that wait for much of their time: for timers, elections, frames. With one more at work no core is idle; the long run measures. */
 const waiting = { ...everywhere, maxWorkers: process.env['MESH_LONG'] === '1' ? 1 : availableParallelism() + 1 };
-/** Real interfaces and packets, apart from the other tiers, so that time limits measure Mesh. */
-const lab = { ...waiting, testTimeout: 120_000 };
 const browsing = { ...waiting, setupFiles: [...everywhere.setupFiles, 'test/kits/web/tell-what-was-shown.ts'] };
 const hasNewer = existsSync(NEWER_WIREGUARD_GO);
-const labNewer = { ...lab, env: { PATH: `${NEWER_WIREGUARD_GO}:${process.env['PATH']}` } };
+/** Real interfaces and packets, apart from the other tiers, so that time limits measure Mesh. */
+const labNewer = { ...waiting, env: { PATH: `${NEWER_WIREGUARD_GO}:${process.env['PATH']}` } };
 const NEWER = '**/*.newer.lab.test.ts';
 
 /** What each tier is and when it runs stands in CONTRIBUTING.md. */
@@ -70,7 +69,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...lab,
+          ...waiting,
           name: 'lab',
           include: ['**/*.lab.test.ts'],
           exclude: [OUTSIDE, NEWER],

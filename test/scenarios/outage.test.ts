@@ -8,7 +8,7 @@ const isLong = process.env['MESH_LONG'] === '1';
 const SIZE = isLong
   ? { commits: 50_000, peers: 500, policies: 200, flaps: 10_000 }
   : { commits: 1_200, peers: 60, policies: 30, flaps: 300 };
-const PATIENCE_MS = isLong ? 1_200_000 : 60_000;
+const PATIENCE_MS = isLong ? 1_200_000 : 120_000;
 const PAGE = 50;
 
 interface Finding {

@@ -17,9 +17,7 @@ Description=What is tried
 After=basic.target dbus.service
 [Service]
 Type=oneshot
-StandardOutput=append:/root/trial/said
-StandardError=append:/root/trial/said
-ExecStart=/bin/sh /root/trial/trial.sh
+ExecStart=/bin/sh -c 'exec /bin/sh /root/trial/trial.sh >/root/trial/said 2>&1'
 ExecStopPost=/bin/systemctl --no-block poweroff
 [Install]
 WantedBy=basic.target

@@ -66,22 +66,8 @@ const FUNCTION_WORDS = new Set([
 /** Names of `name=value` whose value is a word or a sentence like any other; the value of any other name goes. */
 export const PLAIN_NAMES: ReadonlySet<string> = new Set([
   // Fields of lines that the node logs; a test holds them against its code.
-  ...[
-    'version',
-    'peers',
-    'reason',
-    'kind',
-    'taken',
-    'held',
-    'by',
-    'why',
-    'tool',
-    'onlyFamily',
-    'wait',
-    'code',
-    'obstacle',
-  ],
-  ...['error', 'err', 'workspace', 'peer', 'received', 'sent', 'endpoint', 'rules', 'path'],
+  ...['version', 'peers', 'reason', 'kind', 'taken', 'by', 'why', 'tool', 'onlyFamily', 'wait', 'code', 'obstacle'],
+  ...['held', 'error', 'err', 'workspace', 'peer', 'received', 'sent', 'endpoint', 'rules', 'path'],
   // What ip, wg, resolvectl and Node say of themselves.
   ...['errno', 'syscall', 'LLMNR', 'mDNS', 'DNSOverTLS', 'DNSSEC', 'mtu', 'dev', 'via', 'server', 'MULTICAST'],
 ]);

@@ -380,8 +380,7 @@ export class ControlLink {
 
   async #answered(answer: HeartbeatAnswer): Promise<void> {
     const { held } = this.#keeper;
-    const { by, version } = { version: undefined, ...answer };
-    this.#options.log.debug({ by, version, held: held?.version }, 'a heartbeat was answered');
+    this.#options.log.debug({ by: answer.by, held: held?.version }, 'a heartbeat was answered');
     this.#witness.saw(answer.checkpoint);
     if (answer.by === 'http') {
       if (answer.hasChanged || held === undefined) await this.#fetches.now('the network has changed');

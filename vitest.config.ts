@@ -11,20 +11,22 @@ process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/compiled
 /** Generous, for machines with other work: what hangs still ends, and what comes late is no failure. */
 const PATIENCE_MS = 120_000;
 const everywhere = {
-  setupFiles: ['test/seed.ts'],
+  setupFiles: ['test/seed.ts', 'test/left-behind.ts'],
+  // Files share a process, and leave nothing behind there: to read the product anew for each took longer than most of them.
+  isolate: false,
   testTimeout: PATIENCE_MS,
   hookTimeout: PATIENCE_MS,
   expect: { poll: { timeout: 10_000 } },
 };
-/** Files that share a process: to read the product anew for each took longer than most of them. They leave nothing behind. */
-const together = { ...everywhere, setupFiles: [...everywhere.setupFiles, 'test/left-behind.ts'], isolate: false };
 const OUTSIDE = 'node_modules/**';
 /** A file whose name ends so needs more than Node: superuser rights, a browser, or other people's programs. */
 const TIERS = '**/*.{lab,web,servers}.test.ts';
 const SCENARIOS = ['test/{scenarios,faults}/**/*.test.ts', 'examples/**/*.test.ts'];
-/** Files that wait for much of their time: for timers, elections, frames. With one more at work no core is idle; the long run measures. */
-const waiting = { ...everywhere, maxWorkers: process.env['MESH_LONG'] === '1' ? 1 : availableParallelism() + 1 };
-const browsing = { ...waiting, setupFiles: [...everywhere.setupFiles, 'test/kits/web/tell-what-was-shown.ts'] };
+/** Many files wait for much of their time: for processes, timers, elections, frames. With one more at work no core is idle. */
+const WORKERS = availableParallelism() + 1;
+/** Where the long run measures. */
+const waiting = { ...everywhere, maxWorkers: process.env['MESH_LONG'] === '1' ? 1 : WORKERS };
+const browsing = { ...waiting, setupFiles: [...waiting.setupFiles, 'test/kits/web/tell-what-was-shown.ts'] };
 const hasNewer = existsSync(NEWER_WIREGUARD_GO);
 /** Real interfaces and packets, apart from the other tiers, so that time limits measure Mesh. */
 const labNewer = { ...waiting, env: { PATH: `${NEWER_WIREGUARD_GO}:${process.env['PATH']}` } };
@@ -34,14 +36,13 @@ const NEWER = '**/*.newer.lab.test.ts';
 export default defineConfig({
   test: {
     reporters: ['default', './test/tier-reporter.ts'],
-    // Without this one core is left out.
-    maxWorkers: '100%',
+    maxWorkers: WORKERS,
     sequence: { sequencer: LongFilesFirst },
     projects: [
-      { test: { ...together, name: 'unit', include: ['**/*.test.ts'], exclude: [OUTSIDE, TIERS, ...SCENARIOS] } },
+      { test: { ...everywhere, name: 'unit', include: ['**/*.test.ts'], exclude: [OUTSIDE, TIERS, ...SCENARIOS] } },
       {
         test: {
-          ...together,
+          ...everywhere,
           name: 'scenario',
           include: SCENARIOS,
           exclude: [OUTSIDE, TIERS],

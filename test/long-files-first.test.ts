@@ -3,24 +3,20 @@ import { expect, test } from 'vitest';
 import type { TestSpecification, Vitest } from 'vitest/node';
 import LongFilesFirst, { LONG } from './long-files-first.ts';
 
-const servers = project('servers', true);
-const web = project('web', true);
-const unit = project('unit', false);
-const scenario = project('scenario', false);
+const servers = project('servers');
+const unit = project('unit');
+const scenario = project('scenario');
 
-test('files that take long come first, and projects that run at once take turns', async () => {
+test('files that take long come first', async () => {
   const [long = ''] = LONG;
-  const files = [web, servers].flatMap((on) => ['a', 'b'].map((name) => on(name)));
-  expect(await sorted([...files, servers(long)])).toEqual([
+  expect(await sorted([servers('a'), servers('b'), servers(long)])).toEqual([
     `servers ${long}`,
-    'web a',
     'servers a',
-    'web b',
     'servers b',
   ]);
 });
 
-test('files that share a process stay together', async () => {
+test('files of one project follow each other', async () => {
   const files = ['a', 'b'].flatMap((name) => [unit(name), scenario(name)]);
   expect(await sorted(files)).toEqual(['scenario a', 'scenario b', 'unit a', 'unit b']);
 });
@@ -29,8 +25,8 @@ test('files that are said to take long are there', () => {
   expect(LONG.filter((file) => !existsSync(file))).toEqual([]);
 });
 
-function project(name: string, isolate: boolean) {
-  const of = { name, config: { isolate, sequence: { groupOrder: 0 } } };
+function project(name: string) {
+  const of = { name, config: { sequence: { groupOrder: 0 } } };
   return (moduleId: string) => ({ moduleId, project: of }) as unknown as TestSpecification;
 }
 

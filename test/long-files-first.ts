@@ -7,7 +7,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 export const LONG = [
   'test/scenarios/on-three-planes.servers.test.ts',
-  'test/scenarios/on-mongodb.servers.test.ts',
   'storage/mongo/store.servers.test.ts',
   'test/scenarios/histories.servers.test.ts',
   'test/scenarios/pages.servers.test.ts',
@@ -23,20 +22,12 @@ export const LONG = [
 export default class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const projects = Map.groupBy(await super.sort(files), ({ project }) => project);
-    return [...projects.values()]
-      .map((own) => own.toSorted((a, b) => placeOf(a) - placeOf(b)))
-      .flatMap((own) => own.map((file, at) => ({ file, turn: turnOf(file, at / own.length) })))
-      .sort((a, b) => a.turn - b.turn)
-      .map(({ file }) => file);
+    // Files of one project follow each other, since they share processes.
+    return [...projects.values()].flatMap((own) => own.toSorted((a, b) => placeOf(a) - placeOf(b)));
   }
 }
 
 function placeOf({ moduleId }: TestSpecification): number {
   const place = LONG.indexOf(moduleId);
   return place === -1 ? LONG.length : place;
-}
-
-/** Projects that run at once take turns: browsers work while servers wait. Files that share a process stay together. */
-function turnOf({ project }: TestSpecification, turn: number): number {
-  return project.config.isolate ? turn : 0;
 }

@@ -21,6 +21,7 @@ if (!hasMongod || !hasNatsServer || !hasBrowser) {
     await servers.stop();
   });
   describe.each(PLANES)('control planes on one replica set: %i', (planes) => {
+    // What it returns runs at the end.
     beforeAll(() =>
       keepRecordsAt((folder) => servers.url(path.basename(folder)), planes, planes > 1 ? bus.env : undefined),
     );

@@ -4,16 +4,14 @@ import { hasMongod } from '../kits/servers/replica-set.ts';
 import { describeScenarios } from '../kits/servers/scenarios-elsewhere.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
-const SCENARIOS = {
-  'contract requests': () => import('./contract-requests.test.ts'),
-  outage: () => import('./outage.test.ts'),
-};
-/** Which on-three-planes.servers.test.ts has in each run. */
+const SCENARIOS = { 'contract requests': 'contract-requests.test.ts' };
+/** Of these on-three-planes.servers.test.ts has all but the first in each run, and scenario tests have it on a file. */
 const LONG_SCENARIOS = {
-  delegation: () => import('./delegation.test.ts'),
-  approval: () => import('./intent.test.ts'),
-  time: () => import('./snapshots.test.ts'),
-  compliance: () => import('./compliance.test.ts'),
+  outage: 'outage.test.ts',
+  delegation: 'delegation.test.ts',
+  approval: 'intent.test.ts',
+  time: 'snapshots.test.ts',
+  compliance: 'compliance.test.ts',
 };
 
 if (!hasMongod) {

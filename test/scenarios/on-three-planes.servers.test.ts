@@ -6,11 +6,11 @@ import { describeScenarios } from '../kits/servers/scenarios-elsewhere.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 const SCENARIOS = {
-  'contract requests': () => import('./contract-requests.test.ts'),
-  delegation: () => import('./delegation.test.ts'),
-  approval: () => import('./intent.test.ts'),
-  time: () => import('./snapshots.test.ts'),
-  compliance: () => import('./compliance.test.ts'),
+  'contract requests': 'contract-requests.test.ts',
+  delegation: 'delegation.test.ts',
+  approval: 'intent.test.ts',
+  time: 'snapshots.test.ts',
+  compliance: 'compliance.test.ts',
 } as const;
 
 if (!hasMongod || !hasNatsServer) {

@@ -50,19 +50,21 @@ let planesOfEach = 1;
 let envOfEach: Readonly<Record<string, string>> = {};
 
 /**
- * From now on control planes of this file keep their records elsewhere: at a URL for each directory.
+ * From now on control planes keep their records elsewhere: at a URL for each directory.
  *
  * @param planes that share the records, each in a folder of the directory, behind a balancer
  * @param env for all of them
+ * @returns has them keep their records in their directories again, for the files that follow in this process
  */
 export function keepRecordsAt(
   of: (directory: string) => string,
   planes = 1,
   env: Readonly<Record<string, string>> = {},
-): void {
-  storeOf = of;
-  planesOfEach = planes;
-  envOfEach = env;
+): () => void {
+  [storeOf, planesOfEach, envOfEach] = [of, planes, env];
+  return () => {
+    [storeOf, planesOfEach, envOfEach] = [undefined, 1, {}];
+  };
 }
 
 /** Where the records of a directory are, unless in it. */

@@ -1,10 +1,10 @@
 import path from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keepRecordsAt } from '../http/harness.ts';
 import type { Databases } from './replica-set.ts';
 
-/** Each registers its own tests, which begin with a control plane. */
-type Scenarios = Readonly<Record<string, () => Promise<unknown>>>;
+/** By what they are about, files of tests that begin with a control plane. */
+type Scenarios = Readonly<Record<string, string>>;
 
 interface Elsewhere {
   readonly servers: Databases;
@@ -20,8 +20,8 @@ export function describeScenarios(where: string, scenarios: Scenarios, { servers
     asked += 1;
     return servers.url(path.basename(directory));
   };
-  keepRecordsAt(databaseOf, planes, env);
-  for (const [name, read] of Object.entries(scenarios)) {
+  afterAll(keepRecordsAt(databaseOf, planes, env));
+  for (const [name, file] of Object.entries(scenarios)) {
     describe(`${name}, ${where}`, async () => {
       // As it is read, or as its tests run.
       let before = 0;
@@ -29,7 +29,8 @@ export function describeScenarios(where: string, scenarios: Scenarios, { servers
         before = asked;
       });
       const others = asked;
-      await read();
+      // A file registers its tests as it is read, and each place reads its own.
+      await import(`${path.resolve('test/scenarios', file)}?${encodeURIComponent(where)}`);
       const asRead = asked - others;
       test('has had its records in the database', () => expect(asRead + asked - before).toBeGreaterThan(0));
     });

@@ -4,6 +4,11 @@ import type { Place } from './http/joining.ts';
 
 const TRIES = 100;
 const RETRY_MS = 50;
+/** The long run asks as fast as it is answered; else requests are on their way all the time, and cores are left for what they wait for. */
+const PACE_MS = process.env['MESH_LONG'] === '1' ? 0 : 100;
+
+/** Between two requests of one client. */
+export const pace = () => after(PACE_MS);
 
 /** Writers that each make one policy after the other until they are told to end. */
 export function writePolicies(api: Api, place: Place, prefix: string, writers = 4) {
@@ -16,6 +21,7 @@ export function writePolicies(api: Api, place: Place, prefix: string, writers = 
       const created = await createOnce(api, place, name).catch((error: unknown) => ({ error }));
       if (created === 'acknowledged') acknowledged.push(name);
       else if (created !== 'unknown') failures.push(created);
+      await pace();
     }
   });
   return {

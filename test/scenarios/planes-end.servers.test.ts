@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../kits/cluster.ts';
-import { policyNames, writePolicies } from '../kits/cluster-load.ts';
+import { pace, policyNames, writePolicies } from '../kits/cluster-load.ts';
 import { type ApiAnswer, freshWorkspace } from '../kits/http/harness.ts';
 import type { Place } from '../kits/http/joining.ts';
 import { reading } from '../kits/http/read-events.ts';
@@ -58,6 +58,7 @@ describe.skipIf(!hasMongod)('of three control planes under load', () => {
           await asked('PUT', `/api/v1/policies/${name}`, { spec: spec(round) });
           await asked('GET', `/api/v1/policies/${name}`);
           rounds += 1;
+          await pace();
         }
       });
       for (const plane of cluster.planes) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { SHARES } from '../../plane/leadership/shares.ts';
 import { type Cluster, type ClusterPlane, startCluster } from '../kits/cluster.ts';
-import { policyNames } from '../kits/cluster-load.ts';
+import { pace, policyNames } from '../kits/cluster-load.ts';
 import { freshWorkspace } from '../kits/http/harness.ts';
 import { ledBy } from '../kits/leader-of.ts';
 import { newerVersion } from '../kits/newer-version.ts';
@@ -65,6 +65,7 @@ describe.skipIf(!hasMongod)('control planes of two versions on one database', { 
         const [name, status] = [`w${writer}-${n}`, await write(plane, place, `w${writer}-${n}`)];
         if (status === 201) acknowledged.push(name);
         else expect(status).toBe(503);
+        await pace();
       }
     });
     await upgrade(first);

@@ -78,7 +78,14 @@ async function signIn(page: Page, username: string, password: string): Promise<v
 const RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] };
 /** What another theme can do wrong. */
 const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
-const WIDTHS = [390, 1280, 2560] as const;
+/** What more room can do wrong. */
+const PLACES = { type: 'rule', values: ['target-size', 'scrollable-region-focusable'] };
+/** By width in CSS pixels. On the widest all that is shown is what the middle one shows too, in other places. */
+const LOOKS = [
+  [390, { light: RULES, dark: COLOURS }],
+  [1280, { light: RULES, dark: COLOURS }],
+  [2560, { light: PLACES }],
+] as const;
 /** CSS pixels. */
 const HIGHEST = 100_000;
 /** What is modal is judged alone: the page below it was. */
@@ -86,18 +93,15 @@ const CONTEXT = "document.querySelector('dialog[open]') ?? document";
 const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
 /**
- * What axe finds against the rules of WCAG 2.2 AA, in both themes at each of three widths, in place; and by how much it is
- * wider than the window.
+ * What axe finds against the rules of WCAG 2.2 AA, in place: in both themes at the widths of a phone and of a desk, and what is
+ * of places at one that is twice as wide; and by how much it is wider than the window.
  */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   const size = page.viewportSize() ?? { width: 1280, height: 900 };
   const faults: string[] = [];
-  for (const width of WIDTHS) {
+  for (const [width, themes] of LOOKS) {
     await showWhole(page, width);
-    for (const [colorScheme, rules] of [
-      ['light', RULES],
-      ['dark', COLOURS],
-    ] as const) {
+    for (const [colorScheme, rules] of Object.entries(themes) as [Theme, typeof RULES][]) {
       await page.emulateMedia({ colorScheme });
       const found = await faultsBy(page, rules);
       faults.push(...found.map((fault) => `${width} px, ${colorScheme}: ${fault}`));

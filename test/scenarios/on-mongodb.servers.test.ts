@@ -5,7 +5,7 @@ import { describeScenarios } from '../kits/servers/scenarios-elsewhere.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 const SCENARIOS = { 'contract requests': 'contract-requests.test.ts' };
-/** Of these on-three-planes.servers.test.ts has all but the first in each run, and scenario tests have it on a file. */
+/** Of these on-three-planes.servers.test.ts has delegation and approval in each run, and scenario tests have all on a file. */
 const LONG_SCENARIOS = {
   outage: 'outage.test.ts',
   delegation: 'delegation.test.ts',

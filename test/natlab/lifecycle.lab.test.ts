@@ -75,11 +75,11 @@ describePrivileged('the life of a node', () => {
     await using lab = await natlab(HOSTS);
     await using plane = await startLabPlane(lab);
     const { one, two } = await labNodes(lab, plane, ['one', 'two']);
-    const { address } = await one.untilPeer('two', ({ path }) => path === 'direct');
+    const { address, handshake } = await one.untilPeer('two', isConnected);
     const { publicKey } = (await two.status()).node;
     await two.must(['rotate-key']);
     await two.until(({ node }) => node.publicKey !== publicKey);
-    await one.untilPeer('two', isConnected);
+    await one.untilPeer('two', (peer) => isConnected(peer) && peer.handshake !== handshake);
     expect(await one.host.ping(address, { waitSeconds: 10 })).toEqual({ sent: 1, received: 1 });
   });
 

@@ -147,7 +147,7 @@ test('the end of a policy and the deletion of a peer reach a node as deltas with
   await using a = await busNode(busPort, idA);
   await a.heartbeat();
   const before = await a.fetch();
-  await harness.api('POST', '/api/v1/policies', { ...admin, body: shut('brief', { ttl: '1s' }) });
+  await harness.api('POST', '/api/v1/policies', { ...admin, body: shut('brief', { ttl: '3s' }) });
   await a.until(() => a.graph?.firewall.digest !== before.firewall.digest);
   await a.until(() => a.graph?.firewall.digest === before.firewall.digest);
   await harness.api('DELETE', `/api/v1/peers/${idB.id}`, admin);

@@ -24,12 +24,12 @@ const TIERS = '**/*.{lab,web,servers}.test.ts';
 const SCENARIOS = ['test/{scenarios,faults}/**/*.test.ts', 'examples/**/*.test.ts'];
 /** Many files wait for much of their time: for processes, timers, elections, frames. With one more at work no core is idle. */
 const WORKERS = availableParallelism() + 1;
-/** Where the long run measures. */
-const waiting = { ...everywhere, maxWorkers: process.env['MESH_LONG'] === '1' ? 1 : WORKERS };
-const browsing = { ...waiting, setupFiles: [...waiting.setupFiles, 'test/kits/web/tell-what-was-shown.ts'] };
+/** One file at a time in the long run, which measures. */
+const measured = { ...everywhere, maxWorkers: process.env['MESH_LONG'] === '1' ? 1 : WORKERS };
+const browsing = { ...measured, setupFiles: [...measured.setupFiles, 'test/kits/web/tell-what-was-shown.ts'] };
 const hasNewer = existsSync(NEWER_WIREGUARD_GO);
 /** Real interfaces and packets, apart from the other tiers, so that time limits measure Mesh. */
-const labNewer = { ...waiting, env: { PATH: `${NEWER_WIREGUARD_GO}:${process.env['PATH']}` } };
+const labNewer = { ...measured, env: { PATH: `${NEWER_WIREGUARD_GO}:${process.env['PATH']}` } };
 const NEWER = '**/*.newer.lab.test.ts';
 
 /** What each tier is and when it runs stands in CONTRIBUTING.md. */
@@ -70,7 +70,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...waiting,
+          ...measured,
           name: 'lab',
           include: ['**/*.lab.test.ts'],
           exclude: [OUTSIDE, NEWER],

@@ -6,7 +6,7 @@ import { shareReplicaSet } from '../../test/kits/servers/shared-replica-set.ts';
 import { storeContract } from '../contract.test-suite.ts';
 import { openMongoStore } from './store.ts';
 
-describe.skipIf(!hasMongod)('on a replica set', () => {
+describe.skipIf(!hasMongod)('on a replica set of three', () => {
   let servers: Databases;
   let opened = 0;
   beforeAll(async () => {

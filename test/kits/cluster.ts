@@ -70,8 +70,6 @@ export async function startCluster({ servers, planes: count = 3, env, envOf, con
     let meshd: Meshd;
     let url = '';
     let bin = BIN;
-    // Whatever happens to the process of the tests, none is left.
-    process.once('exit', () => meshd?.signal('SIGKILL'));
     const begin = () => {
       configure(directory, contents);
       meshd = startMeshd({
@@ -119,8 +117,14 @@ export async function startCluster({ servers, planes: count = 3, env, envOf, con
     };
   }
 
+  // Whatever happens to the process of the tests, none is left.
+  const killAll = () => {
+    for (const { meshd } of planes) meshd?.signal('SIGKILL');
+  };
+  process.once('exit', killAll);
   const stop = async () => {
     await Promise.all(planes.map((plane) => plane.stop()));
+    process.off('exit', killAll);
     await balancer.stop();
     rmSync(folder, { recursive: true, force: true });
     await drop(servers.db(database));

@@ -46,7 +46,7 @@ describe.skipIf(!hasMongod)('meshd on a replica set', () => {
     );
     expect(found.get('database')).toMatchObject({
       state: 'ok',
-      detail: expect.stringMatching(/^MongoDB 6\.\S+ answers, a replica set rs0 of 2/),
+      detail: expect.stringMatching(/^MongoDB 6\.\S+ answers, a replica set rs0 of 3/),
     });
     expect(found.get('nodes')).toMatchObject({ state: 'ok', detail: 'No nodes have joined.' });
     expect(found.has('backup')).toBe(false);

@@ -17,8 +17,9 @@ export async function freePorts(count: number): Promise<number[]> {
   const first = FIRST + PART_SIZE * (Number(process.env['VITEST_POOL_ID'] ?? 0) % PARTS);
   const found: number[] = [];
   while (found.length < count) {
-    const port = randomInt(first, first + PART_SIZE);
-    if (given.has(port)) continue;
+    const left = Array.from({ length: PART_SIZE }, (_, nth) => first + nth).filter((port) => !given.has(port));
+    if (left.length === 0) throw new Error(`All ports from ${first} on were given to files of this process.`);
+    const port = left[randomInt(left.length)] ?? first;
     given.add(port);
     if (await isFree(port)) found.push(port);
   }

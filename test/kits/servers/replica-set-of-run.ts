@@ -18,8 +18,6 @@ export interface Part {
   readonly prefix: string;
 }
 
-/** Enough for a majority that is more than the primary alone. A third one would cost as much as these, and none of them ends. */
-const SIZE = 2;
 /** Nobody ends a member of it: one that is only slow, on a machine that is busy, stays what it is. */
 const NEVER_REPLACED_MS = 60_000;
 
@@ -27,8 +25,7 @@ const NEVER_REPLACED_MS = 60_000;
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   let started: Promise<ReplicaSet> | undefined;
   let parts = 0;
-  const start = async () =>
-    (await import('./replica-set.ts')).startReplicaSet({ size: SIZE, electionMs: NEVER_REPLACED_MS });
+  const start = async () => (await import('./replica-set.ts')).startReplicaSet({ electionMs: NEVER_REPLACED_MS });
   const server = createServer(async (_, answer) => {
     parts += 1;
     const prefix = `part_${parts}_`;

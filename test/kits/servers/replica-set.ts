@@ -14,6 +14,7 @@ export const hasMongod = existsSync(MONGOD);
 
 const MEMORY = '/dev/shm';
 const NAME = 'rs0';
+const SIZE = 3;
 const SOON_MS = 2_000;
 /** Between two looks of one member at another: by default a new set waits two seconds for each thing that they tell each other. */
 const BEAT_MS = 500;
@@ -49,20 +50,14 @@ export interface ReplicaSet extends Databases {
   stepDown(): Promise<void>;
 }
 
-interface ReplicaSetOptions {
-  readonly size?: number;
-  readonly electionMs?: number;
-}
-
 /**
  * For what ends members, or asks of all that goes on there; everybody else shares one (`shareReplicaSet`).
  *
- * @param size 3, of which one may end
  * @param electionMs after which a primary that is not heard of is replaced: on a machine that is busy one that lives may be
  */
-export async function startReplicaSet({ size = 3, electionMs = SOON_MS }: ReplicaSetOptions = {}): Promise<ReplicaSet> {
+export async function startReplicaSet({ electionMs = SOON_MS } = {}): Promise<ReplicaSet> {
   const folder = freshFolder();
-  const ports = await freePorts(size);
+  const ports = await freePorts(SIZE);
   const members = ports.map((port, n) => memberAt(port, path.join(folder, `${n}`), ['--replSet', NAME]));
   const end = () => endAll(members, folder);
   try {

@@ -57,7 +57,9 @@ describe.skipIf(!hasMongod)(
       }
       await expect.poll(() => ledBy(cluster.planes), PATIENCE).toBe(SHARES);
       expect(await count('lease')).toBe(leases);
-      for (const { meshd } of cluster.planes) expect(meshd.errors()).toEqual([]);
+      // Where an election takes long, a control plane that is asked says that it is not ready, and is not.
+      const isOther = (line: string) => JSON.parse(line).path !== '/readyz';
+      for (const { meshd } of cluster.planes) expect(meshd.errors().filter(isOther)).toEqual([]);
       const allowed = fds.map((before) => before + SPARE_FDS);
       for (const [nth, now] of (await openFds()).entries()) expect(now).toBeLessThan(allowed[nth] ?? 0);
     });

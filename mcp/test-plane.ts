@@ -144,7 +144,7 @@ export function testMcpOptions(edition: Gate<Services>['edition'] = 'pro') {
     run: (operation, input, context) => operation.run(input as never, context),
     yamlOf: async () => '',
     held: async () => undefined,
-    called() {},
+    traced: () => () => undefined,
     refused() {},
   };
   const commit = (over: Partial<Commit>) => {

@@ -151,7 +151,7 @@ export function gateOf(
     run: (operation, input, context) => operation.run(input as never, context),
     yamlOf: async () => '',
     held: async () => undefined,
-    called() {},
+    traced: () => () => undefined,
     refused() {},
   };
 }

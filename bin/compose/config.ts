@@ -182,6 +182,12 @@ export const environment = z.object({
     .describe(
       'Hosts, addresses and CIDRs that are not on the internet and webhooks may be sent to all the same, with commas between; in place of app.webhooks.allow',
     ),
+  MESH_SUPERVISED: z
+    .stringbool()
+    .optional()
+    .describe(
+      'Whether something starts meshd again when it ends: then it ends by itself after a stall of 20 s. When unset, true below systemd',
+    ),
   MESH_LOG_LEVEL: z
     .enum(['error', 'warn', 'info', 'debug', 'trace'])
     .default('info')

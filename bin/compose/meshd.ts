@@ -3,6 +3,7 @@ import { givenIn, loadConfig } from './config.ts';
 import { buildLog } from './log.ts';
 import { logOutput } from './log-output.ts';
 import { startProblems } from './start-problems.ts';
+import { startWatchdog } from './watchdog/watchdog.ts';
 
 const STDERR = 2;
 
@@ -20,15 +21,32 @@ export async function startMeshd(
   const config = loadConfig(process.env, configDir, await startProblems(givenIn(process.env), { part, standalone }));
   const output = logOutput(STDERR);
   const log = buildLog(config.env.MESH_LOG_LEVEL, output);
-  if (part !== undefined) return { log, stop: (await startAlone(part, config, log)).stop };
+  const watchdog = startWatchdog(log, { isSupervised: config.env.MESH_SUPERVISED ?? isMainOfService(process.env) });
+  /** Stops under the watchdog, which ends the process where that does not move. */
+  const watched = (stop: () => Promise<void>) => async () => {
+    watchdog.stopping();
+    await stop();
+    await watchdog.end();
+  };
+  if (part !== undefined) {
+    const running = await startAlone(part, config, log);
+    watchdog.serving();
+    return { log, stop: watched(running.stop) };
+  }
   const { startPlane } = await import('./plane.ts');
   const { announcement } = await import('./announce.ts');
   const { serveStdioPlane } = await import('./stdio-plane.ts');
-  const plane = await startPlane(config, { log, output, acceptLoss, standalone });
+  const plane = await startPlane(config, { log, output, acceptLoss, standalone, stalls: watchdog.stalls });
+  watchdog.serving();
   return {
     log,
-    stop: plane.stop,
+    stop: watched(plane.stop),
     announcement: (milliseconds: number) => announcement(config, plane, log, milliseconds),
     serveStdio: () => serveStdioPlane(plane, log),
   };
+}
+
+/** Whether systemd started this very process as a service, and so sees it end (systemd.exec(5)). */
+function isMainOfService({ SYSTEMD_EXEC_PID: pid }: NodeJS.ProcessEnv): boolean {
+  return pid === String(process.pid);
 }

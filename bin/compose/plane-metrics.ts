@@ -20,6 +20,10 @@ export function logMetrics(metrics: Metrics, output: Pick<LogOutput, 'lost'> | u
   metrics.counter('mesh_log_lost_total', 'Lines of the log that could not be written', () => output?.lost() ?? 0);
 }
 
+export function stallMetrics(metrics: Metrics, stalls: () => number): void {
+  metrics.counter('mesh_stalls_total', 'Times that the serving thread stood still for 5 s', stalls);
+}
+
 export function toolCalls(metrics: Metrics) {
   const [calls, callsHelp] = ['mesh_mcp_calls_total', 'MCP tool calls by outcome'];
   const [seconds, secondsHelp] = ['mesh_mcp_call_seconds', 'Time of MCP tool calls'];

@@ -11,7 +11,7 @@ import { holdCall } from '../workflow/held-call.ts';
 import type { Services } from '../workflow/services.ts';
 import type { Gate } from './invoke.ts';
 import { buildRefusalLog } from './refusals.ts';
-import { keepTrace } from './traced-call.ts';
+import { beginTrace } from './traced-call.ts';
 
 /** The gate that every face calls operations through. */
 export interface ServiceGate extends Gate<Services> {
@@ -45,7 +45,7 @@ export function buildGate(services: Services): ServiceGate {
       if (error.code === 'unsupported_version') noteMismatch(services, caller, error.message);
       refusals.count(operation, error, request, caller);
     },
-    called: (call) => keepTrace(services.calls, services.clock.now(), call),
+    traced: (call) => beginTrace(services, call),
     flushRefusals: refusals.flush,
     flushSessions: authenticator.flushSessions,
     close() {

@@ -17,7 +17,7 @@ import { type EntityTags, isChangedSince, preconditionFailed } from '../state/ex
 import { YamlText } from '../views/custom-resource.ts';
 import { mayAccess, mayCall, requireAccess, requireUnrestricted } from './access.ts';
 import { hearOfOthers } from './caught-up.ts';
-import type { EndedCall } from './traced-call.ts';
+import type { BegunCall, Trace } from './traced-call.ts';
 
 /** One call as a face received it. */
 export interface CallRequest {
@@ -93,8 +93,8 @@ export interface Gate<Services> {
   ): Promise<{ readonly pending: unknown } | { readonly answer: unknown } | undefined>;
   /** Called once for each refused call, for the audit log. Never throws. */
   refused(operation: string, error: MeshError, request: CallRequest, caller: Caller | null): void;
-  /** Called once for each call that is over, for the trace of agents. Never throws. */
-  called(call: EndedCall): void;
+  /** Prepares the trace of a call, before it writes anything. @throws MeshError `invalid_input` where it cannot be recorded */
+  traced(call: BegunCall): Trace;
 }
 
 /**
@@ -109,10 +109,9 @@ export async function invoke<Services>(
 ): Promise<unknown> {
   let caller: Caller | null = null;
   let workspace: string | undefined;
-  const ended = (end: EndedCall['end']) => {
-    const { raw, face, requestId } = request;
-    gate.called({ operation, caller, workspace, face, requestId, raw, end });
-  };
+  const { face, requestId } = request;
+  const traced = (raw: CallRequest['raw']) => gate.traced({ operation, caller, workspace, face, requestId, raw });
+  let ended: Trace | undefined;
   try {
     const heard = await hearOfOthers(request, request.raw['workspace_id'], gate);
     const admit = async () => {
@@ -135,8 +134,9 @@ export async function invoke<Services>(
     workspace = within;
     requireAccess(operation, caller, workspace);
     if (gate.isDiskFull?.(LEAST_LEFT[useOf(operation)])) throw storageFull();
+    ended = traced(request.raw);
     const services = gate.servicesFor(caller);
-    const { requestId, face, origin, signal, onStage } = request;
+    const { origin, signal, onStage } = request;
     const asked = { requestId, face, origin, signal, ...(onStage && { onStage }) };
     const context: CallContext<Services> = { services, caller, workspace, ...asked };
     const held = request.ifMatch ? await gate.withRevision(operation, sent, request.ifMatch, context) : sent;
@@ -161,7 +161,7 @@ export async function invoke<Services>(
     const known = problemOf(error, request);
     const expected = known instanceof MeshError ? withNames(known, mayList) : known;
     if (expected instanceof MeshError) gate.refused(operation.name, expected, request, caller);
-    ended({ error: expected });
+    (ended ?? orWithout(traced, request.raw))({ error: expected });
     throw expected;
   }
 }
@@ -320,4 +320,13 @@ function spelled<Services>(operation: AnyOperation<Services>, raw: Readonly<Reco
       return [Object.hasOwn(raw, field) ? name : field, value];
     }),
   );
+}
+
+/** Traces a refused call, whose arguments may be what cannot be recorded. */
+function orWithout(traced: (raw: CallRequest['raw']) => Trace, raw: CallRequest['raw']): Trace {
+  try {
+    return traced(raw);
+  } catch {
+    return traced({});
+  }
 }

@@ -1,37 +1,67 @@
 import { apiTokenOf, type Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { type AnyOperation, type Face, isPending } from '../base/operation.ts';
+import type { Clock } from '../base/ports.ts';
 import { JsonText } from '../compute/compute.ts';
 import { type Calls, TRACE_LIMITS, type TracedBy } from '../model/call-trace.ts';
 
-/** A call that is over. */
-export interface EndedCall {
+/** A call before it runs. */
+export interface BegunCall {
   readonly operation: Pick<AnyOperation<never>, 'name' | 'confidential' | 'output'>;
   readonly caller: Caller | null;
   readonly workspace: string | undefined;
   readonly face: Face;
   readonly requestId: string;
   readonly raw: Readonly<Record<string, unknown>>;
-  readonly end: { readonly answer: unknown } | { readonly error: unknown };
 }
 
-/** Keeps what agents and API tokens call; what a signed-in person does is theirs. */
-export function keepTrace(trace: Pick<Calls, 'keep'>, now: number, call: EndedCall): void {
+export type CallEnd = { readonly answer: unknown } | { readonly error: unknown };
+
+/** Records the end of a call. Never throws. */
+export type Trace = (end: CallEnd) => void;
+
+/**
+ * Prepares the trace of a call, so that a call which cannot be recorded is refused before it writes. Calls of agents and
+ * API tokens are kept; what a signed-in person does is theirs.
+ *
+ * @throws MeshError `invalid_input` where the arguments cannot be recorded
+ */
+export function beginTrace(
+  { calls, clock }: { readonly calls: Pick<Calls, 'keep'>; readonly clock: Clock },
+  call: BegunCall,
+): Trace {
   const by = tracedBy(call);
-  if (!by) return;
-  const { operation, face, requestId, raw, end } = call;
-  trace.keep(by, {
-    at: now,
-    operation: operation.name,
-    face,
-    requestId,
-    outcome: outcomeOf(end),
-    input: shown(JSON.stringify(withoutFields(raw, operation.confidential?.input))),
-    result: shown(resultOf(operation, end)),
-  });
+  if (!by) return () => undefined;
+  const { operation, face, requestId } = call;
+  const input = inputOf(call);
+  return (end) => {
+    const result = shown(resultOf(operation, end));
+    calls.keep(by, {
+      at: clock.now(),
+      operation: operation.name,
+      face,
+      requestId,
+      outcome: outcomeOf(end),
+      input,
+      result,
+    });
+  };
 }
 
-function tracedBy({ caller, workspace }: EndedCall): TracedBy | undefined {
+function inputOf({ raw, operation }: BegunCall): string {
+  try {
+    return shown(JSON.stringify(withoutFields(raw, operation.confidential?.input)));
+  } catch (error) {
+    throw new MeshError(
+      'invalid_input',
+      'The arguments of this call cannot be recorded, so it was not carried out. Send plain JSON.',
+      {},
+      { cause: error },
+    );
+  }
+}
+
+function tracedBy({ caller, workspace }: BegunCall): TracedBy | undefined {
   const own = caller?.workspaces === 'all' ? undefined : caller?.workspaces[0];
   const where = workspace ?? own;
   if (!caller || where === undefined) return undefined;
@@ -42,21 +72,27 @@ function tracedBy({ caller, workspace }: EndedCall): TracedBy | undefined {
     : undefined;
 }
 
-function outcomeOf(end: EndedCall['end']): string {
+function outcomeOf(end: CallEnd): string {
   if ('answer' in end) return isPending(end.answer) ? 'pending_approval' : 'ok';
   return end.error instanceof MeshError ? end.error.code : 'internal';
 }
 
-function resultOf({ confidential, output }: EndedCall['operation'], end: EndedCall['end']): string {
+function resultOf({ confidential, output }: BegunCall['operation'], end: CallEnd): string {
   if ('error' in end) return end.error instanceof MeshError ? end.error.message : '';
   if (confidential?.answer && !isPending(end.answer)) return SECRET;
   // A stream goes on after its call.
   if (output.type === 'custom') return '';
   if (end.answer instanceof JsonText) return beginOf(end.answer);
-  return JSON.stringify(end.answer) ?? '';
+  try {
+    return JSON.stringify(end.answer) ?? '';
+  } catch {
+    return UNSHOWN;
+  }
 }
 
 const SECRET = '(secret)';
+/** In place of an answer that has no text. */
+const UNSHOWN = '(not shown)';
 /** More is read than shown, for what is left out makes the text shorter; a character has at most 4 bytes. */
 const READ = TRACE_LIMITS.text * 2;
 
@@ -64,7 +100,7 @@ function beginOf({ bytes }: JsonText): string {
   return new TextDecoder().decode(bytes.subarray(0, READ * 4));
 }
 
-function withoutFields(raw: EndedCall['raw'], secret: readonly string[] = []): Readonly<Record<string, unknown>> {
+function withoutFields(raw: BegunCall['raw'], secret: readonly string[] = []): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(raw).map(([field, value]) => [field, secret.includes(field) ? SECRET : value]),
   );

@@ -89,7 +89,7 @@ export interface PlaneOptions {
   readonly acceptLoss?: boolean;
   /** Whether it is the only control plane of its store, as it is unless it is said to be one of several. */
   readonly standalone?: boolean;
-  /** How often its thread stood still, where a watchdog counts that. */
+  /** How often the serving thread stood still, as a watchdog counts it. */
   readonly stalls?: () => number;
 }
 
@@ -105,7 +105,7 @@ const CUT_MS = 500;
  * @throws Error naming what is wrong with the directory, the credentials or a listener.
  */
 export async function startPlane(config: Config, options: PlaneOptions): Promise<Plane> {
-  const { log, output, clock = systemClock(), acceptLoss = false, standalone = true, stalls } = options;
+  const { log, output, clock = systemClock(), acceptLoss = false, standalone = true, stalls = () => 0 } = options;
   const { env, configDir } = config;
   const tls = readTls(env);
   const busKeys = env.MESH_BUS_KEYS_FILE === undefined ? undefined : readBusKeys(env.MESH_BUS_KEYS_FILE);
@@ -120,7 +120,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const metrics = createMetrics();
     undo.push(planeMetrics(metrics, env.MESH_EDITION));
     logMetrics(metrics, output);
-    if (stalls) stallMetrics(metrics, stalls);
+    stallMetrics(metrics, stalls);
     const disk = diskOf(storeFile(storeUrl(config)), env.MESH_STORE_RESERVE * 1_048_576);
     const { reserve } = disk;
     const opened = await openInstallation({

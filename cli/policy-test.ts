@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { YamlError } from '../core/base/ports.ts';
 import { type AssertionResult, assertionSchema, checkAssertions } from '../core/reachability/assertions.ts';
-import { compile } from '../core/reachability/engine.ts';
+import { compileDivided } from '../core/reachability/divided.ts';
 import { simulatedModel, simulateInputSchema } from '../core/reachability/simulate.ts';
 import { parseYaml } from '../tools/yaml.ts';
 import { type Answer, answering } from './answer.ts';
@@ -37,7 +37,7 @@ export function testPolicies(document: unknown, now: number): AssertionResult[] 
   const { assertions, ...network } = parsed.data;
   const simulated = simulateInputSchema.safeParse(network);
   if (!simulated.success) throw wrong(simulated.error);
-  return checkAssertions(compile(simulatedModel(simulated.data, now)), assertions);
+  return checkAssertions(compileDivided(simulatedModel(simulated.data, now)), assertions);
 }
 
 function wrong(error: z.ZodError): CliError {

@@ -21,3 +21,8 @@ export const verdictSchema = z.enum(['reachable', 'unreachable', 'partial']);
 export const reasonCodeSchema = z.enum(REASON_CODES);
 
 export const pairRowSchema = z.object({ src: z.string(), dst: z.string(), allowed: allowedSchema });
+
+/** A row of a network whose externals are ranges of addresses. */
+export const dividedRowSchema = pairRowSchema.extend({
+  partial: z.literal(true).optional().describe('some addresses of the external may use more than `allowed`'),
+});

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { protocolSchema } from '../model/policy.ts';
-import { explain } from './explain.ts';
+import type { Divided } from './divided.ts';
 import type { Verdict } from './explanation.ts';
-import type { Reachability } from './reachability.ts';
 import type { ReasonCode } from './reasons.ts';
 
 /** One expectation about a network, kept by people and checked before every change. */
@@ -34,9 +33,12 @@ export interface AssertionResult extends Assertion {
  * Checks each assertion. `allow` needs everything asked for to be allowed, `deny` needs nothing of it to be; without
  * `protocol` and `port` that is everything. One about an unknown name always fails, so that a misspelt `deny` is seen.
  */
-export function checkAssertions(reach: Reachability, assertions: readonly Assertion[]): AssertionResult[] {
+export function checkAssertions(
+  network: Pick<Divided, 'explain'>,
+  assertions: readonly Assertion[],
+): AssertionResult[] {
   return assertions.map((assertion) => {
-    const { verdict, blocked_by } = explain(reach, withProtocol(assertion));
+    const { verdict, blocked_by } = network.explain(withProtocol(assertion));
     const [blocker] = blocked_by;
     const known = blocker?.reason_code !== 'PEER_NOT_FOUND';
     return {

@@ -2,6 +2,7 @@ import type { Ranges } from '../model/ranges.ts';
 import { explain } from './explain.ts';
 import type { ConnectivityQuery, Explanation } from './explanation.ts';
 import { withExternals } from './externals.ts';
+import type { ExternalInput } from './model.ts';
 import { outsideWithin } from './outside.ts';
 import { NO_PORTS } from './port-sets.ts';
 import type { Reachability } from './reachability.ts';
@@ -21,13 +22,24 @@ export interface OutsideQuery extends ConnectivityQuery {
  * @throws MeshError `payload_too_large` where policies tell too many of them apart
  */
 export function explainOutside(reach: Reachability, { side, ranges, ...query }: OutsideQuery): Explanation {
-  const { ports } = reach.parts;
   const peer = side === 'src' ? query.dst : query.src;
   const place = reach.placeOf(peer);
   if (place === undefined) return explain(reach, { ...query, src: peer, dst: peer });
   const externals = outsideWithin(reach, [place], ranges);
   if (externals.length === 0) return explain(reach, query);
-  const all = withExternals(reach, externals);
+  return explainParts(withExternals(reach, externals), { ...query, side }, externals);
+}
+
+/** As {@link explainOutside}, of addresses that are divided already: `externals` are the parts, each an endpoint of `all`. */
+export function explainParts(
+  all: Reachability,
+  { side, ...query }: ConnectivityQuery & Pick<OutsideQuery, 'side'>,
+  externals: readonly ExternalInput[],
+): Explanation {
+  const { ports } = all.parts;
+  const peer = side === 'src' ? query.dst : query.src;
+  const place = all.placeOf(peer);
+  if (place === undefined) return explain(all, { ...query, src: peer, dst: peer });
   const scope = ports.ofQuery(query.protocol, query.port);
   const parts = externals.flatMap(({ name }) => {
     const at = all.placeOf(name);

@@ -143,7 +143,7 @@ export function outsideWithin(reach: Reachability, places: Iterable<number>, ran
 }
 
 /** As {@link externalOf}, named by what it stands for. */
-function namedExternal(stretch: Ranges): ExternalInput {
+export function namedExternal(stretch: Ranges): ExternalInput {
   const [range, ...more] = stretch;
   return { ...externalOf(stretch), name: range && more.length === 0 ? rangeText(range) : ELSEWHERE };
 }

@@ -5,13 +5,10 @@ import { answerTooLarge, MAX_ANSWER_BYTES } from '../compute/answer-size.ts';
 import { parseAddress, parseCidr, parseRange } from '../model/cidr.ts';
 import { peerNamesAsIds, unknownPeers } from '../model/peer-lists.ts';
 import { policySpecSchema, protocolSchema } from '../model/policy.ts';
-import { allowedSchema, pairRowSchema, reasonCodeSchema, verdictSchema } from './answers.ts';
-import { compile } from './engine.ts';
-import { explain } from './explain.ts';
-import { pairRows } from './matrix.ts';
+import { allowedSchema, dividedRowSchema, reasonCodeSchema, verdictSchema } from './answers.ts';
+import { compileDivided, type Divided } from './divided.ts';
 import type { NetworkModel } from './model.ts';
 import type { Allowed } from './port-sets.ts';
-import type { Reachability } from './reachability.ts';
 
 /** Bounds of one simulation; the service is shared and the answer is one document. */
 export const SIMULATE_LIMITS = {
@@ -114,7 +111,7 @@ export type SimulateInput = z.output<typeof simulateInputSchema>;
 
 export const simulateOutputSchema = z.object({
   rows: z
-    .array(pairRowSchema)
+    .array(dividedRowSchema)
     .describe('every ordered pair that is not fully denied, of the sources where they are named'),
   verdicts: z
     .array(
@@ -139,8 +136,8 @@ const NETWORK = 'network';
 
 /** Answers who may reach whom in the network given. Policies count whatever their `network`; `now` decides expiry. */
 export function simulate(input: SimulateInput, now: number): SimulateOutput {
-  const reach = compile(simulatedModel(input, now));
-  const count = input.sources ? 0 : reach.countPairs();
+  const network = compileDivided(simulatedModel(input, now));
+  const count = input.sources ? 0 : network.reach.countPairs();
   if (count > SIMULATE_LIMITS.rows) {
     throw new MeshError(
       'payload_too_large',
@@ -148,8 +145,8 @@ export function simulate(input: SimulateInput, now: number): SimulateOutput {
     );
   }
   return {
-    rows: rowsOf(reach, input.sources && new Set(input.sources)),
-    ...(input.queries && { verdicts: input.queries.map((query) => answer(reach, query)) }),
+    rows: rowsOf(network, input.sources && new Set(input.sources)),
+    ...(input.queries && { verdicts: input.queries.map((query) => answer(network, query)) }),
   };
 }
 
@@ -169,14 +166,14 @@ const NARROW =
   'Name some peers or externals in sources to ask for their rows alone, or ask queries with an empty list of sources.';
 
 /** Of a row as JSON, beside its names and its ports. */
-const ROW_BYTES = '{"src":"","dst":"","allowed":},'.length;
+const ROW_BYTES = '{"src":"","dst":"","allowed":,"partial":true},'.length;
 
 /** Stops at the longest answer, before it is all made: the same pairs may come with thousands of port ranges each. */
-function rowsOf(reach: Reachability, sources: ReadonlySet<string> | undefined): SimulateOutput['rows'] {
+function rowsOf(network: Divided, sources: ReadonlySet<string> | undefined): SimulateOutput['rows'] {
   const rows: SimulateOutput['rows'] = [];
   const lengths = new Map<Allowed, number>();
   let bytes = 0;
-  for (const { src, dst, allowed } of pairRows(reach, sources)) {
+  for (const { src, dst, allowed, partial } of network.rows(sources)) {
     let length = lengths.get(allowed);
     if (length === undefined) {
       length = JSON.stringify(allowed).length;
@@ -184,16 +181,16 @@ function rowsOf(reach: Reachability, sources: ReadonlySet<string> | undefined): 
     }
     bytes += ROW_BYTES + src.length + dst.length + length;
     if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge(NARROW);
-    rows.push({ src, dst, allowed: allowed === 'ALL' ? allowed : [...allowed] });
+    rows.push({ src, dst, allowed: allowed === 'ALL' ? allowed : [...allowed], ...(partial && { partial }) });
   }
   return rows;
 }
 
 type Query = NonNullable<SimulateInput['queries']>[number];
 
-function answer(reach: Reachability, query: Query): NonNullable<SimulateOutput['verdicts']>[number] {
+function answer(network: Divided, query: Query): NonNullable<SimulateOutput['verdicts']>[number] {
   const protocol = query.protocol ?? (query.port === undefined ? undefined : 'TCP');
-  const { verdict, allowed, blocked_by, steps } = explain(reach, { ...query, protocol });
+  const { verdict, allowed, blocked_by, steps } = network.explain({ ...query, protocol });
   const decisive = blocked_by[0] ?? steps.findLast(({ reason_code }) => reason_code !== null);
   return {
     ...query,

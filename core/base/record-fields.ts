@@ -11,15 +11,7 @@ import type { Kind, RecordTypes } from './record.ts';
  * - `setting`: people decide on it with the rest, and it grants nothing;
  * - `nothing`: a description, a counter, or what follows from other fields.
  */
-export type FieldRole =
-  | 'grants'
-  | 'limits'
-  | 'expires'
-  | 'binds'
-  | 'phase'
-  | 'identifies'
-  | 'setting'
-  | 'nothing';
+export type FieldRole = 'grants' | 'limits' | 'expires' | 'binds' | 'phase' | 'identifies' | 'setting' | 'nothing';
 
 type FieldNames<T> = T extends unknown ? keyof T & string : never;
 

@@ -116,6 +116,8 @@ function peerDecision(write: Write<'MeshPeer'>, { ending }: Facts): Decision {
   // Its registration is a request that is decided where it is let in.
   if (!was) return undefined;
   const [from, to] = [was.status.phase, is?.status.phase];
+  // Whoever approves something reads names, those of pending peers too.
+  const renamed = is && was.name !== is.name ? [`renames the peer ${was.name} to ${is.name}`] : [];
   if (type === 'deleted') {
     // To turn away who was never let in closes nothing.
     if (from === 'pending') return undefined;
@@ -126,6 +128,7 @@ function peerDecision(write: Write<'MeshPeer'>, { ending }: Facts): Decision {
   const isAdopted = was.spec.delegatedBy !== undefined && is.spec.delegatedBy === undefined;
   const changed = changedGrants(was, is).filter((field) => !(isAdopted && ADOPTION.has(field)));
   return [
+    ...renamed,
     ...(from === 'revoked' && to === 'ready' ? [`lets the revoked peer ${name} in again`] : []),
     ...(from === 'ready' && to === 'revoked' ? [`revokes the peer ${name}`] : []),
     ...(isAdopted ? [`adopts the peer ${name}`] : []),

@@ -95,7 +95,7 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
       reach: 'grants',
       egress: 'grants',
     },
-    status: { phase: 'phase', peerRef: 'identifies', depth: 'nothing' },
+    status: { phase: 'phase', peerRef: 'identifies', depth: 'nothing', barred: 'phase' },
   },
   Token: {
     name: 'identifies',

@@ -54,20 +54,22 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 }
 
-/** Characters of a value as JSON; a longer one is counted and named by its digest. */
-const MAX_TEXT = 200;
+/** Characters of rules as JSON; more of them are counted and named by their digest. */
+const MAX_RULES_TEXT = 200;
 
 function textOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
-  const texts = Object.entries(value).map(([key, item]) => {
-    if (typeof item === 'object') return undefined;
-    return Array.isArray(value) ? String(item) : `${key}=${item}`;
-  });
-  const plain = texts.every((text) => text !== undefined) ? texts.toSorted().join(', ') : undefined;
-  const text = plain ?? JSON.stringify(value);
-  if (text.length <= MAX_TEXT) return text;
-  const digest = createHash('sha256').update(JSON.stringify(ordered(value)));
-  return `${Object.keys(value).length} entries (SHA-256 ${digest.digest('hex').slice(0, 16)})`;
+  const isList = Array.isArray(value);
+  const entries = Object.entries(value);
+  if (entries.every(([, item]) => typeof item !== 'object')) {
+    return entries
+      .map(([key, item]) => (isList ? String(item) : `${key}=${item}`))
+      .toSorted()
+      .join(', ');
+  }
+  const text = JSON.stringify(ordered(value));
+  if (text.length <= MAX_RULES_TEXT) return text;
+  return `${entries.length} rules (SHA-256 ${createHash('sha256').update(text).digest('hex').slice(0, 16)})`;
 }
 
 function snakeCase(field: string): string {

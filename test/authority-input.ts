@@ -173,6 +173,7 @@ const TEXTS: Readonly<Record<string, (at: Place) => string>> = {
   timeZone: () => 'UTC',
   url: () => 'https://hooks.example.com/mesh',
   events: () => 'workflow.*',
+  deviceLabels: ({ draw }) => draw.pick(['role', 'role=db', 'role=ops', 'tier', 'tier=1']),
   hostname: () => 'host',
   manifest: (at) => JSON.stringify(document(at)),
 };

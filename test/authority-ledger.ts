@@ -24,6 +24,7 @@ export function record(ledger: Ledger, { who, input }: Done, commits: readonly C
           if (type === 'created') ledger.agents.set(one.uid, grantedBy(one, who, input));
           break;
         case 'MeshPeer':
+          recordBar(ledger, one, byPerson);
           recordPeer(ledger, one, ofKind(before, 'MeshPeer'), { who, gone });
           break;
         case 'MeshPolicy':
@@ -50,6 +51,13 @@ function recordPeer(
   const adopted =
     who?.kind === 'person' && before?.spec.delegatedBy !== undefined && peer.spec.delegatedBy === undefined;
   if (gone || adopted) ledger.peers.delete(peer.uid);
+}
+
+function recordBar({ peers, barred }: Ledger, { uid, spec, status }: PeerRecord, byPerson: boolean): void {
+  const agent = spec.agentRef === undefined ? undefined : peers.get(uid);
+  if (agent === undefined) return;
+  if (status.phase === 'revoked') barred.add(agent);
+  else if (status.phase === 'ready' && byPerson) barred.delete(agent);
 }
 
 function grantedBy(

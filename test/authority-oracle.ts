@@ -1,9 +1,12 @@
 import type { Commit } from '../core/base/ports.ts';
 import type { StoredRecord } from '../core/base/record.ts';
-import { roleIn } from '../core/identity/members.ts';
+import { ROLE_SCOPES } from '../core/base/scope.ts';
+import { accountById } from '../core/identity/accounts.ts';
+import { roleIn, roleOf } from '../core/identity/members.ts';
 import type { WorkflowRecord } from '../core/model/asked.ts';
 import { lookUpById } from '../core/model/find.ts';
 import type { AgentRecord, PeerRecord } from '../core/model/resources.ts';
+import type { TokenSpec } from '../core/model/token-record.ts';
 import { sameValue } from '../core/model/value.ts';
 import { operations } from '../tools/index.ts';
 import {
@@ -23,7 +26,7 @@ import { ofKind } from './kits/records/records.ts';
 /** Nobody but a person gives these, and no agent passes them on. */
 const NEVER_PASSED_ON = ['tokens:write', 'peers:approve', 'intents:override', 'members:write'];
 /** Only people write these, alone or by approving. */
-const WRITTEN_BY_PEOPLE = ['Member', 'Account', 'Workspace', 'PolicyAssertion', 'MeshNetwork', 'Session'];
+const WRITTEN_BY_PEOPLE = ['Member', 'Account', 'Workspace', 'PolicyAssertion', 'MeshNetwork', 'Session', 'Webhook'];
 
 /** What these write is nobody's who called. */
 const PUBLIC = new Set(operations.flatMap(({ access, name }) => (access === 'public' ? [name] : [])));
@@ -59,7 +62,7 @@ export function reachFindings(ledger: Ledger, view: View): Findings {
           `${peer.name} reaches ${target?.name ?? dst} on ${pointsText(beyond)}, which its root was not granted`,
         );
       if (!parent || parent.parent === undefined) continue;
-      const bound = above === undefined ? grantedReach(ledger, parent, target) : view.open(above, dst);
+      const bound = above === undefined ? 0 : view.open(above, dst);
       if (open & ~bound)
         found.push(
           `${peer.name} reaches ${target?.name ?? dst} on ${pointsText(open & ~bound)}, which ${parent.name} above it may not`,
@@ -67,6 +70,16 @@ export function reachFindings(ledger: Ledger, view: View): Findings {
     }
   }
   return found;
+}
+
+/** What an agent may reach and open at a peer just now: what it was granted, less what the peer above it may not open. */
+function heldReach(ledger: Ledger, view: View, agent: GrantedAgent, dst: string): number {
+  const granted = grantedReach(ledger, agent, view.peers.get(dst));
+  const parent = agent.parent === undefined ? undefined : ledger.agents.get(agent.parent);
+  if (!parent || parent.parent === undefined) return granted;
+  const above = peerOf(ledger, view, parent);
+  if (above === undefined) return 0;
+  return above === dst ? granted : granted & view.open(above, dst);
 }
 
 /** Uid of the peer that an agent itself is. */
@@ -84,7 +97,7 @@ export function openingFindings(ledger: Ledger, agent: GrantedAgent, before: Vie
       if (src === dst) continue;
       const [was, is] = [before.open(src, dst), after.open(src, dst)];
       if (was === is) continue;
-      const granted = grantedReach(ledger, agent, before.peers.get(dst));
+      const granted = heldReach(ledger, before, agent, dst);
       const opened = is & ~was & ~granted;
       const isOwn =
         isBelow(ledger, ledger.peers.get(src), agent.uid) || isBelow(ledger, ledger.peers.get(dst), agent.uid);
@@ -264,28 +277,34 @@ function wrongWrite({ ledger }: Scene, written: Written): string | undefined {
       if (kind === 'api') return 'it is a token of a person';
       if (kind !== 'join') return undefined;
       const made = before === undefined ? actor.uid : undefined;
-      if (made !== undefined)
-        return actor.parent === undefined && actor.scopes.includes('tokens:write')
-          ? undefined
-          : 'nobody gave it tokens:write';
-      return undefined;
+      if (made === undefined) return undefined;
+      if (givesAccess(record.spec)) return 'it gives devices labels or a network';
+      return actor.parent === undefined && actor.scopes.includes('tokens:write')
+        ? undefined
+        : 'nobody gave it tokens:write';
     }
     default:
       return undefined;
   }
 }
 
+/** Whether devices of a join token are known to policies by more than that they are there. */
+function givesAccess({ labels, deviceLabels = [], network = 'default' }: TokenSpec): boolean {
+  return Object.keys(labels).length > 0 || deviceLabels.length > 0 || network !== 'default';
+}
+
 function isLiveBefore({ status }: AgentRecord): boolean {
   return status.phase === 'Active' || status.phase === 'Pending';
 }
 
-function wrongPeer(ledger: Ledger, { actor, who, before, after }: Written): string | undefined {
+function wrongPeer(ledger: Ledger, { actor, who, before, after, changes }: Written): string | undefined {
   const [was, is] = [ofKind(before, 'MeshPeer'), ofKind(after, 'MeshPeer')];
   if (!was) return who.kind === 'join' || who.kind === 'dlg' ? undefined : 'an agent registers nobody';
   const owner = ledger.peers.get(was.uid);
   const isOwn = who.kind === 'dev' ? who.peer === was.uid : isBelow(ledger, owner, actor.uid);
   const letsIn = is !== undefined && was.status.phase !== 'ready' && is.status.phase === 'ready';
   if (letsIn) {
+    if (was.status.phase === 'revoked') return 'a person revoked it';
     if (owner !== undefined && isBelow(ledger, owner, lineOf(ledger, actor).at(-1)?.uid ?? ''))
       return 'it let in a peer of its own line';
     const given = actor.parent === undefined && actor.scopes.includes('peers:approve');
@@ -294,9 +313,71 @@ function wrongPeer(ledger: Ledger, { actor, who, before, after }: Written): stri
       : 'nobody gave it peers:approve';
   }
   if (!isOwn) return 'it is a peer of somebody else';
-  if (!is) return undefined;
+  if (!is) {
+    const ends = changes.some((one) => one.kind === 'AgentIdentity' && one.uid === owner && !isLiveBefore(one));
+    return was.status.phase === 'revoked' && !ends ? 'a person revoked it' : undefined;
+  }
   const bound = ({ spec }: PeerRecord) => [spec.agentRef, spec.delegatedBy, spec.expiresAt];
   return sameValue(bound(was), bound(is)) ? undefined : 'its bound changed';
+}
+
+/** Whether the workspace has a second person decide on who reaches whom just now. */
+export async function needsSecondPerson(scene: Scene): Promise<boolean> {
+  const workspaces = await scene.records('Workspace', 'w_system');
+  return workspaces.find(({ uid }) => uid === scene.workspace)?.spec.settings.requireApproval === true;
+}
+
+/** Nothing that decides who reaches whom is written by one person, by whichever call, where a second one is needed. */
+export function fourEyesFindings({ workspace }: Scene, { who, operation }: Done, commits: readonly Commit[]): Findings {
+  if (who?.kind !== 'person' && who?.kind !== 'api') return [];
+  return commits
+    .filter((commit) => commit.workspace === workspace && commit.approval === undefined)
+    .flatMap(({ changes }) => {
+      const old = new Map(changes.flatMap(({ before }) => (before ? [[before.uid, before] as const] : [])));
+      return changes.flatMap(({ type, record }) => {
+        const what = type === 'deleted' ? undefined : decidesAlone(record, old.get(record.uid));
+        return what === undefined ? [] : [`${who.name} alone ${what} ${record.name} by ${operation}`];
+      });
+    });
+}
+
+function decidesAlone(record: StoredRecord, before: StoredRecord | undefined): string | undefined {
+  switch (record.kind) {
+    case 'MeshPolicy':
+    case 'MeshNetwork':
+    case 'PolicyAssertion':
+      return `wrote the ${record.kind}`;
+    case 'AgentIdentity':
+      return before === undefined && record.spec.parentRef === undefined ? 'made the agent' : undefined;
+    case 'Token':
+      return before === undefined && record.spec.kind === 'join' && givesAccess(record.spec)
+        ? 'gave labels or a network with the token'
+        : undefined;
+    case 'MeshPeer': {
+      const was = ofKind(before, 'MeshPeer');
+      if (!was) return undefined;
+      if (was.name !== record.name) return `renamed ${was.name} to`;
+      return sameValue([was.labels, was.spec.network], [record.labels, record.spec.network])
+        ? undefined
+        : 'gave labels or a network to';
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Whose peer was revoked does nothing until a person lets it in, whatever becomes of the peer. */
+export async function barredFindings({ ledger, credentials, kit }: Scene): Promise<Findings> {
+  const found: Findings = [];
+  for (const { kind, agent = '', bearer, key } of credentials) {
+    if (kind !== 'agt' || !ledger.barred.has(agent)) continue;
+    const works = await kit.gate.authenticate(bearer, '').then(
+      () => true,
+      () => false,
+    );
+    if (works) found.push(`the token ${key} works, although the peer of its agent was revoked`);
+  }
+  return found;
 }
 
 /** A workflow is carried out once a person approved it, or where the workspace says that no person need. */
@@ -373,10 +454,19 @@ export async function shownFindings(scene: Scene, done: Done, before: View, afte
   return found;
 }
 
-/** What agents hold. */
+/** What agents and API tokens hold. */
 export async function scopeFindings({ ledger, credentials, kit, workspace }: Scene): Promise<Findings> {
   const found: Findings = [];
-  for (const { kind, agent, bearer, key } of credentials) {
+  for (const { kind, agent, account, bearer, key } of credentials) {
+    if (kind === 'api') {
+      const caller = await kit.gate.authenticate(bearer, '').catch(() => undefined);
+      const owner = account === undefined ? undefined : await accountById(kit.services, account);
+      const role =
+        owner && (owner.spec.role === 'user' ? await roleOf(kit.services, workspace, owner) : owner.spec.role);
+      const held = role === undefined ? new Set<string>() : ROLE_SCOPES[role];
+      const beyond = [...(caller?.scopesIn(workspace) ?? [])].filter((scope) => !held.has(scope));
+      if (beyond.length > 0) found.push(`${key} holds ${beyond.join(', ')}, which its person does not`);
+    }
     const granted = ledger.agents.get(agent ?? '');
     if (kind !== 'agt' || !granted) continue;
     const caller = await kit.gate.authenticate(bearer, '').catch(() => undefined);

@@ -57,6 +57,8 @@ export interface Ledger {
   readonly presets: Map<string, string>;
   /** Workflows that a person approved, by id: the account. */
   readonly approvals: Map<string, string>;
+  /** Agents whose peer was revoked, and that no person has let in again. */
+  readonly barred: Set<string>;
 }
 
 export interface HeldStep {
@@ -116,7 +118,14 @@ export async function buildScene(): Promise<Scene> {
   const scene: Scene = {
     kit,
     workspace,
-    ledger: { agents: new Map(), peers: new Map(), policies: new Map(), presets: new Map(), approvals: new Map() },
+    ledger: {
+      agents: new Map(),
+      peers: new Map(),
+      policies: new Map(),
+      presets: new Map(),
+      approvals: new Map(),
+      barred: new Set(),
+    },
     credentials,
     held: [],
     takeCommits() {

@@ -2,8 +2,11 @@ import { record, recordApproval } from './authority-ledger.ts';
 import {
   actingAgent,
   approvalFindings,
+  barredFindings,
   type Findings,
+  fourEyesFindings,
   growthFindings,
+  needsSecondPerson,
   openingFindings,
   outlivingFindings,
   reachFindings,
@@ -29,7 +32,7 @@ export async function runSequence(
   const story = [root, ...rest].map(lineOf);
   let before = viewOf(await scene.state(), scene.kit.clock.time);
   for (const seed of seeds) {
-    const wasAllowed = await selfApprovalAllowed(scene);
+    const was = { selfApproved: await selfApprovalAllowed(scene), secondPerson: await needsSecondPerson(scene) };
     scene.takeCommits();
     const found: Findings = [];
     const done = await makeStep(scene, seed, async () => {
@@ -38,17 +41,23 @@ export async function runSequence(
     if (!done) continue;
     onStep(done);
     story.push(lineOf(done));
-    found.push(...(await check(scene, done, before, wasAllowed)));
+    found.push(...(await check(scene, done, before, was)));
     before = await viewNow(scene, before);
     if (found.length > 0) return [...found, '', ...story].join('\n');
   }
   return undefined;
 }
 
-async function check(scene: Scene, done: Done, before: View, wasAllowed: boolean): Promise<Findings> {
+interface Settings {
+  readonly selfApproved: boolean;
+  readonly secondPerson: boolean;
+}
+
+async function check(scene: Scene, done: Done, before: View, was: Settings): Promise<Findings> {
   const commits = scene.takeCommits().filter(({ actor }) => actor !== 'system:test');
   recordApproval(scene.ledger, done);
   const written = writeFindings(scene, done, commits);
+  if (was.secondPerson) written.push(...fourEyesFindings(scene, done, commits));
   record(scene.ledger, done, commits);
   const after = await viewNow(scene, before);
   if (after === before && commits.length === 0) return [];
@@ -59,9 +68,10 @@ async function check(scene: Scene, done: Done, before: View, wasAllowed: boolean
     ...(actor && after !== before ? growthFindings(scene.ledger, actor, before, after) : []),
     ...(await outlivingFindings(scene, after, true)),
     ...written,
-    ...(await approvalFindings(scene, done, wasAllowed)),
+    ...(await approvalFindings(scene, done, was.selfApproved)),
     ...(await shownFindings(scene, done, before, after)),
     ...(await scopeFindings(scene)),
+    ...(await barredFindings(scene)),
   ];
 }
 

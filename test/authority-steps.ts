@@ -166,7 +166,18 @@ const FAVOURITES: Readonly<Record<string, readonly string[]>> = {
     'apply_network_change',
     'approve_peer',
   ],
-  person: ['revoke_agent', 'update_peer', 'create_policy', 'update_workspace', 'adopt_peer'],
+  person: [
+    'revoke_agent',
+    'update_peer',
+    'create_policy',
+    'update_workspace',
+    'adopt_peer',
+    'revoke_peer',
+    'delete_peer',
+    'generate_join_token',
+  ],
+  api: ['update_peer', 'create_policy', 'generate_join_token', 'create_agent'],
+  dev: ['leave_network', 'rename_own_device', 'rotate_device_key'],
 };
 
 /** Mostly one that the caller may use; what it may not is tried too. */

@@ -1,8 +1,8 @@
 import type { Basis, CommitContext, Op, Store } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { shareQueue } from '../base/serialise.ts';
-import type { PeerRecord, PolicyRecord } from '../model/resources.ts';
-import { sameValue } from '../model/value.ts';
+import { sameAccess } from '../model/peer-access.ts';
+import type { PolicyRecord } from '../model/resources.ts';
 import { MAX_WEIGHT, MAX_WEIGHT_BY_AGENTS, mostOf, tooHeavy, weightOf } from '../reachability/weight.ts';
 import { basisOn, networkBasis, together } from '../state/basis.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -87,8 +87,8 @@ function weighs(op: Op, state: NetworkState): boolean {
   if (!mayWeigh(op) || (op.op !== 'create' && op.op !== 'update')) return false;
   if (op.op === 'create' || op.record.kind !== 'MeshPeer') return true;
   const before = state.peers.get(op.record.name);
-  const { labels, spec, status } = op.record as typeof op.record & Pick<PeerRecord, 'spec' | 'status'>;
-  if (before?.spec.network !== spec.network || !sameValue(before.labels, labels)) return true;
+  const { status } = op.record;
+  if (!before || !sameAccess(before, op.record)) return true;
   // A peer that is let in is told apart by the address that it gets.
   return status.address !== null && status.address !== before.status.address;
 }

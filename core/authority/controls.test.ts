@@ -3,7 +3,8 @@ import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
 import { buildCompiler } from '../state/compiled.ts';
 import { controlsOfChange } from './controls.ts';
-import { type Joins, MAX_NEWCOMERS } from './newcomers.ts';
+import type { Joins } from './label-sets.ts';
+import { MAX_NEWCOMERS } from './newcomers.ts';
 
 const NOW = Date.UTC(2026, 0, 5);
 const CARD = { 'compliance.scope': 'cde' };

@@ -5,14 +5,14 @@ import {
   type Side,
   touchedControls,
 } from '../compliance/flips.ts';
-import { DEFAULT_NETWORK } from '../model/resources.ts';
+import { scopeRule } from '../compliance/scope.ts';
 import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import type { Compared } from './excess.ts';
-import { type Joins, MAX_NEWCOMERS, withThoseOf } from './newcomers.ts';
-import type { Write } from './writes.ts';
+import { type Joins, labelsJoining, type NamedLabels, namedLabels } from './label-sets.ts';
+import { MAX_NEWCOMERS, withThoseOf } from './newcomers.ts';
 
 interface Later {
   /** Of the tokens that are out. */
@@ -36,9 +36,11 @@ export function controlsOfChange(
   const flips = touchedControls(side(before), side(after), settings);
   const known = new Set(brokenControls(flips));
   const all = [...joins, ...made];
-  const [old, next] = [withThoseOf(before, joins), withThoseOf(after, all)];
+  const scopes = (['cde', 'ephi'] as const).flatMap((scope) => scopeRule(scope, settings).selectors);
+  const named = namedLabels([before, after], scopes);
+  const [old, next] = [withThoseOf(before, joins, named), withThoseOf(after, all, named)];
   // What cannot be judged counts as failing; policies that end are looked at without those devices then.
-  if (!old || !next) flips.push(...tooManyToJudge([before, after], all, settings));
+  if (!old || !next) flips.push(...tooManyToJudge([before, after], all, settings, named));
   const joined = [old ?? before, next ?? after] as const;
   for (const [when, was, is] of viewsOf(joined, joined[0] !== before || joined[1] !== after)) {
     for (const flip of touchedControls(side(was), side(is), settings)) {
@@ -51,10 +53,18 @@ export function controlsOfChange(
 }
 
 /** One of each framework that says a word of the peers there are, or of devices that may join. */
-function tooManyToJudge(states: readonly NetworkState[], joins: readonly Joins[], settings: Later['settings']) {
+function tooManyToJudge(
+  states: readonly NetworkState[],
+  joins: readonly Joins[],
+  settings: Later['settings'],
+  named: NamedLabels,
+) {
   const evidence = `tokens with more than ${MAX_NEWCOMERS} different sets of labels are out, so what devices that join would do to controls cannot be judged.`;
   const peers = states.flatMap((state) => [...state.peers.values()]);
-  return frameworksInForce(settings, [...peers, ...joins]).map((framework): ControlFlip => {
+  const single = joins.flatMap((one) =>
+    (one.deviceLabels ?? []).flatMap((grant) => [...labelsJoining([{ ...one, deviceLabels: [grant] }], named)]),
+  );
+  return frameworksInForce(settings, [...peers, ...joins, ...single]).map((framework): ControlFlip => {
     const control = `${framework.toUpperCase()}-tokens`;
     return { framework, control, title: 'Devices that may join', from: 'pass', to: 'fail', evidence };
   });
@@ -85,13 +95,4 @@ function letsIn({ spec }: Policy): boolean {
   return (
     spec.action === 'ALLOW' && [spec.ingress, spec.egress].some((rules) => rules !== undefined && rules.length > 0)
   );
-}
-
-/** What devices get that join with the tokens that a batch makes. */
-export function joinsMade(writes: readonly Write[]): Joins[] {
-  return writes.flatMap(({ kind, type, after }) => {
-    if (kind !== 'Token' || type !== 'created' || after?.kind !== 'Token' || after.spec.kind !== 'join') return [];
-    const { labels, network = DEFAULT_NETWORK } = after.spec;
-    return [{ labels, network }];
-  });
 }

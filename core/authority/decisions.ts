@@ -2,12 +2,13 @@ import type { Kind, RecordDraft } from '../base/record.ts';
 import { ROLE_SCOPES } from '../base/scope.ts';
 import { parseInstant } from '../base/time.ts';
 import type { AccountSpec } from '../identity/accounts.ts';
+import { changedGrants } from '../model/grants.ts';
 import { labelsChanged } from '../model/labels.ts';
-import { DEFAULT_NETWORK } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { agentOf } from '../state/network-model.ts';
 import { endingAgents, endsWith } from './ending.ts';
+import { grantsBeyondJoining } from './joins.ts';
 import { calledIn, type Write } from './writes.ts';
 
 /**
@@ -112,42 +113,66 @@ function verb({ type }: Pick<Write, 'type'>): string {
 function peerDecision(write: Write<'MeshPeer'>, { ending }: Facts): Decision {
   const { type, before: was, after: is } = write;
   const name = calledIn(write);
-  // To turn away who was never let in closes nothing.
-  if (!was || was.status.phase === 'pending') return undefined;
-  if (was.status.phase === 'revoked' && is?.status.phase === 'ready') return `lets the revoked peer ${name} in again`;
+  // Its registration is a request that is decided where it is let in.
+  if (!was) return undefined;
+  const [from, to] = [was.status.phase, is?.status.phase];
+  // Whoever approves something reads names, those of pending peers too.
+  const renamed = is && was.name !== is.name ? [`renames the peer ${was.name} to ${is.name}`] : [];
   if (type === 'deleted') {
+    // To turn away who was never let in closes nothing.
+    if (from === 'pending') return undefined;
     const agent = agentOf(was);
     return agent !== undefined && ending.has(agent) ? undefined : `deletes the peer ${name}`;
   }
   if (!is) return undefined;
+  const isAdopted = was.spec.delegatedBy !== undefined && is.spec.delegatedBy === undefined;
+  const changed = changedGrants(was, is).filter((field) => !(isAdopted && ADOPTION.has(field)));
   return [
-    ...(is.status.phase === 'revoked' && was.status.phase !== 'revoked' ? [`revokes the peer ${name}`] : []),
-    ...(was.spec.delegatedBy !== undefined && is.spec.delegatedBy === undefined ? [`adopts the peer ${name}`] : []),
-    ...(sameValue(was.labels, is.labels)
-      ? []
-      : [`changes the labels of the peer ${name}: ${labelsChanged(was.labels, is.labels)}`]),
-    ...(was.spec.network === is.spec.network ? [] : [`changes the network of the peer ${name}`]),
+    ...renamed,
+    ...(from === 'revoked' && to === 'ready' ? [`lets the revoked peer ${name} in again`] : []),
+    ...(from === 'ready' && to === 'revoked' ? [`revokes the peer ${name}`] : []),
+    ...(isAdopted ? [`adopts the peer ${name}`] : []),
+    ...changed.map((field) => {
+      const more = field === 'labels' ? `: ${labelsChanged(was.labels, is.labels)}` : '';
+      return `changes the ${field} of the peer ${name}${more}`;
+    }),
   ];
 }
 
-function agentDecision({ type, name, before, after }: Write<'AgentIdentity'>): string | undefined {
-  const [was, is] = [before?.spec, after?.spec];
+/** What a peer that is adopted no longer has. */
+const ADOPTION: ReadonlySet<string> = new Set(['delegatedBy', 'expiresAt']);
+
+function agentDecision({ type, name, before, after }: Write<'AgentIdentity'>): Decision {
+  const is = after?.spec;
   if (type === 'created') return is && is.parentRef === undefined ? `makes the root agent ${name}` : undefined;
-  if (is && was && is.parentRef === undefined && parseInstant(is.expiresAt) > parseInstant(was.expiresAt)) {
-    return `renews the root agent ${name} until ${is.expiresAt}`;
-  }
-  // What an agent may do follows what its person may.
-  return is && was?.person?.id !== is.person?.id ? `makes ${is.person?.name} answer for the agent ${name}` : undefined;
+  if (!before || !after || !is) return undefined;
+  const was = before.spec;
+  const agent = is.parentRef === undefined ? `root agent ${name}` : `agent ${name}`;
+  return changedGrants(before, after).flatMap((field) => {
+    // To end earlier gives nothing.
+    if (field === 'expiresAt' && parseInstant(is.expiresAt) <= parseInstant(was.expiresAt)) return [];
+    if (field === 'expiresAt') return [`renews the ${agent} until ${is.expiresAt}`];
+    // What an agent may do follows what its person may.
+    if (field === 'person')
+      return was.person?.id === is.person?.id ? [] : [`makes ${is.person?.name} answer for the agent ${name}`];
+    return [`changes the ${field} of the ${agent}`];
+  });
 }
 
-function tokenDecision({ type, after }: Write<'Token'>): string | undefined {
-  const spec = after?.spec;
-  if (type !== 'created' || spec?.kind !== 'join') return undefined;
-  if (Object.keys(spec.labels).length > 0)
-    return `makes the join token ${spec.name} with labels: ${labelsChanged({}, spec.labels)}`;
-  return (spec.network ?? DEFAULT_NETWORK) === DEFAULT_NETWORK
-    ? undefined
-    : `makes the join token ${spec.name} for the network ${spec.network}`;
+/** Only a join token can give what its maker does not hold: any other speaks for its owner. */
+function tokenDecision({ before, after }: Write<'Token'>): Decision {
+  if (after?.spec.kind !== 'join') return undefined;
+  const { spec } = after;
+  const given = Object.keys(grantsBeyondJoining(after));
+  const changed = before ? changedGrants(before, after) : given;
+  const texts: Readonly<Record<string, string>> = {
+    labels: `with labels: ${labelsChanged({}, spec.labels)}`,
+    network: `for the network ${spec.network}`,
+    deviceLabels: `whose devices may ask for labels: ${spec.deviceLabels?.join(', ')}`,
+  };
+  return given
+    .filter((field) => changed.includes(field))
+    .map((field) => `makes the join token ${spec.name} ${texts[field] ?? `that grants ${field}`}`);
 }
 
 function memberDecision({ name, before, after }: Write<'Member'>): string | undefined {

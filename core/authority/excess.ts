@@ -1,6 +1,7 @@
 import type { Effect, EffectSide } from '../effect/effect.ts';
 import { type PortSpan, spanText } from '../effect/port-spans.ts';
 import { lookUpById } from '../model/find.ts';
+import { sameAccess } from '../model/peer-access.ts';
 import type { PortEntry } from '../model/policy.ts';
 import type { AgentRecord, PeerRecord } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
@@ -10,7 +11,7 @@ import { ancestors, family, isLive } from '../state/agent-tree.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { Future } from './future.ts';
 import { isolationBeyond } from './isolation.ts';
-import { layersOf, reachOf } from './reach-of.ts';
+import { boundedLayersOf, reachOf } from './reach-of.ts';
 import { policyBeyond } from './within.ts';
 
 /** A connection that an agent would decide about although it is not within its reach. */
@@ -93,11 +94,11 @@ export function excessOf(
 
 function* beyondRows(
   agent: AgentRecord | undefined,
-  { before, was, effect }: Compared,
+  { before, was, effect, now }: Compared,
   side: EffectSide,
   ports: PortSets,
 ): Generator<BeyondRow> {
-  const within = agent ? reachOf(before, was, agent, ports) : () => NO_PORTS;
+  const within = agent ? reachOf({ state: before, reach: was, now }, agent, ports) : () => NO_PORTS;
   let found = 0;
   for (const group of effect.groups) {
     const spans = group[side];
@@ -125,7 +126,8 @@ function enlarged(agent: AgentRecord, { before, after, was, is, now }: Compared,
   return line.flatMap((member) => {
     const then = after.agents.get(member.name);
     if (then === undefined || then.uid !== member.uid) return [];
-    const [had, has] = [reachOf(before, was, member, ports), reachOf(after, is, then, ports)];
+    const had = reachOf({ state: before, reach: was, now }, member, ports);
+    const has = reachOf({ state: after, reach: is, now }, then, ports);
     const grown = firstGrown(before, after, (old, next) => ports.minus(has(next), had(old)) !== NO_PORTS);
     return grown === undefined ? [] : [`it adds ${grown.name} to what the agent ${member.name} may reach`];
   });
@@ -148,9 +150,9 @@ function openedToOutside({ before, after, effect }: Compared): string[] {
   const undone = [...before.policies.values()].some(
     ({ name, spec }) => !sameValue(after.policies.get(name)?.spec, spec),
   );
-  const moved = [...before.peers.values()].some(({ name, labels, spec }) => {
-    const next = after.peers.get(name);
-    return next && !(sameValue(next.labels, labels) && next.spec.network === spec.network);
+  const moved = [...before.peers.values()].some((peer) => {
+    const next = after.peers.get(peer.name);
+    return next && next !== peer && !sameAccess(peer, next);
   });
   if (!undone && !moved) return [];
   if (effect.outside === undefined) return ['it touches more addresses that are no peer than can be compared'];
@@ -158,9 +160,9 @@ function openedToOutside({ before, after, effect }: Compared): string[] {
   return isOpened ? ['it opens connections from or to addresses that are no peer'] : [];
 }
 
-function beyondPolicies(agent: AgentRecord | undefined, { before, after }: Compared, ports: PortSets): string[] {
+function beyondPolicies(agent: AgentRecord | undefined, { before, after, now }: Compared, ports: PortSets): string[] {
   if (before.policies === after.policies) return [];
-  const layers = agent ? layersOf(before, agent) : [[]];
+  const layers = agent ? boundedLayersOf(before, agent, now) : [[]];
   const isDelegated = agent?.spec.parentRef !== undefined;
   return [...after.policies.values()].flatMap(({ name, spec }) => {
     if (sameValue(before.policies.get(name)?.spec, spec)) return [];

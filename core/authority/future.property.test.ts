@@ -12,7 +12,7 @@ import { modelOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { Compared } from './excess.ts';
 import { type Future, futureOf } from './future.ts';
-import { labelClasses } from './label-sets.ts';
+import { labelClasses, namedLabels } from './label-sets.ts';
 import { MAX_VIEWS } from './later.ts';
 
 const RUNS = process.env['MESH_LONG'] === '1' ? 3_000 : 300;
@@ -156,7 +156,7 @@ function bothAt(before: NetworkState, after: NetworkState, now: number): Both {
 /** As which of the devices that a change is tried with each peer counts. */
 function triedAs(before: NetworkState, after: NetworkState): Map<string, string> {
   // Where policies cannot tell them from others they are tried as these.
-  const classOf = labelClasses([before, after]);
+  const classOf = labelClasses(namedLabels([before, after]));
   const isOther = JOINS.some(({ labels }) => classOf(labels) !== classOf({}));
   const labelled = ['every device', 'every other device'].map((who) => `${who} that joins later with role=api, team=x`);
   return new Map([

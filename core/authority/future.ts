@@ -6,8 +6,9 @@ import { WRITTEN_BY } from '../model/written-by.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import type { Compared } from './excess.ts';
+import type { Joins } from './label-sets.ts';
 import { haveSameViews, laterViews } from './later.ts';
-import { type Joined, type Joins, joinedLater } from './newcomers.ts';
+import { type Joined, joinedLater } from './newcomers.ts';
 
 /** What of an effect is shown or looked at. */
 export type Looked = Pick<Effect, 'groups' | 'outside'>;

@@ -1,16 +1,35 @@
+import { type FieldValues, grantsOf } from '../model/grants.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
-import { isSpent } from '../model/token-record.ts';
+import { isSpent, type TokenSpec } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
-import type { Joins } from './newcomers.ts';
+import type { Joins } from './label-sets.ts';
+import type { Write } from './writes.ts';
 
-/** What devices get that join with one of the tokens that are out. */
+/** Returns what the devices get that may still join with the tokens of a workspace. */
 export async function joinsOf(
   { store, clock }: Pick<NetworkServices, 'store' | 'clock'>,
   workspace: string,
 ): Promise<readonly Joins[]> {
   const { items } = await store.list(workspace, 'Token');
   return items.flatMap(({ spec }) => {
-    const { kind, labels, network = DEFAULT_NETWORK, expiresAt = Number.POSITIVE_INFINITY } = spec;
-    return kind === 'join' && !isSpent(spec) && expiresAt > clock.now() ? [{ labels, network }] : [];
+    const { kind, expiresAt = Number.POSITIVE_INFINITY } = spec;
+    return kind === 'join' && !isSpent(spec) && expiresAt > clock.now() ? [joinsWith(spec)] : [];
   });
+}
+
+/** Returns what the devices get that join with the tokens which a batch makes or changes. */
+export function joinsMade(writes: readonly Write[]): Joins[] {
+  return writes.flatMap(({ after }) =>
+    after?.kind === 'Token' && after.spec.kind === 'join' ? [joinsWith(after.spec)] : [],
+  );
+}
+
+function joinsWith({ labels, network = DEFAULT_NETWORK, deviceLabels = [] }: TokenSpec): Joins {
+  return { labels, network, deviceLabels };
+}
+
+/** Returns what a join token gives its devices beyond a place in the default network, which nobody has to approve. */
+export function grantsBeyondJoining(token: { readonly spec: TokenSpec }): FieldValues {
+  const { network = DEFAULT_NETWORK, ...others } = grantsOf({ kind: 'Token', labels: {}, spec: token.spec });
+  return network === DEFAULT_NETWORK ? others : { ...others, network };
 }

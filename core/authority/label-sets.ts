@@ -1,4 +1,6 @@
+import { splitGrant } from '../model/device-labels.ts';
 import type { PolicySpec, Selector } from '../model/policy.ts';
+import { isReserved } from '../model/presets.ts';
 import type { NetworkState } from '../state/state.ts';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -20,13 +22,18 @@ export function* labelSetsOf(selector: Selector): Generator<Labels> {
   yield* choicesOf([...valuesByKey(selector)]);
 }
 
-function* choicesOf([first, ...rest]: readonly (readonly [string, readonly string[]])[]): Generator<Labels> {
+type Values = readonly (string | undefined)[];
+
+/** Undefined stands for no such label. */
+function* choicesOf([first, ...rest]: readonly (readonly [string, Values])[]): Generator<Labels> {
   if (!first) {
     yield {};
     return;
   }
   const [key, values] = first;
-  for (const value of values) for (const others of choicesOf(rest)) yield { [key]: value, ...others };
+  for (const value of values) {
+    for (const others of choicesOf(rest)) yield value === undefined ? others : { [key]: value, ...others };
+  }
 }
 
 /** The values from which each label that has to be there may be; no values where nothing meets all that is said. */
@@ -57,28 +64,69 @@ function otherThan(values: ReadonlySet<string>): string {
   return other;
 }
 
-/**
- * Names a set of labels as far as policies, and what agents may reach, can tell it from others: labels that none of them
- * speaks of are nothing, and so is the difference between values that none of them names.
- */
-export function labelClasses(states: readonly NetworkState[]): (labels: Labels) => string {
+/** What devices get that join with one token. */
+export interface Joins {
+  readonly labels: Labels;
+  readonly network: string;
+  /** Labels that a device may ask for, as `key=value`, or `key` for any value. */
+  readonly deviceLabels?: readonly string[];
+}
+
+/** Values of each label key by which selectors tell peers apart. */
+export type NamedLabels = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Returns the labels that policies and the grants of agents name, and those that `more` selectors do. */
+export function namedLabels(states: readonly NetworkState[], more: readonly Selector[] = []): NamedLabels {
   const named = new Map<string, Set<string>>();
-  for (const selector of states.flatMap(selectorsIn)) {
-    const { matchLabels = {}, matchExpressions = [] } = selector;
+  for (const { matchLabels = {}, matchExpressions = [] } of [...states.flatMap(selectorsIn), ...more]) {
     for (const [key, value] of Object.entries(matchLabels)) note(key, [value]);
     for (const { key, values = [] } of matchExpressions) note(key, values);
   }
+  return named;
 
   function note(key: string, values: readonly string[]): void {
     const known = named.get(key) ?? new Set<string>();
     named.set(key, known);
     for (const value of values) known.add(value);
   }
+}
 
+/**
+ * Names a set of labels as far as selectors can tell it from others: labels that none of them speaks of are nothing, and
+ * so is the difference between values that none of them names.
+ */
+export function labelClasses(named: NamedLabels): (labels: Labels) => string {
   return (labels) => {
     const told = Object.entries(labels).filter(([key]) => named.has(key));
     return JSON.stringify(told.map(([key, value]) => (named.get(key)?.has(value) ? [key, value] : [key])).sort());
   };
+}
+
+/**
+ * Yields each set of labels that a device may join with, whatever it asks for: of what selectors cannot tell apart one.
+ * There may be very many, so whoever asks stops at some number.
+ */
+export function* labelsJoining(joins: readonly Joins[], named: NamedLabels): Generator<Joins> {
+  const tokens = new Map(joins.map((one) => [JSON.stringify([one.network, one.labels, one.deviceLabels]), one]));
+  for (const { labels, network, deviceLabels = [] } of tokens.values()) {
+    for (const asked of choicesOf(askedValues(deviceLabels, labels, named))) {
+      yield { labels: { ...asked, ...labels }, network };
+    }
+  }
+}
+
+/** The values that a device may ask for of each label that matters, undefined for not asking. A token's own label wins. */
+function askedValues(deviceLabels: readonly string[], own: Labels, named: NamedLabels): [string, Values][] {
+  const asked = new Map<string, Set<string | undefined>>();
+  for (const grant of deviceLabels) {
+    const [key, value] = splitGrant(grant);
+    const known = named.get(key);
+    if (!known || isReserved(key) || Object.hasOwn(own, key)) continue;
+    const values = asked.get(key) ?? new Set([undefined]);
+    asked.set(key, values);
+    for (const one of value === undefined ? [...known, otherThan(known)] : [value]) values.add(one);
+  }
+  return [...asked].map(([key, values]) => [key, [...values]]);
 }
 
 function selectorsIn({ policies, agents }: NetworkState): Selector[] {

@@ -11,16 +11,19 @@ import { afterCommit, type NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import type { Compared } from './excess.ts';
 import { blocksOf, freeAddresses, stretchesOf } from './free-addresses.ts';
-import { type Labels, labelClasses, labelSetsOf, selectorsOf } from './label-sets.ts';
+import {
+  type Joins,
+  type Labels,
+  labelClasses,
+  labelSetsOf,
+  labelsJoining,
+  type NamedLabels,
+  namedLabels,
+  selectorsOf,
+} from './label-sets.ts';
 
 /** Devices that a change is tried with at most. Beyond it what opens to those that join later counts as unknown. */
 export const MAX_NEWCOMERS = 512;
-
-/** What devices get that join with a token which is out. */
-export interface Joins {
-  readonly labels: Labels;
-  readonly network: string;
-}
 
 type States = Pick<Compared, 'before' | 'after'>;
 
@@ -70,7 +73,8 @@ interface KindOfDevice extends Joins {
 /** Each kind once, as far as policies can tell them apart. */
 function* kindsOf(change: States, joins: readonly Joins[]): Generator<KindOfDevice> {
   const states = [change.before, change.after];
-  const classOf = labelClasses(states);
+  const named = namedLabels(states);
+  const classOf = labelClasses(named);
   const blocks = states.flatMap(blocksOf);
   const known = new Set<string>();
   const isNew = ({ labels, network }: Joins) => {
@@ -79,7 +83,12 @@ function* kindsOf(change: States, joins: readonly Joins[]): Generator<KindOfDevi
   };
   for (const [name, network] of change.before.networks) {
     if (!change.after.networks.has(name)) continue;
-    const kinds = [{ labels: {}, network: name }, ...joins.filter((one) => one.network === name)].filter(isNew);
+    const kinds = [{ labels: {}, network: name }].filter(isNew);
+    const own = joins.filter((one) => one.network === name);
+    for (const kind of labelsJoining(own, named)) {
+      if (isNew(kind)) kinds.push(kind);
+      if (kinds.length > MAX_NEWCOMERS) break;
+    }
     yield* kinds;
     for (const address of freeAddresses(network, stretchesOf(network, blocks), states)) {
       for (const kind of kinds) yield { ...kind, address };
@@ -169,17 +178,24 @@ function joined(state: NetworkState, records: readonly PeerRecord[]): NetworkSta
   return afterCommit(state, { revision: state.revision + 1, changes });
 }
 
-/** A state with one device of each kind that joins with some tokens, those without labels apart. Undefined where these are too many to judge. */
-export function withThoseOf(state: NetworkState, joins: readonly Joins[]): NetworkState | undefined {
+/**
+ * Returns a state with one device of each kind that joins with some tokens, those without labels apart. Undefined where
+ * these are too many to judge.
+ */
+export function withThoseOf(
+  state: NetworkState,
+  joins: readonly Joins[],
+  named: NamedLabels,
+): NetworkState | undefined {
   const kinds = new Map<string, Joins>();
-  for (const { labels, network } of joins) {
+  for (const { labels, network } of labelsJoining(joins, named)) {
     const text = Object.entries(labels)
       .map(([key, value]) => `${key}=${value}`)
       .sort();
     if (text.length > 0 && state.networks.has(network))
       kinds.set(`${network} with ${text.join(', ')}`, { labels, network });
+    if (kinds.size > MAX_NEWCOMERS) return undefined;
   }
-  if (kinds.size > MAX_NEWCOMERS) return undefined;
   const devices = [...kinds].map(([where, { labels, network }]) => {
     const device = newcomer({ name: `a device that joins later in ${where}`, labels, network }, state);
     return { ...device, spec: { ...device.spec, publicKey: ANY_KEY } };

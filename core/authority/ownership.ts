@@ -1,12 +1,14 @@
 import type { Kind } from '../base/record.ts';
+import { changedGrants } from '../model/grants.ts';
 import { AGENT_LABEL } from '../model/presets.ts';
-import { type AgentRecord, DEFAULT_NETWORK, type PeerRecord } from '../model/resources.ts';
+import type { AgentRecord } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { family, isOpen } from '../state/agent-tree.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import { endingAgents, endsWith, onlyEnds } from './ending.ts';
+import { grantsBeyondJoining } from './joins.ts';
 import { calledIn, type Write } from './writes.ts';
 
 /** Whose records an agent may write: its own and its descendants'. */
@@ -112,22 +114,18 @@ const RULES: Rules = {
   WebhookDelivery: never,
 };
 
-/**
- * Its own peers and those that came with its tokens, but not their approval, nor what binds them to it, nor the labels and
- * the network by which policies of people know them.
- */
-function ownsPeer({ type, before: was, after: is }: Write<'MeshPeer'>, { names }: Owner): boolean {
+/** Its own peers and those that came with its tokens, but not their approval, and no field that gives or bounds access. */
+function ownsPeer({ type, before: was, after: is }: Write<'MeshPeer'>, { names, ending }: Owner): boolean {
   if (type === 'created') return false;
   if (!was) return true;
   const agent = agentOf(was);
   const isOwn = agent !== undefined && names.has(agent);
-  if (is === undefined) return isOwn;
-  if (!sameValue(was.labels, is.labels) || was.spec.network !== is.spec.network) return false;
-  const lets = was.status.phase !== 'ready' && is.status.phase === 'ready';
-  // Whom a person gave `peers:approve` lets in the devices of others, never its own.
-  if (lets) return !isOwn && sameValue(was.spec, is.spec);
-  const binding = ({ spec }: Pick<PeerRecord, 'spec'>) => [spec.agentRef, spec.delegatedBy, spec.expiresAt];
-  return isOwn && sameValue(binding(was), binding(is));
+  // Whom a person shut out stays shut out, unless it goes with its agent.
+  if (is === undefined) return isOwn && (was.status.phase !== 'revoked' || ending.has(agent));
+  if (changedGrants(was, is).length > 0) return false;
+  if (was.status.phase === is.status.phase || is.status.phase !== 'ready') return isOwn;
+  // Whom a person gave `peers:approve` lets in the new devices of others, never its own.
+  return !isOwn && was.status.phase === 'pending' && sameValue(was.spec, is.spec);
 }
 
 /** It makes sub-agents of its own, ends its descendants, and takes the names of agents that have ended. */
@@ -145,7 +143,7 @@ function ownsToken({ type, before, after }: Write<'Token'>, { ids }: Owner): boo
   const spec = (after ?? before)?.spec;
   if (!spec) return true;
   if (spec.kind === 'join') {
-    const isPlain = Object.keys(spec.labels).length === 0 && (spec.network ?? DEFAULT_NETWORK) === DEFAULT_NETWORK;
+    const isPlain = Object.keys(grantsBeyondJoining({ spec })).length === 0;
     return spec.issuedBy !== undefined && ids.has(spec.issuedBy) && (isPlain || type === 'deleted');
   }
   if (spec.kind === 'dlg') return ids.has(spec.owner) || type === 'created';

@@ -2,9 +2,11 @@ import { entriesMean } from '../model/meaning.ts';
 import type { EgressRule } from '../model/policy.ts';
 import { PARENT_LABEL } from '../model/presets.ts';
 import type { AgentRecord, PeerRecord } from '../model/resources.ts';
+import type { DelegationBound } from '../reachability/model.ts';
 import { ALL_PORTS, NO_PORTS, type PortSetId, type PortSets } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { ancestors } from '../state/agent-tree.ts';
+import { boundOf, peersOfAgents } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 
 /**
@@ -47,12 +49,13 @@ function presetLayer({ uid, spec }: AgentRecord, parent: AgentRecord | undefined
 export type ReachOf = (peer: PeerRecord) => PortSetId;
 
 /**
- * An agent's reach in one state. Below an ancestor that has a peer it is no more than that peer may open at that instant,
- * as the delegation bound of the agent's own peer would be.
+ * An agent's reach at one instant: its layers within the delegation bound of the engine, which below a parent with a peer
+ * is what that peer may open.
  */
-export function reachOf(state: NetworkState, reach: Reachability, agent: AgentRecord, ports: PortSets): ReachOf {
-  const layers = layersOf(state, agent);
-  const above = peerAbove(state, agent);
+export function reachOf({ state, reach, now }: Moment, agent: AgentRecord, ports: PortSets): ReachOf {
+  const bound = boundOf(state, agent, peersOfAgents(state.peers.values()), now);
+  const above = bound && 'ancestor' in bound ? bound.ancestor : undefined;
+  const layers = withBound(layersOf(state, agent), bound);
   const known = new Map<string, PortSetId>();
   return (peer) => {
     const found = known.get(peer.name);
@@ -67,9 +70,24 @@ export function reachOf(state: NetworkState, reach: Reachability, agent: AgentRe
   };
 }
 
-/** The peer of the nearest ancestor that has one. */
-function peerAbove(state: NetworkState, agent: AgentRecord): string | undefined {
-  return ancestors(state, agent).find(({ status }) => status.peerRef !== undefined)?.status.peerRef;
+/** A network at one instant, compiled for it. */
+interface Moment {
+  readonly state: NetworkState;
+  readonly reach: Reachability;
+  /** Milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * The layers of an agent within its delegation bound, for peers that join later. What the peer above may open to them is
+ * not known yet.
+ */
+export function boundedLayersOf(state: NetworkState, agent: AgentRecord, now: number): Layers {
+  return withBound(layersOf(state, agent), boundOf(state, agent, peersOfAgents(state.peers.values()), now));
+}
+
+function withBound(layers: Layers, bound: DelegationBound | undefined): Layers {
+  return bound && 'reach' in bound ? [...layers, bound.reach] : layers;
 }
 
 function portsOfRules(rules: readonly EgressRule[], peer: PeerRecord, ports: PortSets): PortSetId {

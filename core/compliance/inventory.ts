@@ -1,5 +1,6 @@
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { parseInstant } from '../base/time.ts';
+import { grantTexts } from '../model/grants.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { isSpent, type TokenRecord, tokenName } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -28,6 +29,8 @@ export interface Credential {
   readonly ends: number | undefined;
   readonly state: 'in use' | 'ended' | 'used up';
   readonly madeBy: string | undefined;
+  /** What it gives whoever holds it, in words; undefined where it gives nothing by itself. */
+  readonly grants: string | undefined;
 }
 
 interface Place {
@@ -93,7 +96,8 @@ async function peerKeys({ store, clock }: Uses, workspace: string, after: string
   return items.map((peer) => peerKey(peer, clock.now()));
 }
 
-function peerKey({ name, uid, spec, status, createdAt }: PeerRecord, now: number): Named {
+function peerKey(peer: PeerRecord, now: number): Named {
+  const { name, uid, spec, status, createdAt } = peer;
   const ends = spec.expiresAt === undefined ? undefined : parseInstant(spec.expiresAt);
   const isOver = status.phase === 'revoked' || status.phase === 'expired' || (ends !== undefined && ends <= now);
   return {
@@ -105,7 +109,13 @@ function peerKey({ name, uid, spec, status, createdAt }: PeerRecord, now: number
     ends,
     state: isOver ? 'ended' : 'in use',
     madeBy: undefined,
+    grants: grantsInWords(peer),
   };
+}
+
+function grantsInWords(record: PeerRecord | TokenRecord): string | undefined {
+  const words = Object.entries(grantTexts(record)).map(([field, text]) => `${field}: ${text}`);
+  return words.length === 0 ? undefined : words.join('; ');
 }
 
 function tokens(kind: TokenRecord['spec']['kind'], type: Credential['type']): Section {
@@ -113,7 +123,8 @@ function tokens(kind: TokenRecord['spec']['kind'], type: Credential['type']): Se
   return async ({ store, clock }, workspace, after, limit) => {
     const { items } = await store.list(workspace, 'Token', { after: after === '' ? prefix : after, limit });
     const own = items.filter(({ name }) => name.startsWith(prefix));
-    return own.map(({ name, uid, spec, createdAt }): Named => {
+    return own.map((token): Named => {
+      const { name, uid, spec, createdAt } = token;
       const isOver = spec.expiresAt !== undefined && spec.expiresAt <= clock.now();
       return {
         key: name,
@@ -124,6 +135,7 @@ function tokens(kind: TokenRecord['spec']['kind'], type: Credential['type']): Se
         ends: spec.expiresAt,
         state: isOver ? 'ended' : isSpent(spec) ? 'used up' : 'in use',
         madeBy: spec.createdBy,
+        grants: grantsInWords(token),
       };
     });
   };
@@ -133,7 +145,7 @@ function tokens(kind: TokenRecord['spec']['kind'], type: Credential['type']): Se
 async function installationKeys({ store, clock, keys }: Uses, _workspace: string, after: string, limit: number) {
   const now = clock.now();
   const sessions = (await store.list(SYSTEM_WORKSPACE, 'Session')).items.filter(({ spec }) => spec.expiresAt > now);
-  const unknown = { since: undefined, ends: undefined, state: 'in use', madeBy: undefined } as const;
+  const unknown = { since: undefined, ends: undefined, state: 'in use', madeBy: undefined, grants: undefined } as const;
   const all: Named[] = [
     ...keys.logs.keys.map(({ from, until }, index): Named => {
       const key = `0.${String(index).padStart(6, '0')}`;

@@ -82,7 +82,7 @@ async function agentCaller(services: Reads, token: TokenRecord): Promise<Verifie
   if (!standing || !agent) throw await noStanding(services, token);
   const { line, scopes, endsAt, person } = standing;
   const peer = await peerOf(services, agent);
-  if (peer && isRevoked(peer)) {
+  if (isShutOut(agent, peer)) {
     throw new MeshError('forbidden', 'The device of this agent was revoked by an administrator.');
   }
   return {
@@ -103,14 +103,13 @@ async function agentCaller(services: Reads, token: TokenRecord): Promise<Verifie
   };
 }
 
-/** Whether the device of an agent was revoked, so that the agent does nothing until it is let in again. */
+/** Whether the device of an agent was revoked, so that the agent does nothing until a person lets the device in again. */
 export async function isBarred(services: Reads, agent: AgentRecord): Promise<boolean> {
-  const peer = await peerOf(services, agent);
-  return peer !== undefined && isRevoked(peer);
+  return isShutOut(agent, await peerOf(services, agent));
 }
 
-function isRevoked({ status }: PeerRecord): boolean {
-  return status.phase === 'revoked';
+function isShutOut({ status }: AgentRecord, peer: PeerRecord | undefined): boolean {
+  return status.barred === true || peer?.status.phase === 'revoked';
 }
 
 async function peerOf({ store }: Reads, { workspace, status }: AgentRecord): Promise<PeerRecord | undefined> {

@@ -17,11 +17,12 @@ export const deviceLabelsSchema = z
   .max(MAX_LABELS);
 
 function isGrant(text: string): boolean {
-  const [key, value] = splitAt(text);
+  const [key, value] = splitGrant(text);
   return labelKeySchema.safeParse(key).success && (value === undefined || labelValueSchema.safeParse(value).success);
 }
 
-function splitAt(text: string): [string, string | undefined] {
+/** The key of a grant and its value; undefined for any value. */
+export function splitGrant(text: string): [string, string | undefined] {
   const end = text.indexOf('=');
   return end < 0 ? [text, undefined] : [text.slice(0, end), text.slice(end + 1)];
 }

@@ -1,3 +1,4 @@
+import { grantsOf } from './grants.ts';
 import type { PeerRecord } from './resources.ts';
 import { sameValue } from './value.ts';
 
@@ -5,5 +6,9 @@ type Peer = Pick<PeerRecord, 'labels' | 'spec'>;
 
 /** Whether two versions of a peer are alike in what decides who may reach it, and what people change of it. */
 export function sameAccess(a: Peer, b: Peer): boolean {
-  return sameValue(a.labels, b.labels) && a.spec.network === b.spec.network;
+  return sameValue(accessOf(a), accessOf(b));
+}
+
+function accessOf({ labels, spec }: Peer) {
+  return grantsOf({ kind: 'MeshPeer', labels, spec });
 }

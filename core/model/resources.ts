@@ -88,6 +88,8 @@ export interface AgentStatus {
   readonly peerRef?: string;
   /** 0 for a root agent. */
   readonly depth: number;
+  /** Its peer was revoked and has gone since: whoever deleted it, the agent stays barred to its end. Absent for any other. */
+  readonly barred?: true;
 }
 
 export interface PresenceSpec {

@@ -233,11 +233,13 @@ function activationOps(state: NetworkState, peer: PeerRecord): Op[] {
   return [{ op: 'update', record, revision: agent.revision }];
 }
 
-/** The identity of an agent's peer names it. */
+/** The identity of an agent's peer names it, and stays barred where a revoked one goes. */
 function agentPeerOps(state: NetworkState, peer: PeerRecord, name: string | undefined): Op[] {
   const agent = peer.spec.agentRef === undefined ? undefined : state.agents.get(peer.spec.agentRef);
   if (agent?.status.peerRef === undefined) return [];
   const { peerRef: _, ...status } = agent.status;
-  const record = { ...draftOf(agent), status: { ...status, ...(name !== undefined && { peerRef: name }) } };
+  const isBarred = name === undefined && peer.status.phase === 'revoked';
+  const named = { ...status, ...(name !== undefined && { peerRef: name }), ...(isBarred && { barred: true as const }) };
+  const record = { ...draftOf(agent), status: named };
   return [{ op: 'update', record, revision: agent.revision }];
 }

@@ -24,8 +24,7 @@ export function peerInputs(
   delegated: Iterable<PeerRecord>,
   now: number,
 ): Map<string, PeerInput> {
-  const peerOfAgent = new Map<string, string>();
-  for (const { name, spec } of delegated) if (spec.agentRef) peerOfAgent.set(spec.agentRef, name);
+  const peerOfAgent = peersOfAgents(delegated);
   const inputs = new Map<string, PeerInput>();
   for (const peer of peers) inputs.set(peer.name, peerInput(state, peer, peerOfAgent, now));
   return inputs;
@@ -84,8 +83,18 @@ const ownInput = once(
   }),
 );
 
-/** None for a root agent; nothing at all where the line of ancestors is broken or one of them has ended. */
-function boundOf(
+/** The name of each agent's own peer, by the name of the agent. */
+export function peersOfAgents(peers: Iterable<PeerRecord>): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const { name, spec } of peers) if (spec.agentRef) found.set(spec.agentRef, name);
+  return found;
+}
+
+/**
+ * Returns the most that an agent below another one may open: the engine holds its peer to it, and `core/authority/reach-of.ts`
+ * what it writes. None for a root agent; nothing at all where the line of ancestors is broken or one of them has ended.
+ */
+export function boundOf(
   state: NetworkState,
   agent: AgentRecord,
   peerOfAgent: ReadonlyMap<string, string>,

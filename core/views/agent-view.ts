@@ -16,6 +16,10 @@ export const agentSchema = z.strictObject({
   phase: z.enum(['Pending', 'Active', 'Expired', 'Revoked']),
   depth: z.int(),
   peer: z.string().nullable().describe('Name of its peer, once it has enrolled'),
+  barred: z
+    .literal(true)
+    .optional()
+    .describe('Its peer was revoked and has gone since: it may do nothing until it ends'),
   reach: z
     .array(egressRuleSchema)
     .nullable()
@@ -50,6 +54,7 @@ export function agentView(agent: AgentRecord): AgentView {
     phase: status.phase,
     depth: status.depth,
     peer: status.peerRef ?? null,
+    ...(status.barred && { barred: true }),
     reach: spec.parentRef ? null : [...(spec.reach ?? [])],
     egress: spec.parentRef ? [...(spec.egress ?? [])] : null,
     tokenUses: spec.tokenUses ?? null,
@@ -64,7 +69,7 @@ export function agentView(agent: AgentRecord): AgentView {
 /** The two halves of the custom resource: what its maker wrote, and what became of it. */
 export function agentParts(agent: Omit<AgentView, 'createdAt' | 'revision'>) {
   const { parentRef, ttl, policyPreset, scopes, reach, egress, tokenUses } = agent;
-  const { phase, expiresAt, depth, peer, person } = agent;
+  const { phase, expiresAt, depth, peer, barred, person } = agent;
   return {
     spec: {
       ...(parentRef && { parentRef }),
@@ -75,6 +80,13 @@ export function agentParts(agent: Omit<AgentView, 'createdAt' | 'revision'>) {
       ...(egress && egress.length > 0 && { egress }),
       ...(tokenUses !== null && { tokenUses }),
     },
-    status: { phase, expiresAt, depth, ...(peer !== null && { peerRef: peer }), ...(person !== null && { person }) },
+    status: {
+      phase,
+      expiresAt,
+      depth,
+      ...(peer !== null && { peerRef: peer }),
+      ...(barred && { barred }),
+      ...(person !== null && { person }),
+    },
   };
 }

@@ -6,8 +6,8 @@ import type { CallContext } from '../base/operation.ts';
 import type { NetworkChange } from '../changes/changes.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
-import { workspaceById } from '../model/workspaces.ts';
 import type { Services } from './services.ts';
+import { needsApproval } from './submit.ts';
 
 export interface Preview {
   readonly assessment: Assessed;
@@ -38,7 +38,6 @@ export async function previewChanges(
   requireAssertions(assessment.broken);
   const { beyond } = assessment;
   if (beyond?.delegated) throw beyondDelegation(beyond);
-  const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
-  const isAsked = requireApproval && assessment.ops.length > 0;
+  const isAsked = await needsApproval(context, assessment.ops);
   return { assessment, waitsFor: [...(isAsked ? [ALWAYS_ASKED] : []), ...(beyond?.reasons ?? [])] };
 }

@@ -1,8 +1,10 @@
 import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
 import { requireComputable } from '../authority/bounded-store.ts';
+import { decisionsIn } from '../authority/decisions.ts';
 import { isolatesText, isolatingFromNowOn, isolationBasis } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
 import { NeedsPerson } from '../authority/needs-person.ts';
+import { writesIn } from '../authority/writes.ts';
 import { apiTokenOf, principalOf } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
@@ -70,9 +72,9 @@ export async function submitChanges(
     if (all.length === 0) return { status: 'committed', outcomes, after: state };
     const held = await brokenAssertions(services, state, after);
     await permitFirst(context, all, () => requireAssertions(held.broken));
+    // Changes alone are shown as a plan is; with other writes the whole call waits.
     const alone = all === ops;
-    const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
-    if (requireApproval && alone) return askForApproval(context, changes, why);
+    if (alone && (await needsApproval(context, ops))) return askForApproval(context, changes, why);
     await permitFirst(context, all, () => requireNoneIsolated(state, after));
     try {
       const basis = together(held.basis, isolationBasis(state));
@@ -84,6 +86,17 @@ export async function submitChanges(
     }
     return { status: 'committed', outcomes, after: await states.current(workspace) };
   }
+}
+
+/** Whether a workspace with `requireApproval` has a person decide on these writes, by what changes in their records. */
+export async function needsApproval(
+  { services, workspace, caller }: CallContext<Pick<Services, 'store'>>,
+  ops: readonly Op[],
+): Promise<boolean> {
+  const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
+  if (!requireApproval) return false;
+  const writes = await writesIn(services.store, workspace, ops);
+  return decisionsIn(writes, { callerId: caller?.id ?? '' }).length > 0;
 }
 
 /**

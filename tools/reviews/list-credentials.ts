@@ -29,6 +29,7 @@ export const listCredentials = defineOperation({
         ends: z.string().nullable(),
         state: z.enum(['in use', 'ended', 'used up']),
         made_by: z.string().nullable(),
+        grants: z.string().nullable().describe('Labels, labels that devices may ask for, network, scopes, uses'),
       }),
     ),
     next_cursor: z.string().optional(),
@@ -42,6 +43,7 @@ export const listCredentials = defineOperation({
     Ends: 'ends',
     State: 'state',
     By: 'made_by',
+    Grants: 'grants',
   },
   access: 'compliance:assess',
   workspace: 'scoped',
@@ -57,7 +59,7 @@ export const listCredentials = defineOperation({
     const { items, next } = await inventory(services, workspace, { cursor, limit, installation });
     const now = services.clock.now();
     return {
-      items: items.map(({ type, id, name, since, ends, state, madeBy }) => ({
+      items: items.map(({ type, id, name, since, ends, state, madeBy, grants }) => ({
         type,
         id,
         name,
@@ -66,6 +68,7 @@ export const listCredentials = defineOperation({
         ends: ends === undefined ? null : formatInstant(ends),
         state,
         made_by: madeBy ?? null,
+        grants: grants ?? null,
       })),
       ...(next !== undefined && { next_cursor: next }),
     };

@@ -5,6 +5,7 @@ import { commitAt } from '../../history/commits-between.ts';
 import type { AccountRecord } from '../../identity/accounts.ts';
 import { expandScopes } from '../../identity/grants.ts';
 import { isOfOneAccount, type MemberRecord } from '../../identity/members.ts';
+import { grantTexts } from '../../model/grants.ts';
 import type { AgentRecord, PeerRecord } from '../../model/resources.ts';
 import { isSpent, type TokenRecord } from '../../model/token-record.ts';
 import type { HistoryServices } from '../../state/services.ts';
@@ -114,6 +115,7 @@ function agentItem(agent: AgentRecord, known: Known): ItemFacts[] {
       type: 'agent',
       name,
       facts: {
+        ...factsOf(agent),
         preset: spec.policyPreset,
         since: formatInstant(createdAt),
         granted_by: spec.parentRef ? `agent:${spec.parentRef.name}` : person ? `user:${person.name}` : 'unknown',
@@ -141,9 +143,16 @@ function lineOf(agent: AgentRecord, { agents }: NetworkState): AgentRecord[] {
   return line;
 }
 
-function tokenItem({ uid, spec, createdAt }: TokenRecord, known: Known): ItemFacts[] {
+/** What a record grants by its declared fields. Scopes are a field of their own, and the preset has a name that readers know. */
+function factsOf(record: AgentRecord | TokenRecord | PeerRecord): Readonly<Record<string, string>> {
+  const { scopes: _, policy_preset, usage_limit, ...texts } = grantTexts(record);
+  return texts;
+}
+
+function tokenItem(token: TokenRecord, known: Known): ItemFacts[] {
+  const { uid, spec, createdAt } = token;
   const { accounts, now } = known;
-  const { kind, name, expiresAt, createdBy, owner, scopes = [], usageLimit, usedCount, network } = spec;
+  const { kind, name, expiresAt, createdBy, owner, scopes = [], usageLimit, usedCount } = spec;
   const isOver = expiresAt !== undefined && expiresAt <= now;
   if ((kind !== 'api' && kind !== 'join') || isOver || isSpent(spec)) return [];
   const account = accounts.get(owner);
@@ -160,7 +169,8 @@ function tokenItem({ uid, spec, createdAt }: TokenRecord, known: Known): ItemFac
       facts: {
         ...common,
         ...ends,
-        ...(kind === 'join' && { uses: String(usageLimit ?? 'any'), ...(network && { network }) }),
+        ...factsOf(token),
+        ...(kind === 'join' && { uses: String(usageLimit ?? 'any') }),
       },
       told: kind === 'join' ? { used: String(usedCount) } : lastUse(undefined),
       scopes: [...scopes],
@@ -181,7 +191,7 @@ function makerOf(
 
 function deviceItem(peer: PeerRecord, known: Known): ItemFacts[] {
   const { state, tokens, now } = known;
-  const { name, uid, labels, spec, status, createdAt } = peer;
+  const { name, uid, spec, status, createdAt } = peer;
   const isOver = spec.expiresAt !== undefined && parseInstant(spec.expiresAt) <= now;
   if (status.phase !== 'ready' || isOver) return [];
   const agent = state.agents.get(spec.agentRef ?? spec.delegatedBy ?? '');
@@ -197,9 +207,8 @@ function deviceItem(peer: PeerRecord, known: Known): ItemFacts[] {
       type: 'device',
       name,
       facts: {
-        network: spec.network,
-        // By these policies mean it.
-        labels: labelText(labels),
+        labels: 'none',
+        ...factsOf(peer),
         since: formatInstant(createdAt),
         granted_by: status.approvedBy ?? (agent ? `agent:${agent.name}` : 'a join token'),
         ...(spec.expiresAt !== undefined && { ends: spec.expiresAt }),
@@ -212,11 +221,6 @@ function deviceItem(peer: PeerRecord, known: Known): ItemFacts[] {
       people: owner === undefined ? [] : [owner],
     },
   ];
-}
-
-function labelText(labels: Readonly<Record<string, string>>): string {
-  const words = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  return words.length === 0 ? 'none' : words.toSorted().join(', ');
 }
 
 function lastUse(at: number | undefined): Readonly<Record<string, string>> {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BrokenAssertion, brokenAssertions } from '../../assertions/guard.ts';
 import { controlsOfChange } from '../../authority/controls.ts';
-import { decidedIn } from '../../authority/decided.ts';
 import { futureOf } from '../../authority/future.ts';
 import { joinsOf } from '../../authority/joins.ts';
 import { type Beyond, beyondAuthority } from '../../authority/judge.ts';
@@ -13,6 +12,7 @@ import { type ChangePlan, type NetworkChange, planChanges } from '../../changes/
 import { brokenControls, type ControlFlip } from '../../compliance/flips.ts';
 import { type Effect, effectOf } from '../../effect/effect.ts';
 import { effectTitle } from '../../effect/title.ts';
+import { decidedIn } from '../../model/grants.ts';
 import type { PeerRecord } from '../../model/resources.ts';
 import { workspaceById } from '../../model/workspaces.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';

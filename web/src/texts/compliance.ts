@@ -108,6 +108,7 @@ export const compliance = {
   type: 'Type',
   name: 'Name',
   by: 'Made by',
+  grants: 'Grants',
   age: 'Age',
   days: (count: number) => `${count} ${count === 1 ? 'day' : 'days'}`,
   unknownAge: 'unknown',

@@ -34,6 +34,7 @@ const COLUMNS: readonly Column<Credential>[] = [
     isMinor: true,
   },
   { name: words.by, cell: ({ made_by: by }) => by ?? '', isMinor: true },
+  { name: words.grants, cell: ({ grants }) => grants ?? '', isMinor: true },
 ];
 
 /** The inventory of keys and tokens with their ages. */

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { KINDS } from './record.ts';
+import { RECORD_FIELDS, type RecordFields } from './record-fields.ts';
+
+test('a field of a spec or a status that says nothing about access does not compile', () => {
+  const { spec, status } = RECORD_FIELDS.MeshPeer as RecordFields<'MeshPeer'>;
+  const { network: _, ...others } = spec;
+  const { ephemeral: __, ...rest } = status;
+  // @ts-expect-error the network of a peer is missing
+  const withoutField: RecordFields<'MeshPeer'>['spec'] = others;
+  // @ts-expect-error an optional field is missing
+  const withoutOptional: RecordFields<'MeshPeer'>['status'] = rest;
+  // @ts-expect-error there is no such role
+  const unknownRole: RecordFields<'MeshPeer'>['spec'] = { ...spec, network: 'opens' };
+  // @ts-expect-error a peer has no such field
+  const unknownField: RecordFields<'MeshPeer'>['spec'] = { ...spec, colour: 'nothing' };
+  expect([withoutField, withoutOptional, unknownRole, unknownField]).toHaveLength(4);
+});
+
+test('no two fields of a kind that people decide on have one name, so that none hides another', () => {
+  const decided = new Set(['grants', 'limits', 'binds', 'expires', 'phase', 'setting']);
+  for (const [kind, fields] of Object.entries(RECORD_FIELDS)) {
+    if (fields === 'nothing') continue;
+    const own = { labels: fields.labels };
+    const names = [own, fields.spec, fields.status].flatMap((part) =>
+      Object.entries(part).flatMap(([name, role]) => (decided.has(role) ? [`${kind} ${name}`] : [])),
+    );
+    expect(new Set(names).size).toBe(names.length);
+  }
+  expect(Object.keys(RECORD_FIELDS).sort()).toEqual(Object.keys(KINDS).sort());
+});

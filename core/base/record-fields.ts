@@ -1,0 +1,197 @@
+import type { Kind, RecordTypes } from './record.ts';
+
+/**
+ * What a field of a record means for access:
+ * - `grants`: gives or takes access, or the right to decide;
+ * - `limits`: bounds a grant in number or time;
+ * - `expires`: bounds a grant by an instant that is computed when a call runs, so two attempts of one call differ;
+ * - `binds`: ties the record to an agent or a person whose reach and life it shares;
+ * - `phase`: says whether the record counts; each transition is judged by itself;
+ * - `identifies`: says what the record is, who made it, or what proves it: a name, a key, a secret;
+ * - `setting`: people decide on it with the rest, and it grants nothing;
+ * - `nothing`: a description, a counter, or what follows from other fields.
+ */
+export type FieldRole = 'grants' | 'limits' | 'expires' | 'binds' | 'phase' | 'identifies' | 'setting' | 'nothing';
+
+type FieldNames<T> = T extends unknown ? keyof T & string : never;
+
+/** The roles of all fields of one kind that may mean something for access; annotations and unique keys never do. */
+export interface RecordFields<K extends Kind = Kind> {
+  readonly name: FieldRole;
+  readonly labels: FieldRole;
+  readonly spec: { readonly [F in FieldNames<RecordTypes[K]['spec']>]: FieldRole };
+  readonly status: { readonly [F in FieldNames<RecordTypes[K]['status']>]: FieldRole };
+}
+
+/**
+ * The role of every field of every kind. A field that a spec or status gains does not compile until it has one here.
+ * `nothing` for a whole kind: its records report, or follow from others, and none of their fields gives anybody access.
+ */
+export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' } = {
+  MeshPeer: {
+    name: 'identifies',
+    labels: 'grants',
+    spec: {
+      displayName: 'identifies',
+      hostname: 'identifies',
+      platform: 'nothing',
+      publicKey: 'identifies',
+      network: 'grants',
+      agentRef: 'binds',
+      delegatedBy: 'binds',
+      expiresAt: 'expires',
+    },
+    status: {
+      phase: 'phase',
+      address: 'nothing',
+      approvedBy: 'nothing',
+      approvedAt: 'nothing',
+      tokenId: 'identifies',
+      tokenBy: 'identifies',
+      proven: 'nothing',
+      ephemeral: 'limits',
+      keySince: 'nothing',
+      changedItselfAt: 'nothing',
+      version: 'nothing',
+    },
+  },
+  MeshPolicy: {
+    name: 'identifies',
+    labels: 'identifies',
+    spec: {
+      network: 'grants',
+      action: 'grants',
+      peerSelector: 'grants',
+      ingress: 'grants',
+      egress: 'grants',
+      expiresAt: 'limits',
+    },
+    status: {},
+  },
+  MeshNetwork: {
+    name: 'identifies',
+    labels: 'nothing',
+    spec: { cidr: 'grants', mtu: 'setting', defaultAction: 'grants' },
+    status: {},
+  },
+  PolicyAssertion: {
+    name: 'identifies',
+    labels: 'nothing',
+    spec: { src: 'grants', dst: 'grants', protocol: 'grants', port: 'grants', endPort: 'grants', expect: 'grants' },
+    status: {},
+  },
+  AgentIdentity: {
+    name: 'identifies',
+    labels: 'nothing',
+    spec: {
+      parentRef: 'binds',
+      // As asked for; `expiresAt` is what counts.
+      ttl: 'setting',
+      policyPreset: 'grants',
+      scopes: 'grants',
+      expiresAt: 'expires',
+      person: 'binds',
+      tokenUses: 'limits',
+      reach: 'grants',
+      egress: 'grants',
+    },
+    status: { phase: 'phase', peerRef: 'identifies', depth: 'nothing', barred: 'phase' },
+  },
+  Token: {
+    name: 'identifies',
+    labels: 'nothing',
+    spec: {
+      kind: 'setting',
+      name: 'identifies',
+      owner: 'identifies',
+      scopes: 'grants',
+      expiresAt: 'expires',
+      usageLimit: 'limits',
+      usedCount: 'nothing',
+      spentAt: 'nothing',
+      createdBy: 'identifies',
+      labels: 'grants',
+      network: 'grants',
+      deviceLabels: 'grants',
+      ephemeral: 'limits',
+      issuedBy: 'identifies',
+      epoch: 'nothing',
+      busDigest: 'identifies',
+    },
+    status: {},
+  },
+  Member: { name: 'identifies', labels: 'nothing', spec: { role: 'grants' }, status: {} },
+  Account: {
+    name: 'identifies',
+    labels: 'nothing',
+    spec: {
+      displayName: 'nothing',
+      role: 'grants',
+      passwordHash: 'identifies',
+      passwordState: 'identifies',
+      disabled: 'phase',
+      epoch: 'nothing',
+      successor: 'grants',
+      // Holds the instant at which the end was decided.
+      leaving: 'expires',
+      passwordChangedAt: 'nothing',
+      formerPasswords: 'nothing',
+      knownSources: 'nothing',
+      secondFactor: 'identifies',
+      enrolment: 'identifies',
+      factorEpoch: 'nothing',
+    },
+    status: {},
+  },
+  Session: {
+    name: 'identifies',
+    labels: 'nothing',
+    spec: {
+      account: 'identifies',
+      username: 'identifies',
+      epoch: 'nothing',
+      factorEpoch: 'nothing',
+      expiresAt: 'expires',
+      usedAt: 'nothing',
+      idle: 'phase',
+    },
+    status: {},
+  },
+  Workspace: {
+    name: 'identifies',
+    labels: 'nothing',
+    spec: {
+      slug: 'identifies',
+      namespace: 'identifies',
+      displayName: 'nothing',
+      maxNodeCount: 'limits',
+      settings: 'grants',
+    },
+    status: {},
+  },
+  Webhook: {
+    name: 'identifies',
+    labels: 'nothing',
+    spec: {
+      url: 'grants',
+      description: 'nothing',
+      events: 'grants',
+      enabled: 'phase',
+      secrets: 'identifies',
+      createdBy: 'identifies',
+    },
+    status: { next: 'nothing', failingSince: 'nothing', disabled: 'phase' },
+  },
+  Presence: 'nothing',
+  AddressRest: 'nothing',
+  Workflow: 'nothing',
+  Plan: 'nothing',
+  Snapshot: 'nothing',
+  Assessment: 'nothing',
+  AssessmentPage: 'nothing',
+  ComplianceDrift: 'nothing',
+  Review: 'nothing',
+  ReviewPage: 'nothing',
+  ReviewDue: 'nothing',
+  WebhookDelivery: 'nothing',
+};

@@ -112,8 +112,11 @@ function verb({ type }: Pick<Write, 'type'>): string {
 function peerDecision(write: Write<'MeshPeer'>, { ending }: Facts): Decision {
   const { type, before: was, after: is } = write;
   const name = calledIn(write);
+  if (!was) return undefined;
+  // Whoever approves something reads names, so a pending peer keeps its name too.
+  const renamed = is && was.name !== is.name ? [`renames the peer ${was.name} to ${is.name}`] : [];
   // To turn away who was never let in closes nothing.
-  if (!was || was.status.phase === 'pending') return undefined;
+  if (was.status.phase === 'pending') return renamed;
   if (was.status.phase === 'revoked' && is?.status.phase === 'ready') return `lets the revoked peer ${name} in again`;
   if (type === 'deleted') {
     const agent = agentOf(was);
@@ -121,6 +124,7 @@ function peerDecision(write: Write<'MeshPeer'>, { ending }: Facts): Decision {
   }
   if (!is) return undefined;
   return [
+    ...renamed,
     ...(is.status.phase === 'revoked' && was.status.phase !== 'revoked' ? [`revokes the peer ${name}`] : []),
     ...(was.spec.delegatedBy !== undefined && is.spec.delegatedBy === undefined ? [`adopts the peer ${name}`] : []),
     ...(sameValue(was.labels, is.labels)

@@ -121,7 +121,8 @@ async function review(
   { note, ...options }: ReviewOptions,
 ): Promise<Answer> {
   if (operation === approveWorkflow) {
-    const { peers } = (await callOperation(targetOf(options), getWorkflow, { id })) as { peers: ConcernedPeer[] };
+    // A control plane of an earlier version tells none.
+    const { peers = [] } = (await callOperation(targetOf(options), getWorkflow, { id })) as { peers?: ConcernedPeer[] };
     for (const peer of peers) notice(peerLine(peer));
   }
   const value = await callOperation(targetOf(options), operation, { id, ...(note !== undefined && { note }) });

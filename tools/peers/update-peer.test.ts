@@ -44,3 +44,36 @@ test('name and labels that a person has to approve wait together', async () => {
   expect(await bob('approve_workflow', { id })).toMatchObject({ status: 'executed' });
   expect(await kit.ada('get_peer', { id: 'web-2' })).toMatchObject({ labels: { role: 'web' } });
 });
+
+test('where writes need approval a name alone waits too, whoever gives it and in whichever phase the peer is', async () => {
+  await using kit = await buildPeopleKit();
+  const { token } = await kit.ada('generate_join_token', { name: 'web', usageLimit: 2 });
+  await enrol(kit, token, 'ceo-laptop');
+  const bob = kit.askWith(await kit.person('bob', 'admin', kit.prod));
+  const root = await kit.ada('create_agent', { name: 'root', scopes: ['network:read', 'network:write'] });
+  await kit.ada('update_workspace', { settings: { requireApproval: true, requirePeerApproval: true } });
+  await enrol(kit, token, 'evil');
+  const { workflow_id: id, status } = await kit.ada('update_peer', { id: 'ceo-laptop', name: 'tmp-1' });
+  expect([id, status]).toEqual([expect.stringMatching(/^wf_/), 'pending_approval']);
+  for (const ask of [kit.ada, kit.askWith(root.token)]) {
+    expect(await ask('update_peer', { id: 'evil', name: 'web-1' })).toMatchObject({ status: 'pending_approval' });
+  }
+  expect(await refusalOf(kit.ada('approve_workflow', { id }))).toBe('forbidden');
+  expect(await bob('approve_workflow', { id })).toMatchObject({ status: 'executed' });
+  expect(await kit.ada('get_peer', { id: 'tmp-1' })).toMatchObject({ status: { renames: [{ from: 'ceo-laptop' }] } });
+  expect(await kit.ada('get_peer', { id: 'evil' })).toMatchObject({ status: { phase: 'pending' } });
+});
+
+test('a peer shows its renames of the last 30 days, the newest ten', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { id } = await kit.join('n-0');
+  const rename = (name: string) => kit.ask('update_peer', { id, name });
+  await rename('n-1');
+  kit.clock.time += 31 * 24 * 3_600_000;
+  expect((await rename('n-2')).status.renames).toMatchObject([{ from: 'n-1' }]);
+  for (let count = 3; count <= 15; count += 1) await rename(`n-${count}`);
+  const { renames } = (await kit.ask('get_peer', { id })).status;
+  expect(renames.map(({ from }: { from: string }) => from)).toEqual(
+    Array.from({ length: 10 }, (_, index) => `n-${index + 5}`),
+  );
+});

@@ -14,6 +14,10 @@ export const review = {
   bound: 'Reaches at most',
   expires: 'Expires',
   status: 'Status',
+  peers: 'Peers',
+  withKey: (name: string, key: string) => `${name}: key ${key}`,
+  wasCalled: (name: string, at: string) => `was ${name} until ${at}`,
+  morePeers: (count: number) => `and ${count} more`,
   askedFor: 'Asked for',
   readBy: 'Read by',
   readers: {

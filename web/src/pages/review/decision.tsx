@@ -173,6 +173,7 @@ function Told({ workflow, redrawn }: { workflow: WorkflowDetail; redrawn: Redraw
         [words.verified, verification && <Verdicts key="verified" workflow={workflow} redrawn={redrawn} />],
         [words.against, isPending && redrawn && words.revision(redrawn.base_revision, redrawn.revision)],
         [words.askedOf, workflow.approvalAskedOf],
+        [words.peers, workflow.peers.length > 0 && <Peers key="peers" workflow={workflow} />],
         [words.status, !isPending && (error ? `${status}: ${error}` : status)],
         [words.awaits, workflow.awaits],
         [words.expires, isPending && <Time key="expires" at={workflow.expiresAt} />],
@@ -181,6 +182,15 @@ function Told({ workflow, redrawn }: { workflow: WorkflowDetail; redrawn: Redraw
       ]}
     />
   );
+}
+
+/** Which devices bear the names that the change speaks of, and since when. */
+function Peers({ workflow: { peers, peersOmitted } }: { workflow: WorkflowDetail }) {
+  const lines = peers.map(({ name, publicKey, renames }) => {
+    const names = renames.map(({ from, at }) => words.wasCalled(from, at));
+    return [words.withKey(name, publicKey), ...names].join('; ');
+  });
+  return <Lines lines={peersOmitted > 0 ? [...lines, words.morePeers(peersOmitted)] : lines} />;
 }
 
 function ReviewedBy({

@@ -32,16 +32,12 @@ interface ConcernedPeer {
   readonly id: string;
   readonly name: string;
   readonly publicKey: string;
-  readonly renames: readonly { readonly from: string; readonly at: string }[];
+  readonly renames?: readonly string[];
 }
 
-interface Peer extends Omit<ConcernedPeer, 'renames'> {
+interface Peer extends ConcernedPeer {
   readonly revision: number;
-  readonly status: {
-    readonly phase: string;
-    readonly address: string | null;
-    readonly renames?: ConcernedPeer['renames'];
-  };
+  readonly status: { readonly phase: string; readonly address: string | null };
 }
 
 /** `mesh approve`: lets what waits for a person happen, be it a change or a peer. */
@@ -105,7 +101,8 @@ async function noneNamed(verb: string, target: Target): Promise<Answer> {
     callOperation(target, listPeers, { phase: 'pending', limit: NAMED }),
   ]);
   const waiting = [workflows, peers].flatMap((page) => (page as { items: { id: string; name?: string }[] }).items);
-  const names = waiting.map(({ id, name }) => name ?? id);
+  // A name may be another device's by the time it is approved.
+  const names = waiting.map(({ id, name }) => (name === undefined ? id : `${name} (${id})`));
   if (names.length === 0)
     return { value: { items: [] }, text: `Nothing waits for approval: there is nothing to ${verb}.` };
   throw new CliError(`Say what to ${verb}. These wait: ${names.join(', ')}.`, EXIT.input);
@@ -145,12 +142,12 @@ function next({ status, summary, awaits }: Reviewed): string {
 /** Approves the key and the name that it shows: what has changed meanwhile is refused. */
 async function approve(target: Target, id: string): Promise<Answer> {
   const peer = (await callOperation(target, getPeer, { id })) as Peer;
-  notice(peerLine({ ...peer, renames: peer.status.renames ?? [] }));
+  notice(peerLine(peer));
   return answerOf(await callOperation(target, approvePeer, { id: peer.id, revision: peer.revision }));
 }
 
-function peerLine({ id, name, publicKey, renames }: ConcernedPeer): string {
-  const names = renames.map(({ from, at }) => `, was ${from} until ${at}`);
+function peerLine({ id, name, publicKey, renames = [] }: ConcernedPeer): string {
+  const names = renames.map((rename) => `, was ${rename}`);
   return `${name} (${id}): key ${publicKey}${names.join('')}`;
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { formatInstant, parseInstant } from '../base/time.ts';
-import { MAX_RENAMES } from '../model/renames.ts';
 import { PEER_PHASES, type PeerRecord, PLATFORMS, versionOf } from '../model/resources.ts';
 import { lookUpPeer, lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -32,11 +31,6 @@ export const peerSchema = z.strictObject({
     approvedBy: z.string().nullable(),
     approvedAt: z.string().nullable(),
     ephemeral: z.literal(true).optional().describe('It is deleted once it has been offline for 10 minutes'),
-    renames: z
-      .array(z.strictObject({ from: z.string(), at: z.string() }))
-      .max(MAX_RENAMES)
-      .optional()
-      .describe('Of the last 30 days, oldest first'),
     keySince: z.string().describe('When it took its present key'),
     version: z.string().nullable().describe('Of the software that it runs, as it says; null where it never said'),
     mismatch: z.string().optional().describe('Why it is refused: its software or the control plane is to be upgraded'),
@@ -76,7 +70,6 @@ export function peerView(
       approvedBy: status.approvedBy ?? null,
       approvedAt: status.approvedAt ?? null,
       ...(status.ephemeral && { ephemeral: true as const }),
-      ...(status.renames && { renames: [...status.renames] }),
       keySince: status.keySince ?? formatInstant(createdAt),
       version: versionOf(peer, presence, liveness.version(state.workspace, uid)) ?? null,
       ...(mismatch !== undefined && { mismatch }),

@@ -1,9 +1,9 @@
 import { formatInstant } from '../base/time.ts';
-import { code } from '../effect/markdown.ts';
+import { code, plain } from '../effect/markdown.ts';
 import type { WorkflowRecord } from '../model/asked.ts';
 import { lookUp } from '../model/find.ts';
 import { gonePeers } from '../model/peer-lists.ts';
-import { type PeerRename, recentRenames } from '../model/renames.ts';
+import { recentRenames } from '../model/renames.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
 
@@ -17,7 +17,8 @@ export interface ConcernedPeer {
   readonly publicKey: string;
   /** When it registered. */
   readonly createdAt: string;
-  readonly renames: readonly PeerRename[];
+  /** Names that it had in the last 30 days, oldest first: `evil until 2026-01-05T12:00:00.000Z`. */
+  readonly renames: readonly string[];
 }
 
 export interface ConcernedPeers {
@@ -38,7 +39,7 @@ export function concernedPeers({ spec }: WorkflowRecord, { peers }: NetworkState
   }
   const all = [...found.values()].map((peer): ConcernedPeer => {
     const { uid: id, name, spec: own, createdAt, status } = peer;
-    const renames = recentRenames(status.renames, now);
+    const renames = recentRenames(status.renames, now).map(({ from, at }) => `${from} until ${at}`);
     return { id, name, publicKey: own.publicKey, createdAt: formatInstant(createdAt), renames };
   });
   const sorted = all.sort((a, b) => Number(b.renames.length > 0) - Number(a.renames.length > 0));
@@ -50,7 +51,7 @@ export function concernedPeers({ spec }: WorkflowRecord, { peers }: NetworkState
 export function concernedPeersMarkdown({ peers, omitted }: ConcernedPeers): string {
   if (peers.length === 0) return '';
   const lines = peers.map(({ id, name, publicKey, createdAt, renames }) => {
-    const names = renames.map(({ from, at }) => `; was ${code(from)} until ${at}`);
+    const names = renames.map((rename) => `; was ${plain(rename)}`);
     return `- ${code(name)} (${id}): key ${code(publicKey)}, registered ${createdAt}${names.join('')}`;
   });
   const rest = omitted > 0 ? [`- and ${omitted} more, none renamed in the last 30 days`] : [];

@@ -133,7 +133,8 @@ describe('mesh approve and mesh reject', () => {
     await pending('web-1');
     await pending('web-2');
     const { code, stderr } = await mesh(['approve', ''], { home });
-    expect([code, stderr]).toEqual([2, 'Say what to approve. These wait: web-1, web-2.\n']);
+    const waiting = /^Say what to approve\. These wait: web-1 \(p_\w+\), web-2 \(p_\w+\)\.\n$/;
+    expect([code, stderr]).toEqual([2, expect.stringMatching(waiting)]);
     expect(await run('approve', 'web-1', 'web-2')).toMatch(/^web-1 is ready as \S+\nweb-2 is ready as \S+\n$/);
     const ended = await mesh(['reject', 'web-9', 'web-1'], { home });
     expect([ended.code, ended.stderr]).toEqual([4, expect.stringContaining('web-9')]);

@@ -60,20 +60,6 @@ test('where writes need approval a name alone waits too, whoever gives it and in
   }
   expect(await refusalOf(kit.ada('approve_workflow', { id }))).toBe('forbidden');
   expect(await bob('approve_workflow', { id })).toMatchObject({ status: 'executed' });
-  expect(await kit.ada('get_peer', { id: 'tmp-1' })).toMatchObject({ status: { renames: [{ from: 'ceo-laptop' }] } });
+  expect(await kit.ada('get_peer', { id: 'tmp-1' })).toMatchObject({ displayName: 'tmp-1' });
   expect(await kit.ada('get_peer', { id: 'evil' })).toMatchObject({ status: { phase: 'pending' } });
-});
-
-test('a peer shows its renames of the last 30 days, the newest ten', async () => {
-  await using kit = await buildWorkspaceKit();
-  const { id } = await kit.join('n-0');
-  const rename = (name: string) => kit.ask('update_peer', { id, name });
-  await rename('n-1');
-  kit.clock.time += 31 * 24 * 3_600_000;
-  expect((await rename('n-2')).status.renames).toMatchObject([{ from: 'n-1' }]);
-  for (let count = 3; count <= 15; count += 1) await rename(`n-${count}`);
-  const { renames } = (await kit.ask('get_peer', { id })).status;
-  expect(renames.map(({ from }: { from: string }) => from)).toEqual(
-    Array.from({ length: 10 }, (_, index) => `n-${index + 5}`),
-  );
 });

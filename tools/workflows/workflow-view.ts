@@ -58,22 +58,16 @@ export const workflowDetailSchema = z.strictObject({
   effect: effectSchema,
   peers: z
     .array(
-      z
-        .strictObject({
-          id: z.string(),
-          name: z.string(),
-          publicKey: z.string(),
-          createdAt: z.string(),
-          renames: z
-            .array(z.strictObject({ from: z.string(), at: z.string() }))
-            .max(MAX_RENAMES)
-            .describe('Of the last 30 days, oldest first'),
-        })
-        .meta({ id: 'ConcernedPeer' }),
+      z.strictObject({
+        id: z.string(),
+        name: z.string(),
+        publicKey: z.string(),
+        createdAt: z.string(),
+        renames: z.array(z.string()).max(MAX_RENAMES),
+      }),
     )
     .max(MAX_CONCERNED_PEERS)
-    .describe('Peers that it is about, as they are now; those renamed lately first'),
-  peersOmitted: z.int(),
+    .describe('That it is about, as they are now; the first 50, renamed ones before others'),
   diffMarkdown: z.string(),
   approvalUrl: z.string(),
 });
@@ -123,7 +117,6 @@ export async function workflowDetailView(
     awaits: (await awaitedOf(services, record)) ?? null,
     effect: spec.effect,
     peers: concerned.peers.map(({ renames, ...peer }) => ({ ...peer, renames: [...renames] })),
-    peersOmitted: concerned.omitted,
     diffMarkdown: spec.diffMarkdown + concernedPeersMarkdown(concerned),
     approvalUrl: approvalUrl(services, name),
   };
@@ -131,7 +124,7 @@ export async function workflowDetailView(
 
 /** Said in the Markdown; once it is decided, what would be done is no question any more. */
 export function briefWorkflow(workflow: z.output<typeof workflowDetailSchema>): Record<string, unknown> {
-  const { changes, effect, riskReasons, warnings, objections, diffMarkdown, peers, peersOmitted, ...fields } = workflow;
+  const { changes, effect, riskReasons, warnings, objections, diffMarkdown, peers, ...fields } = workflow;
   const { opened: _opened, closed: _closed, ...counts } = effect;
   const names = changes.map(({ action, resource, name }) => ({ action, resource, name }));
   return fields.status === 'pending'

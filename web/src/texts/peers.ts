@@ -29,8 +29,6 @@ export const peers = {
   keySince: 'Key since',
   notThen: (name: string) => `${name} was not there then.`,
   publicKey: 'Public key',
-  renames: 'Renames',
-  wasCalled: (name: string, at: string) => `was ${name} until ${at}`,
   id: 'Id',
   paths: 'Paths to others',
   noPaths: 'It has no path to another peer now.',

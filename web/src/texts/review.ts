@@ -16,8 +16,7 @@ export const review = {
   status: 'Status',
   peers: 'Peers',
   withKey: (name: string, key: string) => `${name}: key ${key}`,
-  wasCalled: (name: string, at: string) => `was ${name} until ${at}`,
-  morePeers: (count: number) => `and ${count} more`,
+  was: (rename: string) => `was ${rename}`,
   askedFor: 'Asked for',
   readBy: 'Read by',
   readers: {

@@ -54,7 +54,6 @@ export function PeerDetails({ name, closeTo = 'peers' }: { name: string; closeTo
             status.approvedBy && [`${status.approvedBy}, `, <Time key="approved" at={status.approvedAt} />],
           ],
           [texts.peers.keySince, <Time key="key" at={status.keySince} />],
-          [texts.peers.renames, (status.renames ?? []).map(({ from, at }) => texts.peers.wasCalled(from, at)).join('; ')],
           [texts.peers.publicKey, <Mono key="public" text={peer.publicKey} />],
           [texts.peers.id, <Mono key="id" text={peer.id} />],
         ]}

@@ -185,12 +185,10 @@ function Told({ workflow, redrawn }: { workflow: WorkflowDetail; redrawn: Redraw
 }
 
 /** Which devices bear the names that the change speaks of, and since when. */
-function Peers({ workflow: { peers, peersOmitted } }: { workflow: WorkflowDetail }) {
-  const lines = peers.map(({ name, publicKey, renames }) => {
-    const names = renames.map(({ from, at }) => words.wasCalled(from, at));
-    return [words.withKey(name, publicKey), ...names].join('; ');
-  });
-  return <Lines lines={peersOmitted > 0 ? [...lines, words.morePeers(peersOmitted)] : lines} />;
+function Peers({ workflow: { peers } }: { workflow: WorkflowDetail }) {
+  const lineOf = ({ name, publicKey, renames }: WorkflowDetail['peers'][number]) =>
+    [words.withKey(name, publicKey), ...renames.map(words.was)].join('; ');
+  return <Lines lines={peers.map(lineOf)} />;
 }
 
 function ReviewedBy({

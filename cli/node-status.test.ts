@@ -84,6 +84,14 @@ test.each([
   expect(statusText({ ...rest, control: { ...control, standing } }, NOW)).toContain(called(text));
 });
 
+test('a name that awaits approval stands beside the one that the node has', () => {
+  const { node, ...rest } = status([]);
+  const newName = { name: 'b', detail: 'another person has to approve wf_1.' };
+  expect(statusText({ ...rest, node: { ...node, newName } }, NOW)).toContain(
+    'Node           a  10.96.0.1 in 10.96.0.0/24  mesh0 (kernel), UDP 51820\nNew name       b not yet: another person has to approve wf_1.\n',
+  );
+});
+
 test('a rule of the host that drops what the network permits stands in the status, with a command that opens it as it stands', () => {
   const blocked = {
     table: 'inet filter',

@@ -73,6 +73,7 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
   const drops = dropped.length > 0 ? `, dropped ${dropped.map(([why, count]) => `${count} ${why}`).join(', ')}` : '';
   const rows: [string, string][] = [
     ['Node', `${node.name}  ${address}  ${node.interface} (${node.tunnel ?? 'no tunnel'}), UDP ${node.listenPort}`],
+    ...(node.newName ? [['New name', `${node.newName.name} not yet: ${node.newName.detail}`] as [string, string]] : []),
     ['Control plane', `${control.server}  ${control.standing}, heard ${ago(control.heardAt, now)}`],
     ['Bus', `${control.bus.url}  ${busText(control.bus)}`],
     ['Relay', `${relay.address ?? 'none'}  ${relay.state}${relay.reason ? ` (${relay.reason})` : ''}${drops}`],

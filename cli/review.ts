@@ -5,6 +5,7 @@ import { getPeer } from '../tools/peers/get-peer.ts';
 import { listPeers } from '../tools/peers/list-peers.ts';
 import { revokePeer } from '../tools/peers/revoke-peer.ts';
 import { approveWorkflow } from '../tools/workflows/approve-workflow.ts';
+import { getWorkflow } from '../tools/workflows/get-workflow.ts';
 import { listWorkflows } from '../tools/workflows/list-workflows.ts';
 import { rejectWorkflow } from '../tools/workflows/reject-workflow.ts';
 import { type Answer, answering, notice } from './answer.ts';
@@ -27,8 +28,15 @@ interface Reviewed {
   readonly awaits: string | null;
 }
 
-interface Peer {
+interface ConcernedPeer {
+  readonly id: string;
   readonly name: string;
+  readonly publicKey: string;
+  readonly renames?: readonly string[];
+}
+
+interface Peer extends ConcernedPeer {
+  readonly revision: number;
   readonly status: { readonly phase: string; readonly address: string | null };
 }
 
@@ -93,7 +101,8 @@ async function noneNamed(verb: string, target: Target): Promise<Answer> {
     callOperation(target, listPeers, { phase: 'pending', limit: NAMED }),
   ]);
   const waiting = [workflows, peers].flatMap((page) => (page as { items: { id: string; name?: string }[] }).items);
-  const names = waiting.map(({ id, name }) => name ?? id);
+  // A name may be another device's by the time it is approved.
+  const names = waiting.map(({ id, name }) => (name === undefined ? id : `${name} (${id})`));
   if (names.length === 0)
     return { value: { items: [] }, text: `Nothing waits for approval: there is nothing to ${verb}.` };
   throw new CliError(`Say what to ${verb}. These wait: ${names.join(', ')}.`, EXIT.input);
@@ -102,11 +111,17 @@ async function noneNamed(verb: string, target: Target): Promise<Answer> {
 /** Of each kind. */
 const NAMED = 20;
 
+/** Whoever approves reads names: which devices bear them, and since when, is said first. */
 async function review(
   operation: AnyOperation<never>,
   id: string,
   { note, ...options }: ReviewOptions,
 ): Promise<Answer> {
+  if (operation === approveWorkflow) {
+    // A control plane of an earlier version tells none.
+    const { peers = [] } = (await callOperation(targetOf(options), getWorkflow, { id })) as { peers?: ConcernedPeer[] };
+    for (const peer of peers) notice(peerLine(peer));
+  }
   const value = await callOperation(targetOf(options), operation, { id, ...(note !== undefined && { note }) });
   const { status, summary, error } = value as Reviewed;
   return { value, text: `${id} is ${status}: ${error ?? summary}${next(value as Reviewed)}`, ...exitOf(value) };
@@ -124,8 +139,16 @@ function next({ status, summary, awaits }: Reviewed): string {
   }
 }
 
+/** Approves the key and the name that it shows: what has changed meanwhile is refused. */
 async function approve(target: Target, id: string): Promise<Answer> {
-  return answerOf(await callOperation(target, approvePeer, { id }));
+  const peer = (await callOperation(target, getPeer, { id })) as Peer;
+  notice(peerLine(peer));
+  return answerOf(await callOperation(target, approvePeer, { id: peer.id, revision: peer.revision }));
+}
+
+function peerLine({ id, name, publicKey, renames = [] }: ConcernedPeer): string {
+  const names = renames.map((rename) => `, was ${rename}`);
+  return `${name} (${id}): key ${publicKey}${names.join('')}`;
 }
 
 /** @throws CliError for a peer that is in the network: to shut it out is another matter */

@@ -51,6 +51,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     const agent = new Agent({
       directory,
       config: named,
+      ...(kept !== undefined && options.name !== undefined && { newName: { name: options.name, detail: kept } }),
       version: VERSION,
       interfaceName,
       listenPort: options.listenPort,

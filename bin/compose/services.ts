@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { departingStore } from '../../core/assertions/departed.ts';
 import { boundedStore } from '../../core/authority/bounded-store.ts';
 import type { Edition } from '../../core/base/edition.ts';
 import { MeshError } from '../../core/base/errors.ts';
@@ -57,7 +58,7 @@ export interface ServiceParts {
 /** What operations reach, put together from the parts that differ between a real plane and a test. */
 export function buildServices({ compute, busKeys, store: base, ...rest }: ServiceParts): Services {
   const [states, liveness] = [buildNetworkStates({ store: base }), buildLiveness()];
-  const parts = { ...rest, store: boundedStore(base, { states, clock: rest.clock }) };
+  const parts = { ...rest, store: boundedStore(departingStore(base), { states, clock: rest.clock }) };
   return {
     ...parts,
     states,

@@ -1,6 +1,7 @@
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
+import { normalizeName } from '../../core/model/resources.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import { type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import { ControlLink } from '../control/control-link.ts';
@@ -28,6 +29,8 @@ const KEY_LOOK_MS = 3_600_000;
 export interface AgentOptions {
   readonly directory: string;
   readonly config: NodeConfig;
+  /** The name that it was started with, where it keeps another one for now, and why. */
+  readonly newName?: { readonly name: string; readonly detail: string };
   /** Of this software. */
   readonly version: string;
   readonly interfaceName: string;
@@ -198,6 +201,7 @@ export class Agent {
       config: { id, workspaceId },
       interfaceName,
       listenPort,
+      newName,
     } = this.#options;
     const { up } = this.#overlay;
     const now = this.#options.clock.now();
@@ -212,10 +216,12 @@ export class Agent {
       metrics: up.paths.metrics(),
       hostFirewall: await up.hostFirewall.status(),
     };
+    const name = up?.graph.self.name ?? this.#config.name;
     return {
       node: {
         id,
-        name: up?.graph.self.name ?? this.#config.name,
+        name,
+        newName: newName !== undefined && normalizeName(newName.name) !== name ? newName : null,
         workspaceId,
         publicKey: Buffer.from(this.#keyPair.publicKey).toString('base64'),
         address: up?.graph.self.address ?? null,

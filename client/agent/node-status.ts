@@ -30,6 +30,8 @@ export const nodeStatusSchema = z.object({
   node: z.object({
     id: z.string(),
     name: z.string(),
+    /** The name that it was started with and does not have yet, and why; an agent of an earlier version says none. */
+    newName: z.object({ name: z.string(), detail: z.string() }).nullable().default(null),
     workspaceId: z.string(),
     publicKey: z.string(),
     /** Null while the overlay is down. */

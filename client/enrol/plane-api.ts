@@ -77,7 +77,8 @@ const logKeysShape = object({
     MAX_LOG_KEYS,
   ),
 });
-const renamedShape = object({ name: anyText });
+/** The name that it has now, or why the new one has to wait for a person. */
+const renamedShape = object({}, { name: anyText, message: anyText });
 const rotatedShape = object({ deviceToken: anyText }, { busJwt: anyText });
 const busAccessShape = object({ signalingUrl: anyText }, { busJwt: anyText });
 const deletedShape = object({ deleted: anyText });

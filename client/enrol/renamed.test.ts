@@ -19,8 +19,14 @@ describe('a node that is started with a name', () => {
   test.each([
     ['changed it a moment ago', new PlaneRefusal(429, 'rate_limited', 'wait 26 s')],
     ['does not reach the control plane', new PlaneAway('wait 26 s')],
+    ['awaits approval itself', new PlaneRefusal(403, 'peer_pending', 'wait 26 s')],
   ])('keeps the one that it has, and says why, where it %s', async (_, error) => {
     expect(await renamed(config, 'other', saying(error))).toEqual({ config, kept: 'wait 26 s' });
+  });
+
+  test('keeps the one that it has until a person has approved the new one', async () => {
+    const api = { rename: async () => ({ message: 'a person has to approve wf_1' }) };
+    expect(await renamed(config, 'other', api)).toEqual({ config, kept: 'a person has to approve wf_1' });
   });
 
   test('is refused where the name is taken', async () => {

@@ -8,7 +8,8 @@ export interface Renamed {
   readonly kept?: string;
 }
 
-const TOO_MANY_REQUESTS = 429;
+/** Of refusals that say nothing against the name itself. */
+const FOR_NOW: ReadonlySet<string> = new Set(['rate_limited', 'peer_pending']);
 
 /**
  * The node under the name that was asked for. A name that cannot be changed at this moment keeps no node from its network.
@@ -18,8 +19,9 @@ const TOO_MANY_REQUESTS = 429;
 export async function renamed(config: NodeConfig, asked: string, api: Pick<PlaneApi, 'rename'>): Promise<Renamed> {
   if (normalizeName(asked) === config.name) return { config };
   try {
-    const { name } = await api.rename(asked);
-    return { config: { ...config, name } };
+    const { name, message = 'the control plane did not say why' } = await api.rename(asked);
+    // A person has to approve it first.
+    return name === undefined ? { config, kept: message } : { config: { ...config, name } };
   } catch (error) {
     if (!isForNow(error)) throw error;
     return { config, kept: error.message };
@@ -27,5 +29,5 @@ export async function renamed(config: NodeConfig, asked: string, api: Pick<Plane
 }
 
 function isForNow(error: unknown): error is Error {
-  return error instanceof PlaneAway || (error instanceof PlaneRefusal && error.status === TOO_MANY_REQUESTS);
+  return error instanceof PlaneAway || (error instanceof PlaneRefusal && FOR_NOW.has(error.code));
 }

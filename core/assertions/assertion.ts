@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { newId } from '../base/ids.ts';
-import type { NoStatus, RecordDraft, StoredRecord } from '../base/record.ts';
+import type { RecordDraft, StoredRecord } from '../base/record.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { type Protocol, protocolSchema } from '../model/policy.ts';
 
@@ -47,9 +47,23 @@ export const assertionSpecSchema = z
         : { ...spec, ...(protocol && { protocol }) },
   );
 
+/** A peer as it was when it left: what decides who reaches it. */
+export interface DepartedPeer {
+  readonly uid: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly network: string;
+}
+
+/** The peers that an assertion names and that left since; one that is there again counts as it is. */
+export interface AssertionStatus {
+  readonly src?: DepartedPeer;
+  readonly dst?: DepartedPeer;
+}
+
 declare module '../base/record.ts' {
   interface RecordTypes {
-    PolicyAssertion: { spec: AssertionSpec; status: NoStatus };
+    PolicyAssertion: { spec: AssertionSpec; status: AssertionStatus };
   }
 }
 

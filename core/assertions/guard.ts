@@ -7,6 +7,7 @@ import type { HistoryServices } from '../state/services.ts';
 import { afterCommit, type NetworkState, recordIn } from '../state/state.ts';
 import type { AssertionSpec } from './assertion.ts';
 import { checker, type Flaw } from './check.ts';
+import { ENDS, isThere, withDeparted } from './departed.ts';
 
 /** A standing assertion of the workspace that a change would break: what it says, and why it would not hold. */
 export type BrokenAssertion = AssertionSpec & Flaw & { readonly name: string };
@@ -31,13 +32,20 @@ export async function brokenAssertions(
   // Where there are none nothing else was looked at, and writes need not wait for each other.
   if (items.length === 0) return { broken: [], basis: basisOn(before, ['PolicyAssertion']) };
   const now = clock.now();
-  const flawAfter = checker(after, states.reachability(after, now));
-  const flawBefore = checker(before, states.reachability(before, now));
+  const [was, is] = [withDeparted(before, items, after), withDeparted(after, items, before)];
+  const flawAfter = checker(is, states.reachability(is, now));
+  const flawBefore = checker(was, states.reachability(was, now));
   const broken = items.flatMap(({ name, spec }) => {
     const flaw = flawAfter(spec);
-    return flaw && !flawBefore(spec) ? [{ name, ...spec, ...flaw }] : [];
+    return flaw && (isOfNewcomer(spec, flaw, before, after) || !flawBefore(spec)) ? [{ name, ...spec, ...flaw }] : [];
   });
   return { broken, basis: networkBasis(before) };
+}
+
+/** Whether a peer comes in under a name that is not to reach somebody, and would reach them: nobody reached anybody by it before. */
+function isOfNewcomer(spec: AssertionSpec, flaw: Flaw, before: NetworkState, after: NetworkState): boolean {
+  if (spec.expect === 'reachable' || flaw.from === null) return false;
+  return ENDS.some((end) => !isThere(before, spec[end]) && isThere(after, spec[end]));
 }
 
 /** @throws MeshError `policy_assertion_failed` naming each assertion that the change would break */

@@ -3,7 +3,7 @@ import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { permitFirst } from '../base/permit-first.ts';
 import { type AsOf, type Basis, StoreError } from '../base/ports.ts';
-import { draftOf } from '../base/record.ts';
+import { draftOf, type RecordDraft } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { writtenRecord } from '../base/written.ts';
 import { findRecord, lookUp } from '../model/find.ts';
@@ -14,6 +14,7 @@ import type { HistoryServices, NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { type AssertionMeta, type AssertionRecord, type AssertionSpec, assertionDraft } from './assertion.ts';
 import { checker, type Flaw } from './check.ts';
+import { ENDS, isThere, statusUnder, withDeparted } from './departed.ts';
 
 type AssertionCall = CallContext<HistoryServices>;
 
@@ -39,15 +40,29 @@ export async function findAssertion(
   return findRecord(await assertionsOf(services, workspace), 'assertion', id);
 }
 
+/** Whether an assertion holds, and why not, or for whom it is judged as if they were there. */
+export interface Held {
+  readonly holds: boolean;
+  readonly detail: string | null;
+}
+
 /** Says of each assertion whether it holds now. */
 export async function assertionChecker(
   services: HistoryServices,
   workspace: string,
-): Promise<(spec: AssertionSpec) => Flaw | undefined> {
-  return checkerOf(services, await services.states.current(workspace));
+): Promise<(record: AssertionRecord) => Held> {
+  const state = await services.states.current(workspace);
+  const check = checkerOf(services, withDeparted(state, (await assertionsOf(services, workspace)).values()));
+  return ({ spec, status }) => {
+    const flaw = check(spec);
+    if (flaw) return { holds: false, detail: flaw.detail };
+    const away = ENDS.flatMap((end) => (status[end] && !isThere(state, spec[end]) ? [spec[end]] : []));
+    const detail = `${away.join(' and ')} left the network: judged by the labels and the network of that time`;
+    return { holds: true, detail: away.length > 0 ? detail : null };
+  };
 }
 
-function checkerOf({ states, clock }: HistoryServices, state: NetworkState) {
+function checkerOf({ states, clock }: HistoryServices, state: NetworkState): (spec: AssertionSpec) => Flaw | undefined {
   return checker(state, states.reachability(state, clock.now()));
 }
 
@@ -73,7 +88,7 @@ export async function createAssertion(
     const ops = [{ op: 'create', record }] as const;
     const basis = await permitFirst(context, ops, async () => {
       requireRoom(await assertionsOf(services, workspace), stored);
-      return requireHolds(services, workspace, stored, spec);
+      return requireHolds(services, workspace, record);
     });
     const commit = commitContext(context, `created assertion ${stored}`, { basis });
     return writtenRecord(await services.store.commit(workspace, ops, commit), record);
@@ -99,10 +114,11 @@ export async function replaceAssertion(
   const { services, workspace } = context;
   return serialised(services.store, workspace, async () => {
     const before = await findAssertion(services, workspace, id);
-    const record = { ...draftOf(before), spec, ...(labels && { labels }), ...(annotations && { annotations }) };
+    const meta = { ...(labels && { labels }), ...(annotations && { annotations }) };
+    const record = { ...draftOf(before), spec, status: statusUnder(spec, before), ...meta };
     if (sameValue(record, draftOf(before))) return before;
     const op = { op: 'update', record, revision: before.revision } as const;
-    const basis = await permitFirst(context, [op], () => requireHolds(services, workspace, before.name, spec));
+    const basis = await permitFirst(context, [op], () => requireHolds(services, workspace, record));
     const commit = commitContext(context, `updated assertion ${before.name}`, { basis });
     return writtenRecord(await services.store.commit(workspace, [op], commit), before);
   });
@@ -126,11 +142,11 @@ export async function deleteAssertion(context: AssertionCall, id: string): Promi
 async function requireHolds(
   services: HistoryServices,
   workspace: string,
-  name: string,
-  spec: AssertionSpec,
+  record: RecordDraft<'PolicyAssertion'>,
 ): Promise<Basis> {
+  const { name, spec } = record;
   const state = await services.states.current(workspace);
-  const flaw = checkerOf(services, state)(spec);
+  const flaw = checkerOf(services, withDeparted(state, [record]))(spec);
   if (!flaw) return networkBasis(state);
   throw new MeshError(
     'policy_assertion_failed',

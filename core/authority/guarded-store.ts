@@ -52,16 +52,14 @@ type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'computed'>;
  * held to their credential at the commit, an agent's to its authority too, and what needs a second person is stopped
  * until one has approved it.
  *
- * Devices and enrolments write what their own operations make; jobs of the control plane have the store itself.
+ * Enrolments write what their own operation makes, and devices besides the decisions in their own records; jobs of the control
+ * plane have the store itself.
  */
 export function guardedStore(services: Reads, caller: Caller | null, approved?: Approved): Store {
   const store = BASES.get(services.store) ?? services.store;
   if (caller === null) return store;
   const standing = standingStore({ ...services, store }, caller);
-  const guarded =
-    caller.kind === 'device' || caller.kind === 'enrolment'
-      ? standing
-      : judgingStore(services, standing, caller, approved);
+  const guarded = caller.kind === 'enrolment' ? standing : judgingStore(services, standing, caller, approved);
   BASES.set(guarded, store);
   shareQueue(guarded, store, writerOf(caller));
   return guarded;
@@ -152,6 +150,8 @@ function judgingStore(
   };
 
   async function judged(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit> {
+    // A device may always leave; of presence and tokens, which it writes all the time, nothing is decided.
+    if (caller.kind === 'device' && !ops.some(writesPeer)) return store.commit(workspace, ops, context);
     const attempt = () => attempted(workspace, ops, context);
     // What has a basis of its own is made anew by who made it.
     return context.basis ? attempt() : judgedAgain(attempt, services.clock);
@@ -197,6 +197,10 @@ function without(ops: readonly Op[], executed: readonly Op[]): readonly Op[] {
 function keyOf(op: Op): string {
   const { kind, name } = 'record' in op ? op.record : op.key;
   return `${kind}/${name}`;
+}
+
+function writesPeer(op: Op): boolean {
+  return (op.op === 'create' || op.op === 'update') && op.record.kind === 'MeshPeer';
 }
 
 /** Of an agent and its sub-agents, and of a device. */
@@ -245,7 +249,8 @@ async function needOf(
   const { workspace, writes, caller } = asked;
   const { beyond, basis: judgedOn } = caller.kind === 'agent' ? await beyondOf(services, asked) : {};
   if (beyond?.delegated) throw beyondDelegation(beyond);
-  const controls = isPlanned ? NO_CONTROLS : await controlsOf(services, asked);
+  // By its own name and key a device fails no control.
+  const controls = isPlanned || caller.kind === 'device' ? NO_CONTROLS : await controlsOf(services, asked);
   const basis = together(judgedOn, controls.basis);
   const { failsControls } = controls;
   const common = { writes, failsControls, changesDuty: writes.some(changesDuty) };

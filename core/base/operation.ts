@@ -114,6 +114,8 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
    * refused, for it would find nothing any more.
    */
   readonly ends?: string;
+  /** Of a device's own operation: a person may have to approve the call first. All that people and agents write may wait. */
+  readonly mayWait?: true;
   /**
    * Kind of the one record that the input field `id` names, for operations on one. Where it writes, the record may be
    * expected at a revision, by the field `revision` (`addressedFields`) and by `If-Match`; a read answers its `ETag`.
@@ -180,9 +182,9 @@ export function waitsFor(
 }
 
 /** Whether a call of an operation may have to wait for a person: whatever people, their tokens and agents change. */
-export function mayWait({ access, effects }: Pick<AnyOperation<unknown>, 'access' | 'effects'>): boolean {
+export function mayWait(operation: Pick<AnyOperation<unknown>, 'access' | 'effects' | 'mayWait'>): boolean {
   const others: readonly Access[] = ['public', 'authenticated', 'device', 'enrolment'];
-  return !effects.readOnlyHint && !others.includes(access);
+  return !operation.effects.readOnlyHint && (operation.mayWait ?? !others.includes(operation.access));
 }
 
 /** Whether nodes call an operation, in a version that they and the control plane speak. Leaving needs none. */

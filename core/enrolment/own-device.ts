@@ -17,7 +17,7 @@ import type { FullGraph } from '../model/graph.ts';
 import type { Said } from '../model/hearings.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { slugOf } from '../model/workspaces.ts';
-import { changedItself } from '../peers/changed-itself.ts';
+import { changedIdentity } from '../peers/changed-itself.ts';
 import { heardOf, leftBy } from '../peers/presence.ts';
 import { dueCheckpoint, newestCheckpoint, takeWitness } from '../peers/witnessed.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -118,7 +118,11 @@ export async function heartbeat(
   return { peer, version: revision, at: services.clock.now(), checkpoint };
 }
 
-/** Gives the device another key and another token; the old ones end with the commit. With the key that it has, another token. */
+/**
+ * Gives the device another key and another token; the old ones end with the commit. With the key that it has, another token.
+ *
+ * @throws MeshError `peer_pending` for another key before the device is approved
+ */
 export async function rotateKey(
   context: OwnDeviceCall,
   claim: KeyClaim & { readonly deviceToken?: string | undefined },
@@ -146,7 +150,7 @@ export async function rotateKey(
 }
 
 function keyOp(peer: PeerRecord, { publicKey, isProven }: ClaimedKey, now: number): Op {
-  const { proven: _, ...status } = changedItself(peer.status, now);
+  const { proven: _, ...status } = changedIdentity(peer.status, now);
   const record = {
     ...draftOf(peer),
     spec: { ...peer.spec, publicKey },

@@ -12,7 +12,7 @@ import { grantedLabels } from '../model/device-labels.ts';
 import { lookUp } from '../model/find.ts';
 import { peerNameOf } from '../model/peer-name.ts';
 import type { PeerRecord, Platform } from '../model/resources.ts';
-import { expiredToken, spendOp, type TokenRecord, unknownToken } from '../model/token-record.ts';
+import { expiredToken, spendOp, type TokenRecord, tokenName, unknownToken } from '../model/token-record.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { ancestors, family } from '../state/agent-tree.ts';
 import { agentOf } from '../state/network-model.ts';
@@ -52,13 +52,14 @@ export type DeviceCall = CallContext<
 
 /**
  * Without a proof anyone who knows token and public key could ask again, so that another device token is given only while the
- * first may have been lost on its way: so long after the registration, and never once the device was heard of.
+ * first may have been lost on its way: so long after the registration, so many times, and never once the device was heard of.
  */
 const LOST_ANSWER_MS = 5 * 60_000;
+export const LOST_ANSWERS = 3;
 
 /**
  * Makes the peer of a device and spends one use of its token, in one commit. The same token and key again answer the same
- * peer and spend nothing, with a new device token for who proves to hold the key.
+ * peer and spend nothing, with a new device token for who proves to hold the key. Without a new token nothing is written.
  *
  * @throws MeshError `unauthenticated` for a token that is used up, `conflict` for a taken name or key or a full workspace.
  */
@@ -126,11 +127,7 @@ async function registerAgain(
     const detail = 'This device proved its private key when it registered: send the proof again.';
     throw new MeshError('conflict', detail);
   }
-  const use = tokenUse(context, token, `registered ${peer.name} again`);
-  if (!isProven && !mayHaveNoToken(context, state, peer)) {
-    await store.commit(context.workspace, [], use);
-    return { peer, existing: true };
-  }
+  if (!isProven && !(await mayHaveNoToken(context, state, peer))) return { peer, existing: true };
   const createdBy = context.caller?.subject ?? '';
   const device = await renewToken(store, context.workspace, 'dev', { name: peer.name, owner: peer.uid, createdBy });
   const agent = peer.spec.agentRef === undefined ? undefined : state.agents.get(peer.spec.agentRef);
@@ -138,7 +135,7 @@ async function registerAgain(
   const agentToken = owned && (await renewToken(store, context.workspace, 'agt', owned));
   const proven = provenOps(peer, isProven, context.services.clock.now());
   const ops = [device.op, ...(agentToken ? [agentToken.op] : []), ...proven];
-  await store.commit(context.workspace, ops, use);
+  await store.commit(context.workspace, ops, tokenUse(context, token, `registered ${peer.name} again`));
   return {
     peer,
     deviceToken: device.token,
@@ -147,9 +144,16 @@ async function registerAgain(
   };
 }
 
-function mayHaveNoToken({ services, workspace }: DeviceCall, state: NetworkState, peer: PeerRecord): boolean {
+async function mayHaveNoToken(
+  { services, workspace }: DeviceCall,
+  state: NetworkState,
+  peer: PeerRecord,
+): Promise<boolean> {
   const wasHeard = state.presence.has(peer.name) || services.liveness.lastSeen(workspace, peer.uid) !== undefined;
-  return !wasHeard && services.clock.now() - peer.createdAt <= LOST_ANSWER_MS;
+  if (wasHeard || services.clock.now() - peer.createdAt > LOST_ANSWER_MS) return false;
+  const token = await services.store.get(workspace, { kind: 'Token', name: tokenName('dev', peer.uid) });
+  // The first version of the token came with the registration, and each one after it is a new token.
+  return token === undefined || token.generation <= LOST_ANSWERS;
 }
 
 interface NewDevice extends DeviceRequest {

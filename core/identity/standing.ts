@@ -4,6 +4,7 @@ import { isAgentId } from '../base/ids.ts';
 import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
 import type { AskedWorkflowSpec } from '../model/asked.ts';
 import type { NetworkServices } from '../state/services.ts';
+import { hasEnded } from '../views/peer-view.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import { agentStanding } from './agent-standing.ts';
 import { commonScopes, NO_SCOPES } from './grants.ts';
@@ -89,6 +90,7 @@ async function scopesNow(
 ): Promise<ReadonlySet<Scope>> {
   if (kind === 'local') return new Set(scopes);
   if (kind === 'agent') return scopesOfAgent(services, workspace, id);
+  if (kind === 'device') return scopesOfDevice(services, workspace, id, name);
   const account = await accountById(services, id);
   const held = account && (await scopesOfAccount(services, workspace, account));
   if (!held || held.size === 0) throw gone(name);
@@ -103,6 +105,18 @@ async function scopesOfAgent(services: StandingServices, workspace: string, id: 
     throw gone(await agentName(services, workspace, id));
   }
   return standing.scopes;
+}
+
+/** A device calls its own operations without scopes. @throws MeshError `forbidden` for one that has left or is not let in */
+async function scopesOfDevice(
+  { store, clock }: StandingServices,
+  workspace: string,
+  id: string,
+  name: string,
+): Promise<ReadonlySet<Scope>> {
+  const peer = await store.getById(workspace, 'MeshPeer', id);
+  if (peer?.status.phase !== 'ready' || hasEnded(peer, clock.now())) throw gone(name);
+  return NO_SCOPES;
 }
 
 /** Empty for one that is disabled or no member. */

@@ -1,5 +1,6 @@
 import type { NoStatus, StoredRecord } from '../base/record.ts';
 import type { EgressRule, PolicySpec } from './policy.ts';
+import type { PeerRename } from './renames.ts';
 
 /** The custom resources of the contract (docs/policy.md#kinds). Instants inside specs are ISO 8601 UTC. */
 
@@ -43,6 +44,8 @@ export interface PeerStatus {
   readonly keySince?: string;
   /** When its device last changed this record by itself. */
   readonly changedItselfAt?: string;
+  /** Names that it had lately. */
+  readonly renames?: readonly PeerRename[];
   /** Of the software that it said it ran when it registered. */
   readonly version?: string;
 }

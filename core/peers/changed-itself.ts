@@ -10,6 +10,20 @@ import type { PeerStatus } from '../model/resources.ts';
 export const OWN_REST_MS = 30_000;
 
 /**
+ * Returns the status of a peer whose device takes another name or key. Until a person has let the device in, both stay as they
+ * are: whoever approves it approves the name and the key that they saw.
+ *
+ * @throws MeshError `peer_pending` before the approval, `rate_limited` where it changed its own record a moment ago
+ */
+export function changedIdentity(status: PeerStatus, now: number): PeerStatus {
+  if (status.phase !== 'pending') return changedItself(status, now);
+  throw new MeshError(
+    'peer_pending',
+    'This device awaits approval, and its name and key are fixed until then. To change them, leave the network and register again.',
+  );
+}
+
+/**
  * The status of a peer that its device is about to change by itself.
  *
  * @throws MeshError `rate_limited` where it did so a moment ago

@@ -13,12 +13,13 @@ import { placeIn } from '../changes/places.ts';
 import { quarantineDraft } from '../changes/quarantine.ts';
 import { lookUp } from '../model/find.ts';
 import { peerNameOf } from '../model/peer-name.ts';
+import { withRename } from '../model/renames.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { tokenName } from '../model/token-record.ts';
 import { findPeer } from '../state/find-peer.ts';
 import type { NetworkServices, PeerCall, PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import { changedItself } from './changed-itself.ts';
+import { changedIdentity } from './changed-itself.ts';
 import { presenceOp } from './presence.ts';
 
 /** Lets a pending or revoked peer in: it gets its address and, from then on, its graph. */
@@ -73,7 +74,7 @@ export function renamePeer(context: PeerCall, id: string, asked: string): Promis
   return rename(context, id, { asked });
 }
 
-/** As {@link renamePeer}, by the device itself. @throws MeshError `rate_limited` too */
+/** As {@link renamePeer}, by the device itself. @throws MeshError `rate_limited` and, before its approval, `peer_pending` too */
 export function renameOwnPeer(context: PeerCall, id: string, asked: string): Promise<PeerRecord> {
   return rename(context, id, { asked, byItself: true });
 }
@@ -108,7 +109,9 @@ export async function renameOps(
   const own = others.find((op) => op.op === 'update' && op.record.uid === peer.uid);
   const draft = own?.op === 'update' && own.record.kind === 'MeshPeer' ? own.record : draftOf(peer);
   const rest = others.filter((op) => op !== own);
-  const status = byItself ? changedItself(draft.status, context.services.clock.now()) : draft.status;
+  const now = context.services.clock.now();
+  const before = byItself ? changedIdentity(draft.status, now) : draft.status;
+  const status = name === peer.name ? before : { ...before, renames: withRename(before.renames, peer.name, now) };
   const record = { ...draft, name, spec: { ...draft.spec, displayName: asked }, status };
   if (name === peer.name) return [update(peer, record), ...rest];
   const ops: Op[] = [

@@ -12,16 +12,32 @@ interface Asked {
 }
 
 /**
- * Of calls that end the same one alone waits: what was approved last would find nothing any more.
+ * Of calls that end the same one alone waits: what was approved last would find nothing any more. Of a device one call alone
+ * waits, so that it cannot fill the list of those who approve.
  *
  * @param all workflows of a workspace whose people decide
- * @throws MeshError `conflict` that says which one waits, and what to do
+ * @throws MeshError `conflict` that says which one waits, and what to do; `rate_limited` for a device
  */
 export async function requireFirst(
   { operation: { name, title, ends }, input, digest }: Asked,
-  { services, workspace }: Pick<CallContext<Services>, 'services' | 'workspace'>,
+  { services, workspace, caller }: Pick<CallContext<Services>, 'services' | 'workspace' | 'caller'>,
   all: readonly WorkflowRecord[],
 ): Promise<void> {
+  if (caller?.kind === 'device') {
+    const waiting = all.find(
+      (workflow) =>
+        workflow.spec.requesterId === caller.id &&
+        workflow.spec.call?.digest !== digest &&
+        workflow.spec.expiresAt > services.clock.now() &&
+        isUndecided(workflow),
+    );
+    if (!waiting) return;
+    throw new MeshError(
+      'rate_limited',
+      `This device waits already (${waiting.name}: ${waiting.spec.summary}). Have that approved or rejected first.`,
+      { workflow_id: waiting.name },
+    );
+  }
   if (ends === undefined) return;
   const of = foldName(String(input[ends]));
   const other = all.find((workflow) => {

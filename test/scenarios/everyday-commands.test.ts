@@ -23,9 +23,11 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 /** Said below a table that does not show every field. */
 const BEYOND_COLUMNS = /^\d+ more fields? with -o json\n$/;
 
+/** Which device an approval is about. */
+const PEER_LINE = /^\S+ \(p_\w+\): key \S+\n/gm;
 const run = async (...args: string[]) => {
   const { code, stdout, stderr } = await mesh(args, { home });
-  expect([args, code, stderr.replace(BEYOND_COLUMNS, '')]).toEqual([args, 0, '']);
+  expect([args, code, stderr.replace(BEYOND_COLUMNS, '').replaceAll(PEER_LINE, '')]).toEqual([args, 0, '']);
   return stdout;
 };
 const rowsOf = (table: string) =>
@@ -107,7 +109,13 @@ describe('mesh approve and mesh reject', () => {
   };
 
   test('let a peer in by its id, and turn another away by its name', async () => {
-    expect(await run('approve', await pending('web-1'))).toBe('web-1 is ready as 10.96.0.1.\n');
+    const id = await pending('web-1');
+    const { body } = await harness.api('GET', `/api/v1/peers/${id}`, place);
+    expect(await mesh(['approve', id], { home })).toEqual({
+      code: 0,
+      stdout: 'web-1 is ready as 10.96.0.1.\n',
+      stderr: `web-1 (${id}): key ${body.publicKey}\n`,
+    });
     await pending('web-2');
     expect(await run('reject', 'web-2')).toBe('web-2 is revoked.\n');
     const { code, stderr } = await mesh(['reject', 'web-1'], { home });
@@ -125,7 +133,8 @@ describe('mesh approve and mesh reject', () => {
     await pending('web-1');
     await pending('web-2');
     const { code, stderr } = await mesh(['approve', ''], { home });
-    expect([code, stderr]).toEqual([2, 'Say what to approve. These wait: web-1, web-2.\n']);
+    const waiting = /^Say what to approve\. These wait: web-1 \(p_\w+\), web-2 \(p_\w+\)\.\n$/;
+    expect([code, stderr]).toEqual([2, expect.stringMatching(waiting)]);
     expect(await run('approve', 'web-1', 'web-2')).toMatch(/^web-1 is ready as \S+\nweb-2 is ready as \S+\n$/);
     const ended = await mesh(['reject', 'web-9', 'web-1'], { home });
     expect([ended.code, ended.stderr]).toEqual([4, expect.stringContaining('web-9')]);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type AssertionRecord, type AssertionSpec, assertionFields } from '../../core/assertions/assertion.ts';
-import type { Flaw } from '../../core/assertions/check.ts';
+import { type AssertionRecord, assertionFields } from '../../core/assertions/assertion.ts';
+import type { Held } from '../../core/assertions/manage.ts';
 import { recordSchema, recordView } from '../../core/views/record-view.ts';
 
 /** An assertion as answers show it. */
@@ -8,14 +8,16 @@ export const assertionSchema = recordSchema(
   z.strictObject(assertionFields),
   z.strictObject({
     holds: z.boolean().describe('Whether it is true of the network now; only what holds can be broken'),
-    detail: z.string().nullable().describe('Why it does not hold, shown by one pair of peers'),
+    detail: z
+      .string()
+      .nullable()
+      .describe('Why it does not hold, shown by one pair of peers; or which of its peers left'),
   }),
 );
 
 export function assertionView(
   assertion: AssertionRecord,
-  check: (spec: AssertionSpec) => Flaw | undefined,
+  check: (record: AssertionRecord) => Held,
 ): z.input<typeof assertionSchema> {
-  const flaw = check(assertion.spec);
-  return recordView(assertion, { holds: flaw === undefined, detail: flaw?.detail ?? null });
+  return recordView(assertion, check(assertion));
 }

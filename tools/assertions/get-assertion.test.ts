@@ -10,7 +10,7 @@ test('an assertion is found by id and by name, and says whether it holds now', a
   expect(await kit.ask('get_assertion', { id: made.id })).toEqual(made);
   await kit.ask('delete_peer', { id: 'db-1' });
   const { holds, detail } = (await kit.ask('get_assertion', { id: 'DB' })).status;
-  expect([holds, detail]).toEqual([false, expect.stringContaining('db-1')]);
+  expect([holds, detail]).toEqual([true, expect.stringContaining('db-1 left')]);
 });
 
 test('an assertion of another workspace is unknown, and reading one needs network:read', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LOST_ANSWERS } from '../../core/enrolment/register.ts';
 import {
   type DeviceKey,
   freshKey,
@@ -40,6 +41,21 @@ test('nor once five minutes have passed in which the first answer may have been 
   expect(await join(kit, workspace, 'a', { token, key: device.key })).toHaveProperty('deviceToken');
   kit.clock.time += 1;
   expect(await join(kit, workspace, 'a', { token, key: device.key })).not.toHaveProperty('deviceToken');
+});
+
+test('nor more than three times, and what it is answered then writes nothing', async () => {
+  await using place = await enrolled();
+  const { kit, workspace, token } = place;
+  const device = await join(kit, workspace, 'a', { token });
+  const again = () => join(kit, workspace, 'a', { token, key: device.key });
+  for (let count = 1; count <= LOST_ANSWERS; count += 1) expect(await again()).toHaveProperty('deviceToken');
+  const written = async () => (await kit.services.store.audit(workspace, { limit: 100 })).length;
+  const before = await written();
+  for (let count = 1; count <= 20; count += 1) {
+    expect(await again()).toMatchObject({ id: device.id, existing: true });
+  }
+  expect(await again()).not.toHaveProperty('deviceToken');
+  expect(await written()).toBe(before);
 });
 
 test('nor the agent token of a sub-agent', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { freshKey } from '../../test/kits/plane/devices.ts';
 import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a device has the name that it gave itself, and keeps its id', async () => {
@@ -22,4 +23,54 @@ test('only a device is answered, and it needs its own token', async () => {
   await kit.join('web-1');
   expect(await refusalOf(kit.ask('rename_own_device', { name: 'web-2' }))).toBe('forbidden device');
   expect(await refusalOf(kit.call('rename_own_device', { name: 'web-2' }))).toBe('unauthenticated');
+});
+
+test('where writes need approval a device keeps its name until a person approves the new one', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { id, self } = await kit.join('web-1');
+  await kit.ask('update_workspace', { settings: { requireApproval: true } });
+  const rename = (name: string) => kit.call('rename_own_device', { name }, self);
+  const asked = await rename('web-2');
+  expect(asked).toMatchObject({ status: 'pending_approval', message: expect.stringContaining('web-1 to web-2') });
+  expect(await rename('web-2')).toEqual(asked);
+  expect(await kit.call('get_own_device', {}, self)).toMatchObject({ id, name: 'web-1' });
+  await kit.ask('approve_workflow', { id: asked.workflow_id });
+  expect(await kit.call('get_own_device', {}, self)).toMatchObject({ id, name: 'web-2' });
+  expect(await rename('web-2')).toMatchObject({ id, name: 'web-2' });
+});
+
+test('of a device one new name waits at a time, and none of one that has left', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { self } = await kit.join('web-1');
+  await kit.ask('update_workspace', { settings: { requireApproval: true } });
+  const { workflow_id: id } = await kit.call('rename_own_device', { name: 'web-2' }, self);
+  expect(await refusalOf(kit.call('rename_own_device', { name: 'web-3' }, self))).toBe('rate_limited');
+  expect(await kit.call('leave_network', {}, self)).toEqual({ deleted: 'web-1' });
+  expect(await kit.ask('approve_workflow', { id })).toMatchObject({
+    status: 'failed',
+    error: expect.stringContaining('forbidden'),
+  });
+});
+
+test('where writes need approval a device changes its key and leaves by itself', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { self } = await kit.join('web-1');
+  await kit.ask('update_workspace', { settings: { requireApproval: true } });
+  const { publicKey } = freshKey();
+  const rotated = await kit.call('rotate_device_key', { publicKey }, self);
+  expect(rotated).toMatchObject({ publicKey });
+  expect(await kit.call('leave_network', {}, { bearer: rotated.deviceToken })).toEqual({ deleted: 'web-1' });
+});
+
+test('a device that awaits approval keeps its name and its key', async () => {
+  await using kit = await buildWorkspaceKit();
+  await kit.ask('update_workspace', { settings: { requirePeerApproval: true } });
+  const { id, key, self } = await kit.join('web-1');
+  expect(await refusalOf(kit.call('rename_own_device', { name: 'web-2' }, self))).toBe('peer_pending');
+  expect(await refusalOf(kit.call('rotate_device_key', { publicKey: freshKey().publicKey }, self))).toBe(
+    'peer_pending',
+  );
+  const approved = await kit.ask('approve_peer', { id });
+  expect(approved).toMatchObject({ name: 'web-1', publicKey: key.publicKey, status: { phase: 'ready' } });
+  expect(await kit.call('rename_own_device', { name: 'web-2' }, self)).toMatchObject({ id, name: 'web-2' });
 });

@@ -10,13 +10,15 @@ import { defineOperation } from '../define.ts';
 export const renameOwnDevice = defineOperation({
   name: 'rename_own_device',
   title: 'Rename this device',
-  description: 'Gives the device another name. A device never sets its own labels or network.',
+  description:
+    'Gives the device another name; where the workspace has requireApproval, once a person has approved it. A device never sets its own labels or network.',
   input: z.strictObject({ name: nameSchema }),
   output: peerSchema,
   access: 'device',
   workspace: 'scoped',
   edition: 'community',
   effects: UPDATE,
+  mayWait: true,
   problems: ['invalid_input', 'not_found', 'conflict', 'policy_assertion_failed'],
   http: { method: 'patch', path: '/api/v1/devices/self' },
   async run({ name }, context) {

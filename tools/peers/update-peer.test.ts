@@ -44,3 +44,22 @@ test('name and labels that a person has to approve wait together', async () => {
   expect(await bob('approve_workflow', { id })).toMatchObject({ status: 'executed' });
   expect(await kit.ada('get_peer', { id: 'web-2' })).toMatchObject({ labels: { role: 'web' } });
 });
+
+test('where writes need approval a name alone waits too, whoever gives it and in whichever phase the peer is', async () => {
+  await using kit = await buildPeopleKit();
+  const { token } = await kit.ada('generate_join_token', { name: 'web', usageLimit: 2 });
+  await enrol(kit, token, 'ceo-laptop');
+  const bob = kit.askWith(await kit.person('bob', 'admin', kit.prod));
+  const root = await kit.ada('create_agent', { name: 'root', scopes: ['network:read', 'network:write'] });
+  await kit.ada('update_workspace', { settings: { requireApproval: true, requirePeerApproval: true } });
+  await enrol(kit, token, 'evil');
+  const { workflow_id: id, status } = await kit.ada('update_peer', { id: 'ceo-laptop', name: 'tmp-1' });
+  expect([id, status]).toEqual([expect.stringMatching(/^wf_/), 'pending_approval']);
+  for (const ask of [kit.ada, kit.askWith(root.token)]) {
+    expect(await ask('update_peer', { id: 'evil', name: 'web-1' })).toMatchObject({ status: 'pending_approval' });
+  }
+  expect(await refusalOf(kit.ada('approve_workflow', { id }))).toBe('forbidden');
+  expect(await bob('approve_workflow', { id })).toMatchObject({ status: 'executed' });
+  expect(await kit.ada('get_peer', { id: 'tmp-1' })).toMatchObject({ displayName: 'tmp-1' });
+  expect(await kit.ada('get_peer', { id: 'evil' })).toMatchObject({ status: { phase: 'pending' } });
+});

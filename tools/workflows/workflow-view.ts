@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { formatInstant } from '../../core/base/time.ts';
 import { PLANNERS, VERIFICATIONS } from '../../core/intent/plan/assess.ts';
+import { MAX_RENAMES } from '../../core/model/renames.ts';
 import { WORKFLOW_STATES, type WorkflowRecord } from '../../core/model/asked.ts';
 import { approvalUrl } from '../../core/workflow/approval-url.ts';
 import { awaitedOf } from '../../core/workflow/awaited.ts';
+import { concernedPeers, concernedPeersMarkdown, MAX_CONCERNED_PEERS } from '../../core/workflow/concerned-peers.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { resultRevision } from '../../core/workflow/workflow-record.ts';
 import { changeSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
@@ -54,6 +56,18 @@ export const workflowDetailSchema = z.strictObject({
     .nullable()
     .describe('Of a call that waits: what else it takes, such as the people of another workspace'),
   effect: effectSchema,
+  peers: z
+    .array(
+      z.strictObject({
+        id: z.string(),
+        name: z.string(),
+        publicKey: z.string(),
+        createdAt: z.string(),
+        renames: z.array(z.string()).max(MAX_RENAMES),
+      }),
+    )
+    .max(MAX_CONCERNED_PEERS)
+    .describe('That it is about, as they are now; the first 50, renamed ones before others'),
   diffMarkdown: z.string(),
   approvalUrl: z.string(),
 });
@@ -82,9 +96,10 @@ export function workflowView(record: WorkflowRecord): z.input<typeof workflowSch
 
 export async function workflowDetailView(
   record: WorkflowRecord,
-  services: Pick<Services, 'settings' | 'store' | 'clock'>,
+  services: Pick<Services, 'settings' | 'store' | 'clock' | 'states'>,
 ): Promise<z.input<typeof workflowDetailSchema>> {
   const { spec, name } = record;
+  const concerned = concernedPeers(record, await services.states.current(record.workspace), services.clock.now());
   return {
     ...workflowView(record),
     intent: spec.intent,
@@ -101,14 +116,15 @@ export async function workflowDetailView(
     call: spec.call ? { operation: spec.call.operation, input: { ...spec.call.asked } } : null,
     awaits: (await awaitedOf(services, record)) ?? null,
     effect: spec.effect,
-    diffMarkdown: spec.diffMarkdown,
+    peers: concerned.peers.map(({ renames, ...peer }) => ({ ...peer, renames: [...renames] })),
+    diffMarkdown: spec.diffMarkdown + concernedPeersMarkdown(concerned),
     approvalUrl: approvalUrl(services, name),
   };
 }
 
 /** Said in the Markdown; once it is decided, what would be done is no question any more. */
 export function briefWorkflow(workflow: z.output<typeof workflowDetailSchema>): Record<string, unknown> {
-  const { changes, effect, riskReasons, warnings, objections, diffMarkdown, ...fields } = workflow;
+  const { changes, effect, riskReasons, warnings, objections, diffMarkdown, peers, ...fields } = workflow;
   const { opened: _opened, closed: _closed, ...counts } = effect;
   const names = changes.map(({ action, resource, name }) => ({ action, resource, name }));
   return fields.status === 'pending'

@@ -1,5 +1,6 @@
 import { assertionText } from '../../assertions/assertion.ts';
 import { checker } from '../../assertions/check.ts';
+import { withDeparted } from '../../assertions/departed.ts';
 import { type ControlFlip, judgedControls } from '../../compliance/flips.ts';
 import type { Computation } from '../../compute/computation.ts';
 import type { Effect } from '../../effect/effect.ts';
@@ -78,7 +79,9 @@ export const redrawProposal: Computation<
     const { after, settings, plannedBy, sentence } = view;
     const now = clock.now();
     const { items } = await store.list(workspace, 'PolicyAssertion');
-    const [was, is] = [state, after].map((one) => checker(one, states.reachability(one, now)));
+    const [was, is] = [withDeparted(state, items, after), withDeparted(after, items, state)].map((one) =>
+      checker(one, states.reachability(one, now)),
+    );
     const touches = toucher(effect, after);
     const assertions = items.map(({ name, spec }): JudgedAssertion => {
       const flaw = is?.(spec);

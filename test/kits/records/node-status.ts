@@ -26,6 +26,7 @@ export const nodeStatus = (peers: readonly PeerStatus[]): NodeStatus => ({
   node: {
     id: 'p_a',
     name: 'a',
+    newName: null,
     workspaceId: 'w',
     publicKey: 'key',
     address: '10.96.0.1',

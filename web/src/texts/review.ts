@@ -14,6 +14,9 @@ export const review = {
   bound: 'Reaches at most',
   expires: 'Expires',
   status: 'Status',
+  peers: 'Peers',
+  withKey: (name: string, key: string) => `${name}: key ${key}`,
+  was: (rename: string) => `was ${rename}`,
   askedFor: 'Asked for',
   readBy: 'Read by',
   readers: {

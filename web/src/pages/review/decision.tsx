@@ -173,6 +173,7 @@ function Told({ workflow, redrawn }: { workflow: WorkflowDetail; redrawn: Redraw
         [words.verified, verification && <Verdicts key="verified" workflow={workflow} redrawn={redrawn} />],
         [words.against, isPending && redrawn && words.revision(redrawn.base_revision, redrawn.revision)],
         [words.askedOf, workflow.approvalAskedOf],
+        [words.peers, workflow.peers.length > 0 && <Peers key="peers" workflow={workflow} />],
         [words.status, !isPending && (error ? `${status}: ${error}` : status)],
         [words.awaits, workflow.awaits],
         [words.expires, isPending && <Time key="expires" at={workflow.expiresAt} />],
@@ -181,6 +182,13 @@ function Told({ workflow, redrawn }: { workflow: WorkflowDetail; redrawn: Redraw
       ]}
     />
   );
+}
+
+/** Which devices bear the names that the change speaks of, and since when. */
+function Peers({ workflow: { peers } }: { workflow: WorkflowDetail }) {
+  const lineOf = ({ name, publicKey, renames }: WorkflowDetail['peers'][number]) =>
+    [words.withKey(name, publicKey), ...renames.map(words.was)].join('; ');
+  return <Lines lines={peers.map(lineOf)} />;
 }
 
 function ReviewedBy({

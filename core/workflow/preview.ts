@@ -4,9 +4,11 @@ import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { NetworkChange } from '../changes/changes.ts';
+import { routesPublicBlock } from '../effect/routes.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
 import { workspaceById } from '../model/workspaces.ts';
+import { ADMINISTRATOR_ROUTES, mayRoutePublic } from './approvers.ts';
 import type { Services } from './services.ts';
 
 export interface Preview {
@@ -40,5 +42,7 @@ export async function previewChanges(
   if (beyond?.delegated) throw beyondDelegation(beyond);
   const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
   const isAsked = requireApproval && assessment.ops.length > 0;
-  return { assessment, waitsFor: [...(isAsked ? [ALWAYS_ASKED] : []), ...(beyond?.reasons ?? [])] };
+  const isPublic = routesPublicBlock(assessment.effect) && !mayRoutePublic(context);
+  const asked = [...(isAsked ? [ALWAYS_ASKED] : []), ...(isPublic ? [ADMINISTRATOR_ROUTES] : [])];
+  return { assessment, waitsFor: [...asked, ...(beyond?.reasons ?? [])] };
 }

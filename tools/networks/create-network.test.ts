@@ -109,6 +109,6 @@ test('no plan with a public block is carried out by itself, and an API token of 
     ...{ plan_id: plan.plan_id, approved_by: 'olga' },
   });
   expect(await kit.ask('get_workflow', { id })).toMatchObject({ status: 'pending' });
-  const asked = await kit.holding('network:write')('create_network', { ...PUBLIC, name: 'wide-2' });
+  const asked = await kit.holding('network:read', 'network:write')('create_network', { ...PUBLIC, name: 'wide-2' });
   expect(asked).toMatchObject({ status: 'pending_approval' });
 });

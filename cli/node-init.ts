@@ -4,6 +4,8 @@ import type { Command } from 'commander';
 import { type Enrolled, enrol } from '../client/enrol/enrol.ts';
 import { type Invitation, isJoinLink, parseJoinLink } from '../client/enrol/join-link.ts';
 import { nodeConfigFile } from '../client/enrol/node-config.ts';
+import { judgeRoute, refusalText } from '../client/routes/judge-route.ts';
+import { usedAddresses } from '../client/routes/used-addresses.ts';
 import { normalizeName } from '../core/model/resources.ts';
 import { type Answer, answering } from './answer.ts';
 import type { CommandContext } from './command-context.ts';
@@ -11,7 +13,9 @@ import { CliError, EXIT } from './exit.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 import { HINTS } from './node-hints.ts';
+import { acceptRoutesOption } from './node-options.ts';
 import { labelsOf } from './operation-options.ts';
+import { called } from './own-command.ts';
 import { readToken, warnPlainHttp } from './session.ts';
 import { startHint } from './start-hint.ts';
 import { variable } from './variable.ts';
@@ -24,6 +28,7 @@ interface InitOptions {
   readonly force?: boolean;
   readonly labels?: string;
   readonly ephemeral?: boolean;
+  readonly acceptRoutes?: readonly string[];
 }
 
 /** `mesh init`: makes the key of this node and registers it. */
@@ -37,6 +42,7 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
       .option('--name <name>', 'name of this node instead of the host name; auto: the host name, or the next free one')
       .option('--labels <key=value,...>', 'labels to ask for; the token has to grant them')
       .option('--ephemeral', 'have the control plane delete this node once it has been offline for 10 minutes')
+      .addOption(acceptRoutesOption())
       .option('--force', 'forget the node that the directory holds'),
     async (link: string | undefined, options: InitOptions): Promise<Answer> => {
       const directory = nodeDirectory(options.configDir);
@@ -55,10 +61,11 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
         ...(options.labels !== undefined && { labels: labelsOf(options.labels, '--labels') }),
         ephemeral: options.ephemeral === true,
         force: options.force === true,
+        ...(options.acceptRoutes && { acceptRoutes: options.acceptRoutes }),
       }).catch((error: unknown) => {
         throw asCliError(error);
       });
-      return answerOf(enrolled, directory);
+      return answerOf(enrolled, directory, await routeText(enrolled));
     },
   );
 }
@@ -66,17 +73,28 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
 /** In place of a name: whichever is free. */
 const AUTO = 'auto';
 
-function answerOf({ config, phase, address }: Enrolled, directory: string): Answer {
+/** The block that `mesh up` will route, or why it will not; and by which control plane. */
+async function routeText({ config, block }: Enrolled): Promise<string> {
+  const { server, signalingUrl, acceptRoutes: accepted = [], carriedBlock: carried } = config;
+  const plane = `Control plane: ${server}, bus ${signalingUrl}`;
+  if (block === undefined) return plane;
+  const used = await usedAddresses({ server, signalingUrl }, { relay: null, stun: [] });
+  const verdict = judgeRoute(block, { accepted, carried, used, collisions: [], isAlone: false });
+  const routed = 'refusal' in verdict ? refusalText(verdict.refusal) : `${block}, routed into the tunnel by mesh up`;
+  return `${plane}\nBlock: ${called(routed)}`;
+}
+
+function answerOf({ config, phase, address, block }: Enrolled, directory: string, route: string): Answer {
   const { id, name, server } = config;
   const file = nodeConfigFile(directory);
   const next = `Next: ${startHint(directory)}`;
-  const value = { id, name, phase, address, configuration: file };
+  const value = { id, name, phase, address, block: block ?? null, server, configuration: file };
   if (phase === 'ready') {
-    return { value, text: `Registered ${name} as ${address}.\nConfiguration: ${file}`, hints: [next] };
+    return { value, text: `Registered ${name} as ${address}.\n${route}\nConfiguration: ${file}`, hints: [next] };
   }
   return {
     value,
-    text: `Registered ${name}.\nConfiguration: ${file}`,
+    text: `Registered ${name}.\n${route}\nConfiguration: ${file}`,
     hints: [
       `It is pending: an administrator has to approve it, on the dashboard or by: ${HINTS.approve({ id, server })}`,
       'It connects as soon as it is approved.',

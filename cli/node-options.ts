@@ -1,4 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { MAX_ACCEPTED } from '../client/enrol/node-config.ts';
+import { unacceptable } from '../client/routes/judge-route.ts';
 import { parseDuration } from '../core/base/duration.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
 
@@ -13,6 +15,25 @@ export function portOf(text: string): number {
 export function relayOf(text: string): string {
   if (parseRelayAddress(text)?.credential === undefined && parseRelayAddress(text)) return text;
   throw new InvalidArgumentError('It has the form host:port, without a credential.');
+}
+
+/** `--accept-routes`: repeated, or with commas; `none` takes all of them back. */
+export function acceptRoutesOption(): Option {
+  const text =
+    'route these blocks too where the network has them, beside private ones; remembered; none: private ones alone';
+  return new Option('--accept-routes <cidr,...>', text).argParser(routesOf);
+}
+
+function routesOf(text: string, before: readonly string[] = []): readonly string[] {
+  if (text === 'none') return [];
+  const blocks = text.split(',').map((block) => block.trim());
+  for (const block of blocks) {
+    const why = unacceptable(block);
+    if (why !== undefined) throw new InvalidArgumentError(why);
+  }
+  const all = [...new Set([...before, ...blocks])];
+  if (all.length > MAX_ACCEPTED) throw new InvalidArgumentError(`A node accepts at most ${MAX_ACCEPTED} blocks.`);
+  return all;
 }
 
 /** The same wherever a node is started. */

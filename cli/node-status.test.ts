@@ -178,3 +178,19 @@ test('where there are several relays, it says how far each is, what for, and by 
     expect(text).toContain(line);
   }
 });
+
+test('a block that this node does not route is named with what to do, once; so are one of an earlier version and what is accepted', () => {
+  const refusal = {
+    cidr: '8.8.8.0/24',
+    code: 'not-accepted',
+    reason: 'its addresses are public',
+    remedy: 'Ask.',
+  } as const;
+  const routes = { accepted: ['9.0.0.0/8'], refused: refusal, carried: null };
+  const trouble = 'The block 8.8.8.0/24 is not routed: its addresses are public. Ask.';
+  const text = statusText({ ...status([]), routes, trouble }, NOW);
+  expect(text).toContain(`Accepted       9.0.0.0/8, beside private blocks\nNot routed     ${trouble}\n`);
+  expect(text).not.toContain('Trouble');
+  const carried = statusText({ ...status([]), routes: { accepted: [], refused: null, carried: refusal } }, NOW);
+  expect(carried).toContain('Warning        The block 8.8.8.0/24 stays routed as by an earlier version, although its');
+});

@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import type { NodeStatus, PeerStatus } from '../client/agent/node-status.ts';
 import { KEY_SHARED } from '../client/control/standing.ts';
+import { refusalText } from '../client/routes/judge-route.ts';
 import { formatDuration } from '../core/base/duration.ts';
 import { parseInstant } from '../core/base/time.ts';
 import { type Answer, answering } from './answer.ts';
@@ -90,6 +91,7 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
   if (names && node.address !== null) rows.push(['Names', namesText(names)]);
   for (const line of hostFirewallLines(firewall, directory, now)) rows.push(['Host firewall', line]);
   rows.push(['Audit log', logText(log, now)]);
+  rows.push(...routeRows(status));
   if (node.expiresAt !== null) rows.push(['Ends', node.expiresAt]);
   for (const text of [control.trouble, troubleText(status, directory)]) if (text) rows.push(['Trouble', called(text)]);
   return rows.map(([name, text]) => `${name.padEnd(15)}${text}`);
@@ -100,7 +102,26 @@ function busText({ url, isUp, trouble }: NodeStatus['control']['bus']): string {
   return isUp ? 'up' : trouble.replace(`the bus at ${url} `, '');
 }
 
-function troubleText({ control: { server }, trouble }: NodeStatus, directory?: string): string {
+/** What this node does not route, or routes only because it did before. */
+function routeRows({ routes: { accepted, refused, carried } }: NodeStatus): [string, string][] {
+  return [
+    ...(accepted.length > 0 ? [['Accepted', `${accepted.join(', ')}, beside private blocks`] as [string, string]] : []),
+    ...(refused ? [['Not routed', called(refusalText(refused))] as [string, string]] : []),
+    ...(carried
+      ? [
+          [
+            'Warning',
+            called(
+              `The block ${carried.cidr} stays routed as by an earlier version, although ${carried.reason}. ${carried.remedy}`,
+            ),
+          ] as [string, string],
+        ]
+      : []),
+  ];
+}
+
+function troubleText({ control: { server }, trouble, routes: { refused } }: NodeStatus, directory?: string): string {
+  if (refused && trouble === refusalText(refused)) return '';
   if (trouble !== KEY_SHARED) return trouble;
   return `${KEY_SHARED}. On one of them, with a new join token in a file: ${HINTS.joinAgain({ directory, server })}`;
 }

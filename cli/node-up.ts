@@ -13,7 +13,7 @@ import { noConfiguration } from './no-configuration.ts';
 import { greetingText, notGoingOn, runInBackground, tellParent } from './node-daemon.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError, exitCodeOfEnd } from './node-errors.ts';
-import { ageOf, busWaitOption, interfaceOf, portOf, relayOf } from './node-options.ts';
+import { acceptRoutesOption, ageOf, busWaitOption, interfaceOf, portOf, relayOf } from './node-options.ts';
 
 interface UpOptions {
   readonly daemon?: boolean;
@@ -31,6 +31,7 @@ interface UpOptions {
   readonly interface: string;
   readonly logDir: string;
   readonly openFirewall?: boolean;
+  readonly acceptRoutes?: readonly string[];
 }
 
 /** The contract's WireGuard port. */
@@ -58,6 +59,7 @@ export function defineUp(command: Command, { loadLauncher }: CommandContext): vo
       '--open-firewall',
       "have this host's own firewall accept the overlay while the node is up, where it does not; of one that is up too",
     )
+    .addOption(acceptRoutesOption())
     .option('--log-dir <dir>', 'where --daemon logs', '/var/log/mesh')
     .addOption(new Option('--daemon-child').hideHelp());
   answering(command, async (options: UpOptions): Promise<Answer> => {
@@ -112,6 +114,7 @@ function nodeOptions(options: UpOptions, format: Format): NodeOptions {
     ...(options.name !== undefined && { name: options.name }),
     ...(relay && { relayOverride: relay }),
     opensHost: options.openFirewall === true,
+    ...(options.acceptRoutes && { acceptRoutes: options.acceptRoutes }),
     onStuck: () => process.exit(EXIT.unavailable),
     ...(options.daemonChild
       ? { logDirectory: options.logDir, onStarted: (greeting) => tellParent(notGoingOn(greeting, facts()) ?? greeting) }

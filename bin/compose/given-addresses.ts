@@ -1,3 +1,4 @@
+import type { AddressSettings } from '../../core/intent/verify/lock-out.ts';
 import { type GraphRelay, MAIN_RELAY } from '../../core/model/graph.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
 import { busPlaceOf } from './bus-place.ts';
@@ -73,6 +74,30 @@ export function relaysGivenToNodes({ env, app }: Given): readonly GraphRelay[] {
 export function isSameRelay(one: string, other: string): boolean {
   const [a, b] = [parseRelayAddress(one), parseRelayAddress(other)];
   return a !== undefined && b !== undefined && a.host === b.host && a.port === b.port;
+}
+
+/** Returns the addresses of the settings, as the configuration says them. */
+export function addressSettings(config: Given): AddressSettings & { apiUrl: string } {
+  const { env, app } = config;
+  return {
+    apiUrl: apiUrl(config, env.MESH_LISTEN.port),
+    publicUrls: app.publicUrls,
+    signalingUrl: busGivenToNodes(env),
+    relays: relaysGivenToNodes(config),
+    stunUrls: [env.MESH_STUN_URL, ...app.stun],
+  };
+}
+
+/** Returns the address of the API: the first public one, or where it listens. */
+export function apiUrl({ env, app }: Given, port: number): string {
+  const { host } = env.MESH_LISTEN;
+  const scheme = env.MESH_TLS_CERT === undefined ? 'http' : 'https';
+  const [publicUrl] = app.publicUrls;
+  return publicUrl ? new URL(publicUrl).origin : `${scheme}://${isAnyAddress(host) ? '127.0.0.1' : host}:${port}`;
+}
+
+export function isAnyAddress(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
 }
 
 export function isLoopback(address: string): boolean {

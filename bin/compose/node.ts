@@ -1,17 +1,20 @@
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Agent, type AgentEnd, type Started } from '../../client/agent/agent.ts';
 import { type Greeting, type NodeEnd, type NodeOptions, NodeRefusal } from '../../client/agent/launch.ts';
 import { forgetNode, noteNode } from '../../client/agent/left-node.ts';
 import { type LocalRequest, localSocketPath, serveLocally } from '../../client/agent/local-socket.ts';
 import { AGENT, INTERFACE } from '../../client/agent/node-locks.ts';
 import { buildNodeLog, logFileWriter } from '../../client/agent/node-log.ts';
-import { OverlayCollision } from '../../client/agent/overlay.ts';
+import { RouteRefused } from '../../client/agent/overlay.ts';
+import { GraphFile } from '../../client/control/graph-file.ts';
 import { type NodeConfig, readNodeConfig, writeNodeConfig } from '../../client/enrol/node-config.ts';
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
 import { makePrivateDirectory } from '../../client/enrol/private-file.ts';
 import { type Renamed, renamed } from '../../client/enrol/renamed.ts';
 import { NameService } from '../../client/names/name-service.ts';
 import { hostResolvers } from '../../client/names/resolvers/host.ts';
+import { withRouteSettings } from '../../client/routes/route-settings.ts';
 import { RUN_DIRECTORY } from '../../client/run-directory.ts';
 import type { TunnelPlatform } from '../../client/tunnel/tunnel.ts';
 import { MeshError } from '../../core/base/errors.ts';
@@ -46,7 +49,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     noteNode({ directory, interfaceName, wireguardPort: options.listenPort });
   }
   try {
-    const { config: named, kept } = await namedAs(config, options);
+    const { config: named, kept } = await namedAs(await withRoutes(config, options), options);
     if (kept !== undefined) log.warn({}, keptLine(named.name, kept));
     const agent = new Agent({
       directory,
@@ -81,7 +84,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
       log[end.why === 'asked' ? 'info' : 'warn']({}, `ending: ${end.detail}`);
       return { why: signals.hasFailed() ? 'failed' : reasonOf(end, named) };
     } catch (error) {
-      if (error instanceof OverlayCollision) throw new NodeRefusal('in-use', error.message);
+      if (error instanceof RouteRefused) throw new NodeRefusal('in-use', error.message);
       throw error;
     } finally {
       const late = setTimeout(options.onStuck, STOP_MS);
@@ -130,6 +133,7 @@ function greetingOf(
     pending: () => `${name} is registered and waits for an administrator to approve it; it connects then by itself.`,
     revoked: () => `${name} was revoked: an administrator has to let it in again.`,
     removed: () => `${name} is not registered any more.`,
+    refused: () => `${name} is registered, and its overlay is down. ${'detail' in started ? started.detail : ''}`,
     away: () => `${name} has no graph yet (${'detail' in started ? started.detail : ''}); it goes on trying.`,
   };
   const hostFirewall = 'hostFirewall' in started ? started.hostFirewall : undefined;
@@ -170,6 +174,14 @@ function locked(directory: string, holder: LockHolder): { release(): void } {
       `${directory} cannot be written: ${message}. Free space there, or repair the disk.`,
     );
   }
+}
+
+/** What a node routes is written down before it routes anything. */
+async function withRoutes(config: NodeConfig, { directory, acceptRoutes }: NodeOptions): Promise<NodeConfig> {
+  const kept = new GraphFile(directory, config.id).read();
+  const settled = { ...(await withRouteSettings(config, kept)), ...(acceptRoutes && { acceptRoutes }) };
+  if (!isDeepStrictEqual(settled, config)) writeNodeConfig(directory, settled);
+  return settled;
 }
 
 /** @throws PlaneRefusal for a name that is taken */

@@ -35,7 +35,7 @@ import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
 import { diskOf } from './disk.ts';
-import { busGivenToNodes, relaysGivenToNodes } from './given-addresses.ts';
+import { addressSettings, apiUrl, busGivenToNodes, isAnyAddress } from './given-addresses.ts';
 import { guardClock, systemClock } from './guard-clock.ts';
 import type { LogOutput } from './log-output.ts';
 import { networkMetrics } from './network-metrics.ts';
@@ -295,10 +295,7 @@ function settingsOf(config: Config, logKeySince: number, sharesStore: boolean): 
   const { env, app } = config;
   return {
     version: VERSION,
-    apiUrl: apiUrl(config, env.MESH_LISTEN.port),
-    signalingUrl: busGivenToNodes(env),
-    relays: relaysGivenToNodes(config),
-    stunUrls: [env.MESH_STUN_URL, ...app.stun],
+    ...addressSettings(config),
     registrationProof: env.MESH_REGISTRATION_PROOF,
     listens: listensAt(env),
     sharesStore,
@@ -322,18 +319,7 @@ function listensAt(env: Config['env']): ListensAt {
   return { api, bus: MESH_BUS_LISTEN === 'off' ? undefined : { host: MESH_BUS_LISTEN.host, auth, tls } };
 }
 
-function apiUrl({ env, app }: Config, port: number): string {
-  const { host } = env.MESH_LISTEN;
-  const scheme = env.MESH_TLS_CERT === undefined ? 'http' : 'https';
-  const [publicUrl] = app.publicUrls;
-  return publicUrl ? new URL(publicUrl).origin : `${scheme}://${isAnyAddress(host) ? '127.0.0.1' : host}:${port}`;
-}
-
 function localUrl({ url, port }: Listening): string {
   const { protocol, hostname } = new URL(url);
   return isAnyAddress(hostname.replaceAll(/[[\]]/g, '')) ? `${protocol}//127.0.0.1:${port}` : url;
-}
-
-function isAnyAddress(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
 }

@@ -11,12 +11,15 @@ import { KEY_SHARED, type Standing } from '../control/standing.ts';
 import { type NodeConfig, writeNodeConfig } from '../enrol/node-config.ts';
 import type { NameService } from '../names/name-service.ts';
 import type { PathStatus } from '../paths/status.ts';
+import { type RouteFacts, refusalText } from '../routes/judge-route.ts';
+import { RouteGuard } from '../routes/route-guard.ts';
+import { usedAddresses } from '../routes/used-addresses.ts';
 import type { NetworkWatch } from '../tunnel/network-watch.ts';
 import { HandshakeWatch } from './handshake-watch.ts';
 import { ageOfKey } from './key-age.ts';
 import { KnownPeers } from './known-peers.ts';
 import type { HostFirewallStatus, NodeStatus } from './node-status.ts';
-import { Overlay, type OverlayParts } from './overlay.ts';
+import { Overlay, type OverlayParts, RouteRefused } from './overlay.ts';
 import { PathReports } from './path-reports.ts';
 import { logReport, NO_OVERLAY, overlayReport } from './report.ts';
 
@@ -61,7 +64,7 @@ export interface AgentEnd {
 /** How far a start came. */
 export type Started =
   | { readonly state: 'up'; readonly address: string; readonly hostFirewall?: HostFirewallStatus }
-  | { readonly state: 'pending' | 'revoked' | 'removed' | 'away'; readonly detail: string };
+  | { readonly state: 'pending' | 'revoked' | 'removed' | 'away' | 'refused'; readonly detail: string };
 
 /** One node, running: control, tunnel, firewall and paths put together. */
 export class Agent {
@@ -77,6 +80,7 @@ export class Agent {
   readonly #reports = new PathReports();
   readonly #watch: HandshakeWatch | undefined;
   readonly #network: NetworkWatch;
+  readonly #guard: RouteGuard;
   #config: NodeConfig;
   #keyPair: KeyPair;
   #trouble = '';
@@ -135,6 +139,7 @@ export class Agent {
         workspaceId: config.workspaceId,
         ...(options.relayOverride && { relayOverride: options.relayOverride }),
         opensHost: options.opensHost,
+        routeFacts: (graph) => this.#routeFacts(graph),
         known: this.#known,
         clock,
         log: options.systemLog ? { ...log, debug: options.systemLog.debug } : log,
@@ -148,10 +153,21 @@ export class Agent {
         onExpired: () => this.#expired(),
         onCredentialExpired: () => this.#control.check('a relay takes the credential of this node for used up'),
         onPath: (status) => this.#tellPath(status),
-        onInForce: (graph) => options.names?.use(graph),
+        onInForce: (graph) => {
+          options.names?.use(graph);
+          if (graph) this.#guard.routed(graph.self.cidr);
+        },
       },
       this.#keyPair,
     );
+    this.#guard = new RouteGuard({
+      heardAt: () => this.#control.status.heardAt,
+      ask: (why) => this.#control.check(why),
+      withdraw: (block) => this.#withdraw(block),
+      restore: () => this.#withdraw(undefined),
+      clock,
+      log,
+    });
     this.#network = options.parts.platform.watchNetwork(options.interfaceName, log, () => {
       log.debug({}, 'the network of this host changed');
       this.#control.networkChanged();
@@ -174,6 +190,8 @@ export class Agent {
     if (kept) {
       this.#options.log.info({ version: kept.version }, 'coming up from the graph that was kept on disk');
       this.#overlay.want(kept);
+      const { withdrawnBlock } = this.#config;
+      if (withdrawnBlock === kept.self.cidr) this.#guard.withdrawn(withdrawnBlock);
     }
     const asked = this.#control.start();
     try {
@@ -192,6 +210,8 @@ export class Agent {
       const hostFirewall = this.#options.opensHost ? await up.hostFirewall.status() : undefined;
       return { state: 'up', address: up.graph.self.address, ...(hostFirewall && { hostFirewall }) };
     }
+    const { route } = this.#overlay;
+    if ('refusal' in route) return { state: 'refused', detail: refusalText(route.refusal) };
     if (standing === 'ready' || standing === 'unknown') return { state: 'away', detail: trouble || this.#trouble };
     return { state: standing, detail: trouble };
   }
@@ -234,6 +254,7 @@ export class Agent {
         startedAt: formatInstant(this.#startedAt),
       },
       control: { ...control, heardAt: heardAt === null ? null : formatInstant(heardAt) },
+      routes: this.#routes(),
       log: logReport(this.#control.log),
       ...(facts ? overlayReport(facts, now) : NO_OVERLAY),
       names: this.#options.names?.status ?? null,
@@ -273,6 +294,7 @@ export class Agent {
     this.#stopping ??= (async () => {
       this.#watch?.stop();
       this.#network.stop();
+      this.#guard.stop();
       clearInterval(this.#keyTimer);
       await this.#overlay.close();
       this.#known.flush();
@@ -299,7 +321,32 @@ export class Agent {
     const { reason, version, peers } = graph;
     this.#options.log.info({ version, peers: peers.length, reason }, 'the network changed');
     this.#config = { ...this.#config, name: graph.self.name };
+    this.#guard.graphCame(graph.self.cidr, this.#overlay.up?.graph.self.cidr);
     this.#overlay.want(graph);
+  }
+
+  async #routeFacts(graph: FullGraph): Promise<Omit<RouteFacts, 'collisions' | 'isAlone'>> {
+    const { acceptRoutes: accepted = [], carriedBlock: carried, withdrawnBlock: withdrawn } = this.#config;
+    const { relayOverride } = this.#options;
+    const { server, signalingUrl } = this.#config;
+    const used = await usedAddresses({ server, signalingUrl, relayOverride }, graph);
+    return { accepted, carried, withdrawn, used };
+  }
+
+  #routes(): NodeStatus['routes'] {
+    const { route } = this.#overlay;
+    return {
+      accepted: [...(this.#config.acceptRoutes ?? [])],
+      refused: 'refusal' in route ? route.refusal : null,
+      carried: 'refusal' in route ? null : (route.warning ?? null),
+    };
+  }
+
+  /** @param block undefined: what was withdrawn is routed again */
+  #withdraw(block: string | undefined): void {
+    this.#control.keepWithdrawn(block);
+    this.#overlay.judgeAgain();
+    this.#control.networkChanged();
   }
 
   #stand(standing: Standing, detail: string): void {
@@ -317,7 +364,9 @@ export class Agent {
   #overlayTrouble(error: Error): void {
     const isSaid = this.#trouble === error.message;
     this.#trouble = error.message;
-    if (this.#isStarted) {
+    // A node whose block is refused goes on, for its administrator to give it another.
+    const isAwaited = error instanceof RouteRefused && error.refusal.code !== 'own-network';
+    if (this.#isStarted || isAwaited) {
       if (!isSaid) this.#options.log.error({}, `${error.message}; trying again`);
     } else this.#failStart(error);
   }

@@ -21,6 +21,8 @@ export interface NodeOptions {
   readonly relayOverride?: RelayAddress;
   /** Rules of the host are to let the overlay in. */
   readonly opensHost?: boolean;
+  /** CIDRs beyond the private ones that this node routes from now on; left out: as before. */
+  readonly acceptRoutes?: readonly string[];
   /** Of a daemon; standard output otherwise. */
   readonly logDirectory?: string;
   /** The network namespace that the interface is put into. */
@@ -55,7 +57,7 @@ export interface SandboxOptions {
 /** How a node stands once it has started. */
 export interface Greeting {
   readonly name: string;
-  readonly state: 'up' | 'pending' | 'revoked' | 'removed' | 'away';
+  readonly state: 'up' | 'pending' | 'revoked' | 'removed' | 'away' | 'refused';
   readonly address: string | null;
   readonly interface: string;
   readonly directory: string;

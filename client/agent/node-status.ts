@@ -1,7 +1,15 @@
 import { z } from 'zod';
+import { ROUTE_REFUSALS } from '../routes/judge-route.ts';
 
 /** What `mesh status --json` prints. Instants are ISO 8601 UTC; null is "not known" or "never". */
 const instant = z.string().nullable();
+
+const routeRefusal = z.object({
+  cidr: z.string(),
+  code: z.enum(ROUTE_REFUSALS),
+  reason: z.string(),
+  remedy: z.string(),
+});
 
 const peerStatus = z.object({
   id: z.string(),
@@ -52,6 +60,16 @@ export const nodeStatusSchema = z.object({
     bus: z.object({ url: z.string(), isUp: z.boolean(), trouble: z.string() }),
     graph: z.object({ version: z.number(), epoch: z.string() }).nullable(),
   }),
+  routes: z
+    .object({
+      /** CIDRs beyond the private ones, of `--accept-routes`. */
+      accepted: z.array(z.string()),
+      /** The block of its network, where this node does not route it: the overlay is down. */
+      refused: routeRefusal.nullable(),
+      /** A block that is routed as before, although it would be refused now. */
+      carried: routeRefusal.nullable(),
+    })
+    .default({ accepted: [], refused: null, carried: null }),
   /** What this node keeps of the audit log of its workspace (docs/audit.md#nodes-as-witnesses). */
   log: z.object({
     origin: z.string(),

@@ -1,17 +1,20 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
+import type { UsedAddress } from '../routes/judge-route.ts';
 import { graphOf, peerOf, type Recorded, recordedParts } from './overlay.testkit.ts';
-import { Overlay, OverlayCollision } from './overlay.ts';
+import { Overlay, RouteRefused } from './overlay.ts';
 
 let recorded: Recorded;
 let troubles: Error[];
 let expired: number;
 let overlay: Overlay;
+let used: UsedAddress[];
 beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
   recorded = recordedParts();
   troubles = [];
   expired = 0;
+  used = [];
   const silent = () => {};
   overlay = new Overlay(
     {
@@ -19,6 +22,7 @@ beforeEach(() => {
       interfaceName: 'mesh0',
       listenPort: 51_820,
       opensHost: false,
+      routeFacts: async () => ({ accepted: [], used }),
       workspaceId: 'w',
       known: { all: new Map(), remember: silent, keep: silent },
       clock: { now: Date.now },
@@ -203,9 +207,9 @@ test('a firewall that cannot be renewed is told of until it can', async () => {
 test('an overlay that collides with a route of the host changes nothing and names both', async () => {
   recorded.collisions = ['10.96.0.0/16 dev eth0'];
   expect(await want(graphOf(['a']))).toEqual([]);
-  expect(troubles[0]).toBeInstanceOf(OverlayCollision);
+  expect(troubles[0]).toBeInstanceOf(RouteRefused);
   expect(troubles[0]?.message).toMatch(
-    /^The overlay 10\.96\.0\.0\/24 overlaps a route of this host: 10\.96\.0\.0\/16 dev eth0\. /,
+    /^The block 10\.96\.0\.0\/24 is not routed: it overlaps a route of this host: 10\.96\.0\.0\/16 dev eth0\. /,
   );
 });
 
@@ -214,9 +218,59 @@ test('a network that moves to a block of this host takes no route of it away: th
   recorded.collisions = ['192.168.7.0/24 on eth0'];
   const self = { ...graphOf([]).self, address: '192.168.7.5', cidr: '192.168.7.0/24' };
   expect(await want(graphOf(['a'], { self }))).toEqual(['paths closed', 'tunnel closed', 'firewall closed']);
-  expect(troubles[0]).toBeInstanceOf(OverlayCollision);
+  expect(troubles[0]).toBeInstanceOf(RouteRefused);
   recorded.collisions = [];
   expect((await want(graphOf(['a']))).at(-1)).toBe('connect a');
+});
+
+const inBlock = (cidr: string, address: string) => ({ self: { ...graphOf([]).self, cidr, address } });
+
+test.each([
+  ['128.0.0.0/1', '128.0.0.5', 'too-wide'],
+  ['169.254.0.0/16', '169.254.0.5', 'special'],
+  ['8.8.8.0/24', '8.8.8.5', 'not-accepted'],
+  ['10.5.0.0/16', '10.5.0.5', 'control-plane'],
+])(
+  'a graph whose block is %s takes no address and no route, and the next graph with a private one does',
+  async (cidr, address, code) => {
+    used = [{ of: 'the control plane', address: '10.5.7.1' }];
+    await want(graphOf(['a']));
+    expect(await want(graphOf(['a'], inBlock(cidr, address)))).toEqual([
+      'paths closed',
+      'tunnel closed',
+      'firewall closed',
+    ]);
+    expect(overlay.route).toMatchObject({ refusal: { cidr, code } });
+    expect(troubles[0]).toBeInstanceOf(RouteRefused);
+    expect((await want(graphOf(['a']))).at(-1)).toBe('connect a');
+    expect(overlay.route).toEqual({});
+  },
+);
+
+test('what speaks against a block later takes it away, and brings it back when it is gone', async () => {
+  await want(graphOf(['a']));
+  used = [{ of: 'the bus', address: '10.96.0.9' }];
+  overlay.judgeAgain();
+  await overlay.settled();
+  expect(calls()).toEqual(['paths closed', 'tunnel closed', 'firewall closed']);
+  used = [];
+  overlay.judgeAgain();
+  await overlay.settled();
+  expect(calls().at(-1)).toBe('connect a');
+});
+
+test('in another block paths begin anew, so that none leads to an endpoint inside it', async () => {
+  await want(graphOf(['a']));
+  const moved = await want(graphOf(['a'], inBlock('10.97.0.0/24', '10.97.0.5')));
+  expect(moved).toEqual([
+    'paths closed',
+    'paths',
+    'peers +[] -[key-a]',
+    'address 10.97.0.5',
+    'firewall of 10.97.0.5: in 0',
+    'peers +[key-a@relay] -[]',
+    'connect a',
+  ]);
 });
 
 test('rules that go go although the tunnel takes no change, and peers are tried again', async () => {

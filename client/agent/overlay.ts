@@ -6,6 +6,13 @@ import type { Firewall } from '../firewall/firewall.ts';
 import type { HostRules } from '../firewall/host/host-rules.ts';
 import type { Connectivity, ConnectivityOptions } from '../paths/connectivity.ts';
 import type { PathStatus } from '../paths/status.ts';
+import {
+  judgeRoute,
+  type RouteFacts,
+  type RouteRefusal,
+  type RouteVerdict,
+  refusalText,
+} from '../routes/judge-route.ts';
 import type { Endpoint, Tunnel, TunnelOptions, TunnelPeer, TunnelPlatform } from '../tunnel/tunnel.ts';
 import { FirewallKeeper } from './firewall-keeper.ts';
 import { heldBy } from './held-peers.ts';
@@ -32,6 +39,8 @@ export interface OverlayOptions {
   readonly relayOverride?: RelayAddress;
   /** Rules of the host are to let the overlay in. */
   readonly opensHost: boolean;
+  /** What the judgement of a graph's block goes by, beside the routes of this host. */
+  routeFacts(graph: FullGraph): Promise<Omit<RouteFacts, 'collisions' | 'isAlone'>>;
   readonly known: Pick<KnownPeers, 'all' | 'remember' | 'keep'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -49,9 +58,15 @@ export interface OverlayOptions {
   onInForce?(graph: FullGraph | undefined): void;
 }
 
-/** The overlay of this node collides with what the host has already: nothing was changed. */
-export class OverlayCollision extends Error {
-  override readonly name = 'OverlayCollision';
+/** This node does not route the block of its network: its overlay is down, and nothing of the host was changed. */
+export class RouteRefused extends Error {
+  override readonly name = 'RouteRefused';
+  readonly refusal: RouteRefusal;
+
+  constructor(refusal: RouteRefusal) {
+    super(refusalText(refusal));
+    this.refusal = refusal;
+  }
 }
 
 /** Bytes of a packet inside the tunnel (docs/policy.md#meshnetwork). */
@@ -97,6 +112,8 @@ export class Overlay {
   #isBusUp = false;
   #isDirty = false;
   #isRekeyed = false;
+  #isToJudge = false;
+  #route: RouteVerdict = {};
   #isClosed = false;
   #working: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -114,6 +131,17 @@ export class Overlay {
   /** What is up now; its graph is the one in force. */
   get up(): Pick<Open, 'tunnel' | 'paths' | 'graph' | 'firewallKeeper' | 'hostFirewall'> | undefined {
     return this.#open;
+  }
+
+  /** How the block of the newest graph was judged. */
+  get route(): RouteVerdict {
+    return this.#route;
+  }
+
+  /** Judges the block of the graph again, because what the judgement goes by has changed. */
+  judgeAgain(): void {
+    this.#isToJudge = true;
+    this.#work();
   }
 
   /** The graph to be in force from now on; undefined takes the overlay down. */
@@ -193,7 +221,10 @@ export class Overlay {
 
   async #bringTo(wanted: FullGraph | undefined): Promise<void> {
     if (wanted === undefined || this.#open?.isLost) await this.#takeDown();
-    if (wanted === undefined) return this.#notOver();
+    if (wanted === undefined) {
+      this.#route = {};
+      return this.#notOver();
+    }
     const now = this.#options.clock.now();
     const { graph, until } = inForce(wanted, now);
     if (graph === undefined) {
@@ -228,7 +259,7 @@ export class Overlay {
   async #bringUp(graph: FullGraph, now: number): Promise<void> {
     const { parts, interfaceName, listenPort, namespace, log } = this.#options;
     const { address, cidr } = graph.self;
-    await this.#refuseCollisions(cidr);
+    await this.#requireRoute(graph);
     const { privateKey } = this.#keyPair;
     const where = { interfaceName, listenPort, ...(namespace !== undefined && { namespace }) };
     const tunnel = await this.#openTunnel({ ...where, privateKey, address, cidr, mtu: MTU, log });
@@ -301,24 +332,30 @@ export class Overlay {
     return paths;
   }
 
-  /** @throws OverlayCollision */
-  async #refuseCollisions(cidr: string): Promise<void> {
-    const { parts, interfaceName, namespace } = this.#options;
-    if (namespace !== undefined) return;
-    const collisions = await parts.platform.collisions(cidr, interfaceName);
-    if (collisions.length > 0) throw collisionOf(cidr, collisions);
+  /** The one place where this node decides what it routes. @throws RouteRefused */
+  async #requireRoute(graph: FullGraph): Promise<void> {
+    const { parts, interfaceName, namespace, routeFacts } = this.#options;
+    const { cidr } = graph.self;
+    this.#isToJudge = false;
+    const isAlone = namespace !== undefined;
+    const collisions = isAlone ? [] : await parts.platform.collisions(cidr, interfaceName);
+    this.#route = judgeRoute(cidr, { ...(await routeFacts(graph)), collisions, isAlone });
+    if ('refusal' in this.#route) throw new RouteRefused(this.#route.refusal);
   }
 
   /** Whom the node no longer knows leaves the tunnel before the firewall forgets them, and newcomers come after it. */
   async #change(open: Open, graph: FullGraph, now: number): Promise<void> {
     const { tunnel, firewall, paths, peers } = open;
-    if (graph.self.cidr !== open.graph.self.cidr) {
-      // The graph before is not wanted any more, and this one would take a network of the host away.
-      await this.#refuseCollisions(graph.self.cidr).catch(async (collision: unknown) => {
+    const isMoved = graph.self.cidr !== open.graph.self.cidr;
+    if (isMoved || this.#isToJudge) {
+      // The graph before is not wanted any more, and this one would take away what this host uses.
+      await this.#requireRoute(graph).catch(async (refused: unknown) => {
         await this.#takeDown();
-        throw collision;
+        throw refused;
       });
     }
+    // Paths to endpoints inside the new block would lead into the tunnel itself.
+    if (isMoved) await this.#startPathsAgain(open, graph);
     const wanted = new Set(graph.peers.map(({ publicKey }) => publicKey));
     const narrowed = await narrow(open, graph.self, wanted).catch((error: unknown) => ({ error }));
     if (rulesOf(graph) !== open.rules) {
@@ -347,8 +384,12 @@ export class Overlay {
   }
 
   async #useKey(open: Open, graph: FullGraph): Promise<void> {
+    await this.#startPathsAgain(open, graph, () => open.tunnel.setPrivateKey(this.#keyPair.privateKey));
+  }
+
+  async #startPathsAgain(open: Open, graph: FullGraph, between?: () => Promise<void>): Promise<void> {
     await open.paths.close();
-    await open.tunnel.setPrivateKey(this.#keyPair.privateKey);
+    await between?.();
     open.paths = await this.#startPaths(open.tunnel, graph);
     // Every peer gets its endpoint from the new paths.
     const held = [...open.peers.keys()];
@@ -403,12 +444,4 @@ async function narrow(
 
 function rulesOf({ self: { address, cidr }, firewall: { digest, full } }: FullGraph): string {
   return `${address} ${cidr} ${digest} ${full.in.length} ${full.out.length}`;
-}
-
-function collisionOf(cidr: string, routes: readonly string[]): OverlayCollision {
-  const named = routes.join(', ');
-  return new OverlayCollision(
-    `The overlay ${cidr} overlaps a route of this host: ${named}. Remove that route, or have an administrator move ` +
-      'this device to a network with another block, such as 10.97.0.0/24.',
-  );
 }

@@ -133,6 +133,12 @@ export class ControlLink {
     this.#bus.publish(subject, payload);
   }
 
+  /** Writes down which block cut this node off from its control plane. */
+  keepWithdrawn(block: string | undefined): void {
+    const { withdrawnBlock: _, ...config } = this.#config;
+    this.#save({ ...config, ...(block !== undefined && { withdrawnBlock: block }) });
+  }
+
   /** This host has another network. */
   networkChanged(): void {
     this.#bus.networkChanged();

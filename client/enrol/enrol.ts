@@ -5,7 +5,9 @@ import { formatInstant } from '../../core/base/time.ts';
 import { normalizeName } from '../../core/model/resources.ts';
 import { controlKeyFingerprint, parseToken } from '../../core/model/token.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
+import { GraphFile } from '../control/graph-file.ts';
 import { readRegular } from '../if-readable.ts';
+import { withRouteSettings } from '../routes/route-settings.ts';
 import type { Invitation } from './join-link.ts';
 import { provenKey } from './key-proof.ts';
 import { type NodeConfig, nodeConfigFile, readNodeConfig, writeNodeConfig } from './node-config.ts';
@@ -28,12 +30,16 @@ export interface EnrolOptions extends Invitation {
   readonly ephemeral?: boolean;
   /** Forgets the node that the directory holds. */
   readonly force: boolean;
+  /** CIDRs beyond the private ones that this node routes; left out: as before. */
+  readonly acceptRoutes?: readonly string[];
 }
 
 export interface Enrolled {
   readonly config: NodeConfig;
   readonly phase: 'pending' | 'ready';
   readonly address: string | null;
+  /** Block of its network; an earlier control plane does not say it. */
+  readonly block?: string;
 }
 
 /**
@@ -67,6 +73,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
     privateKey: Buffer.from(pair.privateKey).toString('base64'),
     signalingUrl: answer.signalingUrl,
     ...keyAge(held),
+    ...(await routeSettings(directory, held, options.acceptRoutes)),
     ...(answer.busJwt !== undefined && { busJwt: answer.busJwt }),
     ...(answer.agentToken !== undefined && { agentToken: answer.agentToken }),
     ...(answer.expiresAt !== undefined && { expiresAt: answer.expiresAt }),
@@ -76,13 +83,37 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   }
   writeNodeConfig(directory, config);
   rmSync(draftFile(directory), { force: true });
-  return { config, phase: answer.phase, address: answer.address };
+  return {
+    ...{ config, phase: answer.phase, address: answer.address },
+    ...(answer.cidr !== undefined && { block: answer.cidr }),
+  };
 }
 
 /** A key that it had before is as old as it was. */
 function keyAge(held: NodeConfig | undefined): Pick<NodeConfig, 'keySince'> {
   if (!held) return { keySince: formatInstant(Date.now()) };
   return held.keySince === undefined ? {} : { keySince: held.keySince };
+}
+
+type RouteSettings = Pick<NodeConfig, 'acceptRoutes' | 'carriedBlock' | 'withdrawnBlock'>;
+
+/** A node that registers again in its directory routes what it routed. */
+async function routeSettings(
+  directory: string,
+  held: NodeConfig | undefined,
+  given?: readonly string[],
+): Promise<RouteSettings> {
+  if (!held) return { acceptRoutes: given ?? [] };
+  const {
+    acceptRoutes = [],
+    carriedBlock,
+    withdrawnBlock,
+  } = await withRouteSettings(held, new GraphFile(directory, held.id).read());
+  return {
+    acceptRoutes: given ?? acceptRoutes,
+    ...(carriedBlock !== undefined && { carriedBlock }),
+    ...(withdrawnBlock !== undefined && { withdrawnBlock }),
+  };
 }
 
 /** @throws MeshError that never repeats what was given */

@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '../../core/base/errors.ts';
-import { instant, json, Mismatch, type Of, object, text } from '../../core/base/shape.ts';
+import { instant, json, list, Mismatch, type Of, object, text } from '../../core/base/shape.ts';
 import { unreadable } from '../../core/base/unreadable.ts';
+import { parseCidr } from '../../core/model/cidr.ts';
 import { isPublicKey } from '../../core/model/public-key.ts';
 import { readRegular } from '../if-readable.ts';
 import { replacePrivateFile } from './private-file.ts';
@@ -10,6 +11,9 @@ import { replacePrivateFile } from './private-file.ts';
 /** Characters of what a node signs in to the bus with. */
 export const MAX_BUS_JWT = 4_096;
 const ID = /^[\w-]{1,64}$/;
+/** CIDRs that one node accepts. */
+export const MAX_ACCEPTED = 32;
+const cidr = text(49, (value) => parseCidr(value) !== undefined);
 const key = text(44, /^[A-Za-z0-9+/]{43}=$/);
 
 const nodeConfigShape = object(
@@ -39,6 +43,12 @@ const nodeConfigShape = object(
     agentToken: text(256),
     /** ISO 8601; the node ends then. */
     expiresAt: instant,
+    /** CIDRs beyond the private ones that this node routes where its network has them; absent in what an earlier version wrote. */
+    acceptRoutes: list(cidr, MAX_ACCEPTED),
+    /** Block that an earlier version routed and that is refused now: it stays. */
+    carriedBlock: cidr,
+    /** Block whose route cut this node off from its control plane. */
+    withdrawnBlock: cidr,
   },
 );
 

@@ -14,6 +14,7 @@ import {
   text,
 } from '../../core/base/shape.ts';
 import { parseInstant } from '../../core/base/time.ts';
+import { parseCidr } from '../../core/model/cidr.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { commonWire, WIRE_HEADER, WIRE_TEXT, wireMismatch } from '../../core/model/wire.ts';
 import { takenGraphShape } from '../graph-shape.ts';
@@ -63,7 +64,12 @@ const registeredShape = object(
     controlKey: anyText,
     signalingUrl: anyText,
   },
-  { agentToken: anyText, expiresAt: anyText, busJwt: anyText },
+  {
+    agentToken: anyText,
+    expiresAt: anyText,
+    busJwt: anyText,
+    cidr: text(49, (block) => parseCidr(block) !== undefined),
+  },
 );
 const heartbeatShape = object({ phase: anyText, version: integer() }, { checkpoint: nullable(anyText) });
 const hash = text(44, /^[A-Za-z0-9+/]{43}=$/);

@@ -1,18 +1,46 @@
 import { eachOrFaults } from '../base/each-or-faults.ts';
 import { type FieldError, invalidInput, MeshError } from '../base/errors.ts';
 import type { StoredRecord } from '../base/record.ts';
-import { overlaps, parseCidr } from '../model/cidr.ts';
+import { type IpRange, overlaps, parseCidr } from '../model/cidr.ts';
+import { specialRangeIn } from '../model/network-blocks.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
 import { isHostOf } from './address.ts';
 import type { Planned } from './planned.ts';
 
 /** What must hold of the networks of a batch once all of it is done. */
-export function checkNetworks(after: NetworkState, planned: readonly Planned[]): void {
-  eachOrFaults(planned, (one) => checkNetwork(after, one));
+export function checkNetworks(
+  after: NetworkState,
+  planned: readonly Planned[],
+  reserved: readonly ReservedRange[],
+): void {
+  eachOrFaults(planned, (one) => checkNetwork(after, one, reserved));
 }
 
-function checkNetwork(after: NetworkState, { resource, op, name, index, before, next }: Planned): void {
+/** Addresses that no network may hold, with the text that names them. */
+export interface ReservedRange {
+  readonly text: string;
+  readonly range: IpRange;
+}
+
+/** Returns why a network may not have a block; undefined where it may. Does not judge whether the block is public. */
+export function refusalOfBlock(cidr: string, reserved: readonly ReservedRange[]): string | undefined {
+  const block = parseCidr(cidr);
+  if (!block) return `${cidr} is no block of addresses.`;
+  const special = specialRangeIn(block);
+  if (special) {
+    return `${cidr} overlaps ${special.cidr}, which is reserved for ${special.use}. Choose a private block, such as 10.97.0.0/24.`;
+  }
+  const held = reserved.find(({ range }) => overlaps(range, block));
+  if (!held) return undefined;
+  return `${cidr} holds ${held.text}, by which nodes reach the control plane, its bus, relay or STUN server: they would lose it. Choose another block, such as 10.97.0.0/24.`;
+}
+
+function checkNetwork(
+  after: NetworkState,
+  { resource, op, name, index, before, next }: Planned,
+  reserved: readonly ReservedRange[],
+): void {
   if (resource !== 'MeshNetwork' || !op) return;
   if (next?.kind !== 'MeshNetwork') {
     refuseUsedNetwork(after, name);
@@ -26,7 +54,12 @@ function checkNetwork(after: NetworkState, { resource, op, name, index, before, 
       throw invalidInput([{ pointer, detail: `${spec.cidr} overlaps ${other.spec.cidr} of network ${other.name}.` }]);
     }
   }
-  if (before?.kind !== 'MeshNetwork' || before.spec.cidr === spec.cidr) return;
+  const was = before?.kind === 'MeshNetwork' ? before.spec.cidr : undefined;
+  // A network that has its block from before these rules keeps it.
+  if (was === spec.cidr) return;
+  const refused = refusalOfBlock(spec.cidr, reserved);
+  if (refused !== undefined) throw invalidInput([{ pointer, detail: refused }]);
+  if (was === undefined) return;
   const outside = [...after.peers.values()].filter(
     (peer) => peer.spec.network === name && peer.status.address && !isHostOf(spec.cidr, peer.status.address),
   );

@@ -14,7 +14,7 @@ import { sameValue } from '../model/value.ts';
 import { requireRevision } from '../state/expecting.ts';
 import { findPeer } from '../state/find-peer.ts';
 import type { NetworkState } from '../state/state.ts';
-import { checkNetworks, checkReferences } from './change-checks.ts';
+import { checkNetworks, checkReferences, type ReservedRange } from './change-checks.ts';
 import { planMoves } from './moves.ts';
 import {
   type ChangedKind,
@@ -97,8 +97,17 @@ interface DraftedChanges {
   plan(): ChangePlan;
 }
 
-/** As {@link planChanges}, in two steps: who may not write this is to be told that and not what stands against it. */
-export function draftChanges(state: NetworkState, given: readonly NetworkChange[], now: number): DraftedChanges {
+/**
+ * As {@link planChanges}, in two steps: who may not write this is to be told that and not what stands against it.
+ *
+ * @param reserved addresses that no network may hold
+ */
+export function draftChanges(
+  state: NetworkState,
+  given: readonly NetworkChange[],
+  now: number,
+  reserved: readonly ReservedRange[] = [],
+): DraftedChanges {
   const made = eachOrFaults(given, (asked, index) => {
     const change = withIds(asked, index, state);
     return { change, planned: planOne(state, change, index, now) };
@@ -114,7 +123,7 @@ export function draftChanges(state: NetworkState, given: readonly NetworkChange[
       requirePresets(state, planned);
       const moves = planMoves(state, stateAfter(state, planned), planned, now);
       const after = stateAfter(state, planned);
-      checkNetworks(after, planned);
+      checkNetworks(after, planned, reserved);
       checkReferences(state, after, planned);
       return {
         ops: [...opsOf(), ...moves],

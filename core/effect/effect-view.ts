@@ -1,6 +1,7 @@
 import type { Protocol } from '../model/policy.ts';
 import { type Effect, outsidePairs } from './effect.ts';
 import type { PortSpan } from './port-spans.ts';
+import { type RouteView, routeViews } from './routes.ts';
 
 /** Rows shown of each side, in whole pairs; how many pairs there are in all stands beside them. */
 export const MAX_EFFECT_ROWS = 100;
@@ -15,6 +16,8 @@ export interface EffectRow {
 
 /** An effect as answers show it. */
 export interface EffectView {
+  /** Route changes, public blocks first; absent in what was stored before they were told. */
+  readonly routes?: RouteView[];
   readonly opened: EffectRow[];
   readonly closed: EffectRow[];
   readonly opened_pairs: number;
@@ -30,6 +33,7 @@ export interface EffectView {
 export function effectView(effect: Effect): EffectView {
   const [opened, closed] = [rowsOf(effect, 'opened'), rowsOf(effect, 'closed')];
   return {
+    routes: routeViews(effect.routes.slice(0, MAX_EFFECT_ROWS)),
     opened: opened.rows,
     closed: closed.rows,
     opened_pairs: effect.openedPairs,

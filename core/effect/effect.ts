@@ -5,6 +5,7 @@ import { type Allowed, tooManyPorts } from '../reachability/port-sets.ts';
 import { diffGroups } from '../reachability/reach-diff.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { type PortSpan, spansOf, subtract } from './port-spans.ts';
+import { type RouteChange, routesOf } from './routes.ts';
 
 /** Connections that change alike: every `src` to every `dst` other than itself. */
 export interface EffectGroup {
@@ -29,6 +30,8 @@ const SIDES = ['opened', 'closed'] as const satisfies readonly EffectSide[];
 
 /** What a change of the network opens and closes, whole; nothing is left out. */
 export interface Effect {
+  /** What nodes route into their tunnel from then on. */
+  readonly routes: readonly RouteChange[];
   /** Between peers. */
   readonly groups: readonly EffectGroup[];
   /** Between peers and addresses that are no peer's; undefined where those are too many to be told. */
@@ -85,7 +88,11 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
     );
     return sides[side].end(changed ?? []) + (changed ? '' : '?');
   };
+  const routes = lazily(() => routesOf(before.model, after.model));
   return {
+    get routes() {
+      return routes();
+    },
     groups,
     get outside() {
       return outside();

@@ -1,5 +1,6 @@
 import type { NetworkState } from '../state/state.ts';
 import type { Effect } from './effect.ts';
+import { routeText } from './routes.ts';
 import { effectTexts } from './rows.ts';
 
 /** Rows of each side that a title names; the others are counted. */
@@ -17,12 +18,15 @@ interface Beside {
 /**
  * An effect in one line: `Opens TCP 5432 from role=web (4 peers) to db-1, db-2; closes nothing.` What is wider than its pairs
  * of peers is never left to the warnings: addresses that are let in come first, and what opens later and the controls that fail are said too.
+ * Route changes come before all: `Adds the network lab with the block 10.97.0.0/24; opens nothing; closes nothing.`
  */
 export function effectTitle(effect: Effect, after: NetworkState, { later = [], failing = [] }: Beside = {}): string {
   const opensLater = later.length === 0 ? '' : `; ${cut(shortList(later, 1))}`;
   const fails = failing.length === 0 ? '' : `; fails ${shortList(failing, MAX_ROWS)}`;
   const unknown = effect.outside === undefined ? '; addresses outside of the network are not compared' : '';
-  return `Opens ${sideText(effect, 'opened', after)}${opensLater}; closes ${sideText(effect, 'closed', after)}${fails}${unknown}.`;
+  const routes = effect.routes.length === 0 ? '' : `${shortList(effect.routes.map(routeText), MAX_ROWS)}; `;
+  const text = `${routes}opens ${sideText(effect, 'opened', after)}${opensLater}; closes ${sideText(effect, 'closed', after)}${fails}${unknown}.`;
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function sideText(effect: Effect, side: 'opened' | 'closed', after: NetworkState): string {

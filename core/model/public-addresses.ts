@@ -1,4 +1,5 @@
 import { type IpRange, parseCidr } from './cidr.ts';
+import { SPECIAL_RANGES } from './network-blocks.ts';
 import { intersection, type Ranges, union, without } from './ranges.ts';
 
 /** Addresses that only a local network or a provider routes (RFC 1918, 6598, 3927, 1122, 4193, 4291). */
@@ -18,14 +19,7 @@ const PRIVATE = union(
 /** Beside the private ones, what no service on the internet has (IANA special-purpose address registries). */
 const SPECIAL = union(
   [
-    '0.0.0.0/8',
-    '192.0.0.0/24',
-    '192.0.2.0/24',
-    '192.88.99.0/24',
-    '198.18.0.0/15',
-    '198.51.100.0/24',
-    '203.0.113.0/24',
-    '224.0.0.0/3',
+    ...SPECIAL_RANGES.map(({ cidr }) => cidr),
     // The metadata service of Azure: a public address that only its own machines reach.
     '168.63.129.16/32',
     // All but 2000::/3 is not global: unspecified, loopback, mapped and translated IPv4, multicast.

@@ -97,6 +97,8 @@ export interface Keyring {
 export interface Settings {
   readonly version: string;
   readonly apiUrl: string;
+  /** Every configured address of the API and dashboard; `apiUrl` is the first. */
+  readonly publicUrls?: readonly string[];
   readonly signalingUrl: string;
   /** That of nodes which know no other first. */
   readonly relays: readonly GraphRelay[];

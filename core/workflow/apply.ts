@@ -6,6 +6,7 @@ import { MeshError } from '../base/errors.ts';
 import { isAgentId, isDryRunId, newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { StoreError } from '../base/ports.ts';
+import { routesPublicBlock } from '../effect/routes.ts';
 import { readingOf } from '../intent/plan/assess.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
 import { type PlanSpec, planDraft } from '../intent/plan/plan-record.ts';
@@ -58,6 +59,7 @@ export async function applyPlan(
     assessment.beyond === undefined &&
     !assessment.findings.some(isUnseen) &&
     assessment.failsControls.length === 0 &&
+    !routesPublicBlock(assessment.effect) &&
     settings.autoApprove !== undefined &&
     isAtMost(assessment.risk.level, settings.autoApprove.maxRisk);
   const spec: WorkflowSpec = {

@@ -2,12 +2,14 @@ import { invalidInput } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { ROLE_SCOPES } from '../base/scope.ts';
+import { type RouteView, routesPublicBlock } from '../effect/routes.ts';
 import { accountById, normalizeUsername } from '../identity/accounts.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { Services } from './services.ts';
 
 /** What a change does to controls, and to what the workspace is judged by. */
 interface Judged {
+  readonly effect?: { readonly routes?: readonly RouteView[] };
   readonly failsControls?: readonly string[];
   readonly changesDuty?: boolean;
 }
@@ -20,15 +22,16 @@ interface Judged {
 export async function mayApproveOwn(
   services: Pick<Services, 'store'>,
   workspace: string,
-  { failsControls = [], changesDuty }: Judged,
+  judged: Judged,
 ): Promise<boolean> {
+  const { failsControls = [], changesDuty } = judged;
   const { settings } = (await workspaceById(services, workspace)).spec;
   const { selfApproval, requireApproval, compliance } = settings;
   if (compliance?.secondPerson && failsControls.length > 0) return false;
-  if (compliance?.secondPerson && changesDuty) return isOnlyApprover(services, workspace);
+  if (compliance?.secondPerson && changesDuty) return isOnlyApprover(services, workspace, judged);
   // Where even the settings need approval, a single approver who may not could never be let in again.
   if (selfApproval !== undefined && !(requireApproval && !selfApproval)) return selfApproval;
-  return isOnlyApprover(services, workspace);
+  return isOnlyApprover(services, workspace, judged);
 }
 
 /**
@@ -40,11 +43,26 @@ export async function needsAnotherPerson(
   spec: Judged,
 ): Promise<boolean> {
   if (caller?.kind !== 'user' || !caller.scopesIn(workspace).has('workflows:approve')) return true;
+  if (routesPublicBlock(spec.effect ?? {}) && !mayRoutePublic({ caller, workspace })) return true;
   return !(await mayApproveOwn(services, workspace, spec));
 }
 
-async function isOnlyApprover(services: Pick<Services, 'store'>, workspace: string): Promise<boolean> {
+/** Why a caller may not have nodes route addresses of the Internet. */
+export const ADMINISTRATOR_ROUTES =
+  'Only a platform administrator lets nodes route a public block. Ask one, or choose a private block such as 10.97.0.0/24.';
+
+/** Tells whether the caller is a signed-in platform administrator: no token has this scope. */
+export function mayRoutePublic({ caller, workspace }: Pick<CallContext<unknown>, 'caller' | 'workspace'>): boolean {
+  return caller?.scopesIn(workspace).has('workspaces:write') === true;
+}
+
+async function isOnlyApprover(
+  services: Pick<Services, 'store'>,
+  workspace: string,
+  { effect = {} }: Judged,
+): Promise<boolean> {
   const { administrators, members } = await approvers(services, workspace);
+  if (routesPublicBlock(effect)) return administrators.size <= 1;
   return new Set([...administrators, ...members]).size <= 1;
 }
 
@@ -75,7 +93,11 @@ export async function othersWhoApprove(
   { services, workspace, caller }: CallContext<Pick<Services, 'store'>>,
   spec: Judged & { readonly persons?: readonly string[] },
 ): Promise<string[]> {
-  const told = toldTo({ caller, workspace }, await approvers(services, workspace));
+  const { administrators, members } = await approvers(services, workspace);
+  const known = routesPublicBlock(spec.effect ?? {})
+    ? { administrators, members: new Set<string>() }
+    : { administrators, members };
+  const told = toldTo({ caller, workspace }, known);
   const { persons = [] } = spec;
   const mayOwn = await mayApproveOwn(services, workspace, spec);
   const own = mayOwn ? [] : await Promise.all(persons.map((id) => accountById(services, id)));

@@ -4,8 +4,10 @@ import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { NetworkChange } from '../changes/changes.ts';
+import { routesPublicBlock } from '../effect/routes.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
+import { ADMINISTRATOR_ROUTES, mayRoutePublic } from './approvers.ts';
 import type { Services } from './services.ts';
 import { needsApproval } from './submit.ts';
 
@@ -39,5 +41,7 @@ export async function previewChanges(
   const { beyond } = assessment;
   if (beyond?.delegated) throw beyondDelegation(beyond);
   const isAsked = await needsApproval(context, assessment.ops);
-  return { assessment, waitsFor: [...(isAsked ? [ALWAYS_ASKED] : []), ...(beyond?.reasons ?? [])] };
+  const isPublic = routesPublicBlock(assessment.effect) && !mayRoutePublic(context);
+  const asked = [...(isAsked ? [ALWAYS_ASKED] : []), ...(isPublic ? [ADMINISTRATOR_ROUTES] : [])];
+  return { assessment, waitsFor: [...asked, ...(beyond?.reasons ?? [])] };
 }

@@ -12,16 +12,19 @@ import { newId } from '../base/ids.ts';
 import { type CallContext, type ExpectedRecord, type PendingApproval, waitsFor } from '../base/operation.ts';
 import { permitFirst } from '../base/permit-first.ts';
 import type { Op } from '../base/ports.ts';
-import { foldName } from '../base/record.ts';
+import { foldName, type Kind } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { type ChangePlan, draftChanges, type NetworkChange } from '../changes/changes.ts';
+import { routesOf } from '../effect/routes.ts';
 import { assessProposal } from '../intent/plan/assessed.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
+import { controlRanges } from '../intent/verify/lock-out.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { together } from '../state/basis.ts';
+import { modelOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import { specOf } from './apply.ts';
-import { needsAnotherPerson } from './approvers.ts';
+import { ADMINISTRATOR_ROUTES, mayRoutePublic, needsAnotherPerson } from './approvers.ts';
 import { beyondReasons } from './drawn.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
@@ -63,7 +66,7 @@ export async function submitChanges(
 
   async function attempt(): Promise<Submitted> {
     const state = await states.current(workspace);
-    const draft = draftChanges(state, changes, clock.now());
+    const draft = draftChanges(state, changes, clock.now(), controlRanges(services.settings));
     const { ops, outcomes, after } = await permitFirst(context, draft.ops, draft.plan);
     // Before anybody judges what it does, which takes as long as the network is heavy.
     requireComputable(services, state, ops, () => after, context.caller?.kind === 'agent');
@@ -74,7 +77,9 @@ export async function submitChanges(
     await permitFirst(context, all, () => requireAssertions(held.broken));
     // Changes alone are shown as a plan is; with other writes the whole call waits.
     const alone = all === ops;
-    if (alone && (await needsApproval(context, ops))) return askForApproval(context, changes, why);
+    const needsAdministrator = !mayRoutePublic(context) && routesPublic(ops, state, after, clock.now());
+    if (alone && (needsAdministrator || (await needsApproval(context, ops)))) return askForApproval(context, changes, why);
+    if (needsAdministrator) throw new MeshError('forbidden', ADMINISTRATOR_ROUTES);
     await permitFirst(context, all, () => requireNoneIsolated(state, after));
     try {
       const basis = together(held.basis, isolationBasis(state));
@@ -110,6 +115,15 @@ function requireNoneIsolated(before: NetworkState, after: NetworkState): void {
   const message = `Then ${isolatesText(isolating)}. Have ${isolating.length === 1 ? 'it' : 'them'} deleted first, or plan the change, which shows what it closes.`;
   throw new MeshError('conflict', message, { policies: isolating });
 }
+
+/** Tells whether nodes would route addresses of the Internet that they do not route now. */
+function routesPublic(ops: readonly Op[], before: NetworkState, after: NetworkState, now: number): boolean {
+  const isAboutRoutes = ops.some((op) => 'record' in op && ROUTED.has(op.record.kind));
+  if (!isAboutRoutes) return false;
+  return routesOf(modelOf(before, now), modelOf(after, now)).some(({ isPublic }) => isPublic);
+}
+
+const ROUTED: ReadonlySet<Kind> = new Set<Kind>(['MeshNetwork', 'MeshPeer']);
 
 function expecting(change: NetworkChange, { kind, name, uid, revision }: ExpectedRecord): NetworkChange {
   const isIt = change.resource === kind && (change.name === uid || foldName(change.name) === foldName(name));

@@ -174,7 +174,9 @@ describePrivileged('mesh up', () => {
     const a = new LabNode(lab.host('a'));
     await a.join(await plane.joinToken());
     await lab.host('a').must('ip', ['route', 'add', '10.96.0.0/16', 'dev', 'eth0']);
-    await expect(a.up()).rejects.toThrow(/ended with 5:\n.*overlay 10\.96\.0\.0\/24 overlaps .*10\.96\.0\.0\/16/);
+    await expect(a.up()).rejects.toThrow(
+      /ended with 5:\n.*block 10\.96\.0\.0\/24 is not routed: it overlaps .*10\.96\.0\.0\/16/,
+    );
     expect(await a.host.hasInterface(a.interfaceName)).toBe(false);
   });
 

@@ -38,10 +38,21 @@ test('an installation that is well ends with 0, and each check says what it saw'
   const { code, items, of } = await doctor(release());
   expect([code, items.filter(({ state }) => state === 'failed')]).toEqual([0, []]);
   expect(new Set(items.map(({ check }) => check))).toEqual(
-    new Set(['database', 'space', 'backup', 'files', 'clock', 'certificates', 'nodes']),
+    new Set(['database', 'space', 'backup', 'files', 'clock', 'certificates', 'networks', 'nodes']),
   );
   expect(of('backup')).toMatchObject([{ state: 'warning', detail: expect.stringContaining('meshd backup FILE') }]);
   expect(of('nodes')).toMatchObject([{ detail: `Nodes by version: unknown: 6; meshd is ${VERSION}.` }]);
+});
+
+test('a network that new rules would refuse stays, and is named with what became of it', async () => {
+  const directory = release();
+  const { of } = await doctor(directory);
+  expect(of('networks')).toMatchObject([{ state: 'ok' }]);
+  const { of: held } = await doctor(directory, { MESH_SIGNALING_URL: 'nats://10.96.0.77:4222' });
+  const detail = expect.stringMatching(
+    /^The network default of the workspace \S+ keeps its block, .*10\.96\.0\.0\/24 holds 10\.96\.0\.77 \(TCP 4222\)/,
+  );
+  expect(held('networks')[0]).toMatchObject({ state: 'warning', detail });
 });
 
 test('a secret that others can read is narrowed, and said to be', async () => {

@@ -38,7 +38,7 @@ describe('mesh init', () => {
     const { code, stdout, stderr } = await withToken();
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toBe(
-      `Registered ${own} as 10.96.0.1.\nConfiguration: ${configFile()}\nNext: mesh up --daemon --config-dir ${path.join(home, 'node')}\n`,
+      `Registered ${own} as 10.96.0.1.\nControl plane: ${harness.url}, bus ${readConfig().signalingUrl}\nBlock: 10.96.0.0/24, routed into the tunnel by mesh up\nConfiguration: ${configFile()}\nNext: mesh up --daemon --config-dir ${path.join(home, 'node')}\n`,
     );
     expect(await peerNames(harness, place)).toEqual([own]);
     expect((statSync(configFile()).mode & 0o777).toString(8)).toBe('600');
@@ -48,6 +48,24 @@ describe('mesh init', () => {
     for (const secret of [config.deviceToken, config.privateKey]) expect(stdout).not.toContain(secret);
     const self = await harness.api('GET', '/api/v1/devices/self', { token: config.deviceToken });
     expect([self.status, self.body.name]).toEqual([200, own]);
+  });
+
+  test('shows a block that it will not route, and remembers what it is told to accept', async () => {
+    const admin = { token: place.token, workspace: place.workspace };
+    const made = { name: 'wide', spec: { cidr: '8.8.8.0/24' } };
+    expect((await harness.api('POST', '/api/v1/networks', { ...admin, body: made })).status).toBe(201);
+    const token = await joinTokenFor(harness, place, { network: 'wide' });
+    const refused = await init(['--server', harness.url, '--token', token]);
+    expect(refused.stdout).toContain(
+      'Block: The block 8.8.8.0/24 is not routed: its addresses are public, and a node routes private ones alone.',
+    );
+    expect(readConfig()).toMatchObject({ acceptRoutes: [] });
+    const blocks = ['--accept-routes', '8.8.8.0/24,9.9.9.0/24', '--accept-routes', '1.1.1.0/24'];
+    const accepted = await init(['--server', harness.url, '--token', token, ...blocks]);
+    expect(accepted.stdout).toContain('Block: 8.8.8.0/24, routed into the tunnel by mesh up\n');
+    expect(readConfig()).toMatchObject({ acceptRoutes: ['8.8.8.0/24', '9.9.9.0/24', '1.1.1.0/24'] });
+    const wide = await init(['--server', harness.url, '--token', token, '--accept-routes', '0.0.0.0/0']);
+    expect([wide.code, wide.stderr]).toEqual([2, expect.stringContaining('0.0.0.0/0 is wider than /8')]);
   });
 
   test('asks for labels and a short life, and says what the token grants where it does not grant them', async () => {
@@ -89,6 +107,8 @@ describe('mesh init', () => {
         name: `${own}-2`,
         phase: 'ready',
         address: '10.96.0.2',
+        block: '10.96.0.0/24',
+        server: harness.url,
         configuration: configFile(),
       },
     ]);

@@ -32,6 +32,7 @@ export const registerDevice = defineOperation({
     name: z.string(),
     phase: z.enum(['pending', 'ready']),
     address: z.string().nullable().describe('Null while pending'),
+    cidr: z.string().optional().describe('Block of its network, which the device routes'),
     workspaceId: z.string(),
     deviceToken: z
       .string()
@@ -66,11 +67,14 @@ export const registerDevice = defineOperation({
     const { settings, keys } = context.services;
     const { peer, deviceToken, agentToken, existing } = await register(context, input);
     const { phase, address } = peer.status;
+    const { networks } = await context.services.states.current(context.workspace);
+    const cidr = networks.get(peer.spec.network)?.spec.cidr;
     return {
       id: peer.uid,
       name: peer.name,
       phase: phase === 'pending' ? ('pending' as const) : ('ready' as const),
       address,
+      ...(cidr !== undefined && { cidr }),
       workspaceId: context.workspace,
       ...(deviceToken !== undefined && { deviceToken }),
       ...(agentToken !== undefined && { agentToken }),

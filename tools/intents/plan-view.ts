@@ -24,7 +24,17 @@ const row = z.strictObject({
   to: z.int().nullable(),
 });
 
+const route = z.strictObject({
+  text: z.string(),
+  network: z.string(),
+  block: z.string().describe('Block that nodes route from then on'),
+  block_before: z.string().nullable(),
+  peers: z.int(),
+  is_public: z.boolean(),
+});
+
 export const effectSchema = z.strictObject({
+  routes: z.array(route).optional().describe('Route changes, public blocks first'),
   opened: z.array(row),
   closed: z.array(row),
   opened_pairs: z.int().describe('Pairs of peers'),
@@ -67,6 +77,8 @@ export async function planView(
   dryRun: boolean,
 ): Promise<z.input<typeof planSchema>> {
   const { verification, objections, risk, effect, shown, warnings, diffMarkdown } = assessment;
+  const shownEffect = effectView(effect);
+  const judged = { ...assessment, effect: shownEffect };
   return {
     plan_id: id,
     summary: spec.summary,
@@ -77,7 +89,7 @@ export async function planView(
     verified: verification === 'proven',
     verification,
     unmet: [...objections],
-    effect: effectView(effect),
+    effect: shownEffect,
     changes: [...shown],
     warnings: [...warnings],
     questions: questionsOf(assessment.view.beyondNamed, spec.questions),
@@ -85,7 +97,7 @@ export async function planView(
     base_revision: spec.baseRevision,
     expires_at: formatInstant(spec.expiresAt),
     dry_run: dryRun,
-    ...((await needsAnotherPerson(context, assessment)) && { another_person: true as const }),
+    ...((await needsAnotherPerson(context, judged)) && { another_person: true as const }),
   };
 }
 

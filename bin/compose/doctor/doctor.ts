@@ -8,6 +8,7 @@ import { type Check, type Diagnosis, type Finding, failed, type Subject } from '
 import { checkClock } from './clock.ts';
 import { checkFiles } from './files.ts';
 import { checkIntegrity } from './integrity.ts';
+import { checkNetworks } from './networks.ts';
 import { checkNodes } from './nodes.ts';
 import { checkPorts } from './ports.ts';
 import { runsIn } from './running.ts';
@@ -25,6 +26,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   certificates: checkCertificates,
   ports: checkPorts,
   bus: checkBus,
+  networks: checkNetworks,
   nodes: checkNodes,
 };
 

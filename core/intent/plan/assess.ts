@@ -29,6 +29,7 @@ import {
   opensUnseen,
   type Requester,
 } from '../verify/findings.ts';
+import { controlRanges } from '../verify/lock-out.ts';
 import { recordOf, revisionsOf, unmetRecords } from '../verify/record-expectations.ts';
 import { type Risk, riskOf } from '../verify/risk.ts';
 import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
@@ -144,7 +145,7 @@ export async function assess(
     joinsOf(services, workspace),
   ]);
   const now = clock.now();
-  const { ops, after, outcomes, changes } = planChanges(state, given, now);
+  const { ops, after, outcomes, changes } = planChanges(state, given, now, controlRanges(services.settings));
   const [was, is] = [states.reachability(state, now), states.reachability(after, now)];
   const effect = effectOf(was, is);
   const shown = changes.flatMap((change, index) => {
@@ -219,7 +220,10 @@ export async function assess(
   // A token that is given out meanwhile adds to what closes for newcomers: nobody is asked again about what was named.
   const failing = brokenControls(controls);
   const title = effectTitle(effect, after, { later: opens, failing });
-  const ahead = [future.opened.digest, closes.length > 0 ? `closed ${future.closed.digest}` : '', ...failing];
+  // A change that an earlier version put forward did not name the public block that it routes.
+  const publicBlocks = effect.routes.flatMap(({ isPublic, block }) => (isPublic ? [`routes ${block}`] : []));
+  const later = closes.length > 0 ? `closed ${future.closed.digest}` : '';
+  const ahead = [future.opened.digest, later, ...failing, ...publicBlocks];
   const view: PlanView = {
     title,
     plannedBy,

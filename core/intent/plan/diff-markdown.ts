@@ -1,5 +1,6 @@
 import { type Effect, outsidePairs } from '../../effect/effect.ts';
 import { code, counted, fenced, plain, quote } from '../../effect/markdown.ts';
+import { routeText } from '../../effect/routes.ts';
 import { type EffectText, effectTexts } from '../../effect/rows.ts';
 import type { WorkspaceSettings } from '../../model/workspaces.ts';
 import type { NetworkState } from '../../state/state.ts';
@@ -70,6 +71,7 @@ export function diffMarkdown(view: PlanView): string {
     `Verification: ${verificationText(view)}`,
     '',
     ...list('Not verified', view.objections),
+    ...list('Routes', effect.routes.map(routeText)),
     ...side('Opens', view, 'opened'),
     ...side('Closes', view, 'closed'),
     `Unchanged: ${counted(effect.unchangedPairs, 'pair')} of peers.`,
@@ -211,13 +213,15 @@ function changesText(shown: readonly ShownChange[]): string[] {
   ];
 }
 
-function approvalText({ settings, risk, verification, isUnseen, failsControls }: PlanView): string {
+function approvalText({ settings, effect, risk, verification, isUnseen, failsControls }: PlanView): string {
+  const isPublic = effect.routes.some((route) => route.isPublic);
   const { autoApprove, compliance } = settings;
   const selfApproval = failsControls && compliance?.secondPerson ? false : settings.selfApproval;
   if (
     verification === 'proven' &&
     !isUnseen &&
     !failsControls &&
+    !isPublic &&
     autoApprove &&
     isAtMost(risk.level, autoApprove.maxRisk)
   ) {
@@ -230,5 +234,8 @@ function approvalText({ settings, risk, verification, isUnseen, failsControls }:
         ? 'the one who asked too'
         : 'never the one who asked';
   const override = verification === 'unmet' ? ' Only someone with intents:override can put it forward as it is.' : '';
-  return `A signed-in person with workflows:approve; ${own}. Never an agent.${override}`;
+  const who = isPublic
+    ? 'A platform administrator, because nodes would route a public block'
+    : 'A signed-in person with workflows:approve';
+  return `${who}; ${own}. Never an agent.${override}`;
 }

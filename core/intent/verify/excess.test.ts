@@ -16,6 +16,7 @@ function opening(src: readonly string[], dst: readonly string[], from = 5432, to
   const opened = [{ protocol: 'TCP' as const, from, to }];
   const groups: EffectGroup[] = [{ src, dst, pairs: src.length * dst.length, opened, closed: [], open: opened }];
   return {
+    routes: [],
     groups,
     outside: [],
     openedPairs: 0,

@@ -1,4 +1,6 @@
+import type { ReservedRange } from '../../changes/change-checks.ts';
 import { type Effect, namesOn } from '../../effect/effect.ts';
+import { parseAddress } from '../../model/cidr.ts';
 import type { PeerRecord } from '../../model/resources.ts';
 import type { Settings } from '../../model/services.ts';
 import { NO_PORTS } from '../../reachability/port-sets.ts';
@@ -29,10 +31,27 @@ interface Compared {
   readonly control: readonly ControlAddress[];
 }
 
+/** The configured addresses of the control plane. */
+export type AddressSettings = Pick<Settings, 'apiUrl' | 'publicUrls' | 'signalingUrl' | 'relays' | 'stunUrls'>;
+
+/** Returns the configured addresses that are IP addresses: no network may hold one. Host names are not looked up. */
+export function controlRanges(settings: AddressSettings): ReservedRange[] {
+  return controlAddresses(settings).flatMap(({ host, port, protocol }) => {
+    const range = parseAddress(host);
+    return range ? [{ text: `${host} (${protocol} ${port})`, range }] : [];
+  });
+}
+
 /** The addresses behind which an overlay peer may stand: where one does, closing it cuts nodes off from the control plane. */
-export function controlAddresses({ apiUrl, signalingUrl, relays, stunUrls }: Settings): ControlAddress[] {
+export function controlAddresses({
+  apiUrl,
+  publicUrls = [],
+  signalingUrl,
+  relays,
+  stunUrls,
+}: AddressSettings): ControlAddress[] {
   return [
-    addressOf(apiUrl, 'TCP', 18_090),
+    ...new Set([apiUrl, ...publicUrls]).values().map((url) => addressOf(url, 'TCP', 18_090)),
     addressOf(signalingUrl, 'TCP', 4_222),
     ...relays.map(({ url }) => addressOf(url, 'TCP', 6_266)),
     ...stunUrls.map((url) => addressOf(url, 'UDP', 3_478)),

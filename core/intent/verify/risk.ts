@@ -3,6 +3,7 @@ import { getOrInsertComputed } from '../../base/get-or-insert.ts';
 import { type Effect, type EffectGroup, namesOn, type OutsideEffect } from '../../effect/effect.ts';
 import { counted } from '../../effect/markdown.ts';
 import type { PortSpan } from '../../effect/port-spans.ts';
+import { routeText } from '../../effect/routes.ts';
 import { meansAnyone, rulesOf } from '../../model/meaning.ts';
 import type { PolicySpec, Rule, Selector } from '../../model/policy.ts';
 import { MOST_OF_ONE, publicPartOf } from '../../model/public-addresses.ts';
@@ -68,6 +69,7 @@ export function riskOf(weighed: Weighed): Risk {
   // Everyone of a tiny network is everyone who joins it later, too.
   const atLeast = effect.openedPairs > 0 && isWidenedToEveryone(before, after) ? 1 : WIDE_PEERS;
   const found: Reason[] = [
+    ...routeRisks(effect),
     ...[effect, ...unseen].flatMap((opening) => openingRisks(opening, sensitive)),
     ...unmarkedRisks(weighed),
     ...defaultRisks(weighed),
@@ -78,6 +80,13 @@ export function riskOf(weighed: Weighed): Risk {
   ];
   found.sort(([a], [b]) => RISK_LEVELS.indexOf(b) - RISK_LEVELS.indexOf(a));
   return { level: found[0]?.[0] ?? 'low', reasons: [...new Set(found.map(([, reason]) => reason))] };
+}
+
+/** Nodes route other addresses than before, or addresses of the Internet. */
+function routeRisks({ routes }: Effect): Reason[] {
+  return routes.flatMap((route): Reason[] =>
+    route.from !== undefined || route.isPublic ? [['high', routeText(route)]] : [],
+  );
 }
 
 function unmarkedRisks({ before, after }: Weighed): Reason[] {

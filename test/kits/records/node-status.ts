@@ -38,6 +38,7 @@ export const nodeStatus = (peers: readonly PeerStatus[]): NodeStatus => ({
     pid: 1,
     startedAt: '2026-01-01T00:00:00.000Z',
   },
+  routes: { accepted: [], refused: null, carried: null },
   control: {
     server: 'https://mesh.example.net',
     standing: 'ready',

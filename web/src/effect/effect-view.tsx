@@ -4,17 +4,27 @@ import { type Connections, type EffectLine, groupedRows, wholeLines } from './gr
 import { Names } from './names.tsx';
 
 /**
- * What a change opens and closes: counts, then lines of names, then the pairs on demand.
+ * What a change has nodes route, opens and closes: route changes, counts, then lines of names, then the pairs on demand.
  *
  * @param connections the effect whole, where it was computed; its rows are the first ones alone
  */
 export function EffectView({ effect, connections }: { effect: Effect; connections?: Connections }) {
-  const { opened, closed, omitted, unchanged_count: unchanged } = effect;
+  const { routes = [], opened, closed, omitted, unchanged_count: unchanged } = effect;
   const { lines, left } = connections ? wholeLines(connections) : { lines: undefined, left: omitted };
   const opens = lines?.opened ?? groupedRows(opened);
   const closes = lines?.closed ?? groupedRows(closed);
   return (
     <div class="stack">
+      {routes.length > 0 && (
+        <section class="effect" aria-label={texts.effect.routes}>
+          <h3>{texts.effect.routes}</h3>
+          <ul>
+            {routes.map(({ text }) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        </section>
+      )}
       <Side kind="opens" lines={opens} pairs={effect.opened_pairs} outside={effect.opened_outside ?? 0} />
       <Side kind="closes" lines={closes} pairs={effect.closed_pairs} outside={effect.closed_outside ?? 0} />
       <p class="dim small">{texts.effect.unchanged(unchanged, left)}</p>

@@ -1,4 +1,5 @@
 export const effect = {
+  routes: 'Routes',
   opens: 'Opens',
   closes: 'Closes',
   nothing: 'Nothing.',

@@ -1,0 +1,25 @@
+import { silentLog } from '../../../core/base/silent-log.ts';
+import type { NetworkState } from '../../../core/state/state.ts';
+import { buildNetworkStates } from '../../../core/state/states.ts';
+import { isServed, openStoreReader } from '../../../storage/open.ts';
+import { hasEntries } from '../../../storage/sqlite/losses.ts';
+import { storeUrl } from '../store-url.ts';
+import type { Subject } from './check.ts';
+
+/** Returns the network of each workspace as it is now, read without a write; undefined where there is no store yet. */
+export async function readStates({
+  config,
+  file,
+}: Pick<Subject, 'config' | 'file'>): Promise<readonly NetworkState[] | undefined> {
+  if (file === undefined ? !isServed(storeUrl(config)) : !hasEntries(file)) return undefined;
+  const refuse = () => Promise.reject(new Error('meshd doctor writes nothing to the database.'));
+  const store = await openStoreReader(storeUrl(config), { log: silentLog, writes: { commit: refuse, record: refuse } });
+  try {
+    const states = buildNetworkStates({ store });
+    const found: NetworkState[] = [];
+    for (const workspace of await store.workspaces()) found.push(await states.current(workspace));
+    return found;
+  } finally {
+    await store.close();
+  }
+}

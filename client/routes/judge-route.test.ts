@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { judgeRoute, type RouteFacts, refusalText, unacceptable } from './judge-route.ts';
+
+const NOTHING: RouteFacts = { accepted: [], used: [], collisions: [], isAlone: false };
+const codeOf = (cidr: string, facts: Partial<RouteFacts> = {}) => {
+  const verdict = judgeRoute(cidr, { ...NOTHING, ...facts });
+  if ('refusal' in verdict) return verdict.refusal.code;
+  return verdict.warning ? `carried: ${verdict.warning.code}` : 'routed';
+};
+
+test.each(['10.0.0.0/8', '10.96.0.0/24', '172.16.0.0/12', '192.168.7.0/24', '100.64.0.0/10'])(
+  'the private block %s is routed without a word of the person of this host',
+  (cidr) => expect(codeOf(cidr)).toBe('routed'),
+);
+
+test.each(['0.0.0.0/0', '0.0.0.0/1', '128.0.0.0/1', '64.0.0.0/2', '8.0.0.0/7', 'fd00::/8', 'nonsense'])(
+  '%s is never routed, whatever is accepted',
+  (cidr) => expect(codeOf(cidr, { accepted: [cidr, '0.0.0.0/0'] })).toBe('too-wide'),
+);
+
+test.each(['127.77.0.0/16', '169.254.0.0/16', '224.0.0.0/8', '203.0.113.0/24', '198.18.0.0/15', '240.0.0.0/8'])(
+  'the reserved block %s is never routed, whatever is accepted',
+  (cidr) => expect(codeOf(cidr, { accepted: [cidr] })).toBe('special'),
+);
+
+test('a public block is routed once a block that holds it is accepted, and one beside it is not', () => {
+  expect(codeOf('8.8.8.0/24')).toBe('not-accepted');
+  expect(codeOf('8.8.8.0/24', { accepted: ['8.8.0.0/16'] })).toBe('routed');
+  expect(codeOf('8.8.8.0/24', { accepted: ['8.8.8.0/25', '9.0.0.0/8'] })).toBe('not-accepted');
+});
+
+test.each(['the control plane', 'the bus', 'a relay', 'a STUN server'])(
+  'a block with the address of %s is not routed, accepted or not',
+  (of) => {
+    const used = [{ of, address: '10.5.0.1' }];
+    expect(codeOf('10.0.0.0/8', { used, accepted: ['10.0.0.0/8'] })).toBe('control-plane');
+    expect(codeOf('10.96.0.0/24', { used })).toBe('routed');
+  },
+);
+
+test('a block that overlaps a route of this host is not routed, and the text names it and what to do', () => {
+  const verdict = judgeRoute('192.168.7.0/24', { ...NOTHING, collisions: ['192.168.7.0/24 on eth0'] });
+  expect('refusal' in verdict && refusalText(verdict.refusal)).toMatch(
+    /^The block 192\.168\.7\.0\/24 is not routed: it overlaps a route of this host: 192\.168\.7\.0\/24 on eth0\. Remove that route\. Or have an administrator/,
+  );
+});
+
+test('a block that cut the node off stays away until it is accepted, and no other block does', () => {
+  const withdrawn = '10.96.0.0/24';
+  expect(codeOf('10.96.0.0/24', { withdrawn })).toBe('cut-off');
+  expect(codeOf('10.97.0.0/24', { withdrawn })).toBe('routed');
+  expect(codeOf('10.96.0.0/24', { withdrawn, accepted: ['10.96.0.0/24'] })).toBe('routed');
+});
+
+test('a block of an earlier version stays with a warning, but takes no route of this host away', () => {
+  const carried = '8.8.8.0/24';
+  expect(codeOf('8.8.8.0/24', { carried })).toBe('carried: not-accepted');
+  expect(codeOf('8.8.8.0/24', { carried, used: [{ of: 'the bus', address: '8.8.8.8' }] })).toBe(
+    'carried: control-plane',
+  );
+  expect(codeOf('8.8.8.0/24', { carried, collisions: ['8.8.8.0/24 on eth0'] })).toBe('own-network');
+  expect(codeOf('8.8.4.0/24', { carried })).toBe('not-accepted');
+});
+
+test('where nothing else is, as in a sandbox, a public block takes nothing away', () => {
+  expect(codeOf('8.8.8.0/24', { isAlone: true })).toBe('routed');
+  expect(codeOf('127.0.0.0/8', { isAlone: true })).toBe('special');
+});
+
+test.each([
+  ['8.8.8.8', 'no IPv4 block'],
+  ['fd00::/8', 'no IPv4 block'],
+  ['0.0.0.0/1', 'wider than /8'],
+  ['169.254.0.0/16', 'link-local'],
+])('%s cannot be accepted: %s', (cidr, why) => expect(unacceptable(cidr)).toContain(why));
+
+test('what a person may accept is a public or a private block', () => {
+  expect([unacceptable('8.8.8.0/24'), unacceptable('10.0.0.0/8')]).toEqual([undefined, undefined]);
+});

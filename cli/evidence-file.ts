@@ -1,13 +1,15 @@
+import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import type { ArchiveReader } from '../core/evidence/verify/findings.ts';
-import { cursorOf, requireNothingBetween, type ZipPart } from './zip-parts.ts';
+import { dataDescriptor, directoryOf, localHeader, type ZipPart } from './zip-parts.ts';
 
 /** An archive of evidence has far less; more is not unpacked. */
 const MAX_ENTRIES = 2_000;
-const MAX_FILE_BYTES = 4 * 1024 ** 3;
+/** What a header of 32 bits can say. */
+const MAX_FILE_BYTES = 0xffff_fffe;
 const MAX_ALL_BYTES = 8 * 1024 ** 3;
 /** Of what is read as a whole: as JSON it takes many times its size. */
 const MAX_TEXT_BYTES = 16 * 1024 ** 2;
@@ -16,7 +18,12 @@ export interface OpenArchive extends ArchiveReader {
   close(): void;
 }
 
-/** Opens a ZIP without unpacking it. @throws Error for what is none, is cut, or says that it is larger than evidence is */
+/**
+ * Opens a ZIP without unpacking it.
+ *
+ * @throws Error for what is none, is cut, is not in the form in which a control plane sends it, or says that it is larger than
+ * evidence is
+ */
 export async function openEvidence(file: string): Promise<OpenArchive> {
   const zip = await openPromise(file, {
     lazyEntries: true,
@@ -25,7 +32,10 @@ export async function openEvidence(file: string): Promise<OpenArchive> {
     decodeStrings: false,
   });
   try {
-    return await readDirectory(zip);
+    const entries = await readDirectory(zip);
+    const bytes = await open(file);
+    await requireOwnForm(entries, bytes, zip.fileSize).finally(() => bytes.close());
+    return readerOf(zip, entries);
   } catch (error) {
     zip.close();
     throw error;
@@ -33,32 +43,71 @@ export async function openEvidence(file: string): Promise<OpenArchive> {
 }
 
 /** Names come as bytes, so that what leads out of a directory is found and named rather than refused here. */
-async function readDirectory(zip: ZipFile): Promise<OpenArchive> {
+async function readDirectory(zip: ZipFile): Promise<Entry[]> {
   if (zip.entryCount > MAX_ENTRIES)
     throw new Error(`it has ${zip.entryCount} entries, of evidence at most ${MAX_ENTRIES}`);
-  const entries = new Map<string, Entry>();
-  const parts: ZipPart[] = [];
-  const from = cursorOf(zip);
+  const entries: Entry[] = [];
   let bytes = 0;
   for await (const entry of zip.eachEntry()) {
-    const name = Buffer.from(entry.fileName).toString('utf8');
     bytes += entry.uncompressedSize;
     if (entry.uncompressedSize > MAX_FILE_BYTES || bytes > MAX_ALL_BYTES)
       throw new Error('it unpacks to more than evidence has');
-    const local = await zip.readLocalFileHeaderPromise(entry, {});
-    if (!local.fileName.equals(Buffer.from(entry.fileName)))
-      throw new Error(`the entry ${name} has another name in its own header`);
-    parts.push({ name, entry, local });
-    if (!entries.has(name)) entries.set(name, entry);
+    entries.push(entry);
   }
-  requireNothingBetween(parts, { from, to: cursorOf(zip) }, zip.fileSize);
+  return entries;
+}
+
+/** Makes all headers anew, and compares them with those that are there. */
+async function requireOwnForm(entries: readonly Entry[], file: FileHandle, fileSize: number): Promise<void> {
+  let end = 0;
+  const parts = [];
+  for (const entry of entries) {
+    const part: ZipPart = {
+      name: Buffer.from(entry.fileName),
+      // All files of an archive are of the same moment.
+      time: timeOf(entries[0] ?? entry),
+      crc32: entry.crc32,
+      compressedSize: entry.compressedSize,
+      uncompressedSize: entry.uncompressedSize,
+    };
+    parts.push({ ...part, offset: end });
+    for (const [bytes, gap] of [
+      [localHeader(part), part.compressedSize],
+      [dataDescriptor(part), 0],
+    ] as const) {
+      if (!(await isAt(file, end, bytes))) throw new Error(otherForm(`around its entry ${nameOf(entry)}`));
+      end += bytes.length + gap;
+    }
+  }
+  const directory = directoryOf(parts, end);
+  if (fileSize !== end + directory.length || !(await isAt(file, end, directory)))
+    throw new Error(otherForm('in its directory'));
+}
+
+const otherForm = (where: string) =>
+  `it has other headers than a control plane writes, ${where}: names, types, modes, sizes, extra fields or bytes between that were not signed`;
+
+const nameOf = ({ fileName }: Entry) => Buffer.from(fileName).toString('utf8');
+
+function timeOf({ lastModFileTime, lastModFileDate }: Entry): number {
+  return lastModFileDate * 0x1_0000 + lastModFileTime;
+}
+
+async function isAt(file: FileHandle, position: number, expected: Buffer): Promise<boolean> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(expected.length), 0, expected.length, position);
+  return bytesRead === expected.length && buffer.equals(expected);
+}
+
+function readerOf(zip: ZipFile, all: readonly Entry[]): OpenArchive {
+  // Of two with the same name the first is read; that there are two is a finding.
+  const entries = new Map(all.map((entry) => [nameOf(entry), entry] as const).reverse());
   const read = async function* (name: string): AsyncGenerator<Uint8Array> {
     const entry = entries.get(name);
     if (!entry) throw new Error('it is not there');
-    yield* entry.compressionMethod === DEFLATED ? inflated(zip, entry) : await zip.openReadStreamPromise(entry);
+    yield* inflated(zip, entry);
   };
   return {
-    names: parts.map(({ name }) => name),
+    names: all.map(nameOf),
     read,
     async text(name) {
       if ((entries.get(name)?.uncompressedSize ?? 0) > MAX_TEXT_BYTES)
@@ -71,9 +120,7 @@ async function readDirectory(zip: ZipFile): Promise<OpenArchive> {
   };
 }
 
-const DEFLATED = 8;
-
-/** What follows the end of the compressed data within an entry is refused: see `zip-parts.ts`. */
+/** What follows the end of the compressed data within an entry is refused: programs that unpack from the beginning would unpack it. */
 async function* inflated(zip: ZipFile, entry: Entry): AsyncGenerator<Uint8Array> {
   const raw: Readable = await zip.openReadStreamPromise(entry, { decompress: false });
   const inflate = createInflateRaw();

@@ -23,6 +23,7 @@ interface StartOptions {
   readonly relayUrl?: string;
   readonly busWait: number;
   readonly busInClear?: boolean;
+  readonly env: readonly string[];
   readonly level: NodeLogLevel;
 }
 
@@ -40,6 +41,12 @@ export function defineSandbox(sandbox: Command, { loadLauncher }: CommandContext
     .option(
       '--bus-in-clear',
       'sign in to a bus elsewhere without TLS too: who listens on the way learns the credential',
+    )
+    .option(
+      '--env <name>',
+      'pass this variable of the environment too; more than once for several (PATH, LANG, LC_* and TERM alone)',
+      (name: string, names: string[]) => [...names, variableIn(name)],
+      [],
     )
     .addOption(new Option('--level <level>', 'what is logged').choices(NODE_LOG_LEVELS).default('warn'));
   answering(start, async (command: string[], options: StartOptions): Promise<undefined> => {
@@ -59,6 +66,7 @@ export function defineSandbox(sandbox: Command, { loadLauncher }: CommandContext
         busInClear: options.busInClear === true,
         level: options.level,
         command,
+        env: options.env,
         onEnrolled: tellEnrolled,
         onStuck: () => process.exit(EXIT.unavailable),
         // With a command, standard output is the command's.
@@ -72,6 +80,17 @@ export function defineSandbox(sandbox: Command, { loadLauncher }: CommandContext
       });
     process.exitCode = exitCodeOfEnd(end);
   });
+}
+
+/** @throws CliError */
+function variableIn(name: string): string {
+  if (!/^[A-Za-z_]\w*$/.test(name)) {
+    throw new CliError('Give --env the name of a variable alone: its value is that of your environment.', EXIT.input);
+  }
+  if (process.env[name] === undefined) {
+    throw new CliError(`${name}, which --env names, is not set: export it, or leave it out.`, EXIT.input);
+  }
+  return name;
 }
 
 /** @throws CliError that names what is missing */

@@ -3,6 +3,27 @@ import type { Fence } from '../core/base/ports.ts';
 /** What is called the entry of a log that says which old versions were dropped. */
 export const COMPACTED = 'history.compacted';
 
+/**
+ * Says which old versions are gone from now on: those superseded up to a revision, but for what was in force at some that are kept.
+ */
+export interface CompactionDetail {
+  readonly upTo: number;
+  readonly keep: readonly number[];
+  /**
+   * Written when what reads obey moved, so that both agree until the next such entry. Absent from entries of earlier versions, which
+   * wrote none where no version was dropped.
+   */
+  readonly isMark?: true;
+}
+
+/** Whether what reads obey changes: an entry of the log says so in the same transaction. */
+export function isMoved(
+  before: { readonly compacted: number; readonly keep: readonly number[] },
+  { upTo, keep }: CompactionDetail,
+): boolean {
+  return before.compacted !== upTo || before.keep.join() !== keep.join();
+}
+
 /** As `Store.compact` is asked for it. */
 export interface Compaction {
   readonly workspace: string;

@@ -16,7 +16,7 @@ import { NameService } from '../../client/names/name-service.ts';
 import { hostResolvers } from '../../client/names/resolvers/host.ts';
 import { withRouteSettings } from '../../client/routes/route-settings.ts';
 import { RUN_DIRECTORY } from '../../client/run-directory.ts';
-import type { TunnelPlatform } from '../../client/tunnel/tunnel.ts';
+import type { Obstacle } from '../../client/tunnel/tunnel.ts';
 import { MeshError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { parseInstant } from '../../core/base/time.ts';
@@ -40,7 +40,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
   const log = buildNodeLog(options.level, lineWriter(logDirectory, interfaceName));
   const systemLog = options.systemLog ? buildNodeLog('debug', lineWriter(logDirectory, interfaceName)) : undefined;
   const parts = overlayParts(directory, options.namespace);
-  await refuseObstacles(parts.platform);
+  refuseObstacles('make a tunnel', await parts.platform.obstacles());
   const config = readNodeConfig(directory);
   if (!config) throw new NodeRefusal('not-configured', `${directory} holds no configuration of a node.`);
   const locks = [locked(directory, AGENT), locked(path.join(RUN_DIRECTORY, interfaceName), INTERFACE)];
@@ -77,12 +77,14 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     try {
       const greeting = greetingOf(await agent.start(), named, options, kept);
       await options.onStarted?.(greeting);
-      const ends: Promise<AgentEnd | number>[] = [agent.ended];
-      if (options.task) ends.push(agent.up.then(options.task));
-      const end = await Promise.race(ends);
+      const task = new TaskRun(options.task, agent.up);
+      const end = await Promise.race([agent.ended, task.ended]);
       if (typeof end === 'number') return { why: 'task', exitCode: end };
       log[end.why === 'asked' ? 'info' : 'warn']({}, `ending: ${end.detail}`);
-      return { why: signals.hasFailed() ? 'failed' : reasonOf(end, named) };
+      const exitCode = await task.end();
+      if (signals.hasFailed()) return { why: 'failed' };
+      if (exitCode !== undefined && end.why === 'asked') return { why: 'task', exitCode };
+      return { why: reasonOf(end, named) };
     } catch (error) {
       if (error instanceof RouteRefused) throw new NodeRefusal('in-use', error.message);
       throw error;
@@ -95,6 +97,32 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     }
   } finally {
     for (const lock of locks) lock.release();
+  }
+}
+
+const NEVER = new Promise<never>(() => {});
+
+/** The task of a node, which begins once the node is up. */
+class TaskRun {
+  /** Resolves with its exit code; never where there is no task. */
+  readonly ended: Promise<number>;
+  readonly #ending = new AbortController();
+  #running: Promise<number> | undefined;
+
+  constructor(task: NodeOptions['task'], up: Promise<unknown>) {
+    this.ended = task ? up.then(() => this.#begin(task)) : NEVER;
+  }
+
+  #begin(task: NonNullable<NodeOptions['task']>): Promise<number> {
+    if (this.#ending.signal.aborted) return NEVER;
+    this.#running = task(this.#ending.signal);
+    return this.#running;
+  }
+
+  /** Asks it to end, while the network is still there. @returns its exit code, undefined where it never began */
+  end(): Promise<number | undefined> {
+    this.#ending.abort();
+    return this.#running ?? Promise.resolve(undefined);
   }
 }
 
@@ -153,11 +181,11 @@ function refusePlatform(asked = ''): void {
   throw new NodeRefusal('wrong-setting', `MESH_PLATFORM is "${asked}": set it to ${PLATFORM_CHOICES.join(' or ')}.`);
 }
 
-async function refuseObstacles(platform: TunnelPlatform): Promise<void> {
-  const obstacles = await platform.obstacles();
+/** @throws NodeRefusal that names all of them */
+export function refuseObstacles(what: string, obstacles: readonly Obstacle[]): void {
   if (obstacles.length === 0) return;
   const lines = obstacles.map(({ missing, remedy }) => `${missing}\n  ${remedy}`);
-  throw new NodeRefusal('no-tunnel', ['This machine cannot make a tunnel:', ...lines].join('\n'));
+  throw new NodeRefusal('no-tunnel', [`This machine cannot ${what}:`, ...lines].join('\n'));
 }
 
 function locked(directory: string, holder: LockHolder): { release(): void } {

@@ -27,8 +27,8 @@ export interface NodeOptions {
   readonly logDirectory?: string;
   /** The network namespace that the interface is put into. */
   readonly namespace?: string;
-  /** Begun once it is up: what the node is for. The node ends with it. */
-  readonly task?: () => Promise<number>;
+  /** Begun once it is up: what the node is for. The node ends with it, and `ending` says that the node ends. */
+  readonly task?: (ending: AbortSignal) => Promise<number>;
   /** Told once it has come up, or why it has not yet. */
   readonly onStarted?: (greeting: Greeting) => void | Promise<void>;
   /** Told when its end takes longer than it ever should. */
@@ -52,6 +52,8 @@ export interface SandboxOptions {
   readonly relayOverride?: RelayAddress;
   /** What runs inside; without one the sandbox stays until its time is over. */
   readonly command: readonly string[];
+  /** Names of variables that the command gets beside those of the allow list. */
+  readonly env: readonly string[];
 }
 
 /** How a node stands once it has started. */

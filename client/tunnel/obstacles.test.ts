@@ -61,3 +61,18 @@ it('names the package of each program that is missing, and only those needed', (
     { missing: 'the program wg', remedy: 'Install it; on Debian: apt-get install wireguard-tools' },
   ]);
 });
+
+it('asks for what a sandbox needs besides, and tells a container how to get all of it', () => {
+  const programs = new Set(['ip', 'nft', 'wireguard-go', 'setpriv']);
+  // What Docker gives a container with NET_ADMIN added.
+  const facts = { ...EVERYTHING, programs, isContainer: true, effectiveCapabilities: '00000000a80435fb' };
+  expect(obstaclesOf(facts)).toEqual([]);
+  expect(obstaclesOf(facts, 'sandbox')).toEqual([
+    {
+      missing: 'the capability CAP_SYS_ADMIN',
+      remedy:
+        'Start the container with --privileged, or with --cap-add NET_ADMIN --cap-add SYS_ADMIN --security-opt apparmor=unconfined --device /dev/net/tun, and run it there again.',
+    },
+    { missing: 'the program unshare', remedy: 'Install it; on Debian: apt-get install util-linux' },
+  ]);
+});

@@ -13,23 +13,51 @@ export interface HostFacts {
 }
 
 /** Debian's package of each program that is called. */
-const PACKAGES = { ip: 'iproute2', nft: 'nftables', wg: 'wireguard-tools', 'wireguard-go': 'wireguard-go' } as const;
+const PACKAGES = {
+  ip: 'iproute2',
+  nft: 'nftables',
+  wg: 'wireguard-tools',
+  'wireguard-go': 'wireguard-go',
+  setpriv: 'util-linux',
+  unshare: 'util-linux',
+} as const;
 export const PROGRAMS = Object.keys(PACKAGES) as (keyof typeof PACKAGES)[];
 
-const CAP_NET_ADMIN = 12n;
-const PRIVILEGED =
-  'Start the container with --privileged, or with --cap-add NET_ADMIN --device /dev/net/tun, and run it there again.';
+/** What is to run here. A sandbox has namespaces of its own besides. */
+export type Purpose = 'node' | 'sandbox';
+
+/** Bits of a set of capabilities, capabilities(7). */
+const CAPABILITIES = { CAP_NET_ADMIN: 12n, CAP_SYS_ADMIN: 21n } as const;
+
+const NEEDS = {
+  node: {
+    capabilities: ['CAP_NET_ADMIN'],
+    programs: ['ip', 'nft'],
+    remedy:
+      'Start the container with --privileged, or with --cap-add NET_ADMIN --device /dev/net/tun, and run it there again.',
+  },
+  sandbox: {
+    capabilities: ['CAP_NET_ADMIN', 'CAP_SYS_ADMIN'],
+    programs: ['ip', 'nft', 'setpriv', 'unshare'],
+    // AppArmor's profile for containers forbids mounts.
+    remedy:
+      'Start the container with --privileged, or with --cap-add NET_ADMIN --cap-add SYS_ADMIN --security-opt apparmor=unconfined --device /dev/net/tun, and run it there again.',
+  },
+} as const;
 
 /** All that is missing, so that the user does not find one after the other. */
-export function obstaclesOf(host: HostFacts): Obstacle[] {
-  const needed = ['ip', 'nft', host.hasKernelWireGuard ? 'wg' : 'wireguard-go'] as const;
-  const elsewhere = (remedy: string) => (host.isContainer ? PRIVILEGED : remedy);
+export function obstaclesOf(host: HostFacts, purpose: Purpose = 'node'): Obstacle[] {
+  const needs = NEEDS[purpose];
+  const needed = [...needs.programs, host.hasKernelWireGuard ? 'wg' : 'wireguard-go'] as const;
+  const elsewhere = (remedy: string) => (host.isContainer ? needs.remedy : remedy);
+  const lacks = (capability: keyof typeof CAPABILITIES) => !hasCapability(host.effectiveCapabilities, capability);
   const isRoot = host.userId === 0;
   return [
     ...(isRoot ? [] : [{ missing: 'superuser rights', remedy: 'Run it as root, for example with sudo.' }]),
-    ...(isRoot && !hasNetAdmin(host.effectiveCapabilities)
-      ? [{ missing: 'the capability CAP_NET_ADMIN', remedy: elsewhere('Run it as root with all capabilities.') }]
-      : []),
+    ...(isRoot ? needs.capabilities.filter(lacks) : []).map((capability) => ({
+      missing: `the capability ${capability}`,
+      remedy: elsewhere('Run it as root with all capabilities.'),
+    })),
     ...(!host.hasKernelWireGuard && !host.hasTunDevice && isRoot
       ? [
           {
@@ -47,6 +75,6 @@ export function obstaclesOf(host: HostFacts): Obstacle[] {
   ];
 }
 
-function hasNetAdmin(capabilities: string): boolean {
-  return /^[0-9a-f]+$/i.test(capabilities) && ((BigInt(`0x${capabilities}`) >> CAP_NET_ADMIN) & 1n) === 1n;
+function hasCapability(capabilities: string, capability: keyof typeof CAPABILITIES): boolean {
+  return /^[0-9a-f]+$/i.test(capabilities) && ((BigInt(`0x${capabilities}`) >> CAPABILITIES[capability]) & 1n) === 1n;
 }

@@ -21,7 +21,8 @@ export interface Finding {
     | 'record_unknown'
     | 'version_changed'
     | 'version_missing'
-    | 'lookup_changed';
+    | 'lookup_changed'
+    | 'retention_changed';
   readonly message: string;
 }
 

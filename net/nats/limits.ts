@@ -96,7 +96,7 @@ export const CONTROL_PACE = {
   strangers: { perSecond: 4_000, burst: 4_000 },
 } as const satisfies Record<string, Pace>;
 
-/** Signals to one node, which are at most 30 for a negotiation; by the same senders. */
+/** Signals and foreign messages to one node; signals are at most 30 for a negotiation; by the same senders. */
 export const SIGNAL_PACE = {
   node: { perSecond: 20, burst: 200 },
   stranger: { perSecond: 20, burst: 200 },

@@ -2,15 +2,17 @@ import { SourceLimit } from '../stun/rate.ts';
 import { CONTROL_PACE, PACED_BYTES, type Pace, SIGNAL_PACE } from './limits.ts';
 import type { Session } from './session.ts';
 
-/** Messages that cost their receiver cryptography before it knows whether they are forged. */
+/** Messages that cost their receiver work before it knows whether they are forged. */
 export type Paced = 'control' | 'signal';
 
 const CONTROL = /^mesh\.control\./;
 const SIGNAL = /^mesh\.[^.]+\.[^.]+\.signal$/;
+/** The inbox of a node, which is named after its peer; the control plane alone has something to send there. */
+const INBOX = /^(_INBOX\.p_[a-z2-7]{26})\./;
 
 export function pacedOf(subject: string): Paced | undefined {
   if (CONTROL.test(subject)) return 'control';
-  return SIGNAL.test(subject) ? 'signal' : undefined;
+  return SIGNAL.test(subject) || INBOX.test(subject) ? 'signal' : undefined;
 }
 
 /** Holds everyone to a rate of such messages, so that whoever forges many does not crowd out the real ones. */
@@ -21,8 +23,8 @@ export class Paces {
   admit({ source, id }: Session, paced: Paced, subject: string, bytes: number, now: number): boolean {
     const limits = this.#paces[paced];
     const cost = Math.ceil((bytes + 1) / PACED_BYTES);
-    // Signals by their receiver, requests all together.
-    const to = paced === 'signal' ? subject : '';
+    // What goes to a node by its receiver, whatever the rest of an inbox is called; requests all together.
+    const to = paced === 'signal' ? (INBOX.exec(subject)?.[1] ?? subject) : '';
     if (source.node !== undefined) return limits.node.take(`${source.name} ${to}`, now, cost);
     // The narrowest first: what one of them sends too much must not use up what others have.
     return (

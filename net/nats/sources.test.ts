@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { credentialDigest } from './credentials.ts';
 import { CONTROL_PACE, DEFAULT_LIMITS, type Limits, MIN_PENDING_BYTES, SIGNAL_PACE } from './limits.ts';
+import { pacedOf } from './paces.ts';
+import { mayPublish, nodePermissions, OPEN_PERMISSIONS } from './permissions.ts';
 import { Bench, type Line } from './test-kit.ts';
 
 const QUIET = 'CONNECT {"verbose":false,"pedantic":false}\r\n';
@@ -173,6 +175,32 @@ describe('what costs its receiver cryptography', () => {
     expect(heard(bench, node)).toBe(6);
     expect(heard(bench, forger)).toBeLessThanOrEqual(30 * perSecond + burst);
     expect(bench.broker.snapshot().paced_messages_dropped_total).toBeGreaterThan(59_000);
+  });
+
+  it('is let through at the same rate into the inbox of a node, whatever the rest of the inbox is called', () => {
+    const bench = new Bench();
+    const peer = `p_${'a'.repeat(26)}`;
+    const node = bench.connect(`${QUIET}SUB _INBOX.${peer}.> 1\r\n`, '192.0.2.2');
+    const control = bench.control();
+    const stranger = bench.connect(QUIET, '192.0.2.1');
+    const flood = (second: number) => many(500, (at) => `PUB _INBOX.${peer}.n${second}x${at} 1\r\nx\r\n`);
+    for (let second = 0; second < 10; second++) {
+      bench.now += 1_000;
+      stranger.send(flood(second));
+    }
+    const received = () => node.read().split('MSG ').length - 1;
+    const { perSecond, burst } = SIGNAL_PACE.stranger;
+    expect(received()).toBeLessThanOrEqual(10 * perSecond + burst);
+    control.send(many(1_000, (at) => `PUB _INBOX.${peer}.answer${at} 1\r\nx\r\n`));
+    expect(received()).toBe(1_000);
+  });
+
+  it('holds for each subject of a node on which the open bus lets strangers publish', () => {
+    const peer = `p_${'a'.repeat(26)}`;
+    const heard = nodePermissions('w1', peer).subscribe.allow?.map((subject) => subject.replace('>', 'x')) ?? [];
+    const open = heard.filter((subject) => mayPublish(OPEN_PERMISSIONS, subject));
+    expect(open).toEqual([`mesh.w1.${peer}.signal`, `_INBOX.${peer}.x`]);
+    expect(open.map(pacedOf)).toEqual(['signal', 'signal']);
   });
 
   it('does not gain by more connections from one address', () => {

@@ -2,7 +2,7 @@ import type { ClientSession } from 'mongodb';
 import { type Clock, type Fence, StoreError } from '../../core/base/ports.ts';
 import { KINDS, type Kind } from '../../core/base/record.ts';
 import { eventEntry, nextInstant } from '../apply-batch.ts';
-import { COMPACTED, type Compaction, isNamed } from '../compaction.ts';
+import { COMPACTED, type Compaction, type CompactionDetail, isMoved, isNamed } from '../compaction.ts';
 import type { Connection } from './connect.ts';
 import { type RecordDoc, type VersionDoc, versionId } from './documents.ts';
 import { loadHeads, writeHeads } from './heads.ts';
@@ -18,6 +18,8 @@ interface Mark {
   readonly compacted: number;
   readonly keep: readonly number[];
   readonly fence: Fence | undefined;
+  /** The log says it already. */
+  readonly isTold: boolean;
 }
 
 /**
@@ -25,16 +27,20 @@ interface Mark {
  * in between leaves versions that the next call drops.
  */
 export async function compactVersions(connection: Connection, clock: Clock, compaction: Compaction): Promise<number> {
-  const marked = await mark(connection, compaction);
+  const marked = await mark(connection, clock, compaction);
   if (!marked) return 0;
   let dropped = 0;
   for await (const page of droppable(connection, marked)) {
-    dropped += await drop(connection, clock, marked, page, dropped === 0);
+    dropped += await drop(connection, clock, marked, page, dropped === 0 && !marked.isTold);
   }
   return dropped;
 }
 
-function mark(connection: Connection, { workspace: ws, upTo, keep, fence }: Compaction): Promise<Mark | undefined> {
+function mark(
+  connection: Connection,
+  clock: Clock,
+  { workspace: ws, upTo, keep, fence }: Compaction,
+): Promise<Mark | undefined> {
   return connection.transaction(async (session) => {
     await requireHeld(connection, fence, session);
     const workspace = await findWorkspace(connection, ws, session);
@@ -46,7 +52,9 @@ function mark(connection: Connection, { workspace: ws, upTo, keep, fence }: Comp
       .filter((revision) => revision < compacted && isKept(workspace, revision))
       .sort((a, b) => a - b);
     await connection.workspaces.updateOne({ _id: ws }, { $set: { compacted, keep: kept } }, { session });
-    return { ws, compacted, keep: kept, fence };
+    const isTold = isMoved(workspace, { upTo: compacted, keep: kept });
+    if (isTold) await tellCompacted(connection, clock, ws, { upTo: compacted, keep: kept, isMark: true }, session);
+    return { ws, compacted, keep: kept, fence, isTold };
   });
 }
 
@@ -76,25 +84,32 @@ async function* droppable(
   if (page.length > 0) yield page;
 }
 
-/** The log itself says which versions are gone, in the transaction that drops the first of them. */
+/** Writes it into the log itself, in the transaction that moves what reads obey or drops the first version. */
+async function tellCompacted(
+  connection: Connection,
+  clock: Clock,
+  ws: string,
+  detail: CompactionDetail,
+  session: ClientSession,
+): Promise<void> {
+  const heads = await loadHeads(connection, [ws], session);
+  const head = heads.get(ws);
+  const event = { type: COMPACTED, actor: 'system:retention', result: 'ok', detail: { ...detail } } as const;
+  head?.append([eventEntry(ws, nextInstant(head, clock.now()), event)]);
+  await writeHeads(connection, heads.values(), session);
+}
+
 function drop(
   connection: Connection,
   clock: Clock,
   { ws, compacted, keep, fence }: Mark,
   page: readonly VersionDoc['_id'][],
-  isFirst: boolean,
+  isUntold: boolean,
 ): Promise<number> {
   return connection.transaction(async (session) => {
     await requireHeld(connection, fence, session);
     const { deletedCount } = await connection.versions.deleteMany({ _id: { $in: [...page] } }, { session });
-    if (isFirst && deletedCount > 0) {
-      const heads = await loadHeads(connection, [ws], session);
-      const head = heads.get(ws);
-      const detail = { upTo: compacted, keep };
-      const event = { type: COMPACTED, actor: 'system:retention', result: 'ok', detail } as const;
-      head?.append([eventEntry(ws, nextInstant(head, clock.now()), event)]);
-      await writeHeads(connection, heads.values(), session);
-    }
+    if (isUntold && deletedCount > 0) await tellCompacted(connection, clock, ws, { upTo: compacted, keep }, session);
     const ids = [
       ...new Map(page.map(({ ws: of, kind, name }) => [`${kind}/${name}`, { ws: of, kind, name }])).values(),
     ];

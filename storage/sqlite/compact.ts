@@ -1,11 +1,11 @@
 import type { Fence } from '../../core/base/ports.ts';
 import { nextInstant } from '../apply-batch.ts';
-import { COMPACTED, type Compaction, isNamed } from '../compaction.ts';
+import { COMPACTED, type Compaction, type CompactionDetail, isMoved, isNamed } from '../compaction.ts';
 import { appendEvent } from './audit.ts';
 import type { Database } from './database.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { requireFence } from './lease.ts';
-import { advance, ensureWorkspace, findWorkspace, isKept, type WorkspaceRow } from './workspaces.ts';
+import { advance, ensureWorkspace, findWorkspace, isKept, keptRevisions, type WorkspaceRow } from './workspaces.ts';
 
 /** Versions looked at in one write job: a few milliseconds. */
 const PAGE = 500;
@@ -25,14 +25,14 @@ export async function compactVersions(
   compaction: Compaction,
   now: () => number,
 ): Promise<number> {
-  const marked = await groupCommit.enqueue(() => mark(database, compaction));
+  const marked = await groupCommit.enqueue(() => mark(database, compaction, now()));
   if (!marked) return 0;
   let dropped = 0;
   let cursor: Cursor | undefined = { until: 0, record: 0 };
   while (cursor) {
     const after: Cursor = cursor;
-    const isFirst = dropped === 0;
-    const page = await groupCommit.enqueue(() => dropPage(database, marked, after, isFirst ? now() : undefined));
+    const isUntold = dropped === 0 && !marked.isTold;
+    const page = await groupCommit.enqueue(() => dropPage(database, marked, after, isUntold ? now() : undefined));
     dropped += page.dropped;
     cursor = page.next;
   }
@@ -44,9 +44,11 @@ interface Mark {
   readonly compacted: number;
   readonly keep: readonly number[];
   readonly fence: Fence | undefined;
+  /** The log says it already. */
+  readonly isTold: boolean;
 }
 
-function mark(database: Database, { workspace: name, upTo, keep, fence }: Compaction): Mark | undefined {
+function mark(database: Database, { workspace: name, upTo, keep, fence }: Compaction, now: number): Mark | undefined {
   if (fence) requireFence(database, fence);
   const workspace = findWorkspace(database, name);
   if (!workspace) return undefined;
@@ -58,7 +60,9 @@ function mark(database: Database, { workspace: name, upTo, keep, fence }: Compac
   database
     .statement('UPDATE workspace SET compacted = ?, keep = ? WHERE id = ?')
     .run(compacted, JSON.stringify(kept), workspace.id);
-  return { workspace, compacted, keep: kept, fence };
+  const isTold = isMoved({ ...workspace, keep: keptRevisions(workspace) }, { upTo: compacted, keep: kept });
+  if (isTold) tellCompacted(database, name, { upTo: compacted, keep: kept, isMark: true }, 'system:retention', now);
+  return { workspace, compacted, keep: kept, fence, isTold };
 }
 
 function dropPage(
@@ -86,20 +90,17 @@ function dropPage(
   return { dropped: gone.length, next: last && { until: last.until, record: last.record } };
 }
 
-/**
- * Writes into the log itself which versions are gone from now on: those superseded up to a revision, but for what was in
- * force at some that are kept. In the transaction that drops the first of them.
- */
+/** Writes it into the log itself, in the transaction that moves what reads obey or drops the first version. */
 export function tellCompacted(
   database: Database,
   name: string,
-  detail: { readonly upTo: number; readonly keep: readonly number[] },
+  detail: CompactionDetail,
   actor: string,
   now: number,
 ): void {
   const workspace = ensureWorkspace(database, name);
   const at = nextInstant(workspace, now);
-  appendEvent(database, workspace, at, { type: COMPACTED, actor, result: 'ok', detail });
+  appendEvent(database, workspace, at, { type: COMPACTED, actor, result: 'ok', detail: { ...detail } });
   advance(database, workspace, workspace.revision, at);
 }
 

@@ -3,7 +3,7 @@ import { hashOfEntry } from '../../../core/audit/leaf.ts';
 import { GrowingTree } from '../../../core/audit/tree.ts';
 import type { AuditEntry, Change } from '../../../core/base/ports.ts';
 import { foldName, type Kind } from '../../../core/base/record.ts';
-import { COMPACTED } from '../../compaction.ts';
+import { COMPACTED, type CompactionDetail } from '../../compaction.ts';
 import type { Database } from '../database.ts';
 import { LEAF_DIFFERED, WITNESSED } from '../make-trees.ts';
 import { joinHashes } from '../tree.ts';
@@ -20,14 +20,8 @@ export interface LoggedChange {
 /** By kind and folded name, in the order of the log. */
 export type LoggedHistory = Map<string, LoggedChange[]>;
 
-/** Versions that retention dropped, as an entry says it. */
-export interface Compaction {
-  readonly upTo: number;
-  readonly keep: readonly number[];
-}
-
 export interface Recomputed {
-  readonly compactions: readonly Compaction[];
+  readonly compactions: readonly CompactionDetail[];
   readonly leaves: readonly Uint8Array[];
   readonly history: LoggedHistory;
   /** Of the newest entry. */
@@ -53,15 +47,27 @@ export function recompute(database: Database, { id, name }: WorkspaceRow): Recom
     'SELECT seq, at, revision, hashes, entry FROM audit WHERE ws = ? AND seq >= ? ORDER BY seq LIMIT 1',
   );
   const walk = new Walk(name);
-  for (let row = rows.get(id, 0); row; row = rows.get(id, row.seq + 1)) walk.take(row);
+  surviving(walk.findings, `The log of ${name} after its first ${walk.leaves.length} entries`, () => {
+    for (let row = rows.get(id, 0); row; row = rows.get(id, row.seq + 1)) walk.take(row);
+  });
   return walk;
+}
+
+/** Runs a part of the verification: what it cannot read is a finding, and other parts go on. */
+export function surviving(findings: Finding[], what: string, part: () => void): void {
+  try {
+    part();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    findings.push({ code: 'damaged', message: `${what} cannot be read: ${why.slice(0, 200)}.` });
+  }
 }
 
 class Walk implements Recomputed {
   readonly leaves: Uint8Array[] = [];
   readonly history: LoggedHistory = new Map();
   readonly findings: Finding[] = [];
-  readonly compactions: Compaction[] = [];
+  readonly compactions: CompactionDetail[] = [];
   at = 0;
   revision = 0;
   witnessedFrom: number | undefined;
@@ -92,14 +98,17 @@ class Walk implements Recomputed {
     }
     this.at = row.at;
     if (entry.commit) this.#commit(row, entry.commit);
+    else if (row.revision !== null)
+      this.#find('order', `Entry ${row.seq} stands as revision ${row.revision}, and commits nothing.`);
     this.#event(row, entry.event);
   }
 
   #event(row: Row, event: AuditEntry['event']): void {
     const { type, detail = {} } = event ?? {};
     if (type === WITNESSED) this.#witness(row, detail);
-    const { upTo, keep, entries } = detail;
-    if (type === COMPACTED && typeof upTo === 'number' && Array.isArray(keep)) this.compactions.push({ upTo, keep });
+    const { upTo, keep, isMark, entries } = detail;
+    if (type === COMPACTED && typeof upTo === 'number' && Array.isArray(keep))
+      this.compactions.push({ upTo, keep, ...(isMark === true && { isMark }) });
     if (type !== LEAF_DIFFERED || !Array.isArray(entries)) return;
     for (const seq of entries) {
       this.#find(
@@ -139,13 +148,7 @@ class Walk implements Recomputed {
   #witness({ seq, at }: Row, detail: Readonly<Record<string, unknown>> = {}): void {
     this.witnessedFrom ??= at;
     const told = detail['records'];
-    const records = (Array.isArray(told) ? told : []) as {
-      kind: Kind;
-      name: string;
-      revision: number;
-      digest: string;
-    }[];
-    for (const { kind, name, revision, digest } of records) {
+    for (const { kind, name, revision, digest } of Array.isArray(told) ? told.filter(isWitnessed) : []) {
       const change = this.history.get(keyOf(kind, name))?.findLast((each) => each.revision === revision);
       if (change && change.type !== 'deleted') change.digest ??= digest;
       if (change?.digest !== digest) {
@@ -165,9 +168,39 @@ class Walk implements Recomputed {
 function parse(text: string): Omit<AuditEntry, 'seq'> | undefined {
   try {
     const entry = JSON.parse(text);
-    if (typeof entry !== 'object' || entry === null) return undefined;
-    return entry.commit === undefined || Array.isArray(entry.commit?.changes) ? entry : undefined;
+    return isEntry(entry) ? entry : undefined;
   } catch {
     return undefined;
   }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+function isEntry(entry: unknown): entry is Omit<AuditEntry, 'seq'> {
+  if (!isObject(entry)) return false;
+  const { commit, event } = entry;
+  const isCommit = commit === undefined || (isObject(commit) && isListOf(commit['changes'], isChange));
+  const detail = isObject(event) ? event['detail'] : undefined;
+  return isCommit && (event === undefined || isObject(event)) && (detail === undefined || isObject(detail));
+}
+
+function isListOf(list: unknown, isOne: (value: unknown) => boolean): boolean {
+  return Array.isArray(list) && list.every(isOne);
+}
+
+function isChange(change: unknown): boolean {
+  return isObject(change) && ['kind', 'name', 'type'].every((field) => typeof change[field] === 'string');
+}
+
+interface Witnessed {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly revision: number;
+  readonly digest: string;
+}
+
+function isWitnessed(record: unknown): record is Witnessed {
+  return isObject(record) && typeof record['kind'] === 'string' && typeof record['name'] === 'string';
 }

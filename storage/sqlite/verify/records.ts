@@ -1,10 +1,10 @@
 import type { Finding } from '../../../core/audit/findings.ts';
 import { foldName, KINDS, type Kind } from '../../../core/base/record.ts';
 import { bodyDigest, decodeBody, type StoredBody } from '../../body.ts';
-import { isNamed } from '../../compaction.ts';
+import { type CompactionDetail, isMoved, isNamed } from '../../compaction.ts';
 import type { Database } from '../database.ts';
 import type { WorkspaceRow } from '../workspaces.ts';
-import { type Compaction, keyOf, type LoggedChange, type Recomputed } from './entries.ts';
+import { keyOf, type LoggedChange, type Recomputed, surviving } from './entries.ts';
 
 interface RecordRow {
   readonly id: number;
@@ -26,6 +26,9 @@ interface Found {
   compared: number;
 }
 
+/** Before all that the store gives, and all that somebody else may have put in. */
+const LEAST_ID = Number.MIN_SAFE_INTEGER;
+
 /** Holds all records of a workspace, and their kept versions, against what the log says of them. */
 export function recordFindings(
   database: Database,
@@ -38,21 +41,88 @@ export function recordFindings(
   const next = database.statement<RecordRow>(
     'SELECT id, kind, name, uid, revision, body FROM record WHERE ws = ? AND id > ? ORDER BY id LIMIT 1',
   );
-  for (let row = next.get(workspace.id, 0); row; row = next.get(workspace.id, row.id)) {
-    const key = keyOf(row.kind, row.name);
-    seen.add(key);
-    const changes = history.get(key) ?? [];
-    checkRecord(workspace, row, changes, found);
-    checkVersions(database, workspace, row, { changes, compactions }, found);
-    for (const value of uniqueValues(workspace, row)) claims.set(value, row.id);
-  }
+  surviving(found.findings, `The records of ${workspace.name}`, () => {
+    for (let row = next.get(workspace.id, LEAST_ID); row; row = next.get(workspace.id, row.id)) {
+      const { id, kind, name } = row;
+      const key = keyOf(kind, name);
+      seen.add(key);
+      const changes = history.get(key) ?? [];
+      checkRecord(workspace, row, changes, found);
+      surviving(found.findings, `The versions of ${kind} ${name}`, () =>
+        checkVersions(database, workspace, row, { changes, compactions }, found),
+      );
+      for (const value of uniqueValues(workspace, row)) claims.set(value, id);
+    }
+  });
   for (const [key, changes] of history) {
     if (!seen.has(key) && changes.at(-1)?.type !== 'deleted') {
       tell(found, workspace, 'record_missing', `${spelled(key)} is gone; the log has no deletion of it.`);
     }
   }
-  checkLookups(database, workspace, claims, found);
+  surviving(found.findings, `The lookups of ${workspace.name}`, () => checkLookups(database, workspace, claims, found));
   return found;
+}
+
+/** The versions of a record that others followed, by the revisions from which and until which they were in force. */
+function superseded(changes: readonly LoggedChange[]): { readonly revision: number; readonly until: number }[] {
+  return changes.flatMap(({ revision, type }, index) => {
+    const until = changes[index + 1]?.revision;
+    return until === undefined || type === 'deleted' ? [] : [{ revision, until }];
+  });
+}
+
+function isDropped(compactions: readonly CompactionDetail[], revision: number, until: number): boolean {
+  return compactions.some(({ upTo, keep }) => until <= upTo && !isNamed(keep, revision, until));
+}
+
+/** Holds what reads of the past obey against what the log says was given up. */
+export function retentionFindings(workspace: WorkspaceRow, log: LoggedPast): Finding[] {
+  const { name, compacted, keep: text } = workspace;
+  const keep = revisionsIn(text);
+  if (keep && isFounded(compacted, keep, log)) return [];
+  const last = log.compactions.at(-1);
+  const gaveUp = last ? `what is before ${last.upTo} but for ${last.keep.join(', ') || 'nothing'}` : 'nothing';
+  const message = `${name}: the past is read from revision ${compacted} on, and at ${text.slice(0, 80)}; retention, as the log has it, gave up ${gaveUp}.`;
+  return [{ code: 'retention_changed', message }];
+}
+
+type LoggedPast = Pick<Recomputed, 'history' | 'compactions' | 'revision'>;
+
+function isFounded(
+  compacted: number,
+  keep: readonly number[],
+  { history, compactions, revision }: LoggedPast,
+): boolean {
+  const last = compactions.at(-1);
+  if (last?.isMark) return !isMoved({ compacted, keep }, last);
+  // Entries of earlier versions say what was dropped, and not that what reads obey moved where nothing was.
+  if (compacted < (last?.upTo ?? 0) || compacted > revision) return false;
+  const isKept = (one: number) => compactions.every((each) => one >= each.upTo || each.keep.includes(one));
+  if (!keep.every((one) => one < compacted && isKept(one))) return false;
+  return [...history].every(
+    ([key, changes]) =>
+      !hasHistory(key.split('/', 1)[0]) ||
+      superseded(changes).every(
+        (each) =>
+          each.until > compacted ||
+          isNamed(keep, each.revision, each.until) ||
+          isDropped(compactions, each.revision, each.until),
+      ),
+  );
+}
+
+function revisionsIn(text: string): readonly number[] | undefined {
+  try {
+    const list = JSON.parse(text);
+    return Array.isArray(list) && list.every(Number.isSafeInteger) ? list : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is stored may name kinds that there are none of. */
+function hasHistory(kind = ''): boolean {
+  return Object.hasOwn(KINDS, kind) && KINDS[kind as Kind].history;
 }
 
 function checkRecord(workspace: WorkspaceRow, row: RecordRow, changes: readonly LoggedChange[], found: Found): void {
@@ -61,6 +131,7 @@ function checkRecord(workspace: WorkspaceRow, row: RecordRow, changes: readonly 
   if (!last) {
     tell(found, workspace, 'record_unknown', `${what} is in no entry of the log.`);
   } else if (row.body === null) {
+    if (row.uid !== null) tell(found, workspace, 'lookup_changed', `${what} is deleted, and has an id again.`);
     if (last.type === 'deleted' && last.revision === row.revision) return;
     tell(found, workspace, 'record_missing', `${what} is deleted; the log has no deletion of it there.`);
   } else if (last.type === 'deleted' || last.revision !== row.revision) {
@@ -78,7 +149,7 @@ function checkVersions(
   database: Database,
   workspace: WorkspaceRow,
   { id, kind, name }: RecordRow,
-  { changes, compactions }: { changes: readonly LoggedChange[]; compactions: readonly Compaction[] },
+  { changes, compactions }: { changes: readonly LoggedChange[]; compactions: readonly CompactionDetail[] },
   found: Found,
 ): void {
   const versions = database
@@ -95,11 +166,9 @@ function checkVersions(
     if (change) checkBody(workspace, what, version, change, 'version_changed', found);
     else tell(found, workspace, 'version_changed', `${what} until ${version.until}: the log has no such version.`);
   }
-  if (!KINDS[kind].history) return;
-  for (const [index, { revision, type }] of changes.entries()) {
-    const until = changes[index + 1]?.revision;
-    if (until === undefined || type === 'deleted' || kept.has(until)) continue;
-    if (compactions.some(({ upTo, keep }) => until <= upTo && !isNamed(keep, revision, until))) continue;
+  if (!hasHistory(kind)) return;
+  for (const { revision, until } of superseded(changes)) {
+    if (kept.has(until) || isDropped(compactions, revision, until)) continue;
     tell(
       found,
       workspace,

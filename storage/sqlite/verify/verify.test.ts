@@ -334,7 +334,15 @@ test('a history that was compacted verifies: only what is to be kept is missed',
   await store.close();
   expect(findingsIn(file)).toEqual([]);
   const moved = new DatabaseSync(file);
-  moved.exec('UPDATE workspace SET compacted = 9');
+  moved.exec('UPDATE workspace SET compacted = 9 WHERE compacted = 8');
+  expect(findingsIn(file)).toEqual([
+    expect.stringMatching(
+      /^retention_changed: w_contract: the past is read from revision 9 on, and at \[5\]; .* before 8 but for 5/,
+    ),
+  ]);
+  moved.exec("UPDATE workspace SET compacted = 8, keep = '[5,6]' WHERE compacted = 9");
+  expect(findingsIn(file)).toEqual([expect.stringMatching(/^retention_changed: .* and at \[5,6\]/)]);
+  moved.exec("UPDATE workspace SET keep = '[5]' WHERE compacted = 8");
   moved.close();
   expect(findingsIn(file)).toEqual([]);
   const database = new DatabaseSync(file);
@@ -368,4 +376,100 @@ test('a long entry whose text was taken out is found, although what is left is i
   database.prepare(`UPDATE audit SET entry = ? WHERE ${entryOf(14)}`).run(leafDataOf(entry));
   database.close();
   expect(findingsIn(file)).toEqual([expect.stringMatching(/^entry_changed: .*Entry 14: its text is not the one/)]);
+});
+
+test('a retention that moved without dropping anything is in the log, and one of an earlier version need not be', async () => {
+  const file = tampered(() => undefined);
+  const store = await openSqliteStore({ path: file, clock: testClock(START + 48 * HOUR_MS), log: silentLog });
+  expect(await store.compact(WS, 1, [])).toBe(0);
+  expect(await store.compact(WS, 1, [])).toBe(0);
+  expect((await store.audit(WS, { limit: 1 }))[0]?.event).toMatchObject({
+    detail: { upTo: 1, keep: [], isMark: true },
+  });
+  await store.close();
+  expect(findingsIn(file)).toEqual([]);
+  // As an earlier version moved it: no version ends at revision 1, and those after it are not dropped.
+  const moved = (compacted: number) =>
+    findingsIn(tampered(sql(`UPDATE workspace SET compacted = ${compacted} WHERE name = '${WS}'`)));
+  expect(moved(1)).toEqual([]);
+  expect(moved(13)).toEqual([expect.stringMatching(/^retention_changed: .*from revision 13 on.* gave up nothing/)]);
+});
+
+/** Columns from which nothing of the past follows, and why. */
+const FREE: Readonly<Record<string, string>> = {
+  'checkpoint.at': 'when it was kept, for messages; what it says is signed',
+  'checkpoint.day': 'one is kept a day; what it says is signed',
+};
+
+/** A column by which the rows of each table are told apart within a workspace. */
+const KEYS: Readonly<Record<string, string>> = {
+  workspace: 'name',
+  record: 'id',
+  version: 'until',
+  unique_value: 'value',
+  audit: 'seq',
+  checkpoint: 'day',
+};
+
+/** Edits that nothing contradicts, and why. */
+const UNSEEN: readonly RegExp[] = [
+  // Before the first entry of retention: earlier versions wrote none where no version was superseded that early.
+  /^UPDATE workspace SET compacted = compacted \+ 1 /,
+];
+
+const OF_ANY_COLUMN = ['NULL', '0', '9007199254740993', "'x'", "'null'", "'[null]'", "x'00'"];
+
+test('each column of each row, changed to whatever the schema lets in, is found and ends nothing', () => {
+  const database = new DatabaseSync(original, { readOnly: true });
+  const all = (text: string) => database.prepare(text).all() as Record<string, string | number>[];
+  const edits = all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").flatMap(
+    // Who leads is no part of the past.
+    ({ name: table = '' }) => (table === 'lease' ? [] : editsOf(`${table}`, all)),
+  );
+  database.close();
+  const missed: string[] = [];
+  let tried = 0;
+  for (const [column, edit] of edits) {
+    let isChanged = false;
+    const file = tampered((edited) => {
+      try {
+        isChanged = edited.prepare(edit).run().changes !== 0;
+      } catch {
+        // The schema refuses it.
+      }
+    });
+    if (!isChanged || column in FREE) continue;
+    tried += 1;
+    if (findingsIn(file).length === 0) missed.push(edit);
+  }
+  expect(missed).toEqual(UNSEEN.map((edit) => expect.stringMatching(edit)));
+  expect(tried).toBeGreaterThan(100);
+});
+
+function editsOf(table: string, all: (text: string) => Record<string, string | number>[]): [string, string][] {
+  const key = KEYS[table] ?? expect.fail(`The table ${table} has no key here.`);
+  const own = table === 'workspace' ? `name = '${WS}'` : `ws = (${OWN})`;
+  const rows = all(`SELECT DISTINCT ${key} AS key FROM ${table} WHERE ${own} ORDER BY 1`).map(
+    ({ key: value = '' }) => `${own} AND ${key} = ${typeof value === 'string' ? `'${value}'` : value}`,
+  );
+  return [...new Set([rows[0], rows[1], rows.at(-1)])].flatMap((row) =>
+    all(`PRAGMA table_info(${table})`).flatMap(({ name: column }) =>
+      [...OF_ANY_COLUMN, `${column} + 1`, `${column} || 'x'`].map((value): [string, string] => [
+        `${table}.${column}`,
+        `UPDATE ${table} SET ${column} = ${value} WHERE ${row} AND ${column} IS NOT ${value}`,
+      ]),
+    ),
+  );
+}
+
+test.each([
+  ['a kind that there is none of, deleted', "UPDATE record SET kind = 'Nonesuch' WHERE body IS NULL AND name = 'b'"],
+  [
+    'a kind with the name of what every object has',
+    "UPDATE record SET kind = 'constructor' WHERE body IS NULL AND name = 'b'",
+  ],
+  ['a table that is gone', 'DROP TABLE checkpoint'],
+  ['the versions that are gone', 'DROP TABLE version'],
+])('of a store with %s what is wrong is told', (_what, edit) => {
+  expect(findingsIn(tampered(sql(edit)))).not.toEqual([]);
 });

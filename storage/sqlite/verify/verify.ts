@@ -4,8 +4,8 @@ import type { KeptCheckpoint } from '../../../core/base/ports.ts';
 import { unavailable } from '../../unavailable.ts';
 import { asStoreError, type Database, openForReading } from '../database.ts';
 import type { WorkspaceRow } from '../workspaces.ts';
-import { type Recomputed, recompute } from './entries.ts';
-import { recordFindings } from './records.ts';
+import { type Recomputed, recompute, surviving } from './entries.ts';
+import { recordFindings, retentionFindings } from './records.ts';
 
 /** The first schema whose logs say which versions were dropped. */
 const LEAST_SCHEMA = 3;
@@ -26,12 +26,14 @@ export function verifyDatabase(path: string, only?: string): LogReport[] {
       throw unavailable(`${path} has schema ${schema}, of an older version: start this version of meshd on it once`);
     }
     database.exec('BEGIN');
-    const damage = [...damageOf(database), ...programFindings(database), ...strayFindings(database)];
+    const damage: Finding[] = [];
+    for (const find of [damageOf, programFindings, strayFindings])
+      surviving(damage, 'The file', () => damage.push(...find(database)));
     return database
-      .statement<WorkspaceRow>('SELECT * FROM workspace ORDER BY name')
+      .statement<{ name: string }>('SELECT name FROM workspace ORDER BY name')
       .all()
       .filter(({ name }) => only === undefined || name === only)
-      .map((workspace) => verifyLog(database, workspace, damage));
+      .map(({ name }) => verifyWorkspace(database, name, damage));
   } catch (error) {
     throw asStoreError(error);
   } finally {
@@ -39,19 +41,30 @@ export function verifyDatabase(path: string, only?: string): LogReport[] {
   }
 }
 
+function verifyWorkspace(database: Database, name: string, damage: readonly Finding[]): LogReport {
+  const findings = [...damage];
+  let report: LogReport | undefined;
+  surviving(findings, `The workspace ${name}`, () => {
+    const row = database.statement<WorkspaceRow>('SELECT * FROM workspace WHERE name = ?').get(name);
+    if (row) report = verifyLog(database, row, damage);
+  });
+  const nothing = { entries: 0, root: rootOfLeaves([]), leaves: [], at: 0, compared: 0, checkpoints: [] };
+  return report ?? { ...nothing, workspace: name, findings };
+}
+
 function verifyLog(database: Database, workspace: WorkspaceRow, damage: readonly Finding[]): LogReport {
+  const findings = [...damage];
   const log = recompute(database, workspace);
-  const checkpoints = database
-    .statement<KeptCheckpoint>('SELECT at, size, note FROM checkpoint WHERE ws = ? ORDER BY day DESC')
-    .all(workspace.id);
+  findings.push(...log.findings, ...endFindings(workspace, log));
+  let checkpoints: readonly KeptCheckpoint[] = [];
+  surviving(findings, `The checkpoints of ${workspace.name}`, () => {
+    checkpoints = database
+      .statement<KeptCheckpoint>('SELECT at, size, note FROM checkpoint WHERE ws = ? ORDER BY day DESC')
+      .all(workspace.id);
+    findings.push(...checkpointFindings(checkpoints, log));
+  });
   const records = recordFindings(database, workspace, log);
-  const findings = [
-    ...damage,
-    ...log.findings,
-    ...endFindings(workspace, log),
-    ...checkpointFindings(checkpoints, log),
-    ...records.findings,
-  ];
+  findings.push(...records.findings, ...retentionFindings(workspace, log));
   return {
     workspace: workspace.name,
     entries: log.leaves.length,
@@ -120,7 +133,13 @@ function strayFindings(database: Database): Finding[] {
       .get();
     return found && found.rows > 0 ? [`${found.rows} rows of ${table} are of another workspace than their record`] : [];
   });
-  return [...orphans, ...moved].map((message) => ({ code: 'lookup_changed', message: `${message}.` }));
+  const ownerless = ['version', 'unique_value'].flatMap((table) => {
+    const found = database
+      .statement<{ rows: number }>(`SELECT count(*) AS rows FROM ${table} WHERE record NOT IN (SELECT id FROM record)`)
+      .get();
+    return found && found.rows > 0 ? [`${found.rows} rows of ${table} are of a record that was taken out`] : [];
+  });
+  return [...orphans, ...moved, ...ownerless].map((message) => ({ code: 'lookup_changed', message: `${message}.` }));
 }
 
 /** Whether records go on where the log has ended. */
@@ -139,9 +158,9 @@ function checkpointFindings(checkpoints: readonly KeptCheckpoint[], { leaves, at
     leaves,
     checkpoints.map(({ size }) => size),
   );
-  return checkpoints.flatMap(({ at, note }): Finding[] => {
+  return checkpoints.flatMap(({ at, size, note }): Finding[] => {
     const said = readCheckpoint(note);
-    if (!said)
+    if (said?.size !== size)
       return [{ code: 'signature', message: `A checkpoint that is kept cannot be read: ${note.slice(0, 80)}` }];
     const found = contradiction(
       leaves,

@@ -1,18 +1,26 @@
-import { crc32 } from 'node:zlib';
+import { crc32, deflateRawSync } from 'node:zlib';
 import { openEvidence } from '../../../cli/evidence-file.ts';
+import { dataDescriptor, directoryOf, localHeader } from '../../../cli/zip-parts.ts';
 
 export interface ZipEntry {
   readonly name: string;
   readonly bytes: Buffer;
-  /** In its own header; where it differs from that of the directory. */
-  readonly localName?: string;
   /** What lies before its own header and belongs to no entry. */
   readonly before?: Buffer;
-  /** Compressed by deflate, with whatever follows that. */
+  /** Its data as compressed, where it is not just that. */
   readonly deflated?: Buffer;
-  /** The size in its own header; where it differs from that of the directory. */
-  readonly localSize?: number;
+  /** Changes its headers, each in place or by another one. */
+  readonly forge?: (headers: ZipHeaders) => Partial<ZipHeaders>;
 }
+
+/** All bytes of an entry but its data. */
+export interface ZipHeaders {
+  readonly local: Buffer;
+  readonly descriptor: Buffer;
+  readonly central: Buffer;
+}
+
+const END_BYTES = 22;
 
 export async function entriesOf(file: string): Promise<ZipEntry[]> {
   const archive = await openEvidence(file);
@@ -30,37 +38,29 @@ export async function entriesOf(file: string): Promise<ZipEntry[]> {
 export function storedZip(entries: readonly ZipEntry[]): Buffer {
   const [files, directory]: [Buffer[], Buffer[]] = [[], []];
   let offset = 0;
-  for (const entry of entries) {
-    const { name, bytes, localName = name, before = Buffer.alloc(0), deflated, localSize } = entry;
-    const local = header(0x04034b50, 30, localName, entry);
-    if (localSize !== undefined) local.writeUInt32LE(localSize, 18);
-    files.push(before, local, deflated ?? bytes);
-    const central = header(0x02014b50, 46, name, entry);
-    central.writeUInt32LE(offset + before.length, 42);
+  for (const { name, bytes, before = Buffer.alloc(0), deflated = deflateRawSync(bytes), forge } of entries) {
+    const part = {
+      name: Buffer.from(name),
+      time: 0x5a21_0000,
+      crc32: crc32(bytes),
+      compressedSize: deflated.length,
+      uncompressedSize: bytes.length,
+      offset: offset + before.length,
+    };
+    const own = {
+      local: localHeader(part),
+      descriptor: dataDescriptor(part),
+      central: directoryOf([part], 0).subarray(0, -END_BYTES),
+    };
+    const { local, descriptor, central } = { ...own, ...forge?.(own) };
+    files.push(before, local, deflated, descriptor);
     directory.push(central);
-    offset += before.length + local.length + (deflated ?? bytes).length;
+    offset += before.length + local.length + deflated.length + descriptor.length;
   }
   const size = directory.reduce((sum, { length }) => sum + length, 0);
-  const end = Buffer.alloc(22);
-  end.writeUInt32LE(0x06054b50, 0);
+  const end = directoryOf([], offset);
   end.writeUInt16LE(entries.length, 8);
   end.writeUInt16LE(entries.length, 10);
   end.writeUInt32LE(size, 12);
-  end.writeUInt32LE(offset, 16);
   return Buffer.concat([...files, ...directory, end]);
-}
-
-/** The fields that both headers have begin at 4 in that of a file, at 6 in that of the directory. */
-function header(signature: number, length: number, name: string, { bytes, deflated }: ZipEntry): Buffer {
-  const at = length === 30 ? 4 : 6;
-  const text = Buffer.from(name);
-  const fixed = Buffer.alloc(length);
-  fixed.writeUInt32LE(signature, 0);
-  fixed.writeUInt16LE(20, at);
-  fixed.writeUInt16LE(deflated ? 8 : 0, at + 4);
-  fixed.writeUInt32LE(crc32(bytes), at + 10);
-  fixed.writeUInt32LE((deflated ?? bytes).length, at + 14);
-  fixed.writeUInt32LE(bytes.length, at + 18);
-  fixed.writeUInt16LE(text.length, at + 22);
-  return Buffer.concat([fixed, text]);
 }

@@ -1,0 +1,166 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { type LabHost, natlab } from '../kits/lab/natlab.ts';
+import { LabNode } from '../kits/lab/natlab-node.ts';
+import { LAB_SERVER, type LabPlane, startLabPlane } from '../kits/lab/natlab-plane.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
+import { onTerminal } from '../kits/process/pseudo-terminal.ts';
+import { launcher, type RunOptions } from '../kits/process/run-command.ts';
+
+const MESH = launcher('mesh');
+
+/** Gives delegate tokens, each for one sub-agent. */
+async function delegations(plane: LabPlane): Promise<() => Promise<string>> {
+  const agent = await plane.api('POST', '/api/v1/agents', { name: 'planner' });
+  let count = 0;
+  return async () => {
+    count += 1;
+    const { body } = await plane.call('POST', `/api/v1/agents/${agent.id}/delegate`, {
+      token: agent.token,
+      body: { subAgentName: `worker-${count}`, ttl: '10m', policyPreset: 'inherit' },
+    });
+    return body.enrollmentToken;
+  };
+}
+
+const startLine = (command: readonly string[], options: readonly string[] = []) => [
+  ...['sandbox', 'start', '--server', LAB_SERVER, ...options, '--'],
+  ...command,
+];
+
+/** Runs a shell script in a sandbox on a host, started in a directory. */
+async function inSandbox(
+  host: LabHost,
+  token: string,
+  script: string,
+  { options = [], cwd = '/', env }: RunOptions & { readonly options?: readonly string[]; readonly cwd?: string } = {},
+) {
+  const line = [MESH, ...startLine(['sh', '-c', script], options)];
+  return host.run('env', [`--chdir=${cwd}`, ...line], { env: { ...env, MESH_TOKEN: token } });
+}
+
+/** Everything that a sandbox may leave on this machine. */
+const leftBehind = () => [
+  ...readdirSync('/run/mesh').filter((name) => /^(?:ms|sandbox-|wireguard-ms)/.test(name)),
+  ...readdirSync('/tmp').filter((name) => name.startsWith('mesh-sandbox-')),
+  ...readdirSync('/run/netns').filter((name) => name.startsWith('mesh-')),
+];
+
+describePrivileged('mesh sandbox start by root', () => {
+  it('runs its command as nobody, who writes no file of the host, ends no node of it, and sees none of its processes', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const delegate = await delegations(plane);
+    const a = new LabNode(lab.host('a'));
+    await a.join(await plane.joinToken());
+    await a.up();
+    const script = [
+      'echo "ids $(id -u) $(id -g) $(id -G)"',
+      String.raw`grep -E "^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs):" /proc/self/status | tr "\t\n" "  "; echo`,
+      '(echo x > /etc/cron.d/from-a-sandbox) 2>/dev/null && echo wrote',
+      `cat ${a.directory}/node.json 2>/dev/null && echo read`,
+      `${MESH} down --config-dir ${a.directory} 2>/dev/null; echo "down $?"`,
+      'echo "processes $(ls -d /proc/[0-9]* | wc -l)"',
+    ].join('\n');
+    const { code, stdout } = await inSandbox(a.host, await delegate(), script);
+    const none = '0000000000000000';
+    expect([code, ...stdout.trim().split('\n').slice(0, 3)]).toEqual([
+      0,
+      'ids 65534 65534 65534',
+      `CapInh: ${none} CapPrm: ${none} CapEff: ${none} CapAmb: ${none} NoNewPrivs: 1 `,
+      expect.stringMatching(/^down [1-9]/),
+    ]);
+    expect(Number(/processes (\d+)/.exec(stdout)?.[1])).toBeLessThan(8);
+    expect((await a.status()).node.name).toBe('a');
+
+    const sudo = { SUDO_UID: '1234', SUDO_GID: '0' };
+    expect((await inSandbox(a.host, await delegate(), 'id -u; id -G', { env: sudo })).stdout).toBe('1234\n65534\n');
+    expect((await inSandbox(a.host, await delegate(), 'id -u', { env: { SUDO_UID: '0' } })).stdout).toBe('65534\n');
+    await a.down();
+  });
+
+  it('passes the variables of its allow list and those that --env names, a home and a directory that its user can use', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const delegate = await delegations(plane);
+    const env = { AWS_SECRET_ACCESS_KEY: 'secret', BUILD_ID: '7', LC_ALL: 'C', MESH_LRP_AUTH_TOKEN: 'secret' };
+    const cwd = mkdtempSync('/tmp/closed-');
+    chmodSync(cwd, 0o700);
+    const script = 'env | cut -d= -f1 | sort | tr "\\n" " "; echo; echo "$BUILD_ID"; pwd; touch "$HOME/kept" && pwd -P';
+    const options = ['--env', 'BUILD_ID'];
+    const { stdout } = await inSandbox(lab.host('a'), await delegate(), script, { env, options, cwd });
+    const [names, build, directory, home] = stdout.split('\n');
+    expect(names).toBe('BUILD_ID HOME LC_ALL MESH_SERVER MESH_TOKEN PATH PWD ');
+    expect([build, directory, home]).toEqual(['7', expect.stringMatching(/^\/tmp\/mesh-sandbox-/), directory]);
+    rmSync(cwd, { recursive: true });
+    for (const wrong of ['BUILD_ID=7', 'NOT_THERE'])
+      expect((await inSandbox(lab.host('a'), 'none', 'true', { options: ['--env', wrong] })).code).toBe(2);
+    expect(leftBehind()).toEqual([]);
+  });
+
+  it('passes SIGTERM and exit codes on, and ends every process that its command left, in whatever namespace', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const delegate = await delegations(plane);
+    const begin = async (script: string) => {
+      const child = lab.host('a').spawn(MESH, startLine(['sh', '-c', script]), { MESH_TOKEN: await delegate() });
+      const { promise: begun, resolve } = Promise.withResolvers<void>();
+      child.stdout?.once('data', () => resolve());
+      child.stderr?.resume();
+      const ended = new Promise((done) => child.once('close', done));
+      await Promise.race([begun, ended]);
+      child.kill('SIGTERM');
+      return ended;
+    };
+    expect(await begin('trap "exit 7" TERM; echo begun; while :; do sleep 0.05; done')).toBe(7);
+    expect(await begin('echo begun; exec sleep 100')).toBe(143);
+    expect((await inSandbox(lab.host('a'), await delegate(), 'kill -KILL $$')).code).toBe(137);
+    const mark = '98765.4';
+    await inSandbox(lab.host('a'), await delegate(), `setsid unshare -Urn sleep ${mark} & sleep 0.2`);
+    expect((await lab.host('a').run('pgrep', ['-f', `^sleep ${mark}`])).stdout).toBe('');
+    expect(leftBehind()).toEqual([]);
+  });
+
+  it('shares no terminal with its command, which cannot push input into it', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const delegate = await delegations(plane);
+    // TIOCSTI, ioctl_tty(2), on all that may be the terminal.
+    const push = 'for $f (*STDIN, *STDOUT, *STDERR) { ioctl($f, 0x5412, my $c = "#") and print "pushed\\n" }';
+    const script = `test -t 0 || test -t 1 || test -t 2 || echo none; (: </dev/tty) 2>/dev/null || echo no tty; perl -e '${push}'; read line; echo "got $line"`;
+    const file = path.join(mkdtempSync('/tmp/script-'), 'push.sh');
+    writeFileSync(file, script);
+    chmodSync(path.dirname(file), 0o755);
+    const line = ['ip', 'netns', 'exec', lab.host('a').namespace, MESH, ...startLine(['sh', file])].join(' ');
+    const typed = [{ after: 'no tty', keys: 'hello\n' }];
+    const { code, shown } = await onTerminal(line, typed, { MESH_TOKEN: await delegate() });
+    rmSync(path.dirname(file), { recursive: true });
+    const said = shown.split('\n').filter((one) => !one.startsWith('warning:') && one !== 'hello');
+    expect([code, said]).toEqual([0, ['none', 'no tty', 'got hello', '']]);
+  });
+
+  it('spends no token on a host that cannot run a sandbox, or a command that its user cannot start', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const token = await (await delegations(plane))();
+    const env = { MESH_TOKEN: token };
+    const host = lab.host('a');
+    const without = (capability: string) =>
+      host.run('setpriv', [`--bounding-set=-${capability}`, MESH, ...startLine(['true'])], { env });
+    const noAdmin = await without('sys_admin');
+    expect([noAdmin.code, noAdmin.stderr]).toEqual([8, expect.stringContaining('the capability CAP_SYS_ADMIN')]);
+    const noIds = await without('setuid');
+    expect([noIds.code, noIds.stderr]).toEqual([7, expect.stringContaining('The token was not used')]);
+    const poor = mkdtempSync('/tmp/poor-');
+    for (const program of ['readlink', 'dirname', 'sh']) symlinkSync(`/usr/bin/${program}`, path.join(poor, program));
+    symlinkSync(process.execPath, path.join(poor, 'node'));
+    const noPrograms = await host.run('env', [`PATH=${poor}`, MESH, ...startLine(['true'])], { env });
+    rmSync(poor, { recursive: true });
+    expect([noPrograms.code, noPrograms.stderr]).toEqual([8, expect.stringContaining('the program setpriv')]);
+    const noCommand = await host.run(MESH, startLine(['/root/agent.py']), { env });
+    expect([noCommand.code, noCommand.stderr]).toEqual([2, expect.stringContaining('Cannot start /root/agent.py')]);
+    expect((await inSandbox(host, token, 'exit 3')).code).toBe(3);
+    expect(leftBehind()).toEqual([]);
+  });
+});

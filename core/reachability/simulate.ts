@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MeshError } from '../base/errors.ts';
+import { listOf } from '../base/list.ts';
 import { lineOfText, mapOf, TEXT_LIMITS } from '../base/text.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES } from '../compute/answer-size.ts';
 import { parseAddress, parseCidr, parseRange } from '../model/cidr.ts';
@@ -77,13 +78,11 @@ export const simulateInputSchema = z
         defaultAction: z.enum(['ALLOW', 'DENY'], { error: 'defaultAction is ALLOW or DENY' }).optional(),
       })
       .optional(),
-    peers: z.array(peerSchema).max(SIMULATE_LIMITS.peers),
-    policies: z.array(z.strictObject({ name, spec: policySpecSchema })).max(SIMULATE_LIMITS.policies),
-    externals: z.array(externalSchema).max(SIMULATE_LIMITS.externals).optional(),
-    queries: z.array(querySchema).max(SIMULATE_LIMITS.queries).optional(),
-    sources: z
-      .array(name)
-      .max(SIMULATE_LIMITS.peers + SIMULATE_LIMITS.externals)
+    peers: listOf(peerSchema, SIMULATE_LIMITS.peers),
+    policies: listOf(z.strictObject({ name, spec: policySpecSchema }), SIMULATE_LIMITS.policies),
+    externals: listOf(externalSchema, SIMULATE_LIMITS.externals).optional(),
+    queries: listOf(querySchema, SIMULATE_LIMITS.queries).optional(),
+    sources: listOf(name, SIMULATE_LIMITS.peers + SIMULATE_LIMITS.externals)
       .optional()
       .describe('rows from these peers and externals alone; an empty list for no rows, where only queries are asked'),
   })

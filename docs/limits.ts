@@ -1,6 +1,7 @@
 import { AGENT_SHARES } from '../core/authority/shares.ts';
+import { MAX_SUGGESTIONS } from '../core/base/errors.ts';
 import { JSON_LIMITS } from '../core/base/json-text.ts';
-import { MAX_FIELD_ERRORS, MAX_SUGGESTIONS } from '../core/base/schema-errors.ts';
+import { MAX_FIELD_ERRORS } from '../core/base/schema-errors.ts';
 import { TEXT_LIMITS } from '../core/base/text.ts';
 import { ADDRESS_QUARANTINE_MS } from '../core/changes/address.ts';
 import { MAX_ANNOTATIONS, MAX_DOCUMENTS } from '../core/changes/manifest.ts';

@@ -1,12 +1,10 @@
 import type { z } from 'zod';
-import type { FieldError } from './errors.ts';
+import { type FieldError, MAX_SUGGESTIONS } from './errors.ts';
 import { jsonPointer } from './json-pointer.ts';
 import { nearest } from './nearest.ts';
 
 /** Shown of one request, which is checked no further; who has mended these sees the next ones. */
 export const MAX_FIELD_ERRORS = 50;
-/** Errors of one request for which the names that may have been meant are looked up: each costs a look at all names. */
-export const MAX_SUGGESTIONS = 5;
 /** Fields that are told to who sent one that there is not. */
 const MAX_FIELDS_TOLD = 20;
 /** Characters of a pointer or a detail: a name that was sent may be as long as the request. */

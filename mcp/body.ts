@@ -3,13 +3,9 @@ import { MeshError } from '../core/base/errors.ts';
 import { parseJson } from '../core/base/json-text.ts';
 import { readBody } from '../rest/read-body.ts';
 
-/** The JSON of a request's body. @throws MeshError as `readBody` and `parseJson` do */
+/** The JSON of a request's body. @throws MeshError as `readBody` and `parseJson` do, with a SyntaxError as its cause */
 export async function readMessage(request: IncomingMessage): Promise<unknown> {
-  return parseMessage(await readBody(request, { takesCompressed: false }));
-}
-
-/** @throws MeshError `invalid_input`, whose cause is a SyntaxError where the text is no JSON */
-export function parseMessage(text: string): unknown {
+  const text = await readBody(request, { takesCompressed: false });
   try {
     return parseJson(text);
   } catch (cause) {
@@ -19,7 +15,7 @@ export function parseMessage(text: string): unknown {
 }
 
 const PARSE_ERROR = -32_700;
-const INVALID_REQUEST = -32_600;
+export const INVALID_REQUEST = -32_600;
 
 /** The JSON-RPC code of a message that could not be read. */
 export function codeOfUnread({ cause }: MeshError): number {

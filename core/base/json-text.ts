@@ -31,8 +31,12 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** One pass without allocation per character. It counts separators and does not check the grammar, which `JSON.parse` does. */
-function requireBounded(text: string): void {
+/**
+ * Counts the nesting, keys and values of a JSON text in one pass. It does not check the grammar, which `JSON.parse` does.
+ *
+ * @throws MeshError `invalid_input` that names the limit which the text exceeds
+ */
+export function requireBounded(text: string): void {
   const keysAt = new Int32Array(JSON_LIMITS.depth + 1);
   let depth = 0;
   let keys = 0;

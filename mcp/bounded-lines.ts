@@ -23,7 +23,8 @@ export function boundedLines(input: Readable, output: Writable): Readable {
     const isTooLong = size + last.length > JSON_LIMITS.bytes;
     [pieces, size] = [[], 0];
     try {
-      if (isTooLong) throw new MeshError('payload_too_large', `Send at most ${JSON_LIMITS.bytes} bytes in one message.`);
+      if (isTooLong)
+        throw new MeshError('payload_too_large', `Send at most ${JSON_LIMITS.bytes} bytes in one message.`);
       requireBounded(line.toString());
       return line;
     } catch (error) {

@@ -93,9 +93,7 @@ async function givenResource(
     return { name, labels, annotations, spec };
   }
   const documents =
-    manifest === undefined
-      ? [{ apiVersion, kind, metadata, spec }]
-      : readYaml(context.services, manifest);
+    manifest === undefined ? [{ apiVersion, kind, metadata, spec }] : readYaml(context.services, manifest);
   if (documents.length !== 1) {
     throw invalidInput([{ pointer: '', detail: 'One document is accepted here: send several to /api/v1/apply.' }]);
   }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { ignoredField } from '../../core/base/ignored-field.ts';
 import {
   type AssertionMeta,
   type AssertionSpec,
@@ -7,6 +6,7 @@ import {
   assertionSpecSchema,
 } from '../../core/assertions/assertion.ts';
 import { invalidInput, sentenceOf } from '../../core/base/errors.ts';
+import { ignoredField } from '../../core/base/ignored-field.ts';
 import type { CallContext } from '../../core/base/operation.ts';
 import { API_VERSION } from '../../core/base/record.ts';
 import { fieldErrorsOf, PLAINLY } from '../../core/base/schema-errors.ts';

@@ -5,7 +5,6 @@ import { NameIndex, nearest } from '../base/nearest.ts';
 import { MAX_FIELD_ERRORS } from '../base/schema-errors.ts';
 import { lookUp, lookUpById } from './find.ts';
 import { normalizeName, type PeerRecord } from './resources.ts';
-import { sameValue } from './value.ts';
 import { indexOfNames } from './with-nearest.ts';
 
 /*
@@ -140,7 +139,7 @@ function walk(value: Json, map: MapList, path: (string | number)[]): Json {
     const list: readonly Json[] = value;
     if (LISTS.has(path.at(-1)) && list.every((item) => typeof item === 'string')) {
       const next = map(list, path);
-      return sameValue(list, next) ? value : next;
+      return list.length === next.length && next.every((text, index) => text === list[index]) ? value : next;
     }
     const items = list.map((item, index) => walkAt(index, item, map, path));
     return items.every((item, index) => item === list[index]) ? value : items;

@@ -1,4 +1,6 @@
 import { AGENT_SHARES } from '../core/authority/shares.ts';
+import { MAX_SUGGESTIONS } from '../core/base/errors.ts';
+import { JSON_LIMITS } from '../core/base/json-text.ts';
 import { MAX_FIELD_ERRORS } from '../core/base/schema-errors.ts';
 import { TEXT_LIMITS } from '../core/base/text.ts';
 import { ADDRESS_QUARANTINE_MS } from '../core/changes/address.ts';
@@ -32,8 +34,8 @@ import { MAX_RESOURCE_CHARACTERS } from '../mcp/resources.ts';
 import { COMPUTE_LIMITS } from '../plane/compute/limits.ts';
 import { FLIGHT_LIMITS } from '../plane/webhooks/due.ts';
 import { SEND_LIMITS } from '../plane/webhooks/post.ts';
-import { BODY_LIMIT } from '../rest/body.ts';
 import { MAX_EXPORTS } from '../rest/evidence.ts';
+import { BODY_LIMIT } from '../rest/read-body.ts';
 import { ARCHIVE_LIMITS } from '../rest/send-archive.ts';
 import { MAX_AGENTS } from '../tools/agents/get-agent-tree.ts';
 import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
@@ -71,7 +73,11 @@ type Row = readonly [what: string, limit: number, unit: string];
 /** What bounds a request, a workspace and an answer, from the constants that the code goes by. */
 export const limits: Readonly<Record<string, readonly Row[]>> = {
   'A request': [
-    ['Body, decompressed', BODY_LIMIT, 'bytes'],
+    ['Body, before and after decompression', BODY_LIMIT, 'bytes'],
+    ['JSON: nesting', JSON_LIMITS.depth, 'levels'],
+    ['JSON: keys', JSON_LIMITS.keys, ''],
+    ['JSON: keys of one object', JSON_LIMITS.keysOfObject, ''],
+    ['JSON: values, with the entries of lists', JSON_LIMITS.values, ''],
     ['YAML: line ends and characters that can begin a node', YAML_LIMITS.indicators, 'characters'],
     ['YAML: keys and values, with those that aliases repeat', YAML_LIMITS.nodes, ''],
     ['YAML: nesting', YAML_LIMITS.depth, 'levels'],
@@ -88,7 +94,8 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ],
     ['First and last ports of all different sets of ports that one computation tells apart', MAX_NUMBERS, ''],
     ['Reports of paths in one heartbeat', MAX_PATH_REPORTS, ''],
-    ['Wrong fields named in one refusal', MAX_FIELD_ERRORS, ''],
+    ['Wrong fields named in one refusal, after which checking ends', MAX_FIELD_ERRORS, ''],
+    ['Wrong fields of one refusal for which near names are looked up', MAX_SUGGESTIONS, ''],
   ],
   'A text': Object.entries(TEXT_LIMITS).map(([kind, max]) => [TEXTS[kind as keyof typeof TEXTS], max, 'characters']),
   'A root agent with all its sub-agents': [

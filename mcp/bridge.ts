@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { type JSONRPCMessage, type JSONRPCRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { boundedLines } from './bounded-lines.ts';
 
 export interface BridgeOptions {
   /** Address of the control plane, such as `https://mesh.example:18090`. */
@@ -34,7 +35,7 @@ const UNREACHABLE = -32_000;
 export function bridgeStdio(options: BridgeOptions): Bridge {
   const { server, token, workspace, input = process.stdin, output = process.stdout, warn = () => undefined } = options;
   const url = new URL('/mcp', server);
-  const stdio = new StdioServerTransport(input, output);
+  const stdio = new StdioServerTransport(boundedLines(input, output), output);
   const end = new AbortController();
   const underWay = new Map<string | number, AbortController>();
   let session: { readonly id: string; readonly version: string } | undefined;

@@ -24,6 +24,9 @@ const post = (body: unknown, headers: Record<string, string> = {}): RequestInit 
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
 
+const nestedCall = (levels: number) =>
+  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+
 /** A subscription of the current revision. */
 const listen = (token: string, resourceSubscriptions: readonly string[] = ['mesh://workspaces/w_1/peers']) => {
   const client = { name: 'raw', version: '0' };
@@ -218,6 +221,20 @@ describe('the endpoint', () => {
     expect([response.status, await response.json()]).toEqual([
       status,
       expect.objectContaining({ jsonrpc: '2.0', error: expect.objectContaining({ code: expect.any(Number) }) }),
+    ]);
+  });
+
+  test.each([
+    ['malformed JSON', '{"jsonrpc"', -32_700, 'not well-formed JSON'],
+    ['a message nested 15,000 levels deep', nestedCall(15_000), -32_600, 'nested deeper than 64 levels'],
+    ['a message of 440,000 values', `[${Array(440_000).fill(1).join()}]`, -32_600, 'more than 150000 values'],
+  ])('answers %s with the code of JSON-RPC and what is wrong', async (_title, body, code, message) => {
+    await using plane = await startTestMcp();
+    const response = await fetch(plane.url, post(body));
+    const { error } = (await response.json()) as { error: unknown };
+    expect([response.status, error]).toEqual([
+      400,
+      expect.objectContaining({ code, message: expect.stringContaining(message) }),
     ]);
   });
 

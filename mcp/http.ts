@@ -17,7 +17,7 @@ import { createShares, shareKeysOf } from '../core/base/shares.ts';
 import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
 import { hearOfOthers } from '../core/call/caught-up.ts';
 import { logFailure } from '../core/call/log-failure.ts';
-import { readMessage } from './body.ts';
+import { codeOfUnread, readMessage } from './body.ts';
 import { endWithToken } from './end-with-token.ts';
 import { sendRpcError, sendUnauthenticated } from './refusal.ts';
 import { urisOf } from './resources.ts';
@@ -187,7 +187,8 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
       sendUnauthenticated(response, problem, Boolean(request.headers.authorization));
       return;
     }
-    const code = problem.status === 400 ? -32_700 : problem.status === 500 ? -32_603 : -32_000;
+    const isUnread = error instanceof MeshError && error.code === 'invalid_input';
+    const code = isUnread ? codeOfUnread(error) : problem.status === 500 ? -32_603 : -32_000;
     sendRpcError(response, problem.status, code, problem.detail, null, problem);
   }
 

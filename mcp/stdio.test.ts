@@ -125,6 +125,42 @@ describe.each(MODES)('in mode %j', (mode) => {
   });
 });
 
+test.each([
+  [
+    'a plane',
+    (input: PassThrough, output: PassThrough) =>
+      serveMcpStdio({ ...testMcpOptions(), workspace: 'w_1', input, output }),
+  ],
+  [
+    'the bridge',
+    (input: PassThrough, output: PassThrough) =>
+      bridgeStdio({ server: 'http://127.0.0.1:1', token: 'x', input, output }),
+  ],
+])(
+  '%s on stdio answers a line that exceeds the bounds of a message with its limit, and reads on',
+  async (_who, serve) => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const served = serve(input, output);
+    const answers = output[Symbol.asyncIterator]();
+    const next = async () => JSON.parse(String((await answers.next()).value));
+    input.write(`{"jsonrpc":"2.0","id":1,"method":${'['.repeat(15_000)}${']'.repeat(15_000)}}\n`);
+    expect(await next()).toMatchObject({
+      id: null,
+      error: { code: -32_600, message: expect.stringContaining('deeper than 64 levels') },
+    });
+    for (let piece = 0; piece < 20; piece += 1) input.write('x'.repeat(65_536));
+    input.write('\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n');
+    expect(await next()).toMatchObject({
+      id: null,
+      error: { code: -32_600, message: expect.stringContaining('1048576 bytes') },
+    });
+    expect(await next()).toMatchObject({ id: 2 });
+    input.end();
+    await served.closed;
+    await served.close();
+  },
+);
+
 test('the bridge opens its session again when the control plane has forgotten it', async () => {
   await using plane = await startTestMcp();
   const [input, output] = [new PassThrough(), new PassThrough()];

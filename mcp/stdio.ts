@@ -3,6 +3,7 @@ import type { Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Caller } from '../core/base/caller.ts';
 import type { Scope } from '../core/base/scope.ts';
+import { boundedLines } from './bounded-lines.ts';
 import { urisOf } from './resources.ts';
 import { buildServerFactory } from './server.ts';
 import type { McpOptions, Principal } from './surface.ts';
@@ -59,7 +60,7 @@ export function serveMcpStdio(stdio: StdioOptions): StdioConnection {
     unwatch: (uri: string) => void watched.delete(uri),
   };
   let current: { readonly server: Server; readonly era: 'legacy' | 'modern' } | undefined;
-  const transport = new StdioServerTransport(input, output);
+  const transport = new StdioServerTransport(boundedLines(input, output), output);
   const handle = serveStdio(
     ({ era }) => {
       current = { server: factory.build(era, () => principal, watching), era };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { newId } from '../core/base/ids.ts';
+import { parseJson } from '../core/base/json-text.ts';
 import { isFenced, LEADS_ALL, type Leading, servicesUnder } from '../core/base/leading.ts';
 import { formatInstant } from '../core/base/time.ts';
 import { lookUpById } from '../core/model/find.ts';
@@ -259,7 +260,7 @@ function contentOf(plaintext: Uint8Array) {
 
 function parsed(json: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(json).toString());
+    return parseJson(Buffer.from(json).toString());
   } catch {
     return undefined;
   }

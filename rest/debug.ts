@@ -96,7 +96,7 @@ export function buildDebug({ operations, gate, log, metrics, headers }: DebugOpt
     response.once('close', () => abort.abort());
     const undo: (() => void)[] = [];
     try {
-      const { fields = {} } = gate.edition === 'pro' ? await readFields(request, response, { method: 'post' }) : {};
+      const { fields = {} } = gate.edition === 'pro' ? await readFields(request, { method: 'post' }) : {};
       const call = callOf(request, fields, requestId, abort.signal);
       const opened = (await invoke(open, call, gate)) as Opened;
       undo.push(opened.release);

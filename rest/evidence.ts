@@ -111,7 +111,7 @@ export function buildEvidence({
     response.once('close', () => abort.abort());
     let release = () => {};
     try {
-      const { fields = {} } = gate.edition === 'pro' ? await readFields(request, response, { method: 'post' }) : {};
+      const { fields = {} } = gate.edition === 'pro' ? await readFields(request, { method: 'post' }) : {};
       const call = callOf(request, fields, requestId, abort.signal);
       const opened = (await invoke(open, call, gate)) as Opened;
       release = opened.release;

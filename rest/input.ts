@@ -14,9 +14,8 @@ export function buildCoercion(schema: z.ZodObject) {
     query(search: string): Fields {
       const raw: Fields = Object.create(null);
       if (search === '') return raw;
-      const given = new URLSearchParams(search);
-      for (const name of new Set(given.keys())) {
-        const texts = given.getAll(name);
+      for (const [name, entries] of Map.groupBy(new URLSearchParams(search), ([key]) => key)) {
+        const texts = entries.map(([, text]) => text);
         const { one, list } = fields.get(name) ?? AS_TEXT;
         raw[name] = list || texts.length > 1 ? texts.map(one) : one(texts[0] ?? '');
       }

@@ -35,14 +35,10 @@ export function sendProblem(response: ServerResponse, problem: Problem, extra: r
   response.end(body);
 }
 
-/** What express and its body parser throw, as the problem that it is; a bug stays one. */
+/** What express throws, as the problem that it is; a bug stays one. */
 export function fromHttpError(error: unknown): unknown {
   if (error instanceof MeshError || !(error instanceof Error)) return error;
-  const { status, type } = error as { status?: unknown; type?: unknown };
-  if (type === 'entity.too.large') return new MeshError('payload_too_large', 'Send at most 1 MB in one request.');
-  if (status === 415) {
-    return new MeshError('unsupported_media_type', 'Send JSON in UTF-8, plain or compressed by gzip, deflate or br.');
-  }
+  const { status } = error as { status?: unknown };
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return new MeshError('invalid_input', 'The request is malformed or was cut off.');
   }

@@ -112,7 +112,7 @@ function buildAnswer<Services>(
     let failure: { readonly error: unknown; readonly problem: Problem } | undefined;
     try {
       const asked = isReadable ? coerce.query(search) : {};
-      const body = takesBody && isReadable ? await readFields(request, response, http) : undefined;
+      const body = takesBody && isReadable ? await readFields(request, http) : undefined;
       // Spread, not assigned: a key `__proto__` stays a key, and is refused as one.
       const raw: Record<string, unknown> = { ...asked, ...body?.fields };
       let workspace: string | undefined;

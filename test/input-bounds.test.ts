@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { JSON_LIMITS } from '../core/base/json-text.ts';
+import { isBoundedList, listOf } from '../core/base/list.ts';
 import { lineOfText, mapOf } from '../core/base/text.ts';
 import { manifestSchemas } from '../core/changes/manifest.ts';
 import { operations } from '../tools/index.ts';
@@ -22,8 +24,8 @@ test('every text, list and map that a request carries has a bound, and a text is
 test.each<[string, z.ZodType, string]>([
   ['text', z.string(), '/field: a text without a maximum length'],
   ['text of several lines', z.string().max(5), '/field: a text of several lines'],
-  ['text inside of a list', z.array(z.string()).max(2).optional(), '/field/[]: a text without a maximum length'],
-  ['list', z.array(lineOfText(5)).default([]), '/field: a list without a maximum'],
+  ['text inside of a list', listOf(z.string(), 2).optional(), '/field/[]: a text without a maximum length'],
+  ['list', z.array(lineOfText(5)).max(2).default([]), '/field: a list that is not made by listOf'],
   ['map', z.record(lineOfText(5), lineOfText(5)), '/field: a map without a maximum'],
   ['anything', z.unknown(), '/field: a value of any form'],
 ])('a new field that is an unbounded %s is found', (_kind, field, found) => {
@@ -31,8 +33,15 @@ test.each<[string, z.ZodType, string]>([
 });
 
 test('bounded fields are no finding', () => {
-  const fields = { list: z.array(lineOfText(5).min(1)).max(2), map: mapOf(lineOfText(5), z.int(), 3, 'numbers') };
+  const fields = { list: listOf(lineOfText(5).min(1), 2), map: mapOf(lineOfText(5), z.int(), 3, 'numbers') };
   expect(unbounded(z.strictObject(fields))).toEqual([]);
+});
+
+test('no list or map of a request may have more entries than a body may hold', () => {
+  const sizes = schemas.flatMap(([, schema]) =>
+    [...walkSchema(schema)].flatMap(({ schema: inner }) => z.globalRegistry.get(inner)?.['maxProperties'] ?? []),
+  );
+  expect(Math.max(...sizes.map(Number))).toBeLessThanOrEqual(JSON_LIMITS.keysOfObject);
 });
 
 function unbounded(schema: z.core.$ZodType): string[] {
@@ -51,11 +60,7 @@ function faultOf(schema: z.core.$ZodType, pointer: string): string | undefined {
       return takesLines && !SEVERAL_LINES.test(pointer) ? 'a text of several lines' : undefined;
     }
     case 'array':
-      // Without names: one that has a name is shown by a reference to it.
-      return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', metadata: z.registry() }).maxItems ===
-        undefined
-        ? 'a list without a maximum'
-        : undefined;
+      return isBoundedList(schema) ? undefined : 'a list that is not made by listOf';
     case 'record':
       return z.globalRegistry.get(schema)?.['maxProperties'] === undefined ? 'a map without a maximum' : undefined;
     case 'unknown':

@@ -4,19 +4,21 @@ import { MAX_FIELD_ERRORS } from './schema-errors.ts';
 /**
  * What is made of each item.
  *
- * @throws MeshError `invalid_input` with the faults of all of them; another refusal as it comes
+ * @throws MeshError `invalid_input` with the faults of all of them, up to as many as one refusal names; another refusal as
+ * it comes
  */
 export function eachOrFaults<T, R>(items: readonly T[], make: (item: T, index: number) => R): R[] {
   const faults: MeshError[] = [];
-  const made = items.flatMap((item, index) => {
+  const made: R[] = [];
+  for (const [index, item] of items.entries()) {
     try {
-      return [make(item, index)];
+      made.push(make(item, index));
     } catch (error) {
       if (!isFault(error)) throw error;
       faults.push(error);
-      return [];
+      if (faults.length >= MAX_FIELD_ERRORS) break;
     }
-  });
+  }
   const [first, ...others] = faults;
   if (first === undefined) return made;
   if (others.length === 0) throw first;

@@ -35,8 +35,11 @@ export type ProblemCode = keyof typeof problems;
 export interface FieldError {
   readonly pointer: string;
   readonly detail: string;
-  /** The detail with names of records in it. Only who may list them gets it, as the `detail` (`withNames`). */
-  readonly offered?: string;
+  /**
+   * The detail with names of records in it. Only who may list them gets it, as the `detail` (`withNames`). A function looks
+   * the names up, which is done for the first few errors of a request alone ({@link settledOffers}).
+   */
+  readonly offered?: string | (() => string | undefined);
   /** Of several documents, the one that it stands in. */
   readonly document?: { readonly kind: string; readonly name: string };
 }
@@ -52,6 +55,20 @@ export class MeshError extends Error {
     this.code = code;
     this.details = details;
   }
+}
+
+/** Errors of one request for which names that may have been meant are looked up: each costs a look at all names. */
+export const MAX_SUGGESTIONS = 5;
+
+/** The errors with the offers of the first few of them, and of no other. */
+export function settledOffers(errors: readonly FieldError[]): FieldError[] {
+  let settled = 0;
+  return errors.map(({ offered, ...error }) => {
+    if (offered === undefined || settled >= MAX_SUGGESTIONS) return error;
+    settled += 1;
+    const text = typeof offered === 'string' ? offered : offered();
+    return text === undefined ? error : { ...error, offered: text };
+  });
 }
 
 /** An `invalid_input` that names each wrong field. */

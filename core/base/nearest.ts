@@ -4,16 +4,70 @@ const MAX_FAULTS = 2;
 const LETTERS_PER_FAULT = 3;
 
 /** Names that differ from a word by a slip or two, nearest first. */
-export function nearest(word: string, candidates: Iterable<string>, count = 3): string[] {
-  const found: { readonly name: string; readonly faults: number }[] = [];
-  for (const name of new Set(candidates)) {
-    const faults = slipsBetween(word, name.toLowerCase());
-    if (faults !== undefined) found.push({ name, faults });
-  }
-  return found
+export function nearest(word: string, candidates: Iterable<string> | NameIndex, count = 3): string[] {
+  const index = candidates instanceof NameIndex ? candidates : new NameIndex(new Set(candidates));
+  return index
+    .near(word)
     .sort((a, b) => a.faults - b.faults || (a.name < b.name ? -1 : 1))
     .slice(0, count)
     .map(({ name }) => name);
+}
+
+interface IndexedName {
+  readonly name: string;
+  /** In lower case. */
+  readonly folded: string;
+  /** Without the signs between its parts. */
+  readonly letters: string;
+  /** One bit for each letter and digit in it. */
+  readonly signature: number;
+}
+
+/** Names prepared for many lookups: most that are not near are told from a word by a few bits. */
+export class NameIndex {
+  readonly #names: readonly IndexedName[];
+
+  constructor(names: Iterable<string>) {
+    this.#names = Array.from(names, indexed);
+  }
+
+  /** The names that may be meant by a word, each with its slips. */
+  near(word: string): { readonly name: string; readonly faults: number }[] {
+    const given = indexed(word);
+    const most = mostFaultsIn(given.letters);
+    return this.#names.flatMap((one) => {
+      if (Math.abs(one.letters.length - given.letters.length) > most) return [];
+      // Each fault takes one letter for another: two bits.
+      if (bitsOf(one.signature ^ given.signature) > 2 * most) return [];
+      const faults = slipsBetween(word, one.folded);
+      return faults === undefined ? [] : [{ name: one.name, faults }];
+    });
+  }
+
+  /** The names that begin with the letters of a word. */
+  beginningWith(word: string): string[] {
+    const begin = lettersOf(word.toLowerCase());
+    return this.#names.flatMap(({ name, letters }) => (letters.startsWith(begin) ? [name] : []));
+  }
+}
+
+function indexed(name: string): IndexedName {
+  const folded = name.toLowerCase();
+  const letters = lettersOf(folded);
+  let signature = 0;
+  for (let at = 0; at < letters.length; at += 1) signature |= 1 << (letters.charCodeAt(at) & 31);
+  return { name, folded, letters, signature };
+}
+
+function bitsOf(number: number): number {
+  let count = 0;
+  for (let left = number; left !== 0; left &= left - 1) count += 1;
+  return count;
+}
+
+/** What tells names apart when they are typed from memory. */
+export function lettersOf(name: string): string {
+  return name.replaceAll(SIGNS, '');
 }
 
 const SEPARATORS = /[-_.=/\s]+/;
@@ -24,9 +78,9 @@ const SIGNS = /[-_.\s]/g;
  * meant. Where both have parts, each is near by its own length: `user=dave` is not `user=eve`, nor `bob-laptop`
  * `ana-laptop`. Signs between parts are not counted: `web1` is `web-1`.
  */
-export function slipsBetween(word: string, name: string): number | undefined {
-  const [letters, others] = [word.replaceAll(SIGNS, ''), name.replaceAll(SIGNS, '')];
-  const faults = faultsBetween(letters, others, Math.min(MAX_FAULTS, faultsIn(letters)));
+function slipsBetween(word: string, name: string): number | undefined {
+  const letters = lettersOf(word);
+  const faults = faultsBetween(letters, lettersOf(name), mostFaultsIn(letters));
   if (faults === undefined) return undefined;
   const [parts, otherParts] = [word.split(SEPARATORS), name.split(SEPARATORS)];
   const isNear = (part: string, at: number) => {
@@ -36,6 +90,7 @@ export function slipsBetween(word: string, name: string): number | undefined {
   return parts.length === otherParts.length && parts.length > 1 && !parts.every(isNear) ? undefined : faults;
 }
 
+const mostFaultsIn = (letters: string) => Math.min(MAX_FAULTS, faultsIn(letters));
 const faultsIn = ({ length }: string) => Math.floor(length / LETTERS_PER_FAULT);
 
 /**

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { FieldError } from './errors.ts';
+import { type FieldError, MAX_SUGGESTIONS } from './errors.ts';
 import { jsonPointer } from './json-pointer.ts';
 import { nearest } from './nearest.ts';
 
-/** Shown of one request; who has mended these sees the next ones. */
+/** Shown of one request, which is checked no further; who has mended these sees the next ones. */
 export const MAX_FIELD_ERRORS = 50;
 /** Fields that are told to who sent one that there is not. */
 const MAX_FIELDS_TOLD = 20;
@@ -18,12 +18,16 @@ const MAX_TEXT = 1_000;
  */
 export function fieldErrorsOf({ issues }: z.ZodError): FieldError[] {
   const errors: FieldError[] = [];
+  let suggestions = 0;
   for (const issue of issues) {
     if (errors.length >= MAX_FIELD_ERRORS) break;
     if (issue.code !== 'unrecognized_keys') errors.push({ pointer: jsonPointer(issue.path), detail: issue.message });
     else {
       const known = issue.message.split(SEPARATOR).filter((field) => field !== '');
-      errors.push(...issue.keys.slice(0, MAX_FIELD_ERRORS).map((key) => unknownField([...issue.path, key], known)));
+      for (const key of issue.keys.slice(0, MAX_FIELD_ERRORS)) {
+        errors.push(unknownField([...issue.path, key], known, suggestions < MAX_SUGGESTIONS));
+        suggestions += 1;
+      }
     }
   }
   return errors.slice(0, MAX_FIELD_ERRORS).map(({ pointer, detail }) => ({
@@ -32,15 +36,15 @@ export function fieldErrorsOf({ issues }: z.ZodError): FieldError[] {
   }));
 }
 
-function unknownField(path: readonly PropertyKey[], known: readonly string[]): FieldError {
+function unknownField(path: readonly PropertyKey[], known: readonly string[], suggests: boolean): FieldError {
   const name = path.at(-1);
-  return { pointer: jsonPointer(path), detail: `There is no such field${insteadOf(String(name), known)}` };
+  return { pointer: jsonPointer(path), detail: `There is no such field${insteadOf(String(name), known, suggests)}` };
 }
 
-function insteadOf(name: string, known: readonly string[]): string {
+function insteadOf(name: string, known: readonly string[], suggests: boolean): string {
   const instead = FIELDS_OF_KUBERNETES.get(name);
   if (instead !== undefined) return `: ${instead}.`;
-  const [near] = nearest(name.toLowerCase(), known, 1);
+  const [near] = suggests ? nearest(name.toLowerCase(), known, 1) : [];
   if (near !== undefined) return `: did you mean ${near}?`;
   if (known.length === 0) return '; there are none here.';
   const more = known.length > MAX_FIELDS_TOLD ? ` and ${known.length - MAX_FIELDS_TOLD} more` : '';

@@ -2,6 +2,7 @@ import type { Caller } from '../base/caller.ts';
 import type { Edition } from '../base/edition.ts';
 import { invalidInput, MeshError, sentenceOf } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { withoutIgnored } from '../base/ignored-field.ts';
 import { type AnyOperation, type CallContext, type Face, fieldOf, isPending, speaksWire } from '../base/operation.ts';
 import { refusePollution } from '../base/polluting-keys.ts';
 import { StoreError } from '../base/ports.ts';
@@ -104,9 +105,10 @@ export interface Gate<Services> {
  */
 export async function invoke<Services>(
   operation: AnyOperation<Services>,
-  request: CallRequest,
+  sentRequest: CallRequest,
   gate: Gate<Services>,
 ): Promise<unknown> {
+  const request = { ...sentRequest, raw: withoutIgnored(operation.input, sentRequest.raw) };
   let caller: Caller | null = null;
   let workspace: string | undefined;
   const { face, requestId } = request;

@@ -100,9 +100,9 @@ export function unknownNetwork(pointer: string, network: string, state: Pick<Net
 }
 
 export function unknownNetworkAt(pointer: string, network: string, known: Iterable<string>): FieldError {
-  const names = [...known].slice(0, 10).join(', ');
   const detail = `There is no network ${JSON.stringify(network)}.`;
-  return { pointer, detail, offered: `${detail} There are: ${names || 'none'}.` };
+  const names = () => [...known].slice(0, 10).join(', ') || 'none';
+  return { pointer, detail, offered: () => `${detail} There are: ${names()}.` };
 }
 
 const NAMES_SHOWN = 5;

@@ -24,7 +24,6 @@ export interface ResourceInput<Spec> {
   readonly apiVersion?: unknown;
   readonly kind?: unknown;
   readonly metadata?: unknown;
-  readonly status?: unknown;
   readonly manifest?: string | undefined;
 }
 
@@ -86,7 +85,7 @@ async function givenResource(
   input: ResourceInput<PolicySpec | NetworkSpec>,
   needsName: boolean,
 ): Promise<Given> {
-  const { manifest, name, labels, annotations, spec, apiVersion, kind, metadata, status } = input;
+  const { manifest, name, labels, annotations, spec, apiVersion, kind, metadata } = input;
   if (manifest === undefined && apiVersion === undefined && kind === undefined && metadata === undefined) {
     if (spec === undefined || (needsName && name === undefined)) {
       throw missing([...(needsName && name === undefined ? ['/name'] : []), ...(spec === undefined ? ['/spec'] : [])]);
@@ -94,9 +93,7 @@ async function givenResource(
     return { name, labels, annotations, spec };
   }
   const documents =
-    manifest === undefined
-      ? [{ apiVersion, kind, metadata, spec, ...(status !== undefined && { status }) }]
-      : readYaml(context.services, manifest);
+    manifest === undefined ? [{ apiVersion, kind, metadata, spec }] : readYaml(context.services, manifest);
   if (documents.length !== 1) {
     throw invalidInput([{ pointer: '', detail: 'One document is accepted here: send several to /api/v1/apply.' }]);
   }

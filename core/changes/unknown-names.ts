@@ -4,7 +4,7 @@ import { foldName } from '../base/record.ts';
 import { lookUp, quoted } from '../model/find.ts';
 import { peerIdsOf, unknownPeersAt } from '../model/peer-lists.ts';
 import { normalizeName } from '../model/resources.ts';
-import { nearestOf } from '../model/with-nearest.ts';
+import { indexOfNames, nearestOf } from '../model/with-nearest.ts';
 import { lookUpPeer } from '../state/find-peer.ts';
 import type { NetworkState } from '../state/state.ts';
 import { unknownNetworkAt } from './change-checks.ts';
@@ -63,7 +63,7 @@ const JOINS =
 function unknownPeer({ metadata: { name } }: Document, state: NetworkState): FieldError[] {
   if (name === undefined || name === '' || lookUpPeer(state, name)) return [];
   const detail = `There is no peer ${quoted(name)}. ${JOINS}`;
-  return [{ pointer: '/metadata/name', detail, ...offering(detail, name, state.peers.keys()) }];
+  return [{ pointer: '/metadata/name', detail, offered: () => offering(detail, name, state.peers) }];
 }
 
 /** `self` is the agent that delegates. */
@@ -71,10 +71,10 @@ function unknownParent({ spec: { parentRef } }: Document, { agents }: NetworkSta
   const { name } = parentRef ?? {};
   if (name === undefined || name === '' || foldName(name) === 'self' || lookUp(agents, name)) return [];
   const detail = `There is no agent ${quoted(name)}. A parent is there before its sub-agents: apply it first.`;
-  return [{ pointer: '/spec/parentRef/name', detail, ...offering(detail, name, agents.keys()) }];
+  return [{ pointer: '/spec/parentRef/name', detail, offered: () => offering(detail, name, agents) }];
 }
 
-function offering(detail: string, name: string, known: Iterable<string>): Pick<FieldError, 'offered'> {
-  const near = nearestOf(name, known).map((one) => JSON.stringify(one));
-  return near.length === 0 ? {} : { offered: `${detail} Did you mean ${near.join(' or ')}?` };
+function offering(detail: string, name: string, known: ReadonlyMap<string, unknown>): string | undefined {
+  const near = nearestOf(name, indexOfNames(known)).map((one) => JSON.stringify(one));
+  return near.length === 0 ? undefined : `${detail} Did you mean ${near.join(' or ')}?`;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from '../base/list.ts';
 import { PERSON_ONLY_SCOPES, SCOPES, type Scope } from '../base/scope.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { peerNameFault } from '../model/peer-name.ts';
@@ -32,9 +33,7 @@ export const agentName = lineOfText(TEXT_LIMITS.name).superRefine((name, context
 
 /** What a person says of a root agent. */
 export const rootAgentFields = {
-  scopes: z
-    .array(z.enum(SCOPES))
-    .max(SCOPES.length)
+  scopes: listOf(z.enum(SCOPES), SCOPES.length)
     .refine(
       (scopes) => !scopes.some((scope) => PERSON_ONLY_SCOPES.has(scope)),
       'An agent never approves or administers.',
@@ -42,9 +41,7 @@ export const rootAgentFields = {
     .default([...DEFAULT_AGENT_SCOPES]),
   ttl: lineOfText(TEXT_LIMITS.duration).default(DEFAULT_AGENT_TTL).describe('Life, such as 24h; at most 90d'),
   policyPreset: z.enum(PRESETS).default('inherit').describe('Widest preset its sub-agents may have'),
-  reach: z
-    .array(egressRuleSchema)
-    .max(MAX_RULES)
+  reach: listOf(egressRuleSchema, MAX_RULES)
     .default([])
     .describe('What it and its sub-agents may reach, and open to others; nothing when left out'),
   tokenUses: z
@@ -61,6 +58,6 @@ export const subAgentFields = {
     'Life of token and sub-agent, such as 30m; at most what is left of yours',
   ),
   policyPreset: z.enum(PRESETS).describe('isolated < sandboxed < coordinator < inherit; never wider than yours'),
-  scopes: z.array(z.enum(SCOPES)).max(SCOPES.length).default(['network:read']).describe('Subset of yours'),
-  egress: z.array(egressRuleSchema).max(MAX_RULES).default([]).describe('What a sandboxed sub-agent may reach'),
+  scopes: listOf(z.enum(SCOPES), SCOPES.length).default(['network:read']).describe('Subset of yours'),
+  egress: listOf(egressRuleSchema, MAX_RULES).default([]).describe('What a sandboxed sub-agent may reach'),
 };

@@ -65,6 +65,7 @@ export async function appliedDocuments(
   const mayList = caller?.scopesIn(workspace).has('network:read') === true;
   const unknownNames = mayList ? unknownNamesFinder(state, all) : () => [];
   for (const [place, document] of all.entries()) {
+    if (errors.length >= MAX_FIELD_ERRORS) break;
     const read = isAgent(document)
       ? readAgentManifest(document, namespace)
       : readChange(document, state, namespace, saysAll);

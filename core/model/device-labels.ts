@@ -1,20 +1,19 @@
-import { z } from 'zod';
 import { invalidInput, MeshError } from '../base/errors.ts';
+import { listOf } from '../base/list.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { labelKeySchema, labelValueSchema, MAX_LABELS } from './labels.ts';
 import { RESERVED_LABEL_PREFIX } from './presets.ts';
 import type { TokenSpec } from './token-record.ts';
 
 /** What a join token grants: `role=web`, or `zone` for any value. */
-export const deviceLabelsSchema = z
-  .array(
-    lineOfText(TEXT_LIMITS.term)
-      .refine(isGrant, { error: 'write a label as key=value, or as key for any value' })
-      .refine((text) => !text.startsWith(RESERVED_LABEL_PREFIX), {
-        error: `labels that begin with ${RESERVED_LABEL_PREFIX} are set by the control plane alone`,
-      }),
-  )
-  .max(MAX_LABELS);
+export const deviceLabelsSchema = listOf(
+  lineOfText(TEXT_LIMITS.term)
+    .refine(isGrant, { error: 'write a label as key=value, or as key for any value' })
+    .refine((text) => !text.startsWith(RESERVED_LABEL_PREFIX), {
+      error: `labels that begin with ${RESERVED_LABEL_PREFIX} are set by the control plane alone`,
+    }),
+  MAX_LABELS,
+);
 
 function isGrant(text: string): boolean {
   const [key, value] = splitGrant(text);

@@ -2,7 +2,7 @@ import type { MeshError } from '../base/errors.ts';
 import { foldName, type StoredRecord } from '../base/record.ts';
 import { RecordMap } from './record-map.ts';
 import { normalizeName } from './resources.ts';
-import { nearestOf, notFound } from './with-nearest.ts';
+import { indexOfNames, nearestOf, notFound } from './with-nearest.ts';
 
 /**
  * The record that an id or a stored name means; names are looked up ignoring case.
@@ -22,7 +22,7 @@ export function notFoundAmong<R extends StoredRecord>(
   given: string,
 ): MeshError {
   const stored = lookUp(records, normalizeName(given));
-  if (!stored) return notFound(`There is no ${what} ${quoted(given)}.`, nearestOf(given, records.keys()));
+  if (!stored) return notFound(`There is no ${what} ${quoted(given)}.`, nearestOf(given, indexOfNames(records)));
   const hint = `names are stored with hyphens for spaces. ${quoted(stored.name)} was meant.`;
   return notFound(`There is no ${what} ${quoted(given)}: ${hint}`, [], { meant: stored.name });
 }

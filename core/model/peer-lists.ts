@@ -1,10 +1,11 @@
-import { type FieldError, invalidInput, sentenceOf } from '../base/errors.ts';
+import { type FieldError, invalidInput } from '../base/errors.ts';
 import { jsonPointer } from '../base/json-pointer.ts';
-import { nearest } from '../base/nearest.ts';
+import { lazily } from '../base/lazily.ts';
+import { NameIndex, nearest } from '../base/nearest.ts';
 import { MAX_FIELD_ERRORS } from '../base/schema-errors.ts';
 import { lookUp, lookUpById } from './find.ts';
 import { normalizeName, type PeerRecord } from './resources.ts';
-import { sameValue } from './value.ts';
+import { indexOfNames } from './with-nearest.ts';
 
 /*
  * The lists of peers in selectors, `peers` and `notPeers`. What is stored are ids: a rename moves nothing, and a newcomer
@@ -16,12 +17,12 @@ type Peers = ReadonlyMap<string, PeerRecord>;
 /** Where the ids of listed peers come from: the peers of a state, or the names of a network that is only described. */
 export interface PeerIds {
   idOf(nameOrId: string): string | undefined;
-  names(): Iterable<string>;
+  names(): Iterable<string> | NameIndex;
 }
 
 /** The names of a network that is only described, which are its ids. */
 export function peerNamesAsIds(names: ReadonlySet<string>): PeerIds {
-  return { idOf: (text) => (names.has(text) ? text : undefined), names: () => names };
+  return { idOf: (text) => (names.has(text) ? text : undefined), names: lazily(() => new NameIndex(names)) };
 }
 
 /** Of a peer's id. Such a text is never looked up as a name: nodes choose their names. */
@@ -35,7 +36,7 @@ export function readsAsPeerId(text: string): boolean {
 export function peerIdsOf(peers: Peers): PeerIds {
   return {
     idOf: (text) => (readsAsPeerId(text) ? text : lookUp(peers, text)?.uid),
-    names: () => peers.keys(),
+    names: () => indexOfNames(peers),
   };
 }
 
@@ -48,7 +49,7 @@ export function peerIdsOf(peers: Peers): PeerIds {
 export function withPeerIds<T>(value: T, ids: PeerIds, at: string): T {
   const { stored, unknown } = resolved(value, ids);
   const errors = pointedAt(at, unknown);
-  if (errors.length > 0) throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS), sentenceOf(errors));
+  if (errors.length > 0) throw invalidInput(errors);
   return stored;
 }
 
@@ -64,11 +65,11 @@ function pointedAt(at: string, unknown: readonly UnknownPeer[]): FieldError[] {
 interface UnknownPeer {
   readonly path: readonly (string | number)[];
   readonly detail: string;
-  /** The same with the nearest names. */
-  readonly offered?: string;
+  /** The same with the nearest names, which are looked up then. */
+  readonly offered: () => string | undefined;
 }
 
-/** The peers that a spec lists and nobody knows. */
+/** The peers that a spec lists and nobody knows, as many as one refusal names. */
 export function unknownPeers(value: unknown, ids: PeerIds): readonly UnknownPeer[] {
   return resolved(value, ids).unknown;
 }
@@ -77,6 +78,7 @@ function resolved<T>(value: T, ids: PeerIds): { readonly stored: T; readonly unk
   const unknown: UnknownPeer[] = [];
   const stored = mapLists(value, (list, path) => {
     const found = list.map((text, index) => {
+      if (unknown.length >= MAX_FIELD_ERRORS) return text;
       const id = ids.idOf(text);
       if (id === undefined) unknown.push({ path: [...path, index], ...unknownPeer(text, ids) });
       return id ?? text;
@@ -109,13 +111,18 @@ function shownName(id: string, peers: Peers): string {
 
 function unknownPeer(text: string, ids: PeerIds): Omit<UnknownPeer, 'path'> {
   const what = `There is no peer ${JSON.stringify(text)}.`;
-  const near = nearest(normalizeName(text).toLowerCase(), ids.names()).map((name) => JSON.stringify(name));
-  const offered = `${what} Did you mean ${near.join(' or ')}?`;
-  return { detail: `${what} ${SEE_PEERS}`, ...(near.length > 0 && { offered }) };
+  return {
+    detail: `${what} ${SEE_PEERS}`,
+    offered() {
+      const near = nearest(normalizeName(text).toLowerCase(), ids.names()).map((name) => JSON.stringify(name));
+      return near.length > 0 ? `${what} Did you mean ${near.join(' or ')}?` : undefined;
+    },
+  };
 }
 
 const SEE_PEERS = 'Write the name or the id of a peer, or select by labels.';
 
+/** @param path where the list stands; it changes as the walk goes on, so who keeps it copies it */
 type MapList = (list: readonly string[], path: readonly (string | number)[]) => readonly string[];
 type Json = readonly Json[] | { readonly [key: string]: Json } | string | number | boolean | null | undefined;
 
@@ -123,21 +130,28 @@ const LISTS: ReadonlySet<unknown> = new Set(['peers', 'notPeers']);
 
 /** The same value with other lists of peers; the same object where none differs. */
 function mapLists<T>(value: T, map: MapList, path: readonly (string | number)[] = []): T {
-  return walk(value as Json, map, path) as T;
+  return walk(value as Json, map, [...path]) as T;
 }
 
-function walk(value: Json, map: MapList, path: readonly (string | number)[]): Json {
+function walk(value: Json, map: MapList, path: (string | number)[]): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
     const list: readonly Json[] = value;
     if (LISTS.has(path.at(-1)) && list.every((item) => typeof item === 'string')) {
       const next = map(list, path);
-      return sameValue(list, next) ? value : next;
+      return list.length === next.length && next.every((text, index) => text === list[index]) ? value : next;
     }
-    const items = list.map((item, index) => walk(item, map, [...path, index]));
+    const items = list.map((item, index) => walkAt(index, item, map, path));
     return items.every((item, index) => item === list[index]) ? value : items;
   }
   const entries = Object.entries(value);
-  const next = entries.map(([key, item]) => [key, walk(item, map, [...path, key])] as const);
+  const next = entries.map(([key, item]) => [key, walkAt(key, item, map, path)] as const);
   return next.every(([, item], index) => item === entries[index]?.[1]) ? value : Object.fromEntries(next);
+}
+
+function walkAt(key: string | number, value: Json, map: MapList, path: (string | number)[]): Json {
+  path.push(key);
+  const next = walk(value, map, path);
+  path.pop();
+  return next;
 }

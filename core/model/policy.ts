@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from '../base/list.ts';
 import { schemaNames } from '../base/schema-names.ts';
 import { instantText, lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { containsRange, parseCidr } from './cidr.ts';
@@ -34,7 +35,7 @@ const expressionSchema = z
     operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist'], {
       error: 'operator is In, NotIn, Exists or DoesNotExist',
     }),
-    values: z.array(labelValueSchema).max(POLICY_LIMITS.valuesPerExpression).optional(),
+    values: listOf(labelValueSchema, POLICY_LIMITS.valuesPerExpression).optional(),
   })
   .superRefine(({ operator, values }, context) => {
     const takesValues = operator === 'In' || operator === 'NotIn';
@@ -45,7 +46,7 @@ const expressionSchema = z
     }
   });
 
-const peerList = z.array(lineOfText(TEXT_LIMITS.name).min(1)).max(POLICY_LIMITS.peersPerSelector);
+const peerList = listOf(lineOfText(TEXT_LIMITS.name).min(1), POLICY_LIMITS.peersPerSelector);
 
 const NO_SELECTOR =
   'Required: whom the policy is about. Everyone: write {}. Else {"matchLabels": {"role": "db"}} or {"peers": ["db-1"]}.';
@@ -60,7 +61,7 @@ export const selectorSchema = z
       peers: peerList.optional().describe('Names or ids'),
       notPeers: peerList.optional(),
       matchLabels: labelsSchema.optional(),
-      matchExpressions: z.array(expressionSchema).max(POLICY_LIMITS.expressionsPerSelector).optional(),
+      matchExpressions: listOf(expressionSchema, POLICY_LIMITS.expressionsPerSelector).optional(),
     },
     { error: ({ input }) => (input === undefined ? NO_SELECTOR : undefined) },
   )
@@ -72,7 +73,7 @@ const CIDR_FORM = 'a CIDR such as 10.96.0.0/24 or fd00::/8 is needed';
 const cidrText = lineOfText(TEXT_LIMITS.cidr).refine((text) => parseCidr(text) !== undefined, { error: CIDR_FORM });
 
 const ipBlockSchema = z
-  .strictObject({ cidr: cidrText, except: z.array(cidrText).max(POLICY_LIMITS.exceptsPerBlock).optional() })
+  .strictObject({ cidr: cidrText, except: listOf(cidrText, POLICY_LIMITS.exceptsPerBlock).optional() })
   .superRefine(({ cidr, except }, context) => {
     const outer = parseCidr(cidr);
     for (const [index, text] of (except ?? []).entries()) {
@@ -107,14 +108,10 @@ export const portEntrySchema = z
   });
 export type PortEntry = z.output<typeof portEntrySchema>;
 
-const ports = z
-  .array(portEntrySchema)
-  .max(POLICY_LIMITS.portsPerRule)
+const ports = listOf(portEntrySchema, POLICY_LIMITS.portsPerRule)
   .meta({ id: 'Ports', description: 'None: every port and ICMP' })
   .optional();
-const entries = z
-  .array(peerEntrySchema)
-  .max(POLICY_LIMITS.entriesPerRule)
+const entries = listOf(peerEntrySchema, POLICY_LIMITS.entriesPerRule)
   .meta({ id: 'Peers', description: 'None, or "*": anyone' })
   .optional();
 
@@ -128,8 +125,8 @@ export const policySpecSchema = z.strictObject({
   network: lineOfText(TEXT_LIMITS.name).min(1).optional(),
   action: z.enum(['ALLOW', 'DENY'], { error: 'action is ALLOW or DENY' }),
   peerSelector: selectorSchema.optional(),
-  ingress: z.array(ingressRuleSchema).max(POLICY_LIMITS.rulesPerDirection).optional(),
-  egress: z.array(egressRuleSchema).max(POLICY_LIMITS.rulesPerDirection).optional(),
+  ingress: listOf(ingressRuleSchema, POLICY_LIMITS.rulesPerDirection).optional(),
+  egress: listOf(egressRuleSchema, POLICY_LIMITS.rulesPerDirection).optional(),
   expiresAt: instantText('expiresAt is an ISO 8601 time such as 2030-01-31T12:00:00Z').optional(),
 });
 export type PolicySpec = z.output<typeof policySpecSchema>;

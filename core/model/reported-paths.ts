@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from '../base/list.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 
 /** How a node says it reaches a peer: in its heartbeats, those that changed. */
@@ -13,7 +14,7 @@ export const pathReportSchema = z.strictObject({
 });
 /** In one heartbeat. */
 export const MAX_PATH_REPORTS = 256;
-export const pathReportsSchema = z.array(pathReportSchema).max(MAX_PATH_REPORTS);
+export const pathReportsSchema = listOf(pathReportSchema, MAX_PATH_REPORTS);
 
 export type PathReport = z.infer<typeof pathReportSchema>;
 

@@ -1,5 +1,6 @@
-import { type FieldError, MeshError } from '../base/errors.ts';
-import { slipsBetween } from '../base/nearest.ts';
+import { type FieldError, MeshError, settledOffers } from '../base/errors.ts';
+import { lettersOf, NameIndex } from '../base/nearest.ts';
+import { once } from '../base/once.ts';
 import { foldName } from '../base/record.ts';
 
 /** Names that an error offers. */
@@ -66,33 +67,30 @@ function withOffers(error: MeshError, fields: readonly FieldError[], mayList: ()
   if (fields.every(({ offered }) => offered === undefined)) return error;
   const isTold = mayList();
   let { message } = error;
-  const errors = fields.map(({ offered, ...field }): FieldError => {
-    if (offered === undefined || !isTold) return field;
+  const told = isTold ? settledOffers(fields) : fields;
+  const errors = told.map(({ offered, ...field }): FieldError => {
+    if (typeof offered !== 'string') return field;
     message = message.replace(field.detail, () => offered);
     return { ...field, detail: offered };
   });
   return new MeshError(error.code, message, { ...error.details, errors }, { cause: error });
 }
 
+/** Records by name never change, so an index made once holds for as long as its map. */
+export const indexOfNames = once((records: ReadonlyMap<string, unknown>) => new NameIndex(records.keys()));
+
 /** The names that somebody may have meant, the nearest first: `web1` for `web-1` and `web-12`, `wbe-1` for `web-1`. */
-export function nearestOf(given: string, names: Iterable<string>): string[] {
+export function nearestOf(given: string, names: Iterable<string> | NameIndex): string[] {
   const wanted = foldName(given);
   const begin = lettersOf(wanted);
   if (begin.length === 0 || begin.length > MAX_COMPARED) return [];
-  const found: { name: string; faults: number }[] = [];
-  for (const name of names) {
-    const folded = foldName(name);
-    const faults = slipsBetween(wanted, folded);
-    if (faults !== undefined) found.push({ name, faults });
-    else if (lettersOf(folded).startsWith(begin)) found.push({ name, faults: Number.POSITIVE_INFINITY });
-  }
+  const index = names instanceof NameIndex ? names : new NameIndex(names);
+  const near = index.near(wanted);
+  const isNear = new Set(near.map(({ name }) => name));
+  const longer = index.beginningWith(wanted).filter((name) => !isNear.has(name));
+  const found = [...near, ...longer.map((name) => ({ name, faults: Number.POSITIVE_INFINITY }))];
   return found
     .sort((a, b) => (a.faults === b.faults ? 0 : a.faults - b.faults) || (a.name < b.name ? -1 : 1))
     .slice(0, MAX_OFFERED)
     .map(({ name }) => name);
-}
-
-/** What tells names apart when they are typed from memory. */
-function lettersOf(name: string): string {
-  return name.replaceAll(/[-_.\s]/g, '');
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { listOf } from '../base/list.ts';
 import type { NoStatus, StoredRecord } from '../base/record.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { isTimeZone } from '../base/time-zone.ts';
@@ -23,10 +24,11 @@ const timeZone = lineOfText(TEXT_LIMITS.id).refine(isTimeZone, {
 const MAX_SCOPE_LABELS = 16;
 const MAX_SOURCES = 64;
 
-const scopeLabels = z
-  .array(lineOfText(TEXT_LIMITS.term).refine(isLabelTerm, { error: 'write a label as key=value' }))
+const scopeLabels = listOf(
+  lineOfText(TEXT_LIMITS.term).refine(isLabelTerm, { error: 'write a label as key=value' }),
+  MAX_SCOPE_LABELS,
+)
   .min(1)
-  .max(MAX_SCOPE_LABELS)
   .optional();
 const source = lineOfText(TEXT_LIMITS.cidr).refine((text) => parseCidr(text) !== undefined, {
   error: 'must be a block of addresses such as 203.0.113.0/24',
@@ -70,10 +72,8 @@ const reviewSettings = z.strictObject({
 export const complianceSettings = z.strictObject({
   cde: scopeLabels.describe('labels of peers with cardholder data, as key=value'),
   ephi: scopeLabels.describe('labels of peers with health data, as key=value'),
-  sources: z.array(source).max(MAX_SOURCES).optional().describe('addresses outside that may reach them'),
-  frameworks: z
-    .array(z.enum(FRAMEWORKS))
-    .max(FRAMEWORKS.length)
+  sources: listOf(source, MAX_SOURCES).optional().describe('addresses outside that may reach them'),
+  frameworks: listOf(z.enum(FRAMEWORKS), FRAMEWORKS.length)
     .optional()
     .describe('changes are judged by these; unset: by those whose data some peer is labelled with'),
   secondPerson: z

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { MeshError } from '../base/errors.ts';
+import { type FieldError, MeshError, settledOffers } from '../base/errors.ts';
+import { listOf } from '../base/list.ts';
+import { MAX_FIELD_ERRORS } from '../base/schema-errors.ts';
 import { lineOfText, mapOf, TEXT_LIMITS } from '../base/text.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES } from '../compute/answer-size.ts';
 import { parseAddress, parseCidr, parseRange } from '../model/cidr.ts';
@@ -74,13 +76,11 @@ export const simulateInputSchema = z
         defaultAction: z.enum(['ALLOW', 'DENY'], { error: 'defaultAction is ALLOW or DENY' }).optional(),
       })
       .optional(),
-    peers: z.array(peerSchema).max(SIMULATE_LIMITS.peers),
-    policies: z.array(z.strictObject({ name, spec: policySpecSchema })).max(SIMULATE_LIMITS.policies),
-    externals: z.array(externalSchema).max(SIMULATE_LIMITS.externals).optional(),
-    queries: z.array(querySchema).max(SIMULATE_LIMITS.queries).optional(),
-    sources: z
-      .array(name)
-      .max(SIMULATE_LIMITS.peers + SIMULATE_LIMITS.externals)
+    peers: listOf(peerSchema, SIMULATE_LIMITS.peers),
+    policies: listOf(z.strictObject({ name, spec: policySpecSchema }), SIMULATE_LIMITS.policies),
+    externals: listOf(externalSchema, SIMULATE_LIMITS.externals).optional(),
+    queries: listOf(querySchema, SIMULATE_LIMITS.queries).optional(),
+    sources: listOf(name, SIMULATE_LIMITS.peers + SIMULATE_LIMITS.externals)
       .optional()
       .describe('rows from these peers and externals alone; an empty list for no rows, where only queries are asked'),
   })
@@ -100,11 +100,17 @@ export const simulateInputSchema = z
     });
     const policies = new Set<string>();
     const ids = peerNamesAsIds(new Set(input.peers.map((peer) => peer.name)));
+    const unknown: FieldError[] = [];
+    const paths: PropertyKey[][] = [];
     input.policies.forEach((policy, index) => {
       claim('policies', index, policies, policy.name);
-      for (const { path, detail, offered = detail } of unknownPeers(policy.spec, ids)) {
-        context.addIssue({ code: 'custom', path: ['policies', index, 'spec', ...path], message: offered });
+      for (const { path, ...error } of unknown.length < MAX_FIELD_ERRORS ? unknownPeers(policy.spec, ids) : []) {
+        unknown.push({ pointer: '', ...error });
+        paths.push(['policies', index, 'spec', ...path]);
       }
+    });
+    settledOffers(unknown).forEach(({ detail, offered = detail }, index) => {
+      context.addIssue({ code: 'custom', path: paths[index] ?? [], message: String(offered) });
     });
   });
 export type SimulateInput = z.output<typeof simulateInputSchema>;

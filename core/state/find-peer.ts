@@ -6,7 +6,7 @@ import { lookUp, notFoundAmong, quoted } from '../model/find.ts';
 import { OUTSIDE_WORDS, readsAsAddress } from '../model/peer-name.ts';
 import { EVERY_ADDRESS, OUTSIDE, type Ranges, rangesOfTerm } from '../model/ranges.ts';
 import type { PeerRecord } from '../model/resources.ts';
-import { nearestOf, notFound } from '../model/with-nearest.ts';
+import { indexOfNames, nearestOf, notFound } from '../model/with-nearest.ts';
 import type { NetworkState } from './state.ts';
 import { namesOf } from './terms.ts';
 
@@ -54,7 +54,7 @@ export function peerNotFound(state: Peers, given: string): MeshError {
     const names = hosts.map(({ name }) => name).sort();
     return notFound(`${quoted(given)} is the host name of a peer and not its name.`, names);
   }
-  const near = nearestOf(given, [...state.peers.keys()]);
+  const near = nearestOf(given, indexOfNames(state.peers));
   if (near.length === 0 && (parseCidr(given) || parseAddress(given))) return notFound(noPeerHas(given), []);
   if ([ANY, ...OUTSIDE_WORDS].includes(foldName(given)))
     return notFound(`${quoted(given)} is no peer. ${ASK_OUTSIDE}`, []);

@@ -1,4 +1,4 @@
-import { MeshError, type ProblemCode } from '../../core/base/errors.ts';
+import { type FieldError, MeshError, type ProblemCode, settledOffers } from '../../core/base/errors.ts';
 import { type Store, StoreError, type StoreErrorCode } from '../../core/base/ports.ts';
 import type { ComputationCall } from '../../core/compute/computation.ts';
 import type { HeavyCall } from '../../core/compute/compute.ts';
@@ -51,7 +51,10 @@ export function unwrap<T>(outcome: Outcome<T>): T {
 
 function failureOf(error: unknown): Failure {
   if (error instanceof MeshError) {
-    return { type: 'problem', code: error.code, message: error.message, details: error.details };
+    const { errors, ...details } = error.details;
+    // A function cannot leave its thread.
+    const settled = Array.isArray(errors) && { errors: settledOffers(errors as readonly FieldError[]) };
+    return { type: 'problem', code: error.code, message: error.message, details: { ...details, ...settled } };
   }
   if (error instanceof StoreError) return { type: 'store', code: error.code, subject: error.subject };
   const { message, stack } = error instanceof Error ? error : new Error(String(error));

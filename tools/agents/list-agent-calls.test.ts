@@ -31,6 +31,18 @@ test('what an agent called is listed newest first with arguments, result and ref
   expect(second).toEqual({ items: [items[1]] });
 });
 
+test('a field that is ignored is not kept either, and nothing fails by what it holds', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { token } = await kit.ask('create_agent', { ...RULES, scopes: ['network:read', 'network:write'] });
+  const status: unknown = JSON.parse('['.repeat(9_000) + ']'.repeat(9_000));
+  const policy = { name: 'p', spec: { action: 'DENY', peerSelector: { peers: [] } }, status };
+  const call = kit.call('create_policy', policy, { bearer: token, workspace: kit.workspace });
+  await expect(call).resolves.toMatchObject({ name: 'p' });
+  const { items } = await kit.ask('list_agent_calls', { id: 'ops' });
+  expect(items).toMatchObject([{ operation: 'create_policy', outcome: 'ok' }]);
+  expect(items[0].input).not.toContain('status');
+});
+
 test('no secret of an argument or a result is kept, whole or cut', async () => {
   await using kit = await kitWithAgent();
   const delegation = { id: 'self', subAgentName: 'scout', ttl: '10m', policyPreset: 'sandboxed' };

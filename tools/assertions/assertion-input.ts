@@ -6,6 +6,7 @@ import {
   assertionSpecSchema,
 } from '../../core/assertions/assertion.ts';
 import { invalidInput, sentenceOf } from '../../core/base/errors.ts';
+import { ignoredField } from '../../core/base/ignored-field.ts';
 import type { CallContext } from '../../core/base/operation.ts';
 import { API_VERSION } from '../../core/base/record.ts';
 import { fieldErrorsOf, PLAINLY } from '../../core/base/schema-errors.ts';
@@ -34,7 +35,7 @@ const manifestSchema = z.strictObject({
     annotations: annotationsSchema.optional(),
   }),
   spec: assertionSpecSchema,
-  status: z.unknown().optional(),
+  status: ignoredField,
 });
 
 export interface AssertionInput extends AssertionMeta {
@@ -47,12 +48,12 @@ export async function assertionOf(
   context: CallContext<Services>,
   input: z.output<z.ZodObject<typeof assertionInput>>,
 ): Promise<AssertionInput> {
-  const { manifest, apiVersion, kind, metadata, status, name, labels, annotations, spec, ...flat } = input;
+  const { manifest, apiVersion, kind, metadata, name, labels, annotations, spec, ...flat } = input;
   if (manifest === undefined && apiVersion === undefined && kind === undefined && metadata === undefined) {
     return { name, labels, annotations, spec: spec ?? parsed(assertionSpecSchema, flat) };
   }
   const documents =
-    manifest === undefined ? [{ apiVersion, kind, metadata, spec, status }] : readYaml(context.services, manifest);
+    manifest === undefined ? [{ apiVersion, kind, metadata, spec }] : readYaml(context.services, manifest);
   if (documents.length !== 1) throw invalidInput([{ pointer: '', detail: 'One document is accepted here.' }]);
   const { namespace } = (await workspaceById(context.services, context.workspace)).spec;
   const read = manifestSchema.safeParse(documents[0], PLAINLY);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from '../../core/base/list.ts';
 import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, linesOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { changeInputSchema, MAX_CHANGES, parseChanges } from '../../core/intent/plan/change-input.ts';
@@ -21,15 +22,11 @@ export const planNetworkChange = defineHeavyOperation({
       .min(1)
       .describe('e.g. let the web servers reach the database on port 5432 and nobody else'),
     dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
-    changes: z.array(changeInputSchema).min(1).max(MAX_CHANGES).optional(),
-    expectations: z
-      .array(expectationInputSchema)
-      .max(MAX_EXPECTATIONS)
+    changes: listOf(changeInputSchema, MAX_CHANGES).min(1).optional(),
+    expectations: listOf(expectationInputSchema, MAX_EXPECTATIONS)
       .optional()
       .describe('With `changes`: what must hold afterwards'),
-    history: z
-      .array(linesOfText(TEXT_LIMITS.intent))
-      .max(MAX_HISTORY)
+    history: listOf(linesOfText(TEXT_LIMITS.intent), MAX_HISTORY)
       .optional()
       .describe('Earlier intents of the conversation, oldest first'),
     revert: lineOfText(TEXT_LIMITS.id)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from '../../core/base/list.ts';
 import { READ } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { PEER_PHASES, type PeerRecord } from '../../core/model/resources.ts';
@@ -40,7 +41,7 @@ export const listPeers = defineHeavyOperation({
     offline_since: instant.optional(),
     joined_since: instant.optional(),
     key_before: instant.optional().describe('Key older than'),
-    fields: z.array(z.enum(FIELDS)).min(1).max(FIELDS.length).optional().describe('These alone'),
+    fields: listOf(z.enum(FIELDS), FIELDS.length).min(1).optional().describe('These alone'),
     ...pastFields,
   }),
   output: z.strictObject({ items: z.array(peerItem), next_cursor: z.string().optional() }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from '../../core/base/list.ts';
 import { TEXT_LIMITS } from '../../core/base/text.ts';
 import type { ChangePlan } from '../../core/changes/changes.ts';
 import { MAX_DOCUMENTS } from '../../core/changes/manifest.ts';
@@ -13,10 +14,8 @@ export const applyFields = {
     .max(TEXT_LIMITS.manifest)
     .optional()
     .describe('YAML documents; also by Content-Type: application/yaml'),
-  documents: z.array(z.unknown()).max(MAX_DOCUMENTS).optional().describe('Custom resource objects'),
-  prune: z
-    .array(z.enum(PRUNED_KINDS))
-    .max(PRUNED_KINDS.length)
+  documents: listOf(z.unknown(), MAX_DOCUMENTS).optional().describe('Custom resource objects'),
+  prune: listOf(z.enum(PRUNED_KINDS), PRUNED_KINDS.length)
     .optional()
     .describe(
       'Kinds of which the documents say all there is: others are deleted, but for the default network and what agents made. Each document then says all labels and annotations',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ignoredField } from '../../core/base/ignored-field.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { annotationsSchema, nameSchema } from '../../core/changes/manifest.ts';
 import { labelsSchema } from '../../core/model/labels.ts';
@@ -11,7 +12,7 @@ export const resourceFields = {
   apiVersion: lineOfText(TEXT_LIMITS.name).optional().describe('Of a custom resource object'),
   kind: lineOfText(TEXT_LIMITS.name).optional(),
   metadata: z.unknown().optional(),
-  status: z.unknown().optional().describe('Ignored'),
+  status: ignoredField,
   manifest: z
     .string()
     .max(TEXT_LIMITS.manifest)

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalidInput } from '../../core/base/errors.ts';
+import { listOf } from '../../core/base/list.ts';
 import { UPDATE } from '../../core/base/operation.ts';
 import { requireSession } from '../../core/base/require-session.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
@@ -17,19 +18,18 @@ export const decideReviewItems = defineHeavyOperation({
     'Confirms items of an open review or flags them to be ended; ending them is for the usual operations. What you hold yourself is confirmed by another person, while there is one who may. Only a logged-in person may.',
   input: z.strictObject({
     id: reviewId,
-    items: z
-      .array(
-        z.strictObject({
-          item: lineOfText(TEXT_LIMITS.reference).describe('Id of the item'),
-          verdict,
-          note: itemNote,
-          digest: lineOfText(TEXT_LIMITS.id)
-            .optional()
-            .describe('That of the item as it was shown: needed where it has changed'),
-        }),
-      )
+    items: listOf(
+      z.strictObject({
+        item: lineOfText(TEXT_LIMITS.reference).describe('Id of the item'),
+        verdict,
+        note: itemNote,
+        digest: lineOfText(TEXT_LIMITS.id)
+          .optional()
+          .describe('That of the item as it was shown: needed where it has changed'),
+      }),
+      MAX_NAMED,
+    )
       .min(1)
-      .max(MAX_NAMED)
       .optional(),
     confirm_rest: z.literal(true).optional().describe('Confirms all that nobody decided and that has not changed'),
     note: itemNote.describe('Why, with confirm_rest'),

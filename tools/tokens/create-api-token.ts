@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from '../../core/base/list.ts';
 import { CREATE } from '../../core/base/operation.ts';
 import { ROLE_SCOPES, type Role, SCOPES, type Scope } from '../../core/base/scope.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
@@ -15,10 +16,8 @@ export const createApiToken = defineOperation({
     'Makes a token for programs and MCP clients: one workspace, no more than its maker holds there, and never approval. It is shown this once.',
   input: z.strictObject({
     name: lineOfText(TEXT_LIMITS.title).trim().min(1),
-    scopes: z
-      .array(grantable)
+    scopes: listOf(grantable, 32)
       .min(1)
-      .max(32)
       .optional()
       .describe('scopes, or a role for all of its scopes; unset: read, plan and apply'),
     expiry: lineOfText(TEXT_LIMITS.duration)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from '../../core/base/list.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { MAX_URL } from '../../core/webhooks/target.ts';
@@ -10,10 +11,8 @@ export const MAX_SUBSCRIPTIONS = 50;
 /** What requests say of a webhook. */
 export const webhookFields = {
   url: lineOfText(MAX_URL).min(1).describe('https, without user name and password'),
-  events: z
-    .array(lineOfText(TEXT_LIMITS.name).min(1))
+  events: listOf(lineOfText(TEXT_LIMITS.name).min(1), MAX_SUBSCRIPTIONS)
     .min(1)
-    .max(MAX_SUBSCRIPTIONS)
     .describe('types of events, a prefix such as workflow.*, or * for all'),
   description: lineOfText(TEXT_LIMITS.title).trim(),
   enabled: z.boolean(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from '../../base/list.ts';
 import { lineOfText, TEXT_LIMITS } from '../../base/text.ts';
 import { protocolSchema } from '../../model/policy.ts';
 import type { Expectation } from '../verify/expectation.ts';
@@ -13,7 +14,7 @@ export const expectationInputSchema = z
   .strictObject({
     src: term.describe('A peer, label=value, a CIDR, outside, or * for every peer'),
     dst: term,
-    except: z.array(term).max(20).optional(),
+    except: listOf(term, 20).optional(),
     protocol: protocolSchema.optional().describe('TCP where a port is named; else everything'),
     port: port.optional(),
     endPort: port.optional(),

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { MAX_FIELD_ERRORS } from './schema-errors.ts';
+
+/** An array that is checked no further once one refusal is full: zod by itself collects every fault there is. */
+const BoundedList = z.core.$constructor<z.ZodArray, z.core.$ZodArrayDef>('BoundedList', (inst, def) => {
+  z.ZodArray.init(inst, def);
+  const parse = inst._zod.parse;
+  inst._zod.parse = (payload, context) => {
+    const input: unknown = payload.value;
+    // What is no list, or too long a one, is refused here before any entry is looked at.
+    if (!Array.isArray(input) || input.length > mostOf(def)) return parse(payload, context);
+    const output: unknown[] = [];
+    payload.value = output;
+    for (const [index, value] of input.entries()) {
+      const entry = def.element._zod.run({ value, issues: [] }, context);
+      if (entry instanceof Promise) throw new z.core.$ZodAsyncError();
+      output.push(entry.value);
+      payload.issues.push(...z.core.util.prefixIssues(index, entry.issues));
+      const last = payload.issues.at(-1);
+      if (!last || payload.issues.length < MAX_FIELD_ERRORS) continue;
+      // No later check may read a list of which a part is missing.
+      payload.issues[payload.issues.length - 1] = { ...last, continue: false };
+      break;
+    }
+    return payload;
+  };
+});
+
+function mostOf({ checks = [] }: z.core.$ZodArrayDef): number {
+  const limits = checks.map(({ _zod: { def } }) => (def as Partial<z.core.$ZodCheckMaxLengthDef>).maximum);
+  return Math.min(...limits.map((limit) => limit ?? Number.POSITIVE_INFINITY));
+}
+
+/** A list in a request, with at most `max` entries, which are counted before any is looked at. */
+export function listOf<T extends z.ZodType>(entry: T, max: number): z.ZodArray<T> {
+  return new BoundedList({ type: 'array', element: entry }).max(max) as unknown as z.ZodArray<T>;
+}
+
+/** Whether a schema was made by {@link listOf}. */
+export function isBoundedList(schema: z.core.$ZodType): boolean {
+  return schema._zod.traits.has('BoundedList');
+}

@@ -1,0 +1,176 @@
+import { afterAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { parseJson } from '../core/base/json-text.ts';
+import { isBoundedList } from '../core/base/list.ts';
+import { operations } from '../tools/index.ts';
+import { type Input, type Operation, sampleOf } from './kits/http/sample-requests.ts';
+import { agent, buildKit, type CallAs, person } from './kits/plane/kit.ts';
+import { countWork } from './kits/records/counted-work.ts';
+import { seedPeers } from './kits/records/seed-peers.ts';
+import { walkSchema } from './walk-schema.ts';
+
+/** Twice the input costs twice the work, and some more for what grows in steps. */
+const MOST_GROWTH = 2.2;
+/** Entries, fields or faults of the smaller of two inputs; levels of its nesting; characters of its texts. */
+const COUNT = 200;
+const LEVELS = 30;
+const CHARACTERS = 8_000;
+
+const kit = await buildKit();
+const workspace = await kit.workspace();
+const as = person('platform_admin', workspace);
+const counter = countWork();
+afterAll(() => counter[Symbol.dispose]());
+
+/** Calls an operation with what a body of JSON holds. @returns `ok`, or the code that refuses it */
+function send(name: string, input: Input, options: CallAs = { as }): Promise<string> {
+  const raw = parseJson(JSON.stringify(input)) as Record<string, unknown>;
+  return kit.call(name, raw, { workspace, face: 'mcp', ...options }).then(
+    () => 'ok',
+    (error: { code?: string }) => error.code ?? String(error),
+  );
+}
+
+/** How much more work the larger input is. The first one makes what is made once. */
+async function growth(work: (size: number) => unknown, size: number): Promise<number> {
+  await work(2);
+  const smaller = await counter.of(() => work(size));
+  return (await counter.of(() => work(size * 2))) / smaller;
+}
+
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
+const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+const unknownFields = (count: number) => Object.fromEntries(times(count, (at) => [`unknown-${at}`, at]));
+const everyField = ({ input }: Operation, value: unknown): Input =>
+  Object.fromEntries(Object.keys(input.shape).map((name) => [name, value]));
+
+test('work that grows with the square of its input is told from work that grows with it', async () => {
+  const linear = (size: number) => times(size, (at) => at).filter((at) => at > 3);
+  const square = (size: number) => times(size, (at) => linear(size).filter((one) => one > at));
+  expect(await growth(linear, COUNT)).toBeLessThan(MOST_GROWTH);
+  expect(await growth(square, COUNT)).toBeGreaterThan(MOST_GROWTH);
+});
+
+test.each<[string, number, (operation: Operation, size: number) => Input]>([
+  ['fields nested twice as deep', LEVELS, (operation, size) => everyField(operation, nested(size))],
+  ['texts twice as long', CHARACTERS, (operation, size) => everyField(operation, '\u202ea b-'.repeat(size / 5))],
+  [
+    'twice as many wrong entries in every field',
+    COUNT,
+    (operation, size) => everyField(operation, times(size, Number)),
+  ],
+  [
+    'twice as many unknown fields, and as many in every field',
+    COUNT,
+    (operation, size) => ({ ...everyField(operation, unknownFields(size)), ...unknownFields(size) }),
+  ],
+])('%s cost any operation at most 2.2 times the work', async (_form, size, inputOf) => {
+  const found: string[] = [];
+  for (const operation of operations) {
+    const factor = await growth((count) => send(operation.name, inputOf(operation, count)), size);
+    if (factor > MOST_GROWTH) found.push(`${operation.name}: ${factor.toFixed(2)}`);
+  }
+  expect(found).toEqual([]);
+});
+
+const lists = new Map(
+  operations.flatMap((operation) =>
+    [...walkSchema(operation.input)].flatMap(({ pointer, schema }) =>
+      isBoundedList(schema) ? [[schema, { operation, pointer }] as const] : [],
+    ),
+  ),
+);
+
+test.each<[string, (at: number) => unknown]>([
+  ['empty objects', () => ({})],
+  ['texts', (at) => `absent-${at}`],
+  ['numbers', (at) => at],
+])('twice as many entries of a list cost at most 2.2 times the work: %s', async (_what, entry) => {
+  const found: string[] = [];
+  for (const [schema, { operation, pointer }] of lists) {
+    const { maxItems = 0 } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', metadata: z.registry() });
+    const inputOf = (count: number) => ({ ...sampleOf(operation), ...planted(pointer, times(count, entry)) });
+    const factor = await growth(
+      (count) => send(operation.name, inputOf(count)),
+      Math.min(COUNT, Math.floor(maxItems / 2)),
+    );
+    if (factor > MOST_GROWTH) found.push(`${operation.name}${pointer}: ${factor.toFixed(2)}`);
+  }
+  expect(found).toEqual([]);
+});
+
+/** Of a hostile input beside a plain one of the same size. */
+const MOST_WORK = 5;
+const PEERS = 300;
+const NAMES_OF_RULE = 256;
+const RULES = 10;
+
+/** So many names in rules of one direction. */
+const rulesOf = (end: 'from' | 'to', nameAt: (index: number) => string) =>
+  times(RULES, (rule) => ({
+    [end]: [{ peerSelector: { peers: times(NAMES_OF_RULE, (at) => nameAt(rule * NAMES_OF_RULE + at)) } }],
+  }));
+const specOf = (nameAt: (index: number) => string) => ({
+  action: 'ALLOW',
+  peerSelector: {},
+  ingress: rulesOf('from', nameAt),
+});
+const documentOf = (name: string, spec: object) => ({
+  apiVersion: 'mesh.internal/v1alpha1',
+  kind: 'MeshPolicy',
+  metadata: { name },
+  spec,
+});
+const manyDocuments = (nameAt: (index: number) => string) =>
+  times(NAMES_OF_RULE, (document) =>
+    documentOf(`many-${document}`, {
+      action: 'ALLOW',
+      peerSelector: { peers: times(RULES, (at) => nameAt(document * RULES + at)) },
+    }),
+  );
+
+test.each<[string, string, (nameAt: (index: number) => string) => Input]>([
+  ['a policy', 'create_policy', (nameAt) => ({ name: 'many', spec: specOf(nameAt) })],
+  ['one document', 'apply_resources', (nameAt) => ({ documents: [documentOf('many', specOf(nameAt))] })],
+  ['many documents', 'apply_resources', (nameAt) => ({ documents: manyDocuments(nameAt) })],
+  ['a preview of many', 'preview_resources', (nameAt) => ({ documents: manyDocuments(nameAt) })],
+  ['the reach of an agent', 'create_agent', (nameAt) => ({ name: 'many', reach: rulesOf('to', nameAt) })],
+  [
+    'the egress of a sub-agent',
+    'delegate_agent',
+    (nameAt) => ({
+      id: 'self',
+      subAgentName: 'many',
+      ttl: '1m',
+      policyPreset: 'sandboxed',
+      egress: rulesOf('to', nameAt),
+    }),
+  ],
+])(
+  'thousands of names that nobody has cost at most 5 times the work of one such name, in %s',
+  async (_in, name, inputOf) => {
+    const home = await kit.workspace();
+    const peers = times(PEERS, (at) => [`peer-${at}`, {}] as const);
+    await seedPeers(kit.services, home, Object.fromEntries(peers));
+    const admin = person('admin', home);
+    const { id, identity } = await kit.call('create_agent', { name: 'root' }, { as: admin });
+    const caller = name === 'delegate_agent' ? agent(identity.scopes, home, { id, name: 'root' }) : admin;
+    const ask = (input: Input) => send(name, input, { as: caller, workspace: home });
+    const one = inputOf((at) => (at === 0 ? 'pear-0' : `peer-${at % PEERS}`));
+    const all = inputOf((at) => `pear-${at}`);
+    expect([await ask(one), await ask(all)]).toEqual(['invalid_input', 'invalid_input']);
+    const plain = await counter.of(() => ask(one));
+    expect(await counter.of(() => ask(all))).toBeLessThan(plain * MOST_WORK);
+  },
+);
+
+/** An input with one value at a place of a schema. */
+function planted(pointer: string, value: unknown): Input {
+  return pointer
+    .split('/')
+    .slice(1)
+    .reduceRight<unknown>(
+      (inner, step) => (step === '[]' ? [inner] : { [step === '{}' ? 'key' : step]: inner }),
+      value,
+    ) as Input;
+}

@@ -53,6 +53,7 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
       keySince: 'nothing',
       changedItselfAt: 'nothing',
       version: 'nothing',
+      renames: 'nothing',
     },
   },
   MeshPolicy: {
@@ -78,7 +79,8 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
     name: 'identifies',
     labels: 'nothing',
     spec: { src: 'grants', dst: 'grants', protocol: 'grants', port: 'grants', endPort: 'grants', expect: 'grants' },
-    status: {},
+    // What is remembered of an end that left follows from its last record.
+    status: { src: 'nothing', dst: 'nothing' },
   },
   AgentIdentity: {
     name: 'identifies',

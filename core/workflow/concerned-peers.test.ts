@@ -46,7 +46,9 @@ test('who approves a call sees the peer that it writes, with the key that it has
   const { publicKey } = freshKey();
   await kit.call('rotate_device_key', { publicKey }, kit.evil.self);
   const { peers } = await kit.ask('get_workflow', { id });
-  expect(peers).toMatchObject([{ id: kit.evil.id, name: 'ceo-laptop', publicKey, renames: [expect.stringMatching(/^evil until /)] }]);
+  expect(peers).toMatchObject([
+    { id: kit.evil.id, name: 'ceo-laptop', publicKey, renames: [expect.stringMatching(/^evil until /)] },
+  ]);
 });
 
 test('renames are shown for 30 days, and the newest ten', async () => {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { formatInstant } from '../../core/base/time.ts';
 import { PLANNERS, VERIFICATIONS } from '../../core/intent/plan/assess.ts';
-import { MAX_RENAMES } from '../../core/model/renames.ts';
 import { WORKFLOW_STATES, type WorkflowRecord } from '../../core/model/asked.ts';
+import { MAX_RENAMES } from '../../core/model/renames.ts';
 import { approvalUrl } from '../../core/workflow/approval-url.ts';
 import { awaitedOf } from '../../core/workflow/awaited.ts';
 import { concernedPeers, concernedPeersMarkdown, MAX_CONCERNED_PEERS } from '../../core/workflow/concerned-peers.ts';
@@ -63,11 +63,14 @@ export const workflowDetailSchema = z.strictObject({
         name: z.string(),
         publicKey: z.string(),
         createdAt: z.string(),
-        renames: z.array(z.string()).max(MAX_RENAMES),
+        renames: z
+          .array(z.string())
+          .max(MAX_RENAMES)
+          .describe('Names that it had in the last 30 days, each until when'),
       }),
     )
     .max(MAX_CONCERNED_PEERS)
-    .describe('That it is about, as they are now; the first 50, renamed ones before others'),
+    .describe('Peers that the change writes, lists or connects, as they are now; renamed ones first'),
   diffMarkdown: z.string(),
   approvalUrl: z.string(),
 });

@@ -15,7 +15,6 @@ import { asCliError } from './node-errors.ts';
 import { HINTS } from './node-hints.ts';
 import { acceptRoutesOption } from './node-options.ts';
 import { labelsOf } from './operation-options.ts';
-import { called } from './own-command.ts';
 import { readToken, warnPlainHttp } from './session.ts';
 import { startHint } from './start-hint.ts';
 import { variable } from './variable.ts';
@@ -73,15 +72,15 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
 /** In place of a name: whichever is free. */
 const AUTO = 'auto';
 
-/** The block that `mesh up` will route, or why it will not; and by which control plane. */
+/** Returns the control plane, and the block that the node will route or why it will not. */
 async function routeText({ config, block }: Enrolled): Promise<string> {
   const { server, signalingUrl, acceptRoutes: accepted = [], carriedBlock: carried } = config;
   const plane = `Control plane: ${server}, bus ${signalingUrl}`;
   if (block === undefined) return plane;
   const used = await usedAddresses({ server, signalingUrl }, { relay: null, stun: [] });
   const verdict = judgeRoute(block, { accepted, carried, used, collisions: [], isAlone: false });
-  const routed = 'refusal' in verdict ? refusalText(verdict.refusal) : `${block}, routed into the tunnel by mesh up`;
-  return `${plane}\nBlock: ${called(routed)}`;
+  const routed = 'refusal' in verdict ? refusalText(verdict.refusal) : `${block}, routed into the tunnel while the node is up`;
+  return `${plane}\nBlock: ${routed}`;
 }
 
 function answerOf({ config, phase, address, block }: Enrolled, directory: string, route: string): Answer {

@@ -106,7 +106,7 @@ function busText({ url, isUp, trouble }: NodeStatus['control']['bus']): string {
 function routeRows({ routes: { accepted, refused, carried } }: NodeStatus): [string, string][] {
   return [
     ...(accepted.length > 0 ? [['Accepted', `${accepted.join(', ')}, beside private blocks`] as [string, string]] : []),
-    ...(refused ? [['Not routed', called(refusalText(refused))] as [string, string]] : []),
+    ...(refused ? [['Not routed', refusalText(refused)] as [string, string]] : []),
     ...(carried
       ? [
           [

@@ -88,7 +88,7 @@ function ruleAgainst(cidr: string, block: IpRange | undefined, facts: RouteFacts
     return refused('control-plane', reason, ANOTHER_BLOCK);
   }
   if (isPrivateBlock(block) || isAccepted(block, facts)) return undefined;
-  const remedy = `${ANOTHER_BLOCK} If you trust the network with these addresses: mesh up --accept-routes ${cidr}`;
+  const remedy = `${ANOTHER_BLOCK} If you trust the network with these addresses, start the node with --accept-routes ${cidr}.`;
   return refused('not-accepted', 'its addresses are public, and a node routes private ones alone', remedy);
 }
 
@@ -101,7 +101,7 @@ function hostAgainst(cidr: string, block: IpRange | undefined, facts: RouteFacts
   }
   if (withdrawn !== cidr || (block && isAccepted(block, facts))) return undefined;
   const reason = 'this node lost its control plane when it routed it, and reached it again without';
-  const remedy = `${ANOTHER_BLOCK} If something else was the reason: mesh up --accept-routes ${cidr}`;
+  const remedy = `${ANOTHER_BLOCK} If something else was the reason, start the node with --accept-routes ${cidr}.`;
   return refused('cut-off', reason, remedy);
 }
 

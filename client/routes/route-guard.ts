@@ -45,7 +45,7 @@ export class RouteGuard {
     this.#watch('a new route is in use', PROBATION_MS, (isHeard) => {
       if (isHeard) return;
       const { log, withdraw } = this.#options;
-      log.warn({ block }, `the control plane was not heard since ${block} is routed: the route is withdrawn`);
+      log.warn({}, `the control plane was not heard since ${block} is routed: the route is withdrawn`);
       withdraw(block);
       this.withdrawn(block);
     });
@@ -56,7 +56,7 @@ export class RouteGuard {
     this.#watch('a route was withdrawn', WITHOUT_MS, (isHeard) => {
       const { log, restore } = this.#options;
       if (isHeard) return;
-      log.info({ block }, `the control plane is away without ${block} too: the block is routed again`);
+      log.info({}, `the control plane is away without ${block} too: the block is routed again`);
       restore(block);
     });
   }

@@ -37,6 +37,7 @@ describe('an effect', () => {
       openedDigest: 0,
       closedDigest: 0,
     }).toEqual({
+      routes: [],
       groups: 1,
       outside: 1,
       openedPairs: 0,

@@ -38,7 +38,7 @@ describe('mesh init', () => {
     const { code, stdout, stderr } = await withToken();
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toBe(
-      `Registered ${own} as 10.96.0.1.\nControl plane: ${harness.url}, bus ${readConfig().signalingUrl}\nBlock: 10.96.0.0/24, routed into the tunnel by mesh up\nConfiguration: ${configFile()}\nNext: mesh up --daemon --config-dir ${path.join(home, 'node')}\n`,
+      `Registered ${own} as 10.96.0.1.\nControl plane: ${harness.url}, bus ${readConfig().signalingUrl}\nBlock: 10.96.0.0/24, routed into the tunnel while the node is up\nConfiguration: ${configFile()}\nNext: mesh up --daemon --config-dir ${path.join(home, 'node')}\n`,
     );
     expect(await peerNames(harness, place)).toEqual([own]);
     expect((statSync(configFile()).mode & 0o777).toString(8)).toBe('600');
@@ -62,7 +62,7 @@ describe('mesh init', () => {
     expect(readConfig()).toMatchObject({ acceptRoutes: [] });
     const blocks = ['--accept-routes', '8.8.8.0/24,9.9.9.0/24', '--accept-routes', '1.1.1.0/24'];
     const accepted = await init(['--server', harness.url, '--token', token, ...blocks]);
-    expect(accepted.stdout).toContain('Block: 8.8.8.0/24, routed into the tunnel by mesh up\n');
+    expect(accepted.stdout).toContain('Block: 8.8.8.0/24, routed into the tunnel while the node is up\n');
     expect(readConfig()).toMatchObject({ acceptRoutes: ['8.8.8.0/24', '9.9.9.0/24', '1.1.1.0/24'] });
     const wide = await init(['--server', harness.url, '--token', token, '--accept-routes', '0.0.0.0/0']);
     expect([wide.code, wide.stderr]).toEqual([2, expect.stringContaining('0.0.0.0/0 is wider than /8')]);

@@ -77,16 +77,20 @@ export async function callApi({ server, token, workspace }: Target, request: Api
   if (!workspace && code === 'invalid_input' && wrong.some(({ pointer }) => pointer === '/workspace_id')) {
     throw new WorkspaceNeeded();
   }
-  const said = String(detail);
+  const said = visibleLine(String(detail));
   const fields = wrong
-    .filter(({ detail: why }) => !said.includes(why))
-    .map((field) => `\n  ${sentenceOf([field])}`)
+    .map((field) => visibleLine(sentenceOf([field])))
+    .filter((sentence, at) => !said.includes(String(wrong[at]?.detail)) && sentence !== '')
+    .map((sentence) => `\n  ${sentence}`)
     .join('');
   const message = title
-    ? `${title}: ${detail}${fields}`
+    ? `${visibleLine(String(title))}: ${said}${fields}`
     : `${server} answered ${response.status}, and not as Mesh does.`;
   throw new CliError(message, exitCodeOf(code), problem);
 }
+
+/** Of JSON: the escape character, and every other backslash with what it stands before. */
+const ESCAPED = /\\(?:u001b|.)/gi;
 
 /** Of one answer that is read as bytes: an entry of the audit log that tells of an import of a whole network has some MB. */
 const MAX_ENTRY_BYTES = 64 * 1_048_576;
@@ -120,9 +124,10 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? message;
 }
 
+/** What begins a sequence for a terminal stands in no text of a control plane: colors of an answer are this program's own. */
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.replaceAll(ESCAPED, (found) => (found.length > 2 ? '\\ufffd' : found)));
   } catch {
     return undefined;
   }

@@ -12,7 +12,7 @@ export function textOf(answer: unknown, columns?: Columns): string {
   if (!columns || !Array.isArray(items)) return JSON.stringify(answer, null, 2);
   return [
     items.length === 0 ? 'none' : table(items as Row[], columns),
-    ...Object.entries(besides).flatMap(([field, value]) => (value ? [`${field}: ${cellOf(value)}`] : [])),
+    ...Object.entries(besides).flatMap(([field, value]) => (value ? [`${visibleLine(field)}: ${cellOf(value)}`] : [])),
     ...(next === undefined ? [] : [`more: --cursor ${next}`]),
   ].join('\n');
 }

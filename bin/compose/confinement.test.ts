@@ -5,10 +5,16 @@ const NOBODY = { uid: 65_534, gid: 65_534 };
 
 test.each([
   [{}, NOBODY],
-  [{ SUDO_UID: '1000', SUDO_GID: '1001' }, { uid: 1000, gid: 1001 }],
+  [
+    { SUDO_UID: '1000', SUDO_GID: '1001' },
+    { uid: 1000, gid: 1001 },
+  ],
   [{ SUDO_UID: '0', SUDO_GID: '0' }, NOBODY],
   [{ SUDO_UID: '00', SUDO_GID: '7' }, NOBODY],
-  [{ SUDO_UID: '1000', SUDO_GID: '0' }, { uid: 1000, gid: 65_534 }],
+  [
+    { SUDO_UID: '1000', SUDO_GID: '0' },
+    { uid: 1000, gid: 65_534 },
+  ],
   [{ SUDO_UID: '1000' }, { uid: 1000, gid: 65_534 }],
   [{ SUDO_UID: '4294967295' }, NOBODY],
   [{ SUDO_UID: '4294967296' }, NOBODY],

@@ -14,12 +14,13 @@ import {
   text,
 } from '../../core/base/shape.ts';
 import { parseInstant } from '../../core/base/time.ts';
+import { ONE_LINE, visibleLine } from '../../core/base/visible-line.ts';
 import { parseCidr } from '../../core/model/cidr.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { commonWire, WIRE_HEADER, WIRE_TEXT, wireMismatch } from '../../core/model/wire.ts';
 import { takenGraphShape } from '../graph-shape.ts';
 
-/** The control plane answered no. `code` is that of its problem body, `unknown` when something else answered. */
+/** The control plane answered no, in one line whatever it sent. `code` is that of its problem body, `unknown` when something else answered. */
 export class PlaneRefusal extends Error {
   override readonly name = 'PlaneRefusal';
   readonly status: number;
@@ -28,7 +29,7 @@ export class PlaneRefusal extends Error {
   readonly suggestedName: string | undefined;
 
   constructor(status: number, code: string, message: string, suggestedName?: string) {
-    super(message);
+    super(visibleLine(message));
     this.status = status;
     this.code = code;
     this.suggestedName = suggestedName;
@@ -38,6 +39,10 @@ export class PlaneRefusal extends Error {
 /** The control plane was not reached, or what came back was not from it. */
 export class PlaneAway extends Error {
   override readonly name = 'PlaneAway';
+
+  constructor(message: string) {
+    super(visibleLine(message));
+  }
 }
 
 const TIMEOUT_MS = 15_000;
@@ -50,28 +55,30 @@ const MAX_ANSWER_BYTES = 64 * 1_048_576;
  */
 const SINCE: Readonly<Record<string, number>> = { version: 2, witnessed: 2, deviceToken: 2 };
 
-const anyText = text(4_096);
-const problemShape = object({ code: anyText, title: anyText, detail: text(65_536) }, { suggestedName: text(63) });
-const discoveryShape = object({ name: anyText, controlKey: anyText, signalingUrl: anyText });
+const line = text(4_096, ONE_LINE);
+/** A signed note has lines. */
+const note = text(4_096);
+const problemShape = object({ code: line, title: note, detail: text(65_536) }, { suggestedName: text(63, ONE_LINE) });
+const discoveryShape = object({ name: line, controlKey: line, signalingUrl: line });
 const registeredShape = object(
   {
-    id: anyText,
-    name: anyText,
+    id: line,
+    name: line,
     phase: oneOf('pending', 'ready'),
-    address: nullable(anyText),
-    workspaceId: anyText,
-    deviceToken: anyText,
-    controlKey: anyText,
-    signalingUrl: anyText,
+    address: nullable(line),
+    workspaceId: line,
+    deviceToken: line,
+    controlKey: line,
+    signalingUrl: line,
   },
   {
-    agentToken: anyText,
-    expiresAt: anyText,
-    busJwt: anyText,
+    agentToken: line,
+    expiresAt: line,
+    busJwt: line,
     cidr: text(49, (block) => parseCidr(block) !== undefined),
   },
 );
-const heartbeatShape = object({ phase: anyText, version: integer() }, { checkpoint: nullable(anyText) });
+const heartbeatShape = object({ phase: line, version: integer() }, { checkpoint: nullable(note) });
 const hash = text(44, /^[A-Za-z0-9+/]{43}=$/);
 /** A log of 2^64 entries is proven by as many. */
 const MAX_PROOF_HASHES = 64;
@@ -79,15 +86,15 @@ const proofShape = object({ hashes: list(hash, MAX_PROOF_HASHES) });
 const MAX_LOG_KEYS = 1_000;
 const logKeysShape = object({
   items: list(
-    object({ publicKey: hash, from: instant, until: nullable(instant) }, { endorsement: nullable(anyText) }),
+    object({ publicKey: hash, from: instant, until: nullable(instant) }, { endorsement: nullable(note) }),
     MAX_LOG_KEYS,
   ),
 });
 /** The name that it has now, or why the new one has to wait for a person. */
-const renamedShape = object({}, { name: anyText, message: anyText });
-const rotatedShape = object({ deviceToken: anyText }, { busJwt: anyText });
-const busAccessShape = object({ signalingUrl: anyText }, { busJwt: anyText });
-const deletedShape = object({ deleted: anyText });
+const renamedShape = object({}, { name: line, message: line });
+const rotatedShape = object({ deviceToken: line }, { busJwt: line });
+const busAccessShape = object({ signalingUrl: line }, { busJwt: line });
+const deletedShape = object({ deleted: line });
 
 export type Registered = Of<typeof registeredShape>;
 export type BusAccess = Of<typeof busAccessShape>;

@@ -2,5 +2,8 @@
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const IN_PLACE = '\uFFFD';
 
+/** Nothing in it acts on a terminal or ends a line: the form of short texts that a control plane sends to a node. */
+export const ONE_LINE = /^\P{Cc}*$/u;
+
 /** One line of a log, whatever others wrote into it. What a command prints: cli/visible.ts, which reads nothing of core at a start. */
 export const visibleLine = (text: string) => text.replaceAll(HIDDEN, IN_PLACE);

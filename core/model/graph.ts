@@ -14,6 +14,7 @@ import {
   text,
   where,
 } from '../base/shape.ts';
+import { ONE_LINE } from '../base/visible-line.ts';
 import { parseAddress, parseCidr } from './cidr.ts';
 import { isPublicKey } from './public-key.ts';
 
@@ -32,7 +33,7 @@ const name = text(63, /^[\w.-]+$/);
 const SLUG = /^[a-z0-9][a-z0-9._-]*$/;
 const address = text(45, (value) => parseAddress(value) !== undefined);
 const cidr = text(49, (value) => parseCidr(value) !== undefined);
-const hostPort = text(512);
+const hostPort = text(512, ONE_LINE);
 const port = integer(0, 65_535);
 
 const graphSelf = object(
@@ -102,7 +103,7 @@ const relayPlace = named(
       url: hostPort,
     },
     {
-      region: text(63),
+      region: text(63, ONE_LINE),
       /** Beside that of the others: of two that are as near, one of twice the capacity is chosen twice as often. */
       capacity: described(integer(1, 1_000_000), 'How much of the load it is to take, beside others'),
     },
@@ -114,7 +115,7 @@ const head = {
   /** Changes when the store was restored; only then may the version go down. */
   epoch: text(128),
   version: described(integer(0), 'Revision of the workspace'),
-  reason: text(1_024),
+  reason: text(1_024, ONE_LINE),
 };
 
 const body = {

@@ -227,7 +227,7 @@ describe('the endpoint', () => {
   test.each([
     ['malformed JSON', '{"jsonrpc"', -32_700, 'not well-formed JSON'],
     ['a message nested 15,000 levels deep', nestedCall(15_000), -32_600, 'nested deeper than 64 levels'],
-    ['a message of 440,000 values', `[${Array(440_000).fill(1).join()}]`, -32_600, 'more than 150000 values'],
+    ['a message of 440,000 values', `[${Array(440_000).fill(1).join()}]`, -32_600, 'more than 120000 values'],
   ])('answers %s with the code of JSON-RPC and what is wrong', async (_title, body, code, message) => {
     await using plane = await startTestMcp();
     const response = await fetch(plane.url, post(body));

@@ -9,7 +9,7 @@ const object = (keys: number) => `{${Array.from({ length: keys }, (_, at) => `"$
 
 test.each([
   ['levels of nesting', nested, JSON_LIMITS.depth, 'nested deeper than 64 levels'],
-  ['values', (count: number) => list(count - 1), JSON_LIMITS.values, 'more than 150000 values'],
+  ['values', (count: number) => list(count - 1), JSON_LIMITS.values, 'more than 120000 values'],
   ['keys', keysAndLists, JSON_LIMITS.keys, 'more than 100000 keys'],
   ['keys of one object', object, JSON_LIMITS.keysOfObject, 'an object of more than 1000 keys'],
 ])('as many %s as the limit are read, and one more is refused with the limit', (_what, textOf, limit, message) => {
@@ -36,4 +36,17 @@ test('any JSON is read as JSON.parse reads it, whatever its strings hold', () =>
 
 test.each(['{"a"', '"open', '[1,]', ']]', '', '{"a":1}}', objects(3).slice(1)])('%j is no JSON', (text) => {
   expect(() => parseJson(text)).toThrow(SyntaxError);
+});
+
+test('a body of the largest size with nothing but policies, or as many queries as a simulation takes, is read', () => {
+  const from = [{ peerSelector: { matchLabels: { role: 'web', env: 'prod' } } }];
+  const ingress = [{ from, ports: [{ protocol: 'TCP', port: 5_432 }, { protocol: 'TCP', port: 443 }] }];
+  const spec = { action: 'ALLOW', peerSelector: { matchLabels: { role: 'db' } }, ingress };
+  const policy = { apiVersion: 'mesh.internal/v1alpha1', kind: 'MeshPolicy', metadata: { name: 'web-to-db' }, spec };
+  const count = Math.floor((JSON_LIMITS.bytes - 20) / (JSON.stringify(policy).length + 1));
+  const text = JSON.stringify({ documents: Array(count).fill(policy) });
+  const query = { src: 'web-1', dst: 'db-1', protocol: 'TCP', port: 5_432 };
+  const queries = JSON.stringify({ peers: [], policies: [], queries: Array(10_000).fill(query) });
+  expect([text.length, queries.length].map((length) => length <= JSON_LIMITS.bytes)).toEqual([true, true]);
+  expect(() => [parseJson(text), parseJson(queries)]).not.toThrow();
 });

@@ -9,7 +9,7 @@ export const JSON_LIMITS = {
   /** Keys of all objects. A body of the largest size with nothing but ports has some 70,000, one of policies fewer. */
   keys: 100_000,
   /** Values: those of keys, entries of lists, and the text itself. The same body has some 100,000. */
-  values: 150_000,
+  values: 120_000,
   /** Keys of one object. The longest map of any request has 64 keys. */
   keysOfObject: 1_000,
 } as const;

@@ -37,6 +37,8 @@ servers) # Compared with, put in front, spoken to by, typed into.
   need haproxy haproxy
   need caddy caddy
   need curl curl
+  need openssl openssl
+  need unzip unzip
   need script bsdutils
   need zsh zsh
   need fish fish

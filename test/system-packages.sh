@@ -39,6 +39,8 @@ servers) # Compared with, put in front, spoken to by, typed into.
   need curl curl
   need openssl openssl
   need unzip unzip
+  need systemd-analyze systemd
+  need setpriv util-linux
   need script bsdutils
   need zsh zsh
   need fish fish

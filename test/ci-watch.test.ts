@@ -28,8 +28,8 @@ test('a tier that passed is passed', async () => {
 });
 
 test('a tier that has written nothing for a while is ended with all that it started, and named', async () => {
-  const { code, stderr, log } = await watched('echo one; sleep 3600 & echo $!; sleep 3600', { SILENT_S: '1' });
-  expect([code, stderr]).toEqual([1, expect.stringContaining('the tier was ended: it wrote nothing for 1 seconds.\n')]);
+  const { code, stderr, log } = await watched('echo one; sleep 3600 & echo $!; sleep 3600', { SILENT_S: '4' });
+  expect([code, stderr]).toEqual([1, expect.stringContaining('the tier was ended: it wrote nothing for 4 seconds.\n')]);
   expect(log).toContain('the tier was ended: it wrote nothing');
   const started = Number(/^\d+$/m.exec(log)?.[0]);
   expect(started).toBeGreaterThan(1);

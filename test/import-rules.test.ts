@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { isTestFile, violationsIn, writtenRules } from './import-rules.ts';
+import { sourceFiles } from './kits/source-files.ts';
 
 const rules = writtenRules();
 /** Written from ARCHITECTURE.md: a file, and a line that it must not have. */
@@ -82,8 +82,7 @@ test.each([
 });
 
 test('every file of source keeps to what ARCHITECTURE.md allows', () => {
-  const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).split('\n');
-  const code = tracked.filter((file) => /\.[cm]?[jt]sx?$/.test(file));
+  const code = sourceFiles().filter((file) => /\.[cm]?[jt]sx?$/.test(file));
   const sources = code.filter((file) => rules.folders.has(file.split('/')[0] ?? '') && !isTestFile(file));
   const found = sources.flatMap((file) => violationsIn(file, readFileSync(file, 'utf8'), rules));
   expect(sources.length).toBeGreaterThan(500);

@@ -1,11 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { sourceFiles } from './kits/source-files.ts';
 
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-  encoding: 'utf8',
-}).split('\n');
+const files = sourceFiles();
 const known = new Set(files.flatMap((file) => [file, ...foldersOf(file)]));
 const tops = new Set(files.map((file) => file.split('/')[0] ?? ''));
 const pages = files.filter((file) => /^(ARCHITECTURE|CONTRIBUTING)\.md$|(^|\/)README\.md$/.test(file));

@@ -1,19 +1,16 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import checker from 'recheck/package.json' with { type: 'json' };
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { operations } from '../tools/index.ts';
+import { sourceFiles } from './kits/source-files.ts';
 import { KnownSafe } from './known-safe.ts';
 import { type Expression, type Expressions, expressionsIn } from './regular-expressions.ts';
 import { walkSchema } from './walk-schema.ts';
 
 /** All code but that of tests, which reads only what it made itself. */
-const files = execFileSync('git', ['ls-files', '--', '*.ts', '*.tsx', '*.js', '*.jsx', '*.mjs', '*.cjs'], {
-  encoding: 'utf8',
-})
-  .trim()
-  .split('\n')
-  .filter((file) => !/^test\/|\.test\.|\.test-suite\./.test(file));
+const files = sourceFiles().filter(
+  (file) => /\.[cm]?[jt]sx?$/.test(file) && !/^test\/|\.test\.|\.test-suite\./.test(file),
+);
 
 /** Expressions made of text that stands elsewhere, each with why no sender decides about it. */
 const BUILT: Readonly<Record<string, string>> = {

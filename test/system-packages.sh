@@ -37,6 +37,10 @@ servers) # Compared with, put in front, spoken to by, typed into.
   need haproxy haproxy
   need caddy caddy
   need curl curl
+  need openssl openssl
+  need unzip unzip
+  need systemd-analyze systemd
+  need setpriv util-linux
   need script bsdutils
   need zsh zsh
   need fish fish

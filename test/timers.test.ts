@@ -1,16 +1,15 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseSync, Visitor } from 'oxc-parser';
 import { describe, expect, test } from 'vitest';
 import { isTestFile } from './import-rules.ts';
+import { sourceFiles } from './kits/source-files.ts';
 
 /** Node fires a timer of more milliseconds than this at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-const files = execFileSync('git', ['ls-files', '--', '*.ts'], { encoding: 'utf8' })
-  .trim()
-  .split('\n')
-  .filter((file) => !isTestFile(file) && !/^(?:web|evals)\//.test(file));
+const files = sourceFiles().filter(
+  (file) => file.endsWith('.ts') && !isTestFile(file) && !/^(?:web|evals)\//.test(file),
+);
 
 /** Times that no constant of the same expression bounds, each with what does. None comes from outside as it is. */
 const BOUNDED: Readonly<Record<string, string>> = {

@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { renderRules } from '../../client/firewall/render.ts';
 import { newId } from '../../core/base/ids.ts';
+import { sourceFiles } from '../../test/kits/source-files.ts';
 import { ownLines } from './own-lines.ts';
 import { redactedJson, redactor } from './redact.ts';
 import { REMOVED } from './removed.ts';
@@ -272,11 +272,9 @@ test('of a log the lines of the node alone stay, with what Node says of a crash'
 });
 
 test('each field that the node logs is known as plain', () => {
-  const files = execFileSync('git', ['ls-files', '--', 'client', 'bin/compose/node*.ts'], { encoding: 'utf8' });
+  const files = sourceFiles().filter((file) => /^client\/.*\.ts$|^bin\/compose\/node[^/]*\.ts$/.test(file));
   const fields = files
-    .trim()
-    .split('\n')
-    .filter((file) => file.endsWith('.ts') && !file.includes('.test'))
+    .filter((file) => !file.includes('.test'))
     .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/\blog\.(?:debug|info|warn|error)\(\s*\{([^}]*)\}/g)])
     .flatMap(([, inside = '']) => inside.split(',').map((field) => field.trim().replace(/:.*/s, '')))
     .filter((name) => /^\w+$/.test(name));

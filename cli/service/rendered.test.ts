@@ -1,8 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
 import { launchdPlist } from './launchd.ts';
 import type { NodeService } from './service.ts';
 import { systemdUnit } from './systemd-unit.ts';
@@ -57,24 +54,6 @@ describe('the unit of a node', () => {
     expect(line).toMatch(/ --name "a \\"b\\" %%h \$\$HOME"$/);
   });
 });
-
-test.runIf(existsSync('/usr/bin/systemd-analyze'))(
-  'systemd finds no fault in a unit with odd paths and options',
-  () => {
-    const directory = mkdtempSync(path.join(tmpdir(), 'mesh unit $HOME %h '));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
-    const launcher = path.join(directory, 'mesh');
-    writeFileSync(launcher, '#!/bin/sh\n', { mode: 0o755 });
-    const file = path.join(directory, 'mesh.service');
-    const options = ['--name', `a "b" 'c' %h $HOME \\ ; :`];
-    for (const place of [directory, '/srv/a b%h$x'])
-      for (const installation of [directory, '/opt/mesh']) {
-        writeFileSync(file, systemdUnit({ ...USUAL, launcher, directory: place, installation, options }));
-        const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
-        expect([status, stderr.split('\n').filter((line) => line.includes('mesh.service'))]).toEqual([0, []]);
-      }
-  },
-);
 
 test('a path stands in a unit as it is, but for its specifiers, and in an argument variables stand for themselves', () => {
   const unit = systemdUnit({ ...USUAL, launcher: '/opt/$a%h/mesh', directory: '/srv/$b%h' });

@@ -78,7 +78,7 @@ export const SCHEMA_1 = `
 `;
 
 /** Step n brings a file from schema n to n + 1. Steps are never changed once released. */
-const MIGRATIONS: readonly Step[] = [SCHEMA_1, makeTrees, explainCompaction];
+export const MIGRATIONS: readonly Step[] = [SCHEMA_1, makeTrees, explainCompaction];
 
 /**
  * Brings the file to the newest schema, forward only, each step a transaction; a file with data is copied first to

@@ -1,8 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
+import { MIGRATIONS } from '../../storage/sqlite/schema.ts';
+import { readDirectory, unpack } from './directory.ts';
+import type { Pending } from './pending.ts';
 
 /** What a control plane of a release left behind, and what it answered last. */
 export interface Fixture {
@@ -15,6 +18,8 @@ export interface Fixture {
   readonly device: string;
   readonly graph: Readonly<Record<string, unknown>>;
   readonly answers: Readonly<Record<string, unknown>>;
+  /** What waited and what was unspent; absent from 0.1.0. */
+  readonly pending?: Pending;
 }
 
 /** Versions that have a fixture. */
@@ -23,15 +28,27 @@ export function releases(): string[] {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
+/** Those whose stores have an older schema than this version's, so that a start upgrades them. */
+export function olderReleases(): string[] {
+  return releases().filter((version) => schemaIn(unpacked(version, 'mesh.db')) < MIGRATIONS.length);
+}
+
+/** `user_version` in the header of an SQLite database. */
+const schemaIn = (database: Buffer) => database.readUInt32BE(60);
+
+const unpacked = (version: string, name: string) =>
+  gunzipSync(readFileSync(path.join(import.meta.dirname, version, `${name}.gz`)));
+
 export function fixtureOf(version: string): Fixture {
   const source = path.join(import.meta.dirname, version);
   const directory = mkdtempSync(path.join(tmpdir(), 'mesh-release-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const unpacked = (name: string) => gunzipSync(readFileSync(path.join(source, `${name}.gz`)));
-  writeFileSync(path.join(directory, 'mesh.db'), unpacked('mesh.db'), { mode: 0o600 });
+  writeFileSync(path.join(directory, 'mesh.db'), unpacked(version, 'mesh.db'), { mode: 0o600 });
   // Git keeps no mode, and a control plane reads no secrets that others can read.
   writeFileSync(path.join(directory, 'credentials.json'), readFileSync(path.join(source, 'credentials.json')), {
     mode: 0o600,
   });
-  return { directory, ...JSON.parse(unpacked('answers.json').toString()) };
+  const beside = path.join(source, 'plane-directory.json.gz');
+  if (existsSync(beside)) unpack(readDirectory(beside), directory);
+  return { directory, ...JSON.parse(unpacked(version, 'answers.json').toString()) };
 }

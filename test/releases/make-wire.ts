@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createListener } from 'node:net';
 import path from 'node:path';
@@ -20,22 +20,21 @@ import {
   type WireRecord,
 } from './wire-fixture.ts';
 
-/**
- * `node test/releases/make-wire.ts CHECKOUT VERSION` makes, from a checkout of a release with its packages, `node.mjs.gz`, its
- * node's half of the wire in one file, and `wire.json.gz`, what its node and its control plane said to each other.
- */
-
-const [given = '', version = ''] = process.argv.slice(2);
-if (version === '') throw new Error('Give a checkout of the release and its version.');
-const checkout = path.resolve(given);
+/** The whole one, a delta for each of three changes, and that it is revoked. */
+const GRAPHS = 5;
 const SHUT = { action: 'DENY', peerSelector: {}, ingress: [{}] };
-const target = path.join(import.meta.dirname, version);
-mkdirSync(target, { recursive: true });
-bundleNode();
-const record = await recordWire(await loadNode(version));
-writeFileSync(path.join(target, 'wire.json.gz'), gzipSync(JSON.stringify(record), { level: 9 }));
 
-function bundleNode(): void {
+/**
+ * Makes, in `target`, `node.mjs.gz`, the release's half of the wire of a node in one file, and `wire.json.gz`, what its
+ * node and its control plane said to each other.
+ */
+export async function makeWire(checkout: string, version: string, target: string): Promise<void> {
+  bundleNode(checkout, target);
+  const record = await recordWire(await loadNode(version), checkout, version);
+  writeFileSync(path.join(target, 'wire.json.gz'), gzipSync(JSON.stringify(record), { level: 9 }));
+}
+
+function bundleNode(checkout: string, target: string): void {
   const directory = freshDirectory();
   const entry = path.join(directory, 'entry.ts');
   const bundle = path.join(directory, 'node.mjs');
@@ -58,7 +57,11 @@ export { Sealer } from ${from('net/seal/sealer.ts')};
 }
 
 /** A node of the release on a control plane of it: joins, sees another come, a policy and the other go, and is revoked. */
-async function recordWire({ enrol: enrolNode, ControlLink }: ReleasedNode): Promise<WireRecord> {
+async function recordWire(
+  { enrol: enrolNode, ControlLink }: ReleasedNode,
+  checkout: string,
+  version: string,
+): Promise<WireRecord> {
   const directory = freshDirectory();
   configure(directory);
   const bus = `127.0.0.1:${await freePort()}`;
@@ -115,6 +118,7 @@ async function recordWire({ enrol: enrolNode, ControlLink }: ReleasedNode): Prom
     await link.start();
     const answers = () => said.filter(({ subject }) => subject.startsWith('_INBOX.')).length;
     await until('it was challenged, and then answered', () => answers() === 2);
+    await until('it has its first graph', () => said.some(({ subject }) => subject.endsWith('.graph')));
     await enrol({ api }, await joinTokenFor({ api }, admin), 'web-1');
     await until('it has a peer', () => seen.at(-1)?.startsWith('1 peers') === true);
     await api('POST', '/api/v1/policies', { ...admin, body: { name: 'shut', spec: SHUT } });
@@ -131,6 +135,9 @@ async function recordWire({ enrol: enrolNode, ControlLink }: ReleasedNode): Prom
     await proxy.close();
     await listener.close();
     const { id, workspaceId, controlKey, privateKey } = config;
+    const graphs = said.filter(({ subject }) => subject === `mesh.${workspaceId}.${id}.graph`).length;
+    // Two changes that come together are one delta, which the test of this record does not expect.
+    if (graphs !== GRAPHS) throw new Error(`It was sent ${graphs} graphs instead of ${GRAPHS}: make the record again.`);
     return { node: { id, workspaceId, controlKey, privateKey }, http, bus: said };
   } finally {
     await meshd.stop();

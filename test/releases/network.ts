@@ -4,7 +4,7 @@ import { enrol } from '../kits/plane/devices.ts';
 
 /** The network that the fixture of a release holds, made through the API of that release. */
 
-interface Place {
+export interface Place {
   readonly token: string;
   readonly workspace: string;
 }
@@ -124,6 +124,7 @@ export async function ask(
   await get(root);
   await get('/api/v1/users');
   await get(`${root}/members`);
+  await get(`${root}/webhooks`);
   await get('/api/v1/agents/planner/tree');
   for (const { id } of (await get('/api/v1/workflows?limit=50')).items) await get(`/api/v1/workflows/${id}`);
   const { items } = await get(`${root}/snapshots?limit=50`);
@@ -148,7 +149,7 @@ export async function ask(
 const LISTS = ['peers', 'policies', 'networks', 'assertions', 'agents', 'tokens', 'users/me/api-tokens', 'audit'];
 
 /** @throws Error with the whole answer where it is no success */
-function callOf(api: Api) {
+export function callOf(api: Api) {
   // biome-ignore lint/suspicious/noExplicitAny: each route has its own answer.
   return async (method: string, route: string, options: ApiOptions): Promise<any> => {
     const { status, text, body } = await api(method, route, options);

@@ -23,8 +23,9 @@ test('a document that comes late over a pipe is read whole', async () => {
 });
 
 test('a reader that leaves ends a command as any other tool, without a stack', async () => {
-  const script = `exec 3> >(true); wait $!; for format in json yaml; do "$0" completion -o $format >&3; echo $?; done`;
-  const { stdout, stderr } = await run('bash', ['-c', script, launcher('mesh')], {
+  const unread = `mkfifo "$1"; : <"$1" & exec 3>"$1"; wait`;
+  const script = `${unread}; for format in json yaml; do "$0" completion -o $format >&3; echo $?; done`;
+  const { stdout, stderr } = await run('sh', ['-c', script, launcher('mesh'), path.join(home, 'pipe')], {
     env: { HOME: home, MESH_CONFIG_DIR: home },
   });
   expect([stdout, stderr]).toEqual(['141\n141\n', '']);

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,17 +11,21 @@ import { mesh } from '../kits/process/run-command.ts';
 
 type Outage = Awaited<ReturnType<typeof withOutage>>;
 
-/** What `curl -N` prints of the stream, up to the event of a line that begins so; then it is ended, as by a cut of the network. */
-async function curl({ faces, body }: Outage, headers: readonly string[] = [], until?: string): Promise<string> {
-  const own = ['Content-Type: application/json', 'Authorization: Bearer admin', ...headers].flatMap((one) => [
-    '-H',
-    one,
-  ]);
-  const child = spawn('curl', ['-sN', ...own, '-d', JSON.stringify(body), `${faces.url}${DEBUG_PATH}`]);
+/** The text of the stream, up to the event of a line that begins so; then the connection is ended, as by a cut of the network. */
+async function streamed(
+  { faces, body }: Outage,
+  headers: Record<string, string> = {},
+  until?: string,
+): Promise<string> {
+  const response = await fetch(`${faces.url}${DEBUG_PATH}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: 'Bearer admin', ...headers },
+    body: JSON.stringify(body),
+  });
   let text = '';
-  for await (const chunk of child.stdout) {
-    text += String(chunk);
-    if (until !== undefined && text.includes(`\n${until}`)) child.kill();
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (until !== undefined && text.includes(`\n${until}`)) break;
   }
   // What came in the same moment as the cut did not arrive.
   return until === undefined ? text : text.slice(0, text.indexOf('\n\n', text.indexOf(`\n${until}`)) + 2);
@@ -35,9 +38,9 @@ function eventsOf(text: string): EventSourceMessage[] {
   return events;
 }
 
-test('curl -N prints the stream line by line, a parser of event streams reads it, and after a cut it goes on where it was', async () => {
+test('the stream comes line by line, a parser of event streams reads it, and after a cut it goes on where it was', async () => {
   await using outage = await withOutage();
-  const get = (...more: [headers?: readonly string[], until?: string]) => curl(outage, ...more);
+  const get = (...more: [headers?: Record<string, string>, until?: string]) => streamed(outage, ...more);
   const whole = await get();
   expect(whole).toMatch(
     /^retry: *3000\n\nid: [\w-]{16}\.1\nevent: step\ndata: \{.*\}\n\nid: [\w-]{16}\.2\nevent: tool\n/,
@@ -50,17 +53,19 @@ test('curl -N prints the stream line by line, a parser of event streams reads it
     causes: [{ name: 'isolate-db' }],
     restore: { verified: true },
   });
-  const start = eventsOf(await get([], 'event: step'));
+  const start = eventsOf(await get({}, 'event: step'));
   const last = start.at(-1)?.id;
-  const rest = eventsOf(await get([`Last-Event-ID: ${last}`]));
+  const rest = eventsOf(await get({ 'Last-Event-ID': `${last}` }));
   expect(rest[0]?.id).toBe(last?.replace(/\d+$/, (seen) => String(Number(seen) + 1)));
   const places = [...start, ...rest].map(({ id }) => Number(id?.split('.')[1]));
   expect(places).toEqual(events.map((_, index) => index + 1));
   expect(rest.at(-1)?.event).toBe('done');
-  const [replayed] = eventsOf(await get([`Last-Event-ID: ${last?.replace(/\d+$/, '0')}`, 'Accept: text/event-stream']));
+  const [replayed] = eventsOf(
+    await get({ 'Last-Event-ID': `${last?.replace(/\d+$/, '0')}`, Accept: 'text/event-stream' }),
+  );
   expect(replayed).toEqual(start[0]);
   outage.kit.clock.time += 5 * 60_000 + 1_000;
-  const late = JSON.parse(await get([`Last-Event-ID: ${last}`]));
+  const late = JSON.parse(await get({ 'Last-Event-ID': `${last}` }));
   expect(late).toMatchObject({ status: 410, code: 'expired', detail: expect.stringContaining('ask again') });
 });
 

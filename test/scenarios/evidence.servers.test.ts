@@ -21,9 +21,26 @@ async function unpacked(): Promise<string> {
   const folder = mkdtempSync(path.join(tmpdir(), 'mesh-evidence-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(path.join(folder, 'e.zip'), Buffer.from(await response.arrayBuffer()));
+  expect((await run('unzip', ['-t', path.join(folder, 'e.zip')])).code).toBe(0);
   expect((await run('unzip', ['-q', path.join(folder, 'e.zip'), '-d', path.join(folder, 'e')])).code).toBe(0);
   return path.join(folder, 'e');
 }
+
+test.skipIf(!isInstalled('unzip') || !isInstalled('openssl'))(
+  'the commands of the page in an archive verify it with programs that are not ours, and refuse a changed one',
+  async () => {
+    const folder = await unpacked();
+    const page = readFileSync(path.join(folder, 'VERIFY.md'), 'utf8');
+    const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block);
+    expect(blocks).toHaveLength(4);
+    const commands = `set -e\ncd ${folder}\n${blocks.join('\n')}`;
+    const { code, stdout, stderr } = await run('sh', ['-c', commands], { env: { TMPDIR: folder } });
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.match(/Signature Verified Successfully/g)).toHaveLength(2);
+    writeFileSync(path.join(folder, 'report.html'), ' ', { flag: 'a' });
+    expect((await run('sh', ['-c', commands], { env: { TMPDIR: folder } })).code).not.toBe(0);
+  },
+);
 
 describe.skipIf(!isInstalled('python3'))('programs that are not ours', () => {
   let judges: PythonJudges | undefined;

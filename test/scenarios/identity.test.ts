@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { expect, it } from 'vitest';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
 import { buildApp } from '../../rest/app.ts';
@@ -8,10 +7,14 @@ import { createMetrics } from '../../rest/metrics.ts';
 import { operations } from '../../tools/index.ts';
 import { ADMIN_PASSWORD, buildIdentityKit } from '../kits/plane/identity-kit.ts';
 
-const run = promisify(execFile);
+const CURL_OPTIONS = {
+  request: { type: 'string', short: 'X' },
+  header: { type: 'string', short: 'H', multiple: true },
+  data: { type: 'string', short: 'd' },
+} as const;
 const JSON_TYPE = ['-H', 'Content-Type: application/json'];
 
-/** The kit behind the HTTP face on loopback, and curl against it. */
+/** The kit behind the HTTP face on loopback, and requests to it in the options of curl, as the contract shows them. */
 async function startPlane(options?: Parameters<typeof buildIdentityKit>[0]) {
   const kit = await buildIdentityKit(options);
   const { log } = kit.services;
@@ -19,12 +22,19 @@ async function startPlane(options?: Parameters<typeof buildIdentityKit>[0]) {
   const server = await listen(app, { host: '127.0.0.1', port: 0 });
 
   async function curl(...args: readonly string[]) {
-    const url = args.map((arg) => (arg.startsWith('/') ? `${server.url}${arg}` : arg));
-    const { stdout } = await run('curl', ['-sS', '-i', ...url]);
-    const [head = '', body = ''] = stdout.split('\r\n\r\n');
-    const [status = '', ...lines] = head.split('\r\n');
-    const headers = Object.fromEntries(lines.map((line) => [line.split(':')[0]?.toLowerCase(), line.split(': ')[1]]));
-    return { status: Number(status.split(' ')[1]), headers, body: JSON.parse(body) };
+    const { values, positionals } = parseArgs({ args: [...args], options: CURL_OPTIONS, allowPositionals: true });
+    const response = await fetch(`${server.url}${positionals[0]}`, {
+      method: values.request ?? 'GET',
+      headers:
+        values.header?.map((line): [string, string] => [line.split(': ')[0] ?? '', line.split(': ')[1] ?? '']) ?? [],
+      ...(values.data !== undefined && { body: values.data }),
+    });
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      // biome-ignore lint/suspicious/noExplicitAny: each test knows the answer of the route it calls.
+      body: (await response.json()) as any,
+    };
   }
 
   const login = (username: string, password: string, ...more: readonly string[]) =>

@@ -20,6 +20,8 @@ beforeEach(async () => {
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const own = hostname().replaceAll(/[^\w.-]/g, '-');
+/** Who lacks the rights is told how to get them. */
+const sudo = process.getuid?.() === 0 ? '' : 'sudo ';
 const configFile = () => path.join(home, 'node', 'node.json');
 const readConfig = () => JSON.parse(readFileSync(configFile(), 'utf8'));
 const init = (args: readonly string[], env: Record<string, string> = {}) =>
@@ -38,7 +40,7 @@ describe('mesh init', () => {
     const { code, stdout, stderr } = await withToken();
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toBe(
-      `Registered ${own} as 10.96.0.1.\nControl plane: ${harness.url}, bus ${readConfig().signalingUrl}\nBlock: 10.96.0.0/24, routed into the tunnel while the node is up\nConfiguration: ${configFile()}\nNext: mesh up --daemon --config-dir ${path.join(home, 'node')}\n`,
+      `Registered ${own} as 10.96.0.1.\nControl plane: ${harness.url}, bus ${readConfig().signalingUrl}\nBlock: 10.96.0.0/24, routed into the tunnel while the node is up\nConfiguration: ${configFile()}\nNext: ${sudo}mesh up --daemon --config-dir ${path.join(home, 'node')}\n`,
     );
     expect(await peerNames(harness, place)).toEqual([own]);
     expect((statSync(configFile()).mode & 0o777).toString(8)).toBe('600');

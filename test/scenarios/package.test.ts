@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startMeshd } from '../kits/process/meshd.ts';
 import { commandsOf } from '../kits/process/page-blocks.ts';
 import { run } from '../kits/process/run-command.ts';
+import { untar } from '../kits/process/unpack.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -16,7 +17,7 @@ let home: string;
 let bin: string;
 
 /** What `npm pack` makes, unpacked as `npm install -g` does it: below a node_modules, where Node runs no TypeScript. */
-beforeAll(() => {
+beforeAll(async () => {
   home = mkdtempSync(path.join(tmpdir(), 'mesh-package-'));
   const [pack = ''] = commandsOf('README.md: Two commands 2')[0]?.split(' && ') ?? [];
   const packed = execFileSync(`${pack} --json --pack-destination ${home}`, {
@@ -26,8 +27,7 @@ beforeAll(() => {
   });
   const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
   const place = path.join(home, 'node_modules/mesh');
-  mkdirSync(place, { recursive: true });
-  execFileSync('tar', ['-xzf', path.join(home, filename), '-C', place, '--strip-components=1']);
+  await untar(path.join(home, filename), place);
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(place, 'node_modules'));
   bin = path.join(place, 'bin');
 }, PACKING_MS);

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ADMIN_PASSWORD, configure } from '../../kits/http/harness.ts';
-import { fixtureOf, releases } from '../../releases/fixture.ts';
+import { fixtureOf, olderReleases } from '../../releases/fixture.ts';
 import { otherwise } from '../../releases/same-facts.ts';
 import type { Random } from '../random.ts';
 import { momentWithin, Victim } from '../victim.ts';
@@ -17,7 +17,7 @@ const ROUTES_ASKED = 12;
  */
 export async function killInMigration(random: Random, times: number, count: () => void): Promise<string[]> {
   const findings: string[] = [];
-  const { directory, workspace, answers } = fixtureOf(random.pick(releases()));
+  const { directory, workspace, answers } = fixtureOf(random.pick(olderReleases()));
   configure(directory);
   const file = path.join(directory, 'mesh.db');
   const before = schemaOf(file);

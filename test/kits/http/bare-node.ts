@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import type { LogWitnessOptions } from '../../../client/control/log-witness.ts';
 import type { NodeConfig } from '../../../client/enrol/node-config.ts';
 import type { Log } from '../../../core/base/ports.ts';
 import type { FullGraph } from '../../../core/model/graph.ts';
@@ -22,7 +23,12 @@ export function joinAs({ enrol }: Pick<ReleasedNode, 'enrol'>, server: string, t
 }
 
 /** A node that runs without an overlay until the test is over, and what it saw. */
-export function bareNode({ ControlLink }: Pick<ReleasedNode, 'ControlLink'>, config: NodeConfig, kept?: FullGraph) {
+export function bareNode(
+  { ControlLink }: Pick<ReleasedNode, 'ControlLink'>,
+  config: NodeConfig,
+  kept?: FullGraph,
+  logFile: LogWitnessOptions['file'] = { read: () => undefined, write: () => {} },
+) {
   const lines: string[] = [];
   const graphs: FullGraph[] = [];
   const standings: string[] = [];
@@ -34,7 +40,7 @@ export function bareNode({ ControlLink }: Pick<ReleasedNode, 'ControlLink'>, con
     config,
     version: '9.9.9',
     file: { read: () => kept, write: () => {}, forget: () => {} },
-    logFile: { read: () => undefined, write: () => {} },
+    logFile,
     busWaitMs: 2_000,
     clock: { now: Date.now },
     log,

@@ -44,6 +44,19 @@ export function isWeaker(before: WorkspaceSettings, after: WorkspaceSettings): b
   );
 }
 
+/**
+ * Returns whether a workspace would need the approval of a second person for less than it does. Where people may approve
+ * their own requests it needs none.
+ */
+export function weakensApproval(write: Write): boolean {
+  if (write.kind !== 'Workspace') return false;
+  const { before, after } = write as Write<'Workspace'>;
+  const [was, is] = [before?.spec.settings, after?.spec.settings];
+  if (!was || !is || was.selfApproval === true) return false;
+  // To let devices in takes one person, whether or not it has to be done.
+  return isWeaker(was, { ...is, requirePeerApproval: was.requirePeerApproval });
+}
+
 /** Whether a workspace that demands a second person where controls fail would be judged otherwise, or demand nobody. */
 export function changesDuty(write: Write): boolean {
   if (write.kind !== 'Workspace') return false;

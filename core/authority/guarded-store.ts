@@ -22,7 +22,7 @@ import { together } from '../state/basis.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
 import { joinsMade } from './controls.ts';
-import { changesDuty, decisionsIn, successorsIn } from './decisions.ts';
+import { changesDuty, decisionsIn, successorsIn, weakensApproval } from './decisions.ts';
 import { type Beyond, beyondAuthority, beyondDelegation, isDear } from './judge.ts';
 import { judgedAgain } from './judged-again.ts';
 import { judgeControls, judgeShown, judgeWrites } from './judgements.ts';
@@ -274,7 +274,7 @@ async function needOf(
   const controls = isPlanned ? NO_CONTROLS : await controlsOf(services, asked);
   const basis = together(judgedOn, controls.basis);
   const { failsControls } = controls;
-  const common = { writes, failsControls, changesDuty: writes.some(changesDuty) };
+  const common = { writes, failsControls, changesDuty: writes.some((write) => changesDuty(write) || weakensApproval(write)) };
   if (beyond) {
     const reasons = [...beyond.reasons, ...controls.reasons];
     return [{ ...common, workspaces: [workspace], reasons, rows: beyond.rows, isDecision: false }, basis];

@@ -35,7 +35,7 @@ export async function createUser(
   if (await findAccount(context.services, username)) throw taken(username);
   const passwordHash = await hashPassword(user.password);
   const password = { passwordHash, passwordState: 'initial', passwordChangedAt: clock.now() } as const;
-  const spec: AccountSpec = { displayName, role, disabled: false, epoch: 1, ...password };
+  const spec: AccountSpec = { displayName, role, disabled: false, epoch: 1, signedInAt: 0, ...password };
   const record = accountDraft(username, spec);
   const commit = commitContext(context, `created account ${record.name}`);
   const done = await context.services.store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record }], commit);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { ACCOUNT_ROLES } from '../../core/identity/accounts.ts';
+import { ACCOUNT_ROLES, findAccount } from '../../core/identity/accounts.ts';
 import { updateUser as update } from '../../core/identity/users.ts';
 import { defineOperation } from '../define.ts';
-import { userSchema, userView } from './user-view.ts';
+import { changedUserSchema, changedUserView } from './user-view.ts';
 
 export const updateUser = defineOperation({
   name: 'update_user',
@@ -18,7 +18,7 @@ export const updateUser = defineOperation({
     disabled: z.boolean().optional(),
     password: z.string().min(1).max(TEXT_LIMITS.password).optional().describe('a new initial password'),
   }),
-  output: userSchema,
+  output: changedUserSchema,
   access: 'users:write',
   workspace: 'none',
   edition: 'community',
@@ -27,6 +27,8 @@ export const updateUser = defineOperation({
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found', 'conflict'],
   http: { method: 'patch', path: '/api/v1/users/:username' },
   async run({ username, ...patch }, context) {
-    return userView(await update(username, patch, context));
+    const before = await findAccount(context.services, username);
+    const wasAdministrator = before?.spec.role === 'platform_admin' && !before.spec.disabled;
+    return changedUserView(await update(username, patch, context), wasAdministrator);
   },
 });

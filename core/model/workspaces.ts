@@ -122,6 +122,8 @@ export interface WorkspaceSpec {
   readonly displayName: string;
   readonly maxNodeCount: number;
   readonly settings: WorkspaceSettings;
+  /** When `meshd end-approval` ended the need for a second person, ms; absent where it never did. */
+  readonly approvalEndedAt?: number;
 }
 
 declare module '../base/record.ts' {

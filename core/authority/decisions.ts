@@ -182,6 +182,9 @@ function workspaceDecision(write: Write<'Workspace'>): Decision {
   if (!was || !is) return undefined;
   return [
     ...(isWeaker(was.settings, is.settings) ? [`weakens the approval settings of the workspace ${name}`] : []),
+    ...(is.settings.successor && !sameValue(was.settings.successor ?? {}, is.settings.successor)
+      ? [`names another successor for people who leave the workspace ${name}`]
+      : []),
     ...(changesDuty(write) ? [`changes what the workspace ${name} is assessed by`] : []),
   ];
 }

@@ -24,7 +24,8 @@ test('where the second administrator is gone, the host lets the one who is left 
   const weaker = { token, body: { settings: { selfApproval: true } } };
   expect((await api('PATCH', at, weaker)).body).toMatchObject({ status: 'pending_approval' });
 
-  const end = () => run(launcher('meshd'), ['end-approval', workspace, '--config-dir', directory], { env: { HOME: directory } });
+  const end = () =>
+    run(launcher('meshd'), ['end-approval', workspace, '--config-dir', directory], { env: { HOME: directory } });
   expect(await end()).toMatchObject({ code: 1, stderr: expect.stringContaining('in use by another meshd') });
   await first.stop();
   expect(await end()).toMatchObject({ code: 0, stdout: expect.stringContaining('approve their own requests') });
@@ -33,5 +34,6 @@ test('where the second administrator is gone, the host lets the one who is left 
   const second = startMeshd({ directory });
   onTestFinished(() => void second.child.kill('SIGKILL'));
   const again = apiOf(await second.ready());
-  expect((await again('GET', at, { token })).body).toMatchObject({ data: { settings: { selfApproval: true } } });
+  expect((await again('GET', at, { token })).text).toContain('"selfApproval":true');
+  expect((await again('GET', '/api/v1/overview', { token, workspace })).text).toContain('"approval-ended"');
 });

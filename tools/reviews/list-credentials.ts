@@ -13,7 +13,7 @@ export const listCredentials = defineOperation({
   name: 'list_credentials',
   title: 'List keys and tokens',
   description:
-    'The keys and tokens of the workspace with their ages, and to platform administrators those of the installation. Never a secret.',
+    'The keys, tokens, webhooks and schedules of the workspace with their ages and owners, and to platform administrators the keys of the installation. Never a secret.',
   input: z.strictObject({
     ...pageQuery,
     cursor: lineOfText(TEXT_LIMITS.cursor).regex(/^\d\./, { error: 'The next_cursor of the page before.' }).optional(),
@@ -29,6 +29,7 @@ export const listCredentials = defineOperation({
         ends: z.string().nullable(),
         state: z.enum(['in use', 'ended', 'used up']),
         made_by: z.string().nullable(),
+        owner: z.string().nullable().describe('user name of the person who answers for it; null where none does'),
       }),
     ),
     next_cursor: z.string().optional(),
@@ -42,6 +43,7 @@ export const listCredentials = defineOperation({
     Ends: 'ends',
     State: 'state',
     By: 'made_by',
+    Owner: 'owner',
   },
   access: 'compliance:assess',
   workspace: 'scoped',
@@ -57,7 +59,7 @@ export const listCredentials = defineOperation({
     const { items, next } = await inventory(services, workspace, { cursor, limit, installation });
     const now = services.clock.now();
     return {
-      items: items.map(({ type, id, name, since, ends, state, madeBy }) => ({
+      items: items.map(({ type, id, name, since, ends, state, madeBy, owner }) => ({
         type,
         id,
         name,
@@ -66,6 +68,7 @@ export const listCredentials = defineOperation({
         ends: ends === undefined ? null : formatInstant(ends),
         state,
         made_by: madeBy ?? null,
+        owner: owner ?? null,
       })),
       ...(next !== undefined && { next_cursor: next }),
     };

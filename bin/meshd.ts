@@ -11,6 +11,7 @@ await runMeshd({
   variables: Object.keys(environment.shape),
   start: startMeshd,
   loadDoctor: async () => (await import('./compose/doctor/doctor.ts')).examine,
+  loadEndApproval: async () => (await import('./compose/end-approval.ts')).endApprovalOnHost,
   loadStoreCopies: async () => (await import('./compose/copy-store.ts')).storeCopies,
   loadMakeKeysFile: async () => (await import('../storage/credentials.ts')).makeKeysFile,
   loadBusConfig: async () => (await import('./compose/bus-config.ts')).writeBusConfig,

@@ -24,6 +24,8 @@ interface Meshd {
   loadStoreFiles(): Promise<StoreFiles>;
   /** Loads what moves a store elsewhere. */
   loadStoreCopies(): Promise<StoreCopies>;
+  /** Loads what ends the need for a second person in a workspace; it answers what it did, for people. */
+  loadEndApproval(): Promise<(options: { readonly configDir: string; readonly workspace: string }) => Promise<string>>;
   /** Loads what makes a file of keys. @throws Error where it is there */
   loadMakeKeysFile(): Promise<(file: string) => void>;
   /** Loads what prepares a bus of NATS servers; it answers what to do next, for people. */
@@ -104,6 +106,7 @@ export function buildMeshd(meshd: Meshd): Command {
     .action((part: string | undefined, options: MeshdOptions) => run(meshd, part, options));
   addFileCommands(program, meshd);
   addCopy(program, meshd);
+  addEndApproval(program, meshd);
   addKeys(program, meshd);
   addDoctor(program, meshd);
   addBusConfig(program, meshd);
@@ -149,6 +152,16 @@ function addCopy(program: Command, { loadStoreCopies }: Meshd): void {
         return to === undefined ? copies.cancel({ configDir }) : copies.copy({ configDir, to, say });
       });
     });
+}
+
+function addEndApproval(program: Command, { loadEndApproval }: Meshd): void {
+  program
+    .command('end-approval')
+    .description('let administrators of a workspace approve their own requests, where no second one is left; meshd must not run')
+    .argument('<workspace>', 'id, slug or namespace')
+    .action((workspace: string) =>
+      telling(async () => (await loadEndApproval())({ configDir: program.opts<MeshdOptions>().configDir, workspace })),
+    );
 }
 
 function telling(work: () => Promise<string>): Promise<void> {

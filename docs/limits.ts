@@ -42,6 +42,7 @@ import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
 import { MAX_NAMED } from '../tools/reviews/decide-review-items.ts';
 import { SNAPSHOT_PAGE } from '../tools/snapshots/get-snapshot.ts';
 import { MAX_WORKSPACES } from '../tools/users/get-me.ts';
+import { MAX_LEFT } from '../tools/users/left-view.ts';
 import { MAX_SUBSCRIPTIONS } from '../tools/webhooks/webhook-view.ts';
 import { YAML_LIMITS } from '../tools/yaml.ts';
 
@@ -194,6 +195,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Resources of a snapshot over MCP; then `next_cursor` goes on', SNAPSHOT_PAGE.mcp, 'characters'],
     ['A snapshot as an MCP resource', MAX_RESOURCE_CHARACTERS, 'characters'],
     ['Agents of a tree; then `omitted` counts the others', MAX_AGENTS, ''],
+    ['Items of what a person would leave; then `omitted_left` counts the others', MAX_LEFT, ''],
     ['Workspaces of `get_me`; then `omitted_workspaces` counts the others', MAX_WORKSPACES, ''],
   ],
 };

@@ -12,6 +12,7 @@ export const MESHD = buildMeshd({
   variables: Object.keys(environment.shape),
   start: nothing,
   loadStoreFiles: nothing,
+  loadEndApproval: nothing,
   loadStoreCopies: nothing,
   loadMakeKeysFile: nothing,
   loadBusConfig: nothing,

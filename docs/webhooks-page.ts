@@ -14,7 +14,7 @@ export function webhooksPage(note: string): string {
 ${note}
 
 A webhook posts the events of one workspace to a URL, signed as [Standard Webhooks](https://www.standardwebhooks.com) has it. Administrators of the
-workspace manage them, logged in or by an API token; agents never do. Both editions have them.
+workspace manage them, logged in or by an API token; agents never do. Both editions have them. Whoever makes one owns it; once they have left it goes on [without an owner](accounts-and-tokens.md#when-a-person-leaves).
 
 \`\`\`sh
 field() { node -pe "JSON.parse(require('node:fs').readFileSync(0))$1"; }

@@ -400,10 +400,12 @@ export async function selfApprovalAllowed(scene: Scene): Promise<boolean> {
   if (settings.selfApproval !== undefined) return settings.selfApproval;
   const accounts = await scene.records('Account', 'w_system');
   let approvers = 0;
-  for (const { uid, spec } of accounts) {
-    const { role, disabled } = spec;
+  for (const { uid, name, createdAt, spec } of accounts) {
+    const { role, disabled, signedInAt = Number.POSITIVE_INFINITY } = spec;
     const member = await roleIn(scene.kit.services, scene.workspace, uid);
-    if (!disabled && (role === 'platform_admin' || member === 'admin' || member === 'operator')) approvers += 1;
+    const membership = (await scene.records('Member', scene.workspace)).find((one) => one.name === name);
+    const asMember = (member === 'admin' || member === 'operator') && signedInAt >= (membership?.createdAt ?? 0);
+    if (!disabled && ((role === 'platform_admin' && signedInAt >= createdAt) || asMember)) approvers += 1;
   }
   return approvers <= 1;
 }

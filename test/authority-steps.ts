@@ -92,9 +92,12 @@ export async function setUp(scene: Scene, seed: number): Promise<Done[]> {
   const settings = {
     requirePeerApproval: draw.chance(0.4),
     requireApproval: draw.chance(0.2),
+  };
+  // Weaker ones, for which there are too many who approve to set them alone.
+  await scene.kit.haveSettings(scene.workspace, {
     ...(draw.chance(0.3) && { selfApproval: draw.chance(0.5) }),
     ...(draw.chance(0.3) && { autoApprove: { maxRisk: draw.pick(['low', 'medium', 'critical']) } }),
-  };
+  });
   return [await makeRoot(scene, seed), await callAs(scene, who, operation, { settings }, draw)];
 }
 

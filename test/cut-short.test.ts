@@ -62,15 +62,14 @@ async function furnish(kit: IdentityKit) {
   const root = await kit.admin();
   const people = { ann: await kit.person('ann'), bob: await kit.person('bob') };
   for (const workspace of ['prod', 'lab', 'old']) {
-    await kit.workspace(workspace);
+    const id = await kit.workspace(workspace);
+    if (workspace === 'lab') await kit.haveSettings(id, { autoApprove: { maxRisk: 'critical' } });
     for (const [username, bearer] of Object.entries(people)) {
       await kit.call('set_member', { username, role: 'admin' }, { bearer: root, workspace });
       await belongings(kit, username, { bearer, workspace });
     }
   }
   const old = { bearer: root, workspace: 'old' };
-  const settings = { autoApprove: { maxRisk: 'critical' } };
-  await kit.call('update_workspace', { settings }, { bearer: root, workspace: 'lab' });
   await kit.call('create_webhook', { url: 'https://hooks.example.com/mesh', events: ['*'] }, old);
   await kit.call('start_review', { kind: 'access' }, old);
   await kit.call('create_policy', { name: 'shut', spec: { action: 'DENY', peerSelector: {}, ingress: [{}] } }, old);

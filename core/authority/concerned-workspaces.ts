@@ -2,9 +2,10 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { ROLE_SCOPES } from '../base/scope.ts';
 import type { AccountRecord } from '../identity/accounts.ts';
 import { roleOf } from '../identity/members.ts';
+import { isOnlyApprover } from '../identity/who-approves.ts';
 import { isOpen } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { changesDuty, namesSuccessor } from './decisions.ts';
+import { changesDuty, namesSuccessor, weakensApproval } from './decisions.ts';
 import type { Write } from './writes.ts';
 
 type Reads = Pick<NetworkServices, 'store'>;
@@ -12,7 +13,7 @@ type Reads = Pick<NetworkServices, 'store'>;
 /**
  * The workspaces whose approvers a batch has to be shown to: with `requireApproval` the one it is written in, or, for
  * accounts, every one in which the account may approve, or has agents that pass to another, for no other may decide that
- * for them.
+ * for them. Where there is a second approver, weaker approval settings are shown to them, whatever the workspace asks.
  */
 export async function concernedWorkspaces(
   services: Reads,
@@ -25,7 +26,11 @@ export async function concernedWorkspaces(
   for (const { uid } of asking) {
     if (uid === workspace || (await concerns(services, uid, writes))) concerned.add(uid);
   }
-  for (const write of writes) if (changesDuty(write) && write.before) concerned.add(write.before.uid);
+  for (const write of writes) {
+    if (!write.before) continue;
+    const { uid } = write.before;
+    if (changesDuty(write) || (weakensApproval(write) && !(await isOnlyApprover(services, uid)))) concerned.add(uid);
+  }
   return [...concerned];
 }
 

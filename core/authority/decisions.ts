@@ -45,6 +45,19 @@ export function isWeaker(before: WorkspaceSettings, after: WorkspaceSettings): b
   );
 }
 
+/**
+ * Returns whether a workspace would need the approval of a second person for less than it does. Where people may approve
+ * their own requests it needs none.
+ */
+export function weakensApproval(write: Write): boolean {
+  if (write.kind !== 'Workspace') return false;
+  const { before, after } = write as Write<'Workspace'>;
+  const [was, is] = [before?.spec.settings, after?.spec.settings];
+  if (!was || !is || was.selfApproval === true) return false;
+  // To let devices in takes one person, whether or not it has to be done.
+  return isWeaker(was, { ...is, requirePeerApproval: was.requirePeerApproval });
+}
+
 /** Whether a workspace that demands a second person where controls fail would be judged otherwise, or demand nobody. */
 export function changesDuty(write: Write): boolean {
   if (write.kind !== 'Workspace') return false;
@@ -194,6 +207,9 @@ function workspaceDecision(write: Write<'Workspace'>): Decision {
   if (!was || !is) return undefined;
   return [
     ...(isWeaker(was.settings, is.settings) ? [`weakens the approval settings of the workspace ${name}`] : []),
+    ...(is.settings.successor && !sameValue(was.settings.successor ?? {}, is.settings.successor)
+      ? [`names another successor for people who leave the workspace ${name}`]
+      : []),
     ...(changesDuty(write) ? [`changes what the workspace ${name} is assessed by`] : []),
   ];
 }

@@ -1,4 +1,4 @@
-import type { Caller } from '../base/caller.ts';
+import { apiTokenOf, type Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import {
@@ -14,12 +14,14 @@ import type { Kind, RecordDraft } from '../base/record.ts';
 import { inTurn, shareQueue, type Writer } from '../base/serialise.ts';
 import { accountById } from '../identity/accounts.ts';
 import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
+import { credentialEnd, grantLimit, requireWithinLimit } from '../identity/grant-limit.ts';
 import { requireStillMay } from '../identity/standing.ts';
+import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { together } from '../state/basis.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
-import { changesDuty, decisionsIn, successorsIn } from './decisions.ts';
+import { changesDuty, decisionsIn, successorsIn, weakensApproval } from './decisions.ts';
 import { joinsMade } from './joins.ts';
 import { type Beyond, beyondAuthority, beyondDelegation, isDear } from './judge.ts';
 import { judgedAgain } from './judged-again.ts';
@@ -162,6 +164,7 @@ function judgingStore(
     if (!context.isApproved) await store.permit(workspace, ops, context.requestId);
     const approved = context.decided === 'earlier' ? undefined : approval;
     const writes = await writesIn(store, workspace, ops);
+    await requireGrantsInTime(services, { workspace, writes, caller });
     const asked: Asked = { workspace, writes, caller, requestId: context.requestId };
     const [need, judgedOn] = isFollowUp(context, caller)
       ? NO_NEED
@@ -186,6 +189,29 @@ function judgingStore(
     return commit;
   }
   return guarded;
+}
+
+/**
+ * Checks that no credential that an API token makes outlives what the token may grant, whichever operation makes it.
+ *
+ * @throws MeshError `forbidden`
+ */
+async function requireGrantsInTime(
+  services: Reads,
+  { workspace, writes, caller }: Pick<Asked, 'workspace' | 'writes' | 'caller'>,
+): Promise<void> {
+  const granted = apiTokenOf(caller) === undefined ? [] : writes.filter(grantsCredential);
+  if (granted.length === 0) return;
+  const limit = await grantLimit(services, workspace, caller);
+  const now = services.clock.now();
+  for (const { after } of granted) if (after) requireWithinLimit(credentialEnd(after) ?? now, limit, now);
+}
+
+/** Whether a write makes a credential, gives it another secret, or lets it live longer. */
+function grantsCredential({ before, after }: Write): boolean {
+  const end = after && credentialEnd(after);
+  if (!after || end === undefined) return false;
+  return !before || end > (credentialEnd(before) ?? 0) || !sameValue(before.unique, after.unique);
 }
 
 /** What ends somebody cancels the workflows in which they wait: but the one in which they asked for just that is carried out. */
@@ -253,7 +279,7 @@ async function needOf(
   const controls = isPlanned || caller.kind === 'device' ? NO_CONTROLS : await controlsOf(services, asked);
   const basis = together(judgedOn, controls.basis);
   const { failsControls } = controls;
-  const common = { writes, failsControls, changesDuty: writes.some(changesDuty) };
+  const common = { writes, failsControls, changesDuty: writes.some((write) => changesDuty(write) || weakensApproval(write)) };
   if (beyond) {
     const reasons = [...beyond.reasons, ...controls.reasons];
     return [{ ...common, workspaces: [workspace], reasons, rows: beyond.rows, isDecision: false }, basis];

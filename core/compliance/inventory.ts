@@ -1,8 +1,17 @@
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { StoredRecord } from '../base/record.ts';
 import { parseInstant } from '../base/time.ts';
+import { accountById, findAccount } from '../identity/accounts.ts';
 import { grantTexts } from '../model/grants.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { isSpent, type TokenRecord, tokenName } from '../model/token-record.ts';
+import {
+  SCHEDULE_NAMES,
+  type ScheduleName,
+  scheduleIn,
+  type WorkspaceSpec,
+  workspaceById,
+} from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
 
 export const CREDENTIAL_TYPES = [
@@ -12,6 +21,8 @@ export const CREDENTIAL_TYPES = [
   'agent token',
   'delegate token',
   'device token',
+  'webhook',
+  'schedule',
   'log signing key',
   'control key',
   'session key',
@@ -20,7 +31,7 @@ export const CREDENTIAL_TYPES = [
   'sessions',
 ] as const;
 
-/** A key or a token, without anything of it that is secret. Instants in ms; undefined where not known. */
+/** A key, a token, or what acts by itself without one, and nothing of it that is secret. Instants in ms; undefined where not known. */
 export interface Credential {
   readonly type: (typeof CREDENTIAL_TYPES)[number];
   readonly id: string;
@@ -31,7 +42,12 @@ export interface Credential {
   readonly madeBy: string | undefined;
   /** What it gives whoever holds it, in words; undefined where it gives nothing by itself. */
   readonly grants: string | undefined;
+  /** User name of the person who answers for it; undefined where none does any more, or none is known. */
+  readonly owner: string | undefined;
 }
+
+/** Longer than any line that delegation makes. */
+const MAX_LINE = 8;
 
 interface Place {
   readonly section: number;
@@ -53,6 +69,8 @@ const SECTIONS: readonly Section[] = [
   tokens('agt', 'agent token'),
   tokens('dlg', 'delegate token'),
   tokens('dev', 'device token'),
+  webhooks,
+  schedules,
 ];
 const OF_INSTALLATION: readonly Section[] = [installationKeys];
 
@@ -110,6 +128,7 @@ function peerKey(peer: PeerRecord, now: number): Named {
     state: isOver ? 'ended' : 'in use',
     madeBy: undefined,
     grants: grantsInWords(peer),
+    owner: undefined,
   };
 }
 
@@ -123,7 +142,7 @@ function tokens(kind: TokenRecord['spec']['kind'], type: Credential['type']): Se
   return async ({ store, clock }, workspace, after, limit) => {
     const { items } = await store.list(workspace, 'Token', { after: after === '' ? prefix : after, limit });
     const own = items.filter(({ name }) => name.startsWith(prefix));
-    return own.map((token): Named => {
+    const named = own.map(async (token): Promise<Named> => {
       const { name, uid, spec, createdAt } = token;
       const isOver = spec.expiresAt !== undefined && spec.expiresAt <= clock.now();
       return {
@@ -136,16 +155,97 @@ function tokens(kind: TokenRecord['spec']['kind'], type: Credential['type']): Se
         state: isOver ? 'ended' : isSpent(spec) ? 'used up' : 'in use',
         madeBy: spec.createdBy,
         grants: grantsInWords(token),
+        owner: await tokenOwner({ store }, workspace, spec),
       };
     });
+    return Promise.all(named);
   };
+}
+
+/** Returns the name of the person behind a token: its own, who made it, or who answers for the agent that has or made it. */
+async function tokenOwner(
+  services: Pick<Uses, 'store'>,
+  workspace: string,
+  { kind, owner, createdBy, issuedBy }: TokenRecord['spec'],
+): Promise<string | undefined> {
+  if (kind === 'dev') return undefined;
+  if (kind === 'api') return nameOf(services, owner);
+  const agent = kind === 'join' ? issuedBy : owner;
+  if (agent === undefined) return (await findAccount(services, createdBy.replace(/^user:/, '')))?.name;
+  return nameOf(services, await personOf(services, workspace, agent));
+}
+
+/** Returns the account that answers for an agent, by the root of its line, whether or not the agent is active yet. */
+async function personOf({ store }: Pick<Uses, 'store'>, workspace: string, uid: string): Promise<string | undefined> {
+  let agent = await store.getById(workspace, 'AgentIdentity', uid);
+  for (let left = MAX_LINE; agent?.spec.parentRef && left > 0; left -= 1) {
+    agent = await store.get(workspace, { kind: 'AgentIdentity', name: agent.spec.parentRef.name });
+  }
+  return agent?.spec.person?.id;
+}
+
+async function nameOf(services: Pick<Uses, 'store'>, account: string | undefined): Promise<string | undefined> {
+  return account === undefined ? undefined : (await accountById(services, account))?.name;
+}
+
+async function webhooks(services: Uses, workspace: string, after: string, limit: number): Promise<Named[]> {
+  const { store } = services;
+  const { items } = await store.list(workspace, 'Webhook', { limit, ...(after !== '' && { after }) });
+  const named = items.map(async (webhook): Promise<Named> => {
+    const { name, uid, spec, createdAt } = webhook;
+    return {
+      key: name,
+      type: 'webhook',
+      id: uid,
+      name: spec.description || (URL.parse(spec.url)?.host ?? ''),
+      since: createdAt,
+      ends: undefined,
+      state: spec.enabled ? 'in use' : 'ended',
+      madeBy: spec.createdBy,
+      grants: undefined,
+      owner: await webhookOwner(services, spec),
+    };
+  });
+  return Promise.all(named);
+}
+
+/** Returns the name of who answers for a webhook. Of one that an older version made: its maker, where they are still there. */
+export async function webhookOwner(
+  services: Pick<Uses, 'store'>,
+  { owner, createdBy }: StoredRecord<'Webhook'>['spec'],
+): Promise<string | undefined> {
+  if (owner === undefined) return (await findAccount(services, createdBy.replace(/^user:/, '')))?.name;
+  return nameOf(services, owner?.id);
+}
+
+/** At most one of each name: they come on one page, of as many as are asked for. */
+async function schedules(services: Uses, workspace: string, after: string, limit: number): Promise<Named[]> {
+  const { spec } = await workspaceById(services, workspace);
+  const named = SCHEDULE_NAMES.toSorted().flatMap((name) =>
+    name > after && scheduleIn(spec.settings, name) ? [scheduleEntry(services, spec, name)] : [],
+  );
+  return (await Promise.all(named)).slice(0, limit);
+}
+
+async function scheduleEntry(services: Uses, spec: WorkspaceSpec, name: ScheduleName): Promise<Named> {
+  const unknown = { since: undefined, ends: undefined, madeBy: undefined, grants: undefined } as const;
+  const isOff = name !== 'reviews' && spec.settings.compliance?.schedules?.[name]?.enabled === false;
+  const owner = await nameOf(services, spec.scheduleOwners?.[name]?.id);
+  return { ...unknown, key: name, type: 'schedule', id: name, name, state: isOff ? 'ended' : 'in use', owner };
 }
 
 /** There are few: they come on one page, of as many as are asked for. */
 async function installationKeys({ store, clock, keys }: Uses, _workspace: string, after: string, limit: number) {
   const now = clock.now();
   const sessions = (await store.list(SYSTEM_WORKSPACE, 'Session')).items.filter(({ spec }) => spec.expiresAt > now);
-  const unknown = { since: undefined, ends: undefined, state: 'in use', madeBy: undefined, grants: undefined } as const;
+  const unknown = {
+    since: undefined,
+    ends: undefined,
+    state: 'in use',
+    madeBy: undefined,
+    grants: undefined,
+    owner: undefined,
+  } as const;
   const all: Named[] = [
     ...keys.logs.keys.map(({ from, until }, index): Named => {
       const key = `0.${String(index).padStart(6, '0')}`;

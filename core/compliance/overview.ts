@@ -1,5 +1,7 @@
 import type { CallContext } from '../base/operation.ts';
+import { formatInstant } from '../base/time.ts';
 import { isOfAgent } from '../model/presets.ts';
+import { type WorkspaceRecord, workspaceById } from '../model/workspaces.ts';
 import { openPaths } from '../peers/path-counts.ts';
 import { isLive } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -10,7 +12,10 @@ import { INSTALLATION_FACTS } from './facts/installation.ts';
 
 /** What is told of the installation only to who may assess it. */
 const FACT_WARNINGS = ['first-password', 'bus-exposure'] as const;
-export const WARNINGS = ['open-network', ...FACT_WARNINGS] as const;
+export const WARNINGS = ['open-network', 'approval-ended', ...FACT_WARNINGS] as const;
+
+/** How long administrators are told that the host ended the need for a second person. */
+const APPROVAL_ENDED_MS = 30 * 86_400_000;
 
 export interface Warning {
   readonly code: (typeof WARNINGS)[number];
@@ -25,7 +30,8 @@ export async function overviewOf(context: CallContext<FactContext['services'] & 
   const state = await services.states.current(workspace);
   const peers = livePeers(state, now);
   const agents = [...state.agents.values()];
-  const mayAssess = context.caller?.scopesIn(workspace).has('compliance:assess') ?? false;
+  const scopes = context.caller?.scopesIn(workspace);
+  const approval = scopes?.has('members:write') ? approvalEnded(await workspaceById(services, workspace), now) : [];
   return {
     revision: state.revision,
     peers: {
@@ -39,8 +45,19 @@ export async function overviewOf(context: CallContext<FactContext['services'] & 
     paths: openPaths(state, peers, services.paths),
     policies: [...state.policies.values()].filter((policy) => !isOfAgent(policy)).length,
     agents: { total: agents.length, live: agents.filter((agent) => isLive(agent, now)).length },
-    warnings: [...openNetworks(state, now), ...(mayAssess ? await factWarnings({ services, workspace, at: now }) : [])],
+    warnings: [
+      ...approval,
+      ...openNetworks(state, now),
+      ...(scopes?.has('compliance:assess') ? await factWarnings({ services, workspace, at: now }) : []),
+    ],
   };
+}
+
+function approvalEnded({ spec: { approvalEndedAt } }: WorkspaceRecord, now: number): Warning[] {
+  if (approvalEndedAt === undefined || approvalEndedAt + APPROVAL_ENDED_MS <= now) return [];
+  const message = `Whoever runs the host ended the need for a second person on ${formatInstant(approvalEndedAt)}: people approve their own requests.`;
+  const remedy = 'Check that this was meant. An administrator turns it on again by the settings selfApproval and compliance.';
+  return [{ code: 'approval-ended', message, remedy }];
 }
 
 /** Networks in which no policy of a person or an agent says who may reach whom. */

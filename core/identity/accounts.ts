@@ -27,6 +27,11 @@ export interface AccountSpec {
   readonly passwordChangedAt?: number;
   /** Hashes of passwords before the current one, newest first. */
   readonly formerPasswords?: readonly string[];
+  /**
+   * When it signed in; renewed only where it became a member of a workspace since. Milliseconds, 0 for never; absent for
+   * an account that an older version stored.
+   */
+  readonly signedInAt?: number;
   /** Networks that it signed in from, newest first: failed logins from elsewhere do not lock these out. */
   readonly knownSources?: readonly string[];
   readonly secondFactor?: SecondFactor;

@@ -89,7 +89,7 @@ export function isAsWritten(
   return (
     (metadata.uid === undefined || metadata.uid === uid) &&
     sameParent(spec.parentRef?.name, isSub ? asked.parentRef.name : undefined) &&
-    parseDuration(spec.ttl) === parseDuration(asked.ttl) &&
+    (asked.ttl === undefined || parseDuration(spec.ttl) === parseDuration(asked.ttl)) &&
     spec.policyPreset === asked.policyPreset &&
     sameValue([...spec.scopes].sort(), [...new Set<string>(asked.scopes)].sort()) &&
     (isSub ? sameValue(spec.egress ?? [], asked.egress) : sameValue(spec.reach ?? [], asked.reach)) &&

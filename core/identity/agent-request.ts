@@ -11,8 +11,6 @@ import { DEFAULT_JOIN_USES, MAX_JOIN_USES } from './join-tokens.ts';
 export const MAKES_ROOT_AGENTS = 'agents:write' satisfies Scope;
 export const DELEGATES = 'agents:delegate' satisfies Scope;
 
-export const DEFAULT_AGENT_TTL = '24h';
-
 /** What a person gives a root agent that asks for no scopes: read, plan and apply, and to delegate less of it. */
 export const DEFAULT_AGENT_SCOPES: readonly Scope[] = [
   'network:read',
@@ -39,7 +37,9 @@ export const rootAgentFields = {
       'An agent never approves or administers.',
     )
     .default([...DEFAULT_AGENT_SCOPES]),
-  ttl: lineOfText(TEXT_LIMITS.duration).default(DEFAULT_AGENT_TTL).describe('Life, such as 24h; at most 90d'),
+  ttl: lineOfText(TEXT_LIMITS.duration)
+    .optional()
+    .describe('Life, such as 2h; at most 90d, 24h when left out; made with an API token at most what that may grant'),
   policyPreset: z.enum(PRESETS).default('inherit').describe('Widest preset its sub-agents may have'),
   reach: listOf(egressRuleSchema, MAX_RULES)
     .default([])

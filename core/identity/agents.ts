@@ -1,4 +1,5 @@
 import { commitContext } from '../base/commit-context.ts';
+import { formatDuration } from '../base/duration.ts';
 import { MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
@@ -22,6 +23,7 @@ import { tokenDraft } from '../model/token-record.ts';
 import { ancestors, family, isLive, isOpen } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type DelegateRequest, narrowed, parseTtl } from './delegation.ts';
+import { grantLimit, requireWithinLimit } from './grant-limit.ts';
 import { requireGrantable, requireMayName } from './grants.ts';
 
 /** Labels and annotations of its record, where they are given. */
@@ -33,7 +35,8 @@ interface AgentMeta {
 
 export interface RootAgentRequest extends AgentMeta {
   readonly scopes: readonly Scope[];
-  readonly ttl: string;
+  /** Absent: 24 h, or as much of it as the API token that asks may grant. */
+  readonly ttl?: string | undefined;
   readonly policyPreset: PolicyPreset;
   readonly reach: readonly EgressRule[];
   /** Uses that a join token made by it may have at most. */
@@ -50,6 +53,10 @@ export interface NewAgent {
   readonly token: string;
   readonly expiresAt: string;
 }
+
+/** Life of a root agent that asks for none. */
+const DEFAULT_AGENT_TTL = '24h';
+const SECOND_MS = 1_000;
 
 type AgentDraft = RecordDraft<'AgentIdentity'>;
 export type AgentCall = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys'>>;
@@ -84,13 +91,19 @@ export async function delegate(context: AgentCall, id: string, request: SubAgent
   return { enrollmentToken: token, expiresAt, parentRef };
 }
 
-/** @throws MeshError `conflict` when a living agent has the name; `forbidden` when it would hold more than its maker. */
+/**
+ * @throws MeshError `conflict` when a living agent has the name; `forbidden` when it would hold more than its maker, or
+ * outlive what the API token that makes it may grant.
+ */
 export async function newRootAgent(context: AgentCall, request: RootAgentRequest): Promise<NewAgent> {
   const { services, workspace, caller } = context;
   const person = requireGrantable(caller, workspace, request.scopes);
   const now = services.clock.now();
-  const expiresAt = now + parseTtl(request.ttl);
-  const { policyPreset, ttl, scopes, tokenUses } = request;
+  const limit = await grantLimit(services, workspace, caller);
+  const ttl = request.ttl ?? defaultTtl(limit, now);
+  const expiresAt = now + parseTtl(ttl);
+  requireWithinLimit(expiresAt, limit, now);
+  const { policyPreset, scopes, tokenUses } = request;
   const reach = await storedRules(context, request.reach, '/reach');
   const draft = agentDraft(
     request,
@@ -110,6 +123,14 @@ export async function newRootAgent(context: AgentCall, request: RootAgentRequest
   const record = tokenDraft(token, { kind: 'agt', name, owner: uid, expiresAt, createdBy: caller?.subject ?? '' });
   const ops = [...(await freeName(context, name, now)), create(draft), create(record)];
   return { ops, id: uid, name, token, expiresAt: draft.spec.expiresAt };
+}
+
+/** Returns the life of a root agent that asks for none, in whole seconds; at least one, which the limit then refuses. */
+function defaultTtl(limit: number | undefined, now: number): string {
+  if (limit === undefined) return DEFAULT_AGENT_TTL;
+  const left = Math.max(SECOND_MS, limit - now);
+  const standard = parseTtl(DEFAULT_AGENT_TTL);
+  return left >= standard ? DEFAULT_AGENT_TTL : formatDuration(left - (left % SECOND_MS));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { commitContext } from '../base/commit-context.ts';
+import { formatDuration, parseDuration } from '../base/duration.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { requireSession } from '../base/require-session.ts';
@@ -13,6 +14,7 @@ import { lifetimeOf } from './join-tokens.ts';
 
 const DEFAULT_API_TOKEN_MS = 90 * 86_400_000;
 const MAX_API_TOKEN_MS = 365 * 86_400_000;
+const MIN_GRANT_MS = 1_000;
 
 /** What a token for an MCP client carries: it reads, plans and applies. */
 const DEFAULT_SCOPES: readonly Scope[] = ['network:read', 'snapshots:read', 'intents:plan', 'intents:apply'];
@@ -23,11 +25,13 @@ export interface NewApiToken {
   readonly scopes?: readonly string[] | undefined;
   /** Duration text; empty for the default. */
   readonly expiry: string;
+  /** Duration text: longest life of what is made with it. Absent: what is made with it ends with it at the latest. */
+  readonly maxGrant?: string | undefined;
 }
 
 /** Makes an API token for the caller in one workspace, with no more than the caller holds there. */
 export async function createApiToken(
-  { name, scopes, expiry }: NewApiToken,
+  { name, scopes, expiry, maxGrant }: NewApiToken,
   context: CallContext<Pick<NetworkServices, 'store' | 'clock'>>,
 ): Promise<{ readonly token: string; readonly record: TokenRecord }> {
   const caller = requireSession(context.caller);
@@ -44,6 +48,7 @@ export async function createApiToken(
     owner: account.uid,
     scopes: granted,
     expiresAt,
+    ...(maxGrant !== undefined && { maxGrant: grantOf(maxGrant) }),
     createdBy: caller.subject,
   } as const;
   const draft = tokenDraft(token, { ...spec, epoch: account.spec.epoch });
@@ -61,4 +66,12 @@ function grantedOf(names: readonly string[], held: ReadonlySet<Scope>): readonly
   const wanted = [...expandScopes(names)];
   requireHeld(wanted, held);
   return wanted;
+}
+
+/** @throws MeshError `invalid_input` on `/maxGrant` */
+function grantOf(text: string): number {
+  const ms = parseDuration(text.trim());
+  if (ms !== undefined && ms >= MIN_GRANT_MS && ms <= MAX_API_TOKEN_MS) return ms;
+  const detail = `maxGrant must be a duration such as 24h, from ${formatDuration(MIN_GRANT_MS)} to ${formatDuration(MAX_API_TOKEN_MS)}.`;
+  throw invalidInput([{ pointer: '/maxGrant', detail }], detail);
 }

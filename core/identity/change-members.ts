@@ -6,10 +6,12 @@ import { requireSession } from '../base/require-session.ts';
 import type { WorkspaceRole } from '../base/scope.ts';
 import { serialised } from '../base/serialise.ts';
 import { writtenRecord } from '../base/written.ts';
+import { workspaceById } from '../model/workspaces.ts';
 import type { PeerCall, StoreCall } from '../state/services.ts';
-import { findAccount, normalizeUsername, USERNAME_PATTERN } from './accounts.ts';
+import { type AccountRecord, findAccount, normalizeUsername, USERNAME_PATTERN } from './accounts.ts';
+import { type LeftItem, leftInWorkspace } from './leaving-preview.ts';
 import { isOfOneAccount, type MemberRecord, memberDraft } from './members.ts';
-import { endLeft, endOrphans, leavingOps, successorIn } from './offboard.ts';
+import { endLeft, endOrphans, heirIn, leavingOps, passSchedules, successorIn } from './offboard.ts';
 
 /**
  * Makes who has this user name a member, or changes the role it has, in this workspace and nowhere else. Accounts are
@@ -54,10 +56,10 @@ export async function removeMember(
     throw new MeshError('not_found', `${username} is no member of this workspace.`);
   }
   const { services, workspace } = context;
-  const heir = await successorIn(services, context, successor, name);
-  const agents = heir ? `, and gave their agents to ${heir.name}` : '';
-  const commit = commitContext(context, `removed member ${name}${agents}`);
   const account = await findAccount(services, name);
+  const heir = await memberHeir(context, { name, account }, successor);
+  const agents = heir ? `, and gave what they left to ${heir.name}` : '';
+  const commit = commitContext(context, `removed member ${name}${agents}`);
   let isMet = false;
   await serialised(services.store, workspace, async () => {
     const member = await memberOf(name, context);
@@ -68,8 +70,37 @@ export async function removeMember(
     isMet = true;
     await services.store.commit(workspace, [{ op: 'delete', key: { kind: 'Member', name } }, ...ops], commit);
   });
-  if (account) await endLeft(services, workspace, account, commit);
+  if (account) {
+    await endLeft(services, workspace, account, heir, commit);
+    await passSchedules(services, workspace, account, heir, commit);
+  }
   return endOrphans(services, workspace, commit);
+}
+
+/** Returns what would become of what a member leaves. @throws MeshError as {@link removeMember} */
+export async function previewRemoval(
+  username: string,
+  successor: string | undefined,
+  context: PeerCall,
+): Promise<LeftItem[]> {
+  requireSession(context.caller);
+  const name = normalizeUsername(username);
+  if (!(await memberOf(name, context))) throw new MeshError('not_found', `${username} is no member of this workspace.`);
+  const { services, workspace } = context;
+  const account = await findAccount(services, name);
+  const heir = await memberHeir(context, { name, account }, successor);
+  if (!account) return [];
+  return leftInWorkspace(services, await workspaceById(services, workspace), account, heir);
+}
+
+/** Returns who takes over what a member leaves: who removes them, where they say so, else whom the workspace names. */
+async function memberHeir(
+  { services, workspace, caller }: PeerCall,
+  { name, account }: { readonly name: string; readonly account: AccountRecord | undefined },
+  successor: string | undefined,
+): Promise<AccountRecord | undefined> {
+  const named = await successorIn(services, { workspace, caller }, successor, name);
+  return named ?? (account && heirIn(services, workspace, { uid: account.uid }));
 }
 
 function isOfAgents(op: Op): boolean {

@@ -4,10 +4,15 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import { writtenRecord } from '../base/written.ts';
+import { sameValue } from '../model/value.ts';
 import {
   type ComplianceSettings,
+  type Owner,
+  SCHEDULE_NAMES,
+  scheduleIn,
   type WorkspaceRecord,
   type WorkspaceSettings,
+  type WorkspaceSpec,
   workspaceById,
 } from '../model/workspaces.ts';
 import type { PeerCall, StoreCall } from '../state/services.ts';
@@ -48,7 +53,8 @@ export async function updateWorkspace(
   const old = workspace.spec.settings;
   const merged = compliance ? patched(old.compliance ?? {}, compliance) : compliance;
   const settings = patched(old, { ...others, compliance: merged }) as WorkspaceSettings;
-  const spec = { ...workspace.spec, displayName, maxNodeCount, settings };
+  const scheduleOwners = ownersAfter(workspace.spec, settings, { id: caller.id, name: caller.name });
+  const spec = { ...workspace.spec, displayName, maxNodeCount, settings, ...(scheduleOwners && { scheduleOwners }) };
   const op = { op: 'update', record: { ...draftOf(workspace), spec }, revision: workspace.revision } as const;
   const commit = commitContext(context, `changed workspace ${workspace.name}`);
   return writtenRecord(await services.store.commit(SYSTEM_WORKSPACE, [op], commit), workspace);
@@ -72,6 +78,21 @@ export async function deleteWorkspace(context: PeerCall): Promise<void> {
   const key = { kind: 'Workspace', name: workspace.name } as const;
   await store.commit(SYSTEM_WORKSPACE, [{ op: 'delete', key, revision: workspace.revision }], commit);
   await emptyWorkspace(services, id, commit);
+}
+
+/** Returns who owns each schedule: whoever made or changed it last. Undefined where nobody owns one, nor did before. */
+function ownersAfter(
+  { settings: old, scheduleOwners }: WorkspaceSpec,
+  settings: WorkspaceSettings,
+  caller: Owner,
+): WorkspaceSpec['scheduleOwners'] {
+  const owners = SCHEDULE_NAMES.flatMap((name) => {
+    const is = scheduleIn(settings, name);
+    if (!is) return [];
+    const owner = sameValue(is, scheduleIn(old, name) ?? {}) ? scheduleOwners?.[name] : caller;
+    return owner === undefined ? [] : [[name, owner] as const];
+  });
+  return owners.length === 0 && !scheduleOwners ? undefined : Object.fromEntries(owners);
 }
 
 function patched<T extends object>(old: T, patch: Patch<T>): Partial<T> {

@@ -85,5 +85,6 @@ async function initialSpec(password: Secret): Promise<AccountSpec> {
 }
 
 function adminSpec(passwordHash: string, passwordState: AccountSpec['passwordState']): AccountSpec {
-  return { displayName: '', role: 'platform_admin', passwordHash, passwordState, disabled: false, epoch: 1 };
+  const account = { displayName: '', role: 'platform_admin', disabled: false, epoch: 1, signedInAt: 0 } as const;
+  return { ...account, passwordHash, passwordState };
 }

@@ -11,6 +11,7 @@ import { type AgentRecord, DEFAULT_NETWORK } from '../model/resources.ts';
 import { controlKeyFingerprint, newToken } from '../model/token.ts';
 import { type TokenRecord, tokenDraft, unknownToken } from '../model/token-record.ts';
 import type { NetworkServices, StoreCall } from '../state/services.ts';
+import { grantLimit, requireWithinLimit } from './grant-limit.ts';
 import { requireMayName } from './grants.ts';
 
 const DEFAULT_JOIN_MS = 168 * 3_600_000;
@@ -40,8 +41,11 @@ export async function generateJoinToken(
   const issuer = await issuerOf(context, asked);
   const usageLimit = asked ?? Math.min(DEFAULT_JOIN_USES, issuer?.spec.tokenUses ?? DEFAULT_JOIN_USES);
   const now = services.clock.now();
-  const longest = issuer ? parseInstant(issuer.spec.expiresAt) - now : MAX_JOIN_MS;
-  const expiresAt = now + lifetimeOf(expiry, Math.min(DEFAULT_JOIN_MS, longest), Math.min(MAX_JOIN_MS, longest));
+  const limit = await grantLimit(services, workspace, caller);
+  const ends = issuer ? parseInstant(issuer.spec.expiresAt) : (limit ?? Number.POSITIVE_INFINITY);
+  const longest = issuer ? Math.min(MAX_JOIN_MS, ends - now) : MAX_JOIN_MS;
+  const expiresAt = now + lifetimeOf(expiry, Math.min(DEFAULT_JOIN_MS, ends - now), longest);
+  requireWithinLimit(expiresAt, limit, now);
   const reserved = Object.keys(labels).find((key) => key.startsWith(RESERVED_LABEL_PREFIX));
   if (reserved !== undefined) {
     const detail = `Labels that begin with ${RESERVED_LABEL_PREFIX} are set by the control plane alone.`;

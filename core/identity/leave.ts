@@ -5,7 +5,7 @@ import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import type { PeerServices } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
-import { endOrphans, leavingOps } from './offboard.ts';
+import { endOrphans, heirIn, leavingOps, passSchedules } from './offboard.ts';
 
 /** The call that decides it finishes it too; only what it left for so long is taken up by the job. */
 const LEFT_MS = 60_000;
@@ -52,10 +52,11 @@ async function leaveWorkspace(
   context: CommitContext,
 ): Promise<void> {
   const { store } = services;
+  const heir = await heirIn(services, workspace, { uid: account.uid, successor: account.spec.successor });
   const leave = async () => {
     const isDeleted = account.spec.leaving?.to === 'deleted';
     const ops = [
-      ...(await leavingOps(services, workspace, account, undefined)),
+      ...(await leavingOps(services, workspace, account, heir)),
       ...(isDeleted ? await membershipOps(services, workspace, account) : []),
     ];
     // Last: what goes by name may be another's once somebody else has finished. An earlier version may have enabled it.
@@ -66,6 +67,7 @@ async function leaveWorkspace(
   // What they wrote while the rest was read, too.
   while ((await serialised(store, workspace, leave)) > 0);
   await endOrphans(services, workspace, context);
+  await passSchedules(services, workspace, account, heir, context);
 }
 
 async function membershipOps(

@@ -33,16 +33,25 @@ export function isOfOneAccount({ uid }: MemberRecord): boolean {
   return ACCOUNT_UID.test(uid);
 }
 
-/** The role of an account in a workspace; undefined where it is no member. */
-export async function roleOf(
+/** The membership of an account in a workspace. */
+export async function memberIn(
   { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
   { name, uid }: AccountRecord,
-): Promise<WorkspaceRole | undefined> {
+): Promise<MemberRecord | undefined> {
   const member = await store.get(workspace, { kind: 'Member', name });
-  if (!member || (isOfOneAccount(member) && member.uid !== uid)) return undefined;
+  return member && isOfOneAccount(member) && member.uid !== uid ? undefined : member;
+}
+
+/** The role of an account in a workspace; undefined where it is no member. */
+export async function roleOf(
+  services: Pick<NetworkServices, 'store'>,
+  workspace: string,
+  account: AccountRecord,
+): Promise<WorkspaceRole | undefined> {
+  const member = await memberIn(services, workspace, account);
   // A role that this version does not know grants nothing.
-  return Object.hasOwn(ROLE_SCOPES, member.spec.role) ? member.spec.role : undefined;
+  return member && Object.hasOwn(ROLE_SCOPES, member.spec.role) ? member.spec.role : undefined;
 }
 
 /** As `roleOf`, by the uid of the account. */

@@ -9,6 +9,7 @@ import { isLive } from '../state/agent-tree.ts';
 import { type AgentCall, findAgent } from './agents.ts';
 import { parseTtl } from './delegation.ts';
 import { renewToken } from './device-token.ts';
+import { grantLimit, requireWithinLimit } from './grant-limit.ts';
 import { isScope, requireGrantable } from './grants.ts';
 
 /**
@@ -35,14 +36,17 @@ export async function renewAgent(
   }
   requireGrantable(caller, workspace, spec.scopes.filter(isScope));
   if (!isLive(agent, now)) throw new MeshError('expired', `The agent ${name} has ended: create it again.`);
-  const asked = now + parseTtl(ttl ?? spec.ttl);
+  const limit = await grantLimit(services, workspace, caller);
   const left = parseInstant(spec.expiresAt);
+  const wanted = now + parseTtl(ttl ?? spec.ttl);
+  const asked = ttl === undefined && limit !== undefined ? Math.min(wanted, Math.max(left, limit)) : wanted;
   const expiresAt = Math.max(asked, left);
+  requireWithinLimit(expiresAt, limit, now);
   const createdBy = caller?.subject ?? '';
   const issued = await renewToken(services.store, workspace, 'agt', { name, owner: uid, createdBy, expiresAt });
   const record = {
     ...draftOf(agent),
-    spec: { ...spec, ...(asked >= left && { ttl: ttl ?? spec.ttl }), expiresAt: formatInstant(expiresAt) },
+    spec: { ...spec, ...(wanted === expiresAt && { ttl: ttl ?? spec.ttl }), expiresAt: formatInstant(expiresAt) },
   };
   const ops: Op[] = [{ op: 'update', record, revision: agent.revision }, issued.op];
   const commit = await services.store.commit(workspace, ops, commitContext(context, `renew agent ${name}`));

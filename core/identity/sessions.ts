@@ -3,6 +3,7 @@ import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type NoStatus, type StoredRecord } from '../base/record.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, accountById } from './accounts.ts';
+import { memberIn } from './members.ts';
 
 const SESSION_MS = 12 * 3_600_000;
 
@@ -47,7 +48,7 @@ export async function createSession(
   { store, clock, keys }: Pick<NetworkServices, 'store' | 'clock' | 'keys'>,
   account: AccountRecord,
   context: CommitContext,
-  changes: Pick<AccountSpec, 'secondFactor' | 'knownSources'> = {},
+  changed: Pick<AccountSpec, 'secondFactor' | 'knownSources'> = {},
 ): Promise<{ readonly token: string; readonly expiresAt: number }> {
   const jti = newId('ses');
   // JWT instants are whole seconds (RFC 7519, NumericDate).
@@ -73,12 +74,26 @@ export async function createSession(
     unique: [],
   } as const;
   const { name, revision } = account;
+  const changes = { ...changed, ...(await firstSignIn({ store, clock }, account)) };
   const held: Op =
     Object.keys(changes).length === 0
       ? { op: 'check', key: { kind: 'Account', name }, revision }
       : { op: 'update', record: { ...draftOf(account), spec: { ...account.spec, ...changes } }, revision };
   await store.commit(SYSTEM_WORKSPACE, [held, { op: 'create', record }], context);
   return { token: await keys.signSession({ sub: account.uid, jti, iat, exp }), expiresAt };
+}
+
+/** Returns when it signs in, where it has not since it was made or became a member of a workspace. */
+async function firstSignIn(
+  { store, clock }: Pick<NetworkServices, 'store' | 'clock'>,
+  account: AccountRecord,
+): Promise<Pick<AccountSpec, 'signedInAt'>> {
+  const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
+  const members = await Promise.all(items.map(({ uid }) => memberIn({ store }, uid, account)));
+  const since = Math.max(account.createdAt, ...members.map((member) => member?.createdAt ?? 0));
+  const { signedInAt } = account.spec;
+  // Instants of the store may run ahead of the clock.
+  return signedInAt !== undefined && signedInAt >= since ? {} : { signedInAt: Math.max(clock.now(), since) };
 }
 
 /** The sessions of an account that are good now. @param id uid of the account */

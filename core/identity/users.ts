@@ -10,6 +10,7 @@ import { writtenRecord } from '../base/written.ts';
 import type { NetworkServices, PeerCall, PeerServices, StoreCall } from '../state/services.ts';
 import { type AccountRecord, type AccountRole, type AccountSpec, accountDraft, findAccount } from './accounts.ts';
 import { finishLeaving } from './leave.ts';
+import { type LeftItem, leftEverywhere } from './leaving-preview.ts';
 import { requireOther } from './offboard.ts';
 import { requireGoodPassword, withPassword } from './password-rules.ts';
 import { hashPassword } from './passwords.ts';
@@ -35,7 +36,7 @@ export async function createUser(
   if (await findAccount(context.services, username)) throw taken(username);
   const passwordHash = await hashPassword(user.password);
   const password = { passwordHash, passwordState: 'initial', passwordChangedAt: clock.now() } as const;
-  const spec: AccountSpec = { displayName, role, disabled: false, epoch: 1, ...password };
+  const spec: AccountSpec = { displayName, role, disabled: false, epoch: 1, signedInAt: 0, ...password };
   const record = accountDraft(username, spec);
   const commit = commitContext(context, `created account ${record.name}`);
   const done = await context.services.store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record }], commit);
@@ -101,6 +102,23 @@ export async function deleteUser(username: string, successor: string | undefined
     beginDeletion(username, successor, context),
   );
   await finishLeaving(context.services, leaving, why);
+}
+
+/**
+ * Returns what would become of what an account leaves in all workspaces, once it is disabled or deleted.
+ *
+ * @throws MeshError `not_found` for the account or its successor
+ */
+export async function previewLeaving(
+  username: string,
+  successor: string | undefined,
+  context: PeerCall,
+): Promise<LeftItem[]> {
+  requireSession(context.caller);
+  const account = await requireAccount(username, context);
+  if (successor !== undefined) requireOther(successor, account.name);
+  const heir = successor === undefined ? undefined : await requireAccount(successor, context);
+  return leftEverywhere(context.services, account, heir?.uid);
 }
 
 /** Disabled first: what needs a second person is known before anything has gone, and nobody acts in between. */

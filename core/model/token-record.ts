@@ -31,6 +31,8 @@ export interface TokenSpec {
   readonly ephemeral?: true;
   /** Of a join token that an agent made: the agent's uid. */
   readonly issuedBy?: string;
+  /** Of an API token: longest life of agents and tokens made with it, ms. Absent: they end with it at the latest. */
+  readonly maxGrant?: number;
   /** Of an API token: the account's `epoch` when it was made. */
   readonly epoch?: number;
   /** Of a device token: SHA-256 in hex of the secret with which the device signs in to the bus. */

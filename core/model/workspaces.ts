@@ -3,6 +3,7 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { listOf } from '../base/list.ts';
 import type { NoStatus, StoredRecord } from '../base/record.ts';
+import { WORKSPACE_ROLES } from '../base/scope.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { isTimeZone } from '../base/time-zone.ts';
 import { parseCidr } from './cidr.ts';
@@ -85,6 +86,12 @@ export const complianceSettings = z.strictObject({
 
 export type ComplianceSettings = z.output<typeof complianceSettings>;
 
+/** Who takes over what a person leaves, where nobody else is named. */
+const successorSettings = z.union([
+  z.strictObject({ username: lineOfText(TEXT_LIMITS.name).min(1).describe('a member of the workspace') }),
+  z.strictObject({ role: z.enum(WORKSPACE_ROLES).describe('whoever has been a member with this role for longest') }),
+]);
+
 /** The settings of a workspace. Those of approval decide what happens without a person. */
 export const settingsSchema = z.strictObject({
   requirePeerApproval: z.boolean().describe('a new device stays pending until an operator approves it'),
@@ -101,6 +108,9 @@ export const settingsSchema = z.strictObject({
     .strictObject({ maxRisk: z.enum(RISKS) })
     .optional()
     .describe('plans up to this risk are executed without a person'),
+  successor: successorSettings
+    .optional()
+    .describe('who takes over the agents and join tokens of a person who leaves; unset: they end'),
   timeZone: timeZone.describe('of the daily snapshot at 02:00, and of clock times and days in what is asked'),
   compliance: complianceSettings.optional().describe('whom assessments are about'),
   reviews: reviewSettings
@@ -116,12 +126,32 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   timeZone: 'UTC',
 };
 
+/** Schedules of a workspace: an assessment by each framework, and the reviews. */
+export const SCHEDULE_NAMES = [...FRAMEWORKS, 'reviews'] as const;
+export type ScheduleName = (typeof SCHEDULE_NAMES)[number];
+
+/** The person who answers for something that was made in a workspace. */
+export interface Owner {
+  /** Uid of the account. */
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Returns a schedule as the settings have it. */
+export function scheduleIn({ compliance, reviews }: WorkspaceSettings, name: ScheduleName): object | undefined {
+  return name === 'reviews' ? reviews : compliance?.schedules?.[name];
+}
+
 export interface WorkspaceSpec {
   readonly slug: string;
   readonly namespace: string;
   readonly displayName: string;
   readonly maxNodeCount: number;
   readonly settings: WorkspaceSettings;
+  /** Who made each schedule; null for one whose person has left, absent for one that an older version made. */
+  readonly scheduleOwners?: { readonly [K in ScheduleName]?: Owner | null };
+  /** When `meshd end-approval` ended the need for a second person, ms; absent where it never did. */
+  readonly approvalEndedAt?: number;
 }
 
 declare module '../base/record.ts' {

@@ -1,3 +1,4 @@
+import type { Caller } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
@@ -9,6 +10,7 @@ import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
 import { writtenRecord } from '../base/written.ts';
 import type { Keyring } from '../model/services.ts';
+import type { Owner } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { deliveriesOf, requireRoom } from './deliveries.ts';
 import { subscriptionFault, TEST_EVENT } from './event-types.ts';
@@ -73,7 +75,7 @@ export async function createWebhook(
     const uid = newId('wh');
     const secret = newSigningSecret();
     const secrets = [{ sealed: sealSecret(keys, { webhook: uid, url: fields.url }, secret) }];
-    const spec: WebhookSpec = { ...fields, secrets, createdBy: caller.subject };
+    const spec: WebhookSpec = { ...fields, secrets, createdBy: caller.subject, owner: ownerOf(caller) };
     const draft = webhookDraft(spec, { next: await store.auditTree(workspace).size() }, uid);
     const reason = `made a webhook to ${hostOf(fields.url)}`;
     const commit = commitContext(context, reason, { basis: { groups: ['Webhook'], revision } });
@@ -165,6 +167,11 @@ export async function testWebhook(context: Call, id: string): Promise<DeliveryRe
   });
 }
 
+/** Whoever makes a webhook answers for it, and whoever changes one that has no owner. */
+function ownerOf({ id, name }: Caller): Owner {
+  return { id, name };
+}
+
 /** Its secrets, sealed for another URL; one that cannot be read stays so. */
 function sealedFor(keys: Keyring, { uid, spec }: WebhookRecord, url: string): readonly SealedSecret[] {
   if (url === spec.url) return spec.secrets;
@@ -181,7 +188,9 @@ async function write(
   status: WebhookStatus,
   reason: string,
 ): Promise<WebhookRecord> {
-  const op: Op = { op: 'update', record: { ...draftOf(webhook), spec, status }, revision: webhook.revision };
+  const owner = spec.owner ?? ownerOf(requireAdministrator(context));
+  const record = { ...draftOf(webhook), spec: { ...spec, owner }, status };
+  const op: Op = { op: 'update', record, revision: webhook.revision };
   const { services, workspace } = context;
   return writtenRecord(await services.store.commit(workspace, [op], commitContext(context, reason)), webhook);
 }

@@ -1,6 +1,7 @@
 import { newId } from '../base/ids.ts';
 import type { RecordDraft, StoredRecord } from '../base/record.ts';
 import { snapshotNameAt } from '../history/snapshot-record.ts';
+import type { Owner } from '../model/workspaces.ts';
 
 /** A signing secret, sealed (core/webhooks/secret.ts). */
 export interface SealedSecret {
@@ -19,6 +20,8 @@ export interface WebhookSpec {
   readonly secrets: readonly SealedSecret[];
   /** Actor, such as `user:ada`. */
   readonly createdBy: string;
+  /** Who answers for it; null where they have left. Absent where an older version made it: who made it. */
+  readonly owner?: Owner | null;
 }
 
 export interface WebhookStatus {

@@ -6,7 +6,7 @@ import { otpCode, otpStep } from '../identity/otp.ts';
 /** A policy of ada waits in a workspace that asks for codes; root, who may approve it, has a second factor. */
 async function scene() {
   const kit = await buildPeopleKit();
-  await kit.ada('update_workspace', { settings: { requireApproval: true, approvalCode: true, selfApproval: true } });
+  await kit.haveSettings(kit.prod, { requireApproval: true, approvalCode: true, selfApproval: true });
   const bob = kit.askWith(await kit.person('bob', 'operator', kit.prod));
   const spec = { action: 'DENY', peerSelector: {} };
   const { workflow_id: id } = await bob('create_policy', { name: 'shut', spec });

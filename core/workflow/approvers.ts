@@ -1,16 +1,15 @@
 import { invalidInput } from '../base/errors.ts';
-import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
-import { ROLE_SCOPES } from '../base/scope.ts';
 import { type RouteView, routesPublicBlock } from '../effect/routes.ts';
 import { accountById, normalizeUsername } from '../identity/accounts.ts';
+import { type Approvers, approversOf, isOnlyApprover } from '../identity/who-approves.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { Services } from './services.ts';
 
-/** What a change does to controls, and to what the workspace is judged by. */
 interface Judged {
   readonly effect?: { readonly routes?: readonly RouteView[] };
   readonly failsControls?: readonly string[];
+  /** Whether it changes when a second person is needed: never one's own to approve while there is one. */
   readonly changesDuty?: boolean;
 }
 
@@ -28,10 +27,10 @@ export async function mayApproveOwn(
   const { settings } = (await workspaceById(services, workspace)).spec;
   const { selfApproval, requireApproval, compliance } = settings;
   if (compliance?.secondPerson && failsControls.length > 0) return false;
-  if (compliance?.secondPerson && changesDuty) return isOnlyApprover(services, workspace, judged);
+  if (changesDuty) return isOnlyApproverOf(services, workspace, judged);
   // Where even the settings need approval, a single approver who may not could never be let in again.
   if (selfApproval !== undefined && !(requireApproval && !selfApproval)) return selfApproval;
-  return isOnlyApprover(services, workspace, judged);
+  return isOnlyApproverOf(services, workspace, judged);
 }
 
 /**
@@ -56,14 +55,14 @@ export function mayRoutePublic({ caller, workspace }: Pick<CallContext<unknown>,
   return caller?.scopesIn(workspace).has('workspaces:write') === true;
 }
 
-async function isOnlyApprover(
+async function isOnlyApproverOf(
   services: Pick<Services, 'store'>,
   workspace: string,
   { effect = {} }: Judged,
 ): Promise<boolean> {
-  const { administrators, members } = await approvers(services, workspace);
-  if (routesPublicBlock(effect)) return administrators.size <= 1;
-  return new Set([...administrators, ...members]).size <= 1;
+  if (!routesPublicBlock(effect)) return isOnlyApprover(services, workspace);
+  const { administrators, signedIn } = await approversOf(services, workspace);
+  return administrators.intersection(signedIn).size <= 1;
 }
 
 /** Names told in a refusal; the members of a workspace are a list of their own. */
@@ -78,7 +77,7 @@ export async function requireApprover(
   { services, workspace, caller }: CallContext<Pick<Services, 'store'>>,
   asked: string,
 ): Promise<string> {
-  const { administrators, members } = await approvers(services, workspace);
+  const { administrators, members } = await approversOf(services, workspace);
   const account = ACCOUNT_ID.test(asked) ? await accountById(services, asked) : undefined;
   const name = account?.name ?? normalizeUsername(asked);
   if (administrators.has(name) || members.has(name)) return name;
@@ -93,11 +92,11 @@ export async function othersWhoApprove(
   { services, workspace, caller }: CallContext<Pick<Services, 'store'>>,
   spec: Judged & { readonly persons?: readonly string[] },
 ): Promise<string[]> {
-  const { administrators, members } = await approvers(services, workspace);
-  const known = routesPublicBlock(spec.effect ?? {})
-    ? { administrators, members: new Set<string>() }
-    : { administrators, members };
-  const told = toldTo({ caller, workspace }, known);
+  const known = await approversOf(services, workspace);
+  const told = toldTo(
+    { caller, workspace },
+    routesPublicBlock(spec.effect ?? {}) ? { ...known, members: new Set<string>() } : known,
+  );
   const { persons = [] } = spec;
   const mayOwn = await mayApproveOwn(services, workspace, spec);
   const own = mayOwn ? [] : await Promise.all(persons.map((id) => accountById(services, id)));
@@ -107,7 +106,7 @@ export async function othersWhoApprove(
 
 function toldTo(
   { caller, workspace }: Pick<CallContext<unknown>, 'caller' | 'workspace'>,
-  { administrators, members }: Approvers,
+  { administrators, members }: Pick<Approvers, 'administrators' | 'members'>,
 ): string[] {
   const scopes = caller?.scopesIn(workspace);
   return [
@@ -119,27 +118,3 @@ function toldTo(
 }
 
 const ACCOUNT_ID = /^u_/;
-
-interface Approvers {
-  /** Of the platform: at home in every workspace. */
-  readonly administrators: ReadonlySet<string>;
-  readonly members: ReadonlySet<string>;
-}
-
-/** User names of who may approve in a workspace. A member without an account counts too: nobody is told which these are. */
-async function approvers({ store }: Pick<Services, 'store'>, workspace: string): Promise<Approvers> {
-  const [accounts, listed] = await Promise.all([
-    store.list(SYSTEM_WORKSPACE, 'Account'),
-    store.list(workspace, 'Member'),
-  ]);
-  const active = accounts.items.filter(({ spec }) => !spec.disabled);
-  const administrators = active.filter(({ spec }) => spec.role === 'platform_admin');
-  const members = listed.items.filter(
-    ({ spec }) => Object.hasOwn(ROLE_SCOPES, spec.role) && ROLE_SCOPES[spec.role].has('workflows:approve'),
-  );
-  return { administrators: namesOf(administrators), members: namesOf(members) };
-}
-
-function namesOf(records: readonly { readonly name: string }[]): ReadonlySet<string> {
-  return new Set(records.map(({ name }) => name));
-}

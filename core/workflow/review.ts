@@ -79,7 +79,7 @@ const NO_PERSON =
 const NO_SCOPE =
   'You may read this, and not decide it: that needs workflows:approve, as operators and administrators have.';
 const OWN =
-  'You asked for this change, or answer for who did, so another person has to approve it (selfApproval is not on and others may approve, or controls fail after it and the workspace has compliance.secondPerson).';
+  'You asked for this change, or answer for who did, so another person has to approve it (selfApproval is not on and others may approve, or controls fail after it and the workspace has compliance.secondPerson). If nobody else is left, whoever runs the host ends this with meshd end-approval.';
 const NO_FACTOR =
   'This workspace asks who approves for a code of their second factor (approvalCode), and your account has none: enrol one first (mesh otp enroll).';
 

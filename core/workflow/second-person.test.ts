@@ -18,7 +18,7 @@ async function scene(compliance: Record<string, unknown> = { secondPerson: true 
   const kit = await buildPeopleKit();
   await seedPeers(kit.services, kit.prod, { 'card-1': CARD, 'web-1': { role: 'web' }, 'lb-1': { role: 'lb' } });
   await kit.ada('create_policy', { name: 'base', spec: BASE });
-  await kit.ada('update_workspace', { settings: { selfApproval: true, ...settings, compliance } });
+  await kit.haveSettings(kit.prod, { selfApproval: true, ...settings, compliance });
   const bob = kit.askWith(await kit.person('bob', 'operator', kit.prod));
   const names = async () => (await kit.ada('list_policies')).items.map(({ name }: { name: string }) => name);
   return { ...kit, bob, names };

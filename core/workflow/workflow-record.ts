@@ -65,7 +65,7 @@ export interface WorkflowSpec extends AskedWorkflowSpec {
   readonly riskReasons: readonly string[];
   /** Controls of frameworks that fail after it and did not before; where the workspace says so, another person approves. */
   readonly failsControls?: readonly string[];
-  /** It changes what a workspace with `secondPerson` is judged by, so the setting is no way around itself. */
+  /** It changes when a second person is needed, or what a workspace with `secondPerson` is judged by: both need one. */
   readonly changesDuty?: true;
   readonly baseRevision: number;
   readonly requestedBy: string;

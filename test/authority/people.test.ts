@@ -384,9 +384,7 @@ describe('one person alone', () => {
 });
 
 it('a plan that the settings approve is executed at once, and nothing of it is left for later', async () => {
-  await using scene = await buildScene();
-  const settings = { requireApproval: true, autoApprove: { maxRisk: 'high' } };
-  await scene.call(scene.ada, 'update_workspace', { settings });
+  await using scene = await buildScene({ requireApproval: true, autoApprove: { maxRisk: 'high' } });
   const { plan_id } = await scene.call(scene.ada, 'plan_network_change', { intent: INTENT });
   const applied = await scene.call(scene.ada, 'apply_network_change', { plan_id, approved_by: 'grace' });
   expect(applied).toMatchObject({ status: 'executed', auto_approve: true });

@@ -30,7 +30,7 @@ export async function buildScene(settings: Record<string, unknown> = {}) {
   const call = (bearer: string, name: string, raw: Record<string, unknown> = {}): Promise<any> =>
     kit.call({ name }, raw, { bearer, workspace });
   await call(ada, 'create_policy', { name: 'base', spec: BASE });
-  if (Object.keys(settings).length > 0) await call(ada, 'update_workspace', { settings });
+  if (Object.keys(settings).length > 0) await kit.haveSettings(workspace, settings);
 
   return {
     kit,

@@ -24,7 +24,7 @@ async function scene() {
   const policy = (name: string, spec: PolicySpec) => at.call(at.ada, 'create_policy', { name, spec });
   const { token } = await at.agent('bot', SCOPES, { reach: [] });
   const allowing = async (autoApprove: object | null) =>
-    at.call(at.ada, 'update_workspace', { settings: { ...SETTINGS, autoApprove } });
+    at.kit.haveSettings(at.workspace, { ...SETTINGS, autoApprove });
 
   async function planned(spec: PolicySpec, maxRisk = 'low', ...expectations: readonly object[]) {
     await allowing({ maxRisk });

@@ -19,7 +19,7 @@ type Scene = Awaited<ReturnType<typeof scene>>['at'];
 
 async function planned(at: Scene, policies: Readonly<Record<string, PolicySpec>>, expectation: object = CLOSED) {
   const settings = { requireApproval: true, selfApproval: false, autoApprove: { maxRisk: 'critical' } };
-  await at.call(at.ada, 'update_workspace', { settings });
+  await at.kit.haveSettings(at.workspace, settings);
   const changes = Object.entries(policies).map(([name, spec]) => ({
     action: 'create',
     resource: 'MeshPolicy',
@@ -157,7 +157,7 @@ const create = (name: string, spec: PolicySpec) => ({ action: 'create', resource
 
 /** One administrator alone plans changes and applies them. */
 async function alone(at: Scene, changes: readonly object[], expectation: object = CLOSED) {
-  await at.call(at.ada, 'update_workspace', { settings: FOUR_EYES });
+  await at.kit.haveSettings(at.workspace, FOUR_EYES);
   const asked = { intent: 'see changes', changes, expectations: [expectation] };
   const plan = await at.call(at.ada, 'plan_network_change', asked);
   const raw = { plan_id: plan.plan_id, approved_by: 'grace' };
@@ -310,7 +310,7 @@ describe('what was approved is what was shown, also of what comes later', () => 
   it('of a call that waits', async () => {
     const { at, end } = await masked();
     await using _ = at;
-    await at.call(at.ada, 'update_workspace', { settings: FOUR_EYES });
+    await at.kit.haveSettings(at.workspace, FOUR_EYES);
     const documents = [document('MeshPolicy', 'p', open), BOT];
     const { workflow_id } = await at.call(at.ada, 'apply_resources', { documents });
     await endMask(at, end);
@@ -322,7 +322,7 @@ describe('what was approved is what was shown, also of what comes later', () => 
     const { at, end } = await scene();
     await using _ = at;
     await at.call(at.ada, 'create_policy', { name: 'mask', spec: { ...most, expiresAt: end } });
-    await at.call(at.ada, 'update_workspace', { settings: FOUR_EYES });
+    await at.kit.haveSettings(at.workspace, FOUR_EYES);
     const from = [{ peerSelector: { notPeers: ['db-1'] } }];
     const documents = [document('MeshPolicy', 'p', { ...OPEN, ingress: [{ from }] }), BOT];
     const { workflow_id } = await at.call(at.ada, 'apply_resources', { documents });

@@ -289,9 +289,11 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     await using harness = await startHarness();
     const { workspace } = await harness.workspace();
     const own = { token: await ownPassword(harness), workspace };
+    const set = (settings: object) =>
+      harness.api('PATCH', `/api/v1/workspaces/${workspace}`, { ...own, body: { settings } });
+    await set({ selfApproval: true });
     await member(harness, own, 'olga', 'operator');
-    const settings = { requireApproval: true, approvalCode: true, selfApproval: true };
-    await harness.api('PATCH', `/api/v1/workspaces/${workspace}`, { ...own, body: { settings } });
+    await set({ requireApproval: true, approvalCode: true });
     const olga = { token: await harness.login('olga', PASSWORD), workspace };
     const body = { name: 'base', spec: BASE };
     const { body: held } = await harness.api('POST', '/api/v1/policies', { ...olga, body });

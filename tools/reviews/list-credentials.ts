@@ -13,7 +13,7 @@ export const listCredentials = defineOperation({
   name: 'list_credentials',
   title: 'List keys and tokens',
   description:
-    'The keys and tokens of the workspace with their ages, and to platform administrators those of the installation. Never a secret.',
+    'The keys, tokens, webhooks and schedules of the workspace with their ages and owners, and to platform administrators the keys of the installation. Never a secret.',
   input: z.strictObject({
     ...pageQuery,
     cursor: lineOfText(TEXT_LIMITS.cursor).regex(/^\d\./, { error: 'The next_cursor of the page before.' }).optional(),
@@ -30,6 +30,7 @@ export const listCredentials = defineOperation({
         state: z.enum(['in use', 'ended', 'used up']),
         made_by: z.string().nullable(),
         grants: z.string().nullable().describe('Labels, labels that devices may ask for, network, scopes, uses'),
+        owner: z.string().nullable().describe('user name of the person who answers for it; null where none does'),
       }),
     ),
     next_cursor: z.string().optional(),
@@ -44,6 +45,7 @@ export const listCredentials = defineOperation({
     State: 'state',
     By: 'made_by',
     Grants: 'grants',
+    Owner: 'owner',
   },
   access: 'compliance:assess',
   workspace: 'scoped',
@@ -59,7 +61,7 @@ export const listCredentials = defineOperation({
     const { items, next } = await inventory(services, workspace, { cursor, limit, installation });
     const now = services.clock.now();
     return {
-      items: items.map(({ type, id, name, since, ends, state, madeBy, grants }) => ({
+      items: items.map(({ type, id, name, since, ends, state, madeBy, grants, owner }) => ({
         type,
         id,
         name,
@@ -69,6 +71,7 @@ export const listCredentials = defineOperation({
         state,
         made_by: madeBy ?? null,
         grants: grants ?? null,
+        owner: owner ?? null,
       })),
       ...(next !== undefined && { next_cursor: next }),
     };

@@ -4,7 +4,7 @@ import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { ACCOUNT_ROLES, USERNAME_PATTERN } from '../../core/identity/accounts.ts';
 import { createUser as create, requireFreeWord } from '../../core/identity/users.ts';
 import { defineOperation } from '../define.ts';
-import { userSchema, userView } from './user-view.ts';
+import { changedUserSchema, changedUserView } from './user-view.ts';
 
 export const createUser = defineOperation({
   name: 'create_user',
@@ -22,7 +22,7 @@ export const createUser = defineOperation({
     displayName: lineOfText(TEXT_LIMITS.title).trim().default(''),
     role: z.enum(ACCOUNT_ROLES).default('user'),
   }),
-  output: userSchema,
+  output: changedUserSchema,
   access: 'users:write',
   workspace: 'none',
   edition: 'community',
@@ -32,6 +32,6 @@ export const createUser = defineOperation({
   http: { method: 'post', path: '/api/v1/users', status: 201 },
   async run(input, context) {
     requireFreeWord(input.username);
-    return userView(await create(input, context));
+    return changedUserView(await create(input, context), false);
   },
 });

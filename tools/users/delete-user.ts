@@ -1,22 +1,26 @@
 import { z } from 'zod';
 import { DELETE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { deleteUser as remove } from '../../core/identity/users.ts';
+import { previewLeaving, deleteUser as remove } from '../../core/identity/users.ts';
 import { defineOperation } from '../define.ts';
+import { dryRunField, leftFields, leftView } from './left-view.ts';
 
 export const deleteUser = defineOperation({
   name: 'delete_user',
   title: 'Delete an account',
   description:
-    'Deletes an account, its memberships, sessions and tokens, and ends its agents, unless a successor takes them over.',
+    'Deletes an account, its memberships, sessions and API tokens, and ends its agents and join tokens, unless a successor takes them over. Webhooks and schedules pass to the successor or stay without an owner.',
   input: z.strictObject({
     username: lineOfText(TEXT_LIMITS.name).min(1),
+    dryRun: dryRunField,
     successor: lineOfText(TEXT_LIMITS.name)
       .min(1)
       .optional()
-      .describe('who takes over its agents where they are a member; unset: they end'),
+      .describe(
+        'who takes over what it leaves where they are a member; unset: whom the settings of a workspace name, else agents and join tokens end',
+      ),
   }),
-  output: z.strictObject({ deleted: z.literal(true) }),
+  output: z.strictObject({ deleted: z.boolean().describe('false with dryRun'), ...leftFields }),
   access: 'users:write',
   workspace: 'none',
   edition: 'community',
@@ -24,8 +28,9 @@ export const deleteUser = defineOperation({
   ends: 'username',
   problems: ['unauthenticated', 'forbidden', 'not_found', 'conflict'],
   http: { method: 'delete', path: '/api/v1/users/:username' },
-  async run({ username, successor }, context) {
+  async run({ username, successor, dryRun }, context) {
+    if (dryRun) return { deleted: false, ...leftView(await previewLeaving(username, successor, context)) };
     await remove(username, successor, context);
-    return { deleted: true as const };
+    return { deleted: true };
   },
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { formatInstant } from '../../core/base/time.ts';
 import { ACCOUNT_ROLES, type AccountRecord } from '../../core/identity/accounts.ts';
+import { administratorNotice } from '../../core/identity/who-approves.ts';
 
 export const userSchema = z.strictObject({
   id: z.string(),
@@ -11,6 +12,11 @@ export const userSchema = z.strictObject({
   passwordChangeRequired: z.boolean(),
   secondFactor: z.boolean().describe('whether it signs in with a code of an authenticator app too'),
   createdAt: z.string(),
+});
+
+/** An account with what changes once it has signed in, where it approves from then on. */
+export const changedUserSchema = userSchema.extend({
+  notice: z.string().optional().describe('what changes once a new platform administrator has signed in'),
 });
 
 export function userView({ uid, name, spec, createdAt }: AccountRecord): z.input<typeof userSchema> {
@@ -26,4 +32,11 @@ export function userView({ uid, name, spec, createdAt }: AccountRecord): z.input
     secondFactor: spec.secondFactor !== undefined,
     createdAt: formatInstant(createdAt),
   };
+}
+
+/** @param wasAdministrator whether it administered the platform before the change */
+export function changedUserView(account: AccountRecord, wasAdministrator: boolean): z.input<typeof changedUserSchema> {
+  const { role, disabled } = account.spec;
+  const isNew = role === 'platform_admin' && !disabled && !wasAdministrator;
+  return { ...userView(account), ...(isNew && { notice: administratorNotice(account.name) }) };
 }

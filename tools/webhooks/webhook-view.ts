@@ -28,12 +28,13 @@ export const webhookSchema = z.strictObject({
   enabled: z.boolean(),
   createdAt: z.string(),
   createdBy: z.string(),
+  owner: z.string().nullable().describe('user name of who answers for it; null once they have left'),
   failingSince: z.string().nullable().describe('since when no delivery has come through'),
   disabledReason: z.string().nullable().describe('why the control plane disabled it'),
 });
 
 export function webhookView({ uid, spec, status, createdAt }: WebhookRecord): z.input<typeof webhookSchema> {
-  const { url, events, description, enabled, createdBy } = spec;
+  const { url, events, description, enabled, createdBy, owner } = spec;
   return {
     id: uid,
     url,
@@ -42,6 +43,7 @@ export function webhookView({ uid, spec, status, createdAt }: WebhookRecord): z.
     enabled,
     createdAt: formatInstant(createdAt),
     createdBy,
+    owner: owner === undefined ? createdBy.replace(/^user:/, '') : (owner?.name ?? null),
     failingSince: status.failingSince === undefined ? null : formatInstant(status.failingSince),
     disabledReason: status.disabled?.reason ?? null,
   };

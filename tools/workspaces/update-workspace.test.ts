@@ -4,7 +4,8 @@ import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a workspace keeps what is not sent, and null takes a setting back', async () => {
   await using kit = await buildPeopleKit();
-  await kit.ada('update_workspace', { displayName: 'Production', settings: { selfApproval: false } });
+  await kit.haveSettings(kit.prod, { selfApproval: true });
+  await kit.ada('update_workspace', { displayName: 'Production' });
   const updated = await kit.ada('update_workspace', { settings: { selfApproval: null } });
   expect(updated).toMatchObject({ id: kit.prod, slug: 'prod', displayName: 'Production' });
   expect(updated.settings).not.toHaveProperty('selfApproval');

@@ -6,7 +6,7 @@ import { complianceSettings, MAX_NODE_COUNT, settingsSchema } from '../../core/m
 import { defineOperation } from '../define.ts';
 import { workspaceSchema, workspaceView } from './workspace-view.ts';
 
-const { selfApproval, autoApprove, reviews } = settingsSchema.shape;
+const { selfApproval, autoApprove, reviews, successor } = settingsSchema.shape;
 const { cde, ephi, sources, frameworks, secondPerson, schedules } = complianceSettings.shape;
 const compliancePatch = z.strictObject({
   cde: cde.nullable(),
@@ -33,6 +33,7 @@ export const updateWorkspace = defineOperation({
         compliance: compliancePatch
           .nullish()
           .describe('its fields that are not sent stay; null: as docs/compliance.md says without'),
+        successor: successor.nullable().describe('null: what a person leaves ends'),
         reviews: reviews.nullable().describe('null: the cadences of docs/reviews.md'),
       })
       .optional(),

@@ -9,9 +9,20 @@ export const workspaceSchema = z.strictObject({
   displayName: z.string(),
   maxNodeCount: z.number().int(),
   settings: settingsSchema,
+  approvalEndedAt: z.string().optional().describe('when the host ended the need for a second person, where it did'),
   createdAt: z.string(),
 });
 
 export function workspaceView({ uid, spec, createdAt }: WorkspaceRecord): z.input<typeof workspaceSchema> {
-  return { id: uid, ...spec, createdAt: formatInstant(createdAt) };
+  const { slug, namespace, displayName, maxNodeCount, settings, approvalEndedAt } = spec;
+  return {
+    id: uid,
+    slug,
+    namespace,
+    displayName,
+    maxNodeCount,
+    settings,
+    ...(approvalEndedAt !== undefined && { approvalEndedAt: formatInstant(approvalEndedAt) }),
+    createdAt: formatInstant(createdAt),
+  };
 }

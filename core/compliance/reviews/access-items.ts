@@ -1,4 +1,5 @@
 import { SYSTEM_WORKSPACE } from '../../base/ids.ts';
+import type { StoredRecord } from '../../base/record.ts';
 import { ROLE_SCOPES } from '../../base/scope.ts';
 import { formatInstant, parseInstant } from '../../base/time.ts';
 import { commitAt } from '../../history/commits-between.ts';
@@ -8,8 +9,16 @@ import { isOfOneAccount, type MemberRecord } from '../../identity/members.ts';
 import { grantTexts } from '../../model/grants.ts';
 import type { AgentRecord, PeerRecord } from '../../model/resources.ts';
 import { isSpent, type TokenRecord } from '../../model/token-record.ts';
+import {
+  SCHEDULE_NAMES,
+  type ScheduleName,
+  scheduleIn,
+  type WorkspaceRecord,
+  workspaceById,
+} from '../../model/workspaces.ts';
 import type { HistoryServices } from '../../state/services.ts';
 import type { NetworkState } from '../../state/state.ts';
+import { webhookOwner } from '../inventory.ts';
 import type { ItemFacts } from './review-record.ts';
 
 /** Entries of the audit log, from its end on, in which uses are looked for. */
@@ -30,17 +39,19 @@ interface Known {
 }
 
 /**
- * Who holds what in a workspace now, in the order of types and ids: people, platform administrators, agents, tokens, devices.
+ * Who holds what in a workspace now, in the order of types and ids: people, platform administrators, agents, tokens, webhooks, schedules, devices.
  * What has ended or is used up holds nothing.
  */
 export async function accessItems(services: HistoryServices, workspace: string): Promise<ItemFacts[]> {
   const { store, states, clock } = services;
-  const [state, tokens, accounts, members, used] = await Promise.all([
+  const [state, tokens, accounts, members, used, webhooks, workspaceRecord] = await Promise.all([
     states.current(workspace),
     store.list(workspace, 'Token'),
     store.list(SYSTEM_WORKSPACE, 'Account'),
     store.list(workspace, 'Member'),
     usesOf(services, workspace),
+    store.list(workspace, 'Webhook'),
+    workspaceById(services, workspace),
   ]);
   const known: Known = {
     state,
@@ -56,6 +67,8 @@ export async function accessItems(services: HistoryServices, workspace: string):
     ...accounts.items.flatMap((account) => administratorItem(account, known)),
     ...[...state.agents.values()].flatMap((agent) => agentItem(agent, known)),
     ...tokens.items.flatMap((token) => tokenItem(token, known)),
+    ...(await Promise.all(webhooks.items.map((webhook) => webhookItem(services, webhook, known)))),
+    ...SCHEDULE_NAMES.flatMap((name) => scheduleItem(name, workspaceRecord, known)),
     ...[...state.peers.values()].flatMap((peer) => deviceItem(peer, known)),
   ];
 }
@@ -175,6 +188,55 @@ function tokenItem(token: TokenRecord, known: Known): ItemFacts[] {
       told: kind === 'join' ? { used: String(usedCount) } : lastUse(undefined),
       scopes: [...scopes],
       people: kind === 'api' ? [owner] : creator === undefined ? [] : [creator],
+    },
+  ];
+}
+
+const NOBODY = 'nobody, who made it has left';
+
+async function webhookItem(
+  services: HistoryServices,
+  { uid, spec, createdAt }: StoredRecord<'Webhook'>,
+  { ids }: Known,
+): Promise<ItemFacts> {
+  const owner = await webhookOwner(services, spec);
+  const person = owner === undefined ? undefined : ids.get(owner);
+  const host = URL.parse(spec.url)?.host ?? '';
+  return {
+    id: `Webhook/${uid}`,
+    type: 'webhook',
+    name: spec.description || host,
+    facts: {
+      // Paths and queries of webhooks often are secrets.
+      host,
+      events: spec.events.join(', '),
+      enabled: String(spec.enabled),
+      since: formatInstant(createdAt),
+      granted_by: spec.createdBy,
+      owner: owner ?? NOBODY,
+    },
+    told: {},
+    scopes: [],
+    people: person === undefined ? [] : [person],
+  };
+}
+
+function scheduleItem(name: ScheduleName, { spec }: WorkspaceRecord, { accounts }: Known): ItemFacts[] {
+  const schedule = scheduleIn(spec.settings, name);
+  if (!schedule) return [];
+  const owner = accounts.get(spec.scheduleOwners?.[name]?.id ?? '');
+  return [
+    {
+      id: `Schedule/${name}`,
+      type: 'schedule',
+      name,
+      facts: {
+        ...Object.fromEntries(Object.entries(schedule).map(([field, value]) => [field, String(value)])),
+        owner: owner?.name ?? NOBODY,
+      },
+      told: {},
+      scopes: [],
+      people: owner ? [owner.uid] : [],
     },
   ];
 }

@@ -16,6 +16,8 @@ export const ITEM_TYPES = [
   'agent',
   'API token',
   'join token',
+  'webhook',
+  'schedule',
   'device',
   'policy',
   'entries',

@@ -160,6 +160,12 @@ function endBy({ type, id, name }: ReviewItem): ItemView['end_by'] {
       return { operation: 'revoke_api_token', id: uid };
     case 'join token':
       return { operation: 'revoke_join_token', id: uid };
+    case 'webhook':
+      return { operation: 'delete_webhook', id: uid };
+    case 'schedule':
+      return uid === 'reviews'
+        ? { operation: 'update_workspace', id: 'settings.reviews' }
+        : { operation: 'delete_assessment_schedule', id: uid };
     case 'device':
       return { operation: 'revoke_peer', id: uid };
     case 'policy':

@@ -4,7 +4,7 @@ import type { Caller } from '../../../core/base/caller.ts';
 import type { Edition } from '../../../core/base/edition.ts';
 import { newId, SYSTEM_WORKSPACE } from '../../../core/base/ids.ts';
 import type { CallContext, Face } from '../../../core/base/operation.ts';
-import type { RecordDraft } from '../../../core/base/record.ts';
+import { draftOf, type RecordDraft } from '../../../core/base/record.ts';
 import { reservedStore } from '../../../core/base/reserve.ts';
 import { ROLE_SCOPES, type Role, SCOPES, type Scope } from '../../../core/base/scope.ts';
 import { silentLog } from '../../../core/base/silent-log.ts';
@@ -16,6 +16,7 @@ import type { ComputeElsewhere } from '../../../core/compute/compute.ts';
 import { addWorkspace } from '../../../core/identity/add-workspace.ts';
 import type { Planner } from '../../../core/intent/plan/planner.ts';
 import { SIGN_IN_DEFAULTS, type SignInRules } from '../../../core/model/sign-in-rules.ts';
+import { settingsSchema, workspaceById } from '../../../core/model/workspaces.ts';
 import type { Services } from '../../../core/workflow/services.ts';
 import { builtinPlanner } from '../../../llm/grammar/builtin.ts';
 import { buildKeyring } from '../../../storage/keyring.ts';
@@ -138,6 +139,15 @@ export async function buildKit(options: KitOptions = {}) {
       const context = systemCall(services);
       const record = await addWorkspace({ slug, namespace: slug, displayName: slug, maxNodeCount }, context);
       return record.uid;
+    },
+
+    /** Gives a workspace settings as they may be there from earlier on, without the approval that weaker ones take. */
+    async haveSettings(workspace: string, settings: Record<string, unknown>): Promise<void> {
+      const record = await workspaceById(services, workspace);
+      const spec = { ...record.spec, settings: settingsSchema.parse({ ...record.spec.settings, ...settings }) };
+      const op = { op: 'update', record: { ...draftOf(record), spec }, revision: record.revision } as const;
+      const context = { actor: 'system:test', reason: 'settings', requestId: 'r_test' };
+      await store.commit(SYSTEM_WORKSPACE, [op], context);
     },
 
     person,

@@ -39,6 +39,8 @@ export async function seededNetwork(words: NetworkWords = PLAIN_WORDS) {
   await ask('POST', '/api/v1/networks', { name: words.network, spec: { cidr: '10.97.0.0/24' } });
   const always = { src: 'role=api', dst: 'role=db', port: 5432, expect: 'reachable' };
   await ask('POST', '/api/v1/assertions', { name: words.assertion, ...always });
+  // Once others who approve have signed in, it would wait for one of them.
+  await ask('PATCH', `/api/v1/workspaces/${workspace}`, { settings: { selfApproval: true } });
   for (const [name, role] of Object.entries(PEOPLE)) await member(harness, admin, name, role);
   await ask('PATCH', '/api/v1/users/olga', { displayName: words.person });
 
@@ -68,7 +70,7 @@ export async function seededNetwork(words: NetworkWords = PLAIN_WORDS) {
   await ask('DELETE', `/api/v1/policies/${words.policies.open}`, {}, await session('olga'));
   at(3 * HOUR_MS);
   admin = await session();
-  const settings = { selfApproval: true, requirePeerApproval: true };
+  const settings = { requirePeerApproval: true };
   await ask('PATCH', `/api/v1/workspaces/${workspace}`, { displayName: words.workspace, settings });
   const agent = await agents();
   const done = await change('let role=ops reach role=db on port 5432');

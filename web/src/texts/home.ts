@@ -18,6 +18,7 @@ export const home = {
   warnings: 'See to this',
   toWarning: {
     'open-network': 'Write a policy',
+    'approval-ended': 'Approval',
     'first-password': 'People',
     'bus-exposure': 'System',
   },

@@ -47,13 +47,15 @@ function Warnings({ warnings }: { warnings: readonly Warning[] }) {
   );
 }
 
+const SETTINGS_PAGE = { 'approval-ended': 'workspace', 'first-password': 'people', 'bus-exposure': 'system' } as const;
+
 /** Where somebody who may see to it does. */
 function WarningLink({ code }: { code: Warning['code'] }) {
   if (code === 'open-network') {
     return may('network:write') ? <a href={linkTo('policies', [], { view: 'new' })}>{words.toWarning[code]}</a> : null;
   }
   if (!may('members:write')) return null;
-  return <a href={linkTo('settings', [code === 'first-password' ? 'people' : 'system'])}>{words.toWarning[code]}</a>;
+  return <a href={linkTo('settings', [SETTINGS_PAGE[code]])}>{words.toWarning[code]}</a>;
 }
 
 function Network({ overview: { peers, agents, paths, policies } }: { overview: Overview }) {

@@ -1,0 +1,47 @@
+import { apiTokenOf, type Caller } from '../base/caller.ts';
+import { roughDuration } from '../base/duration.ts';
+import { MeshError } from '../base/errors.ts';
+import type { RecordDraft } from '../base/record.ts';
+import { formatInstant, parseInstant } from '../base/time.ts';
+import { unknownToken } from '../model/token-record.ts';
+import type { NetworkServices } from '../state/services.ts';
+
+type Reads = Pick<NetworkServices, 'store' | 'clock'>;
+
+/**
+ * Returns when agents and tokens that this caller makes end at the latest, ms: with the API token that made them, or within
+ * its `maxGrant`. Undefined for callers other than API tokens.
+ */
+export async function grantLimit(
+  { store, clock }: Reads,
+  workspace: string,
+  caller: Caller | null,
+): Promise<number | undefined> {
+  const id = caller ? apiTokenOf(caller) : undefined;
+  if (id === undefined) return undefined;
+  const token = await store.getById(workspace, 'Token', id);
+  if (!token) throw unknownToken();
+  const { maxGrant, expiresAt = 0 } = token.spec;
+  return maxGrant === undefined ? expiresAt : clock.now() + maxGrant;
+}
+
+/**
+ * Checks that what a caller makes ends in time.
+ *
+ * @param limit from {@link grantLimit}
+ * @throws MeshError `forbidden` that says the limit
+ */
+export function requireWithinLimit(expiresAt: number, limit: number | undefined, now: number): void {
+  if (limit === undefined || expiresAt <= limit) return;
+  throw new MeshError(
+    'forbidden',
+    `This API token makes agents and tokens that end by ${formatInstant(limit)}, in ${roughDuration(Math.max(0, limit - now))}, at the latest: ask for less, sign in, or use a token with a longer maxGrant.`,
+  );
+}
+
+/** Returns when a credential in a record ends, ms; undefined for records that hold none, and for tokens of devices. */
+export function credentialEnd(record: RecordDraft): number | undefined {
+  if (record.kind === 'AgentIdentity') return parseInstant(record.spec.expiresAt);
+  if (record.kind !== 'Token' || record.spec.kind === 'dev') return undefined;
+  return record.spec.expiresAt ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { LEFT_TYPES, type LeftItem } from '../../core/identity/leaving-preview.ts';
+import { fitting } from '../page.ts';
+
+/** Items of one answer. */
+export const MAX_LEFT = 1_000;
+
+export const dryRunField = z
+  .boolean()
+  .default(false)
+  .describe('change nothing; say what would end and what would pass to whom');
+
+export const leftFields = {
+  dryRun: z.literal(true).optional().describe('nothing was changed'),
+  left: z
+    .array(
+      z.strictObject({
+        workspace: z.string(),
+        type: z.enum(LEFT_TYPES),
+        id: z.string(),
+        name: z.string(),
+        becomes: z.enum(['ends', 'passes']),
+        to: z.string().nullable().describe('who takes it over; null for what passes to the workspace without an owner'),
+      }),
+    )
+    .optional()
+    .describe('with dryRun: what they leave, and what would become of it'),
+  omitted_left: z.int().optional().describe('left out here'),
+};
+
+export function leftView(items: readonly LeftItem[]) {
+  const left = fitting(items, MAX_LEFT, (item) => item);
+  return { dryRun: true as const, left: [...left], omitted_left: items.length - left.length };
+}

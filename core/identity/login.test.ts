@@ -13,7 +13,7 @@ const NEW_PASSWORD = 'a Better one 42';
 
 describe('logging in', () => {
   it('answers a session for 12 hours that says the initial password has to be changed', async () => {
-    await using kit = await buildIdentityKit();
+    await using kit = await buildIdentityKit({ isUnchanged: true });
     const answer = await kit.call(logIn, { username: 'Admin', password: ADMIN_PASSWORD }, { origin: REMOTE });
     expect(answer).toEqual({
       token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
@@ -133,6 +133,59 @@ describe('the built-in password', () => {
       slug: 'prod',
     });
   });
+});
+
+describe('a password that somebody else set', () => {
+  const INITIAL = 'given to ada 1';
+  const TAKEN = { slug: 'prod', namespace: 'prod', displayName: 'Production', maxNodeCount: 10 };
+
+  /** Sessions with each kind of password that its person has not chosen, with that password. */
+  async function sessionsOf(kind: 'of app.initAdmins' | 'initial' | 'reset') {
+    const kit = await buildIdentityKit({ isUnchanged: kind === 'of app.initAdmins' });
+    if (kind === 'of app.initAdmins') return { kit, password: ADMIN_PASSWORD, username: 'admin' };
+    const bearer = await kit.admin();
+    const role = 'platform_admin';
+    await kit.call('create_user', { username: 'ada', password: INITIAL, role }, { bearer });
+    if (kind === 'initial') return { kit, password: INITIAL, username: 'ada' };
+    await kit.loginWithOwn('ada', 'chosen by ada 1');
+    await kit.call('update_user', { username: 'ada', password: INITIAL }, { bearer });
+    return { kit, password: INITIAL, username: 'ada' };
+  }
+
+  it.each(['of app.initAdmins', 'initial', 'reset'] as const)(
+    '(%s) opens its own change, who one is, and the way out, and nothing else',
+    async (kind) => {
+      const { kit, password, username } = await sessionsOf(kind);
+      await using _ = kit;
+      const bearer = await kit.login(username, password, REMOTE);
+      const as = { bearer, origin: REMOTE };
+      for (const face of ['rest', 'mcp'] as const) {
+        for (const [operation, raw] of [
+          ['add_workspace', TAKEN],
+          ['list_users', {}],
+          ['create_api_token', { name: 'ci', scopes: [] }],
+          ['begin_otp', { password }],
+          ['list_sessions', {}],
+        ] as const) {
+          await expect(kit.call(operation, raw, { ...as, face })).rejects.toMatchObject({
+            code: 'password_change_required',
+          });
+        }
+      }
+      expect(await kit.call('get_me', {}, as)).toMatchObject({
+        username,
+        passwordChangeRequired: true,
+        workspaces: [],
+      });
+      expect(await kit.call(logOut, {}, as)).toEqual({ ended: true });
+
+      const again = await kit.login(username, password, REMOTE);
+      const passwords = { oldPassword: password, newPassword: NEW_PASSWORD };
+      expect(await kit.call(changePassword, passwords, { bearer: again, origin: REMOTE })).toEqual({ changed: true });
+      const own = await kit.login(username, NEW_PASSWORD, REMOTE);
+      expect(await kit.call(addWorkspace, TAKEN, { bearer: own })).toMatchObject({ slug: 'prod' });
+    },
+  );
 });
 
 describe('changing the password', () => {

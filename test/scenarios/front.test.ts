@@ -8,14 +8,14 @@ import { loadConfig } from '../../bin/compose/config.ts';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { closeToOthers } from '../../storage/file-mode.ts';
-import { ADMIN_PASSWORD, configure, startHarness } from '../kits/http/harness.ts';
+import { ADMIN_PASSWORD, configure, FIRST_ADMIN, startHarness } from '../kits/http/harness.ts';
 import { webAndDatabase } from '../kits/http/network-setup.ts';
 import { planIdOf } from '../kits/http/plan-id.ts';
 import { freshDirectory } from '../kits/process/meshd.ts';
 
 /** What stands between a control plane and its callers: browsers, reverse proxies, monitoring. */
 
-const ADMINS = [{ username: 'admin', password: ADMIN_PASSWORD }];
+const ADMINS = [FIRST_ADMIN];
 const EVIL = { host: 'evil.example:18090', origin: 'http://evil.example:18090' };
 
 interface Answer {

@@ -2,7 +2,7 @@ import { loadConfig } from '../../bin/compose/config.ts';
 import { startPlane } from '../../bin/compose/plane.ts';
 import type { Log, Op } from '../../core/base/ports.ts';
 import type { RecordDraft } from '../../core/base/record.ts';
-import { ADMIN_PASSWORD, apiOf, configure, freshWorkspace, login } from '../../test/kits/http/harness.ts';
+import { ADMIN_PASSWORD, apiOf, configure, freshWorkspace, loginWithOwn } from '../../test/kits/http/harness.ts';
 import { draft } from '../draft.ts';
 
 /** Fills a directory with a workspace of so many peers, tokens for its callers, and snapshots: `<directory> <peers> <callers>`. */
@@ -44,10 +44,7 @@ for (let index = 0; index < Number(callers); index += 1) {
   const account = { username: `caller-${index}`, password: ADMIN_PASSWORD };
   await call('POST', '/users', account);
   await call('PUT', `/workspaces/${workspace}/members/${account.username}`, { role: 'admin' });
-  const token = await login(api, account.username);
-  const passwords = { oldPassword: ADMIN_PASSWORD, newPassword: OWN_PASSWORD };
-  await api('PUT', '/api/v1/users/me/password', { token, body: passwords });
-  tokens.push(await login(api, account.username, OWN_PASSWORD));
+  tokens.push(await loginWithOwn(api, account.username, ADMIN_PASSWORD, OWN_PASSWORD));
 }
 const snapshots = [first, second, third];
 process.send?.({ workspace, tokens, snapshots });

@@ -48,6 +48,9 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
   const tried = { account: found, username: normalizeUsername(login.username), password: login.password };
   const { attempt, matches } = await tryPassword(tried, context);
   let account = found;
+  if (matches && account?.spec.secondFactor && !account.spec.disabled && login.otp !== undefined) {
+    await attempt.triesCode();
+  }
   for (let left = TRIES; ; left -= 1) {
     const { refusal, changes, detail } = judge(login, matches ? account : undefined, context);
     const event: SecurityEvent = {

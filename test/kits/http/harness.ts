@@ -203,16 +203,22 @@ export function apiOf(url: string, { secrets = new Set(), isBalanced = planesOfE
 
 /** A session. The first administrator who still has the password of {@link FIRST_ADMIN} changes it before. */
 export async function login(api: Api, username = 'admin', password = ADMIN_PASSWORD): Promise<string> {
-  const signIn = (given: object) => api('POST', '/api/v1/users/login', { body: given });
-  const change = async (token: string, oldPassword: string, newPassword: string) => {
-    await api('PUT', '/api/v1/users/me/password', { token, body: { oldPassword, newPassword } });
-    return (await signIn({ username, password: newPassword })).body.data.token;
-  };
-  const { status, body } = await signIn({ username, password });
+  const { status, body } = await signIn(api, username, password);
   if (username !== 'admin' || password !== ADMIN_PASSWORD) return body.data.token;
-  if (status === 401) return change((await signIn(FIRST_ADMIN)).body.data.token, FIRST_ADMIN.password, password);
+  if (status === 401) return loginWithOwn(api, username, FIRST_ADMIN.password, password);
   // In the databases of releases it is the initial one.
-  return body.data.passwordChangeRequired ? change(body.data.token, password, RENEWED_PASSWORD) : body.data.token;
+  return body.data.passwordChangeRequired ? loginWithOwn(api, username, password, RENEWED_PASSWORD) : body.data.token;
+}
+
+/** A session of a person who changes the initial password before. */
+export async function loginWithOwn(api: Api, username: string, initial: string, own: string): Promise<string> {
+  const { token } = (await signIn(api, username, initial)).body.data;
+  await api('PUT', '/api/v1/users/me/password', { token, body: { oldPassword: initial, newPassword: own } });
+  return (await signIn(api, username, own)).body.data.token;
+}
+
+function signIn(api: Api, username: string, password: string): Promise<ApiAnswer> {
+  return api('POST', '/api/v1/users/login', { body: { username, password } });
 }
 
 /** An admin session and a fresh workspace. */

@@ -36,7 +36,9 @@ import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
 import { diskOf } from './disk.ts';
 import { busGivenToNodes, relaysGivenToNodes } from './given-addresses.ts';
+import { keepFirstLoginToken } from './first-login-token.ts';
 import { guardClock, systemClock } from './guard-clock.ts';
+import { buildHostUsers } from './host-users.ts';
 import type { LogOutput } from './log-output.ts';
 import { networkMetrics } from './network-metrics.ts';
 import { openInstallation } from './open-installation.ts';
@@ -181,6 +183,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const heardElsewhere = shared && hearings && shareHearings(shared.messages, hearings, services);
     undo.push(() => heardElsewhere?.stop());
     const madeAccounts = await accounts;
+    undo.push(await keepFirstLoginToken(configDir, services));
     let isUp = false;
     const snapshots = startSnapshots(services, leadership);
     undo.push(() => snapshots.stop());
@@ -245,6 +248,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       limits: { rate },
       hosts,
       metricsAccess: config.app.metrics,
+      isHostUser: buildHostUsers(),
       ...(trustProxy !== undefined && { trustProxy }),
     });
     const api = await orExplain(

@@ -15,7 +15,6 @@ const OTHER_PASSWORD = {
 const RESTRICTIONS: Readonly<
   Record<Restriction, { code: ProblemCode; message: string; lifting: ReadonlySet<string> }>
 > = {
-  'built-in password': OTHER_PASSWORD,
   'initial password': OTHER_PASSWORD,
   'old password': OTHER_PASSWORD,
   'no second factor': {

@@ -5,7 +5,7 @@ import { logIn } from '../../tools/users/log-in.ts';
 import { logOut } from '../../tools/users/log-out.ts';
 import { addWorkspace } from '../../tools/workspaces/add-workspace.ts';
 import { StoreError } from '../base/ports.ts';
-import { BUILT_IN_PASSWORD } from './first-accounts.ts';
+import { BUILT_IN_PASSWORD, firstLoginToken } from './first-accounts.ts';
 import { verifyPassword } from './passwords.ts';
 
 const REMOTE = '203.0.113.7';
@@ -108,10 +108,39 @@ describe('logging in', () => {
 });
 
 describe('the built-in password', () => {
-  it('works from loopback only', async () => {
+  it('works from loopback only, and there for root and the user of the control plane', async () => {
     await using kit = await buildIdentityKit({ initAdmins: false });
     await expect(kit.login('admin', BUILT_IN_PASSWORD, REMOTE)).rejects.toMatchObject({ code: 'forbidden' });
     await expect(kit.login('admin', BUILT_IN_PASSWORD, '::ffff:127.0.0.1')).resolves.toEqual(expect.any(String));
+    const raw = { username: 'admin', password: BUILT_IN_PASSWORD };
+    await expect(kit.call(logIn, raw, { origin: '127.0.0.1', isFromHost: false })).rejects.toMatchObject({
+      code: 'forbidden',
+      message: expect.stringContaining('first-login-token'),
+    });
+  });
+
+  it('gives way to the token of the first login from everywhere, until a password is chosen', async () => {
+    await using kit = await buildIdentityKit({ initAdmins: false });
+    const token = firstLoginToken(kit.services.keys).reveal();
+    await expect(kit.login('admin', `${token}x`, REMOTE)).rejects.toMatchObject({ code: 'unauthenticated' });
+    const bearer = await kit.login('admin', token, REMOTE);
+    const as = { bearer, origin: REMOTE, isFromHost: false };
+    await expect(kit.call('list_users', {}, as)).rejects.toMatchObject({ code: 'password_change_required' });
+    const wrong = { oldPassword: 'another', newPassword: NEW_PASSWORD };
+    await expect(kit.call(changePassword, wrong, as)).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(await kit.call(changePassword, { oldPassword: token, newPassword: NEW_PASSWORD }, as)).toEqual({
+      changed: true,
+    });
+    await expect(kit.login('admin', token, REMOTE)).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(await kit.login('admin', NEW_PASSWORD, REMOTE)).toEqual(expect.any(String));
+  });
+
+  it('has a token that opens no account with a password of its own, initial or chosen', async () => {
+    for (const isUnchanged of [true, false]) {
+      await using kit = await buildIdentityKit({ isUnchanged });
+      const token = firstLoginToken(kit.services.keys).reveal();
+      await expect(kit.login('admin', token)).rejects.toMatchObject({ code: 'unauthenticated' });
+    }
   });
 
   it('is good for nothing but choosing another, and its session ends with that', async () => {
@@ -121,8 +150,6 @@ describe('the built-in password', () => {
     await expect(kit.call(addWorkspace, workspace, { bearer })).rejects.toMatchObject({
       code: 'password_change_required',
     });
-    await expect(kit.call(logOut, {}, { bearer, origin: REMOTE })).rejects.toMatchObject({ code: 'forbidden' });
-
     const passwords = { oldPassword: BUILT_IN_PASSWORD, newPassword: NEW_PASSWORD };
     expect(await kit.call(changePassword, passwords, { bearer })).toEqual({ changed: true });
     await expect(kit.call(addWorkspace, workspace, { bearer })).rejects.toMatchObject({ code: 'unauthenticated' });

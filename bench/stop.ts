@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { apiOf, configure, freshWorkspace } from '../test/kits/http/harness.ts';
 import { machine, spread } from './report.ts';
 
 /**
@@ -18,11 +19,9 @@ const listeners = {
   MESH_STUN_LISTEN: anyPort,
 };
 
-const ADMIN = { username: 'admin', password: 'for this bench alone' };
-
 async function round(streams: number): Promise<number> {
   const directory = mkdtempSync(path.join(tmpdir(), 'mesh-bench-'));
-  writeFileSync(path.join(directory, 'config.yaml'), JSON.stringify({ app: { initAdmins: [ADMIN] } }));
+  configure(directory);
   const env = { ...process.env, ...listeners, MESH_LOG_LEVEL: 'error' };
   const child = spawn(meshd, ['--standalone', '--config-dir', directory], {
     env,
@@ -36,15 +35,8 @@ async function round(streams: number): Promise<number> {
       if (found) resolve(found);
     });
   });
-  const post = async (route: string, body: object, token = '') => {
-    const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
-    const answer = await fetch(`${url}${route}`, { method: 'POST', headers, body: JSON.stringify(body) });
-    return ((await answer.json()) as { data: { token: string; id: string } }).data;
-  };
-  const { token } = await post('/api/v1/users/login', ADMIN);
-  const fields = { slug: 'bench', namespace: 'bench', displayName: 'bench', maxNodeCount: 10 };
-  const { id } = await post('/api/v1/workspaces/add', fields, token);
-  const headers = { authorization: `Bearer ${token}`, 'x-workspace-id': id };
+  const { token, workspace } = await freshWorkspace(apiOf(url), 'bench', 10);
+  const headers = { authorization: `Bearer ${token}`, 'x-workspace-id': workspace };
   const open = await Promise.all(Array.from({ length: streams }, () => fetch(`${url}/api/v1/events`, { headers })));
   if (open.some(({ status }) => status !== 200)) throw new Error('a stream was refused');
   const reading = open.map((stream) => stream.text());

@@ -1,7 +1,10 @@
 import { CHOSEN, type PlatformChoice } from './choice.ts';
 import type { Datagrams } from './datagrams.ts';
+import type { ConnectionOwner } from './connection-owner.ts';
+import { linuxConnectionOwner } from './linux/connection-owner.ts';
 import { linuxDatagrams } from './linux/datagrams.ts';
 import { linuxStreams } from './linux/streams.ts';
+import { plainConnectionOwner } from './plain/connection-owner.ts';
 import { plainDatagrams } from './plain/datagrams.ts';
 import { plainStreams } from './plain/streams.ts';
 import type { Streams } from './streams.ts';
@@ -9,14 +12,15 @@ import type { Streams } from './streams.ts';
 export interface Platform {
   readonly datagrams: Datagrams;
   readonly streams: Streams;
+  readonly connectionOwner: ConnectionOwner;
 }
 
 /** @param system by Node's name for it */
 export function platformOf(choice: PlatformChoice, system: NodeJS.Platform = process.platform): Platform {
   return choice === 'auto' && system === 'linux'
-    ? { datagrams: linuxDatagrams, streams: linuxStreams }
-    : { datagrams: plainDatagrams, streams: plainStreams };
+    ? { datagrams: linuxDatagrams, streams: linuxStreams, connectionOwner: linuxConnectionOwner }
+    : { datagrams: plainDatagrams, streams: plainStreams, connectionOwner: plainConnectionOwner };
 }
 
 /** What this process works with. */
-export const { datagrams, streams } = platformOf(CHOSEN);
+export const { datagrams, streams, connectionOwner } = platformOf(CHOSEN);

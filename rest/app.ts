@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { MeshError, toProblem } from '../core/base/errors.ts';
@@ -46,6 +47,8 @@ export interface AppOptions {
   readonly trustProxy?: TrustProxy;
   /** Names of this control plane, in lower case, besides those of the loopback. */
   readonly hosts?: ReadonlySet<string>;
+  /** Whether root, or the user of this process, holds the other end of a connection on this machine; nobody does without. */
+  readonly isHostUser?: (socket: Socket) => Promise<boolean>;
   /** Who may read /metrics; everyone unless set. */
   readonly metricsAccess?: MetricsAccess;
 }
@@ -67,6 +70,7 @@ export function buildApp(options: AppOptions): RequestListener {
     trustProxy,
     hosts = new Set(),
     metricsAccess = 'open',
+    isHostUser,
   } = options;
   const headers = securityHeaders();
   const app = express();
@@ -110,7 +114,7 @@ export function buildApp(options: AppOptions): RequestListener {
   const under = {
     [LOG_TILES_PATH]: { method: 'GET' as const, handler: serveLogTiles({ gate, log, metrics, headers }) },
   };
-  const api = buildRouter({ operations, gate, log, metrics, headers, fixed, under });
+  const api = buildRouter({ operations, gate, log, metrics, headers, isHostUser, fixed, under });
   app.use(api);
   if (mcp) {
     app.all('/mcp', (request, response, next) => {

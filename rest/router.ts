@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Request, RequestHandler, Response } from 'express';
 import { MeshError, type Problem, toProblem } from '../core/base/errors.ts';
 import { type AnyOperation, type HttpBinding, isPending, mayWait } from '../core/base/operation.ts';
@@ -27,6 +28,8 @@ export interface RouterOptions<Services> {
   readonly gate: Gate<Services>;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Whether root, or the user of this process, holds the other end of a connection on this machine; nobody does without. */
+  readonly isHostUser?: ((socket: Socket) => Promise<boolean>) | undefined;
   /** Raw name, value pairs put on every answer. */
   readonly headers: readonly string[];
   /** What answers one method under a path that is no operation's. */
@@ -88,7 +91,7 @@ interface Target {
 /** Everything that does not depend on the request is worked out here, once. */
 function buildAnswer<Services>(
   operation: AnyOperation<Services>,
-  { gate, log, metrics, headers }: RouterOptions<Services>,
+  { gate, log, metrics, headers, isHostUser }: RouterOptions<Services>,
 ) {
   const { http, name, effects } = operation;
   const coerce = buildCoercion(operation.input);
@@ -127,6 +130,7 @@ function buildAnswer<Services>(
         workspaceHints: [workspace, headerOf(request.headers['x-workspace-id'])],
         face: 'rest',
         origin: originOf(request),
+        ...(isHostUser && { isFromHost: () => isHostUser(request.socket) }),
         wire: headerOf(request.headers[WIRE_HEADER.toLowerCase()]),
         requestId,
         signal: abort.signal,

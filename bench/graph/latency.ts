@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { openStore } from '../../storage/open.ts';
-import { ADMIN_PASSWORD, startHarness } from '../../test/kits/http/harness.ts';
+import { FIRST_ADMIN, startHarness } from '../../test/kits/http/harness.ts';
 import { type Meshd, startMeshd } from '../../test/kits/process/meshd.ts';
 import { CHANGES, type ChangeKind } from './changes.ts';
 import { GROUP, gatewayPolicy, groupPolicy, type Live, seedNetwork } from './network.ts';
@@ -22,7 +22,7 @@ const quiet = { error: console.error, warn() {}, info() {}, debug() {} };
 
 /** A `meshd` of its own process with `size` registered peers, of which the first `live` are nodes on its bus. */
 export async function measureLatency(size: number, live: number, rounds: number): Promise<Latencies> {
-  const app = { rateLimit: 1_000_000, initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }] };
+  const app = { rateLimit: 1_000_000, initAdmins: [FIRST_ADMIN] };
   const harness = await startHarness({ config: { app } });
   const { token, workspace } = await harness.workspace('bench', 1_000_000);
   const { controlKey } = harness.plane.services.keys;

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { openStore } from '../../storage/open.ts';
 import { type Cluster, startCluster } from '../../test/kits/cluster.ts';
-import { ADMIN_PASSWORD, type Api, freshWorkspace } from '../../test/kits/http/harness.ts';
+import { type Api, FIRST_ADMIN, freshWorkspace } from '../../test/kits/http/harness.ts';
 import { type ReplicaSet, startReplicaSet } from '../../test/kits/servers/replica-set.ts';
 import { seedNetwork } from '../graph/network.ts';
 import { cpuSeconds } from '../node/process.ts';
@@ -69,7 +69,7 @@ interface Network {
 }
 
 async function networkOf(servers: ReplicaSet, planes: number, peers: number): Promise<Network> {
-  const app = { rateLimit: 10_000_000, initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }] };
+  const app = { rateLimit: 10_000_000, initAdmins: [FIRST_ADMIN] };
   const cluster = await startCluster({ servers, planes, config: { app } });
   const as = await freshWorkspace(cluster.api, 'bench');
   const url = servers.url(cluster.database);

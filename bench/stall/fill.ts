@@ -2,7 +2,7 @@ import { loadConfig } from '../../bin/compose/config.ts';
 import { startPlane } from '../../bin/compose/plane.ts';
 import type { Log, Op } from '../../core/base/ports.ts';
 import type { RecordDraft } from '../../core/base/record.ts';
-import { ADMIN_PASSWORD, apiOf, configure, freshWorkspace } from '../../test/kits/http/harness.ts';
+import { ADMIN_PASSWORD, apiOf, configure, freshWorkspace, loginWithOwn } from '../../test/kits/http/harness.ts';
 import { draft } from '../draft.ts';
 
 /** Fills a directory with a workspace of so many peers, tokens for its callers, and snapshots: `<directory> <peers> <callers>`. */
@@ -11,6 +11,7 @@ const PEERS = Number(peers);
 const ROLES = 50;
 const POLICIES = 100;
 const BATCH = 500;
+const OWN_PASSWORD = 'a password of my own 42';
 const why = { actor: 'user:bench', reason: 'bench', requestId: 'bench' };
 
 const listeners = {
@@ -43,8 +44,7 @@ for (let index = 0; index < Number(callers); index += 1) {
   const account = { username: `caller-${index}`, password: ADMIN_PASSWORD };
   await call('POST', '/users', account);
   await call('PUT', `/workspaces/${workspace}/members/${account.username}`, { role: 'admin' });
-  const { body } = await api('POST', '/api/v1/users/login', { body: account });
-  tokens.push(body.data.token);
+  tokens.push(await loginWithOwn(api, account.username, ADMIN_PASSWORD, OWN_PASSWORD));
 }
 const snapshots = [first, second, third];
 process.send?.({ workspace, tokens, snapshots });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import type { FullGraph } from '../../core/model/graph.ts';
-import { ADMIN_PASSWORD, type Api, apiOf, startHarness } from '../../test/kits/http/harness.ts';
+import { type Api, apiOf, FIRST_ADMIN, startHarness } from '../../test/kits/http/harness.ts';
 import { startMeshd } from '../../test/kits/process/meshd.ts';
 import { heldBy, nodesOf, type Received, type StormNode } from './nodes.ts';
 
@@ -50,7 +50,7 @@ export async function measureStorm(devices: number, group: number): Promise<Stor
 
 /** The same, and it stays up. */
 export async function beginStorm(devices: number, group: number): Promise<LiveStorm> {
-  const app = { rateLimit: 10_000_000, initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }] };
+  const app = { rateLimit: 10_000_000, initAdmins: [FIRST_ADMIN] };
   const harness = await startHarness({ config: { app } });
   const { token: session, workspace } = await harness.workspace('bench', 1_000_000);
   const control = harness.plane.services.keys.controlKey;

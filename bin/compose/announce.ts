@@ -1,5 +1,6 @@
+import path from 'node:path';
 import type { Log } from '../../core/base/ports.ts';
-import { BUILT_IN_PASSWORD, hasBuiltInPassword } from '../../core/identity/first-accounts.ts';
+import { BUILT_IN_PASSWORD, FIRST_LOGIN_TOKEN_FILE, hasBuiltInPassword } from '../../core/identity/first-accounts.ts';
 import { formatHostPort, type HostPort } from '../../net/host-port.ts';
 import { busPlaceOf } from './bus-place.ts';
 import type { Config } from './config.ts';
@@ -33,8 +34,9 @@ export async function announcement(
   const isBuiltIn = await hasBuiltInPassword(services);
   if (isBuiltIn) {
     log.warn(
-      {},
-      'an administrator has the built-in password, good from this machine only: change it with mesh passwd, or set app.initAdmins',
+      { token: path.join(config.configDir, FIRST_LOGIN_TOKEN_FILE) },
+      'an administrator has the built-in password, good for root and the user of this process on this machine only, and for all ' +
+        'others the token in this file: sign in with mesh login and choose another, or set app.initAdmins',
     );
   }
   const password = isBuiltIn && saysFirstPassword ? ` (first password: ${BUILT_IN_PASSWORD})` : '';

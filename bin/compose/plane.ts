@@ -35,8 +35,10 @@ import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
 import { diskOf } from './disk.ts';
+import { keepFirstLoginToken } from './first-login-token.ts';
 import { addressSettings, apiUrl, busGivenToNodes, isAnyAddress } from './given-addresses.ts';
 import { guardClock, systemClock } from './guard-clock.ts';
+import { buildHostUsers } from './host-users.ts';
 import type { LogOutput } from './log-output.ts';
 import { networkMetrics } from './network-metrics.ts';
 import { openInstallation } from './open-installation.ts';
@@ -185,6 +187,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const heardElsewhere = shared && hearings && shareHearings(shared.messages, hearings, services);
     undo.push(() => heardElsewhere?.stop());
     const madeAccounts = await accounts;
+    undo.push(await keepFirstLoginToken(configDir, services));
     let isUp = false;
     const snapshots = startSnapshots(services, leadership);
     undo.push(() => snapshots.stop());
@@ -249,6 +252,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       limits: { rate },
       hosts,
       metricsAccess: config.app.metrics,
+      isHostUser: buildHostUsers(),
       ...(trustProxy !== undefined && { trustProxy }),
     });
     const api = await orExplain(

@@ -1,10 +1,10 @@
 import type { Scope } from './scope.ts';
 
 /**
- * What a person has to see to before anything else: the documented default password (good from loopback only), a password
- * that is too old, a second factor that is missing.
+ * What a person has to see to before anything else: a password that they did not choose, one that is too old, a second factor
+ * that is missing.
  */
-export type Restriction = 'built-in password' | 'old password' | 'no second factor';
+export type Restriction = 'initial password' | 'old password' | 'no second factor';
 
 /** Who is calling, as the credential proved it. */
 export interface Caller {

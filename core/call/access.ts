@@ -8,14 +8,14 @@ type Asked = Pick<AnyOperation<never>, 'access' | 'effects' | 'addresses'>;
 const OTHER_PASSWORD = {
   code: 'password_change_required',
   message: 'Change the password first: PUT /api/v1/users/me/password.',
-  lifting: new Set(['change_password', 'get_me']),
+  lifting: new Set(['change_password', 'get_me', 'log_out']),
 } as const;
 
 /** What a restricted session is told, and what it may do. */
 const RESTRICTIONS: Readonly<
   Record<Restriction, { code: ProblemCode; message: string; lifting: ReadonlySet<string> }>
 > = {
-  'built-in password': OTHER_PASSWORD,
+  'initial password': OTHER_PASSWORD,
   'old password': OTHER_PASSWORD,
   'no second factor': {
     code: 'second_factor_required',

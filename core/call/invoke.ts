@@ -29,6 +29,8 @@ export interface CallRequest {
   readonly workspaceHints: readonly (string | undefined)[];
   readonly face: Face;
   readonly origin: string;
+  /** Whether root, or the user of the control plane, runs the process at the other end of the connection. Absent for no. */
+  readonly isFromHost?: () => Promise<boolean>;
   /** Which versions of the wire a node says that it speaks. */
   readonly wire?: string | undefined;
   readonly requestId: string;
@@ -138,8 +140,12 @@ export async function invoke<Services>(
     if (gate.isDiskFull?.(LEAST_LEFT[useOf(operation)])) throw storageFull();
     ended = traced(request.raw);
     const services = gate.servicesFor(caller);
-    const { origin, signal, onStage } = request;
-    const asked = { requestId, face, origin, signal, ...(onStage && { onStage }) };
+    const { origin, isFromHost, signal, onStage } = request;
+    const asked = {
+      ...{ requestId, face, origin, signal },
+      ...(isFromHost && { isFromHost }),
+      ...(onStage && { onStage }),
+    };
     const context: CallContext<Services> = { services, caller, workspace, ...asked };
     const held = request.ifMatch ? await gate.withRevision(operation, sent, request.ifMatch, context) : sent;
     const raw = request.isMergePatch ? await gate.withMergePatch(operation, held, context) : held;

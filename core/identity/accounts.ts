@@ -14,7 +14,7 @@ export interface AccountSpec {
   readonly role: AccountRole;
   /** argon2id, PHC string. */
   readonly passwordHash: string;
-  /** `built-in`: the documented default, good from loopback only. `initial`: set by someone else. `own`: chosen. */
+  /** `built-in`: the documented default, good on this machine only. `initial`: set by someone else. `own`: chosen. */
   readonly passwordState: 'built-in' | 'initial' | 'own';
   readonly disabled: boolean;
   /** Sessions and API tokens carry the epoch they were made in: raising it ends them all in one write. */

@@ -1,7 +1,5 @@
 import { hash } from 'node:crypto';
 import type { Caller } from '../base/caller.ts';
-import { MeshError } from '../base/errors.ts';
-import { isLoopback } from '../base/origin.ts';
 import { parseToken } from '../model/token.ts';
 import { expiredToken, unknownToken } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -54,9 +52,6 @@ export function buildAuthenticator(
     if (caller.expiresAt !== undefined && clock.now() >= caller.expiresAt) {
       cache.forget(key);
       throw expiredToken();
-    }
-    if (caller.restriction === 'built-in password' && !isLoopback(origin)) {
-      throw new MeshError('forbidden', 'The built-in password works from the control plane itself only.');
     }
     if (isSession(caller) && !uses.goesOn(caller.tokenId, isUse)) {
       // One that made room, or was used elsewhere, is verified anew, by which it is known again; one that is idle is refused.

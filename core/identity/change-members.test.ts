@@ -97,7 +97,7 @@ describe('who sets a member', () => {
     await kit.call(setMember, { username: 'New', role: 'viewer' }, boss);
     const account = { username: 'new', password: 'loves-Engines-1843', displayName: 'New' };
     await kit.call(createUser, account, { bearer: await kit.admin() });
-    const session = await kit.login('new', account.password);
+    const session = await kit.loginWithOwn('new', account.password);
     expect(await reads(kit, session, other)).toBe('reads');
     expect((await kit.call<{ items: object[] }>(listPolicies, {}, { bearer: session })).items).toEqual([]);
   });

@@ -14,7 +14,7 @@ import { hashPassword } from './passwords.ts';
 /** Changes the caller's password, which ends every session and API token of the account. */
 export async function changePassword(
   { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },
-  context: CallContext<Pick<NetworkServices, 'store' | 'clock' | 'logins' | 'settings'>>,
+  context: CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'logins' | 'settings'>>,
 ): Promise<void> {
   const { services, origin } = context;
   const rules = services.settings.signIn;

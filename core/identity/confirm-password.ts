@@ -16,7 +16,7 @@ export async function confirmPassword(
   account: AccountRecord,
   password: string,
   pointer: string,
-  context: CallContext<Pick<NetworkServices, 'store' | 'logins'>>,
+  context: CallContext<Pick<NetworkServices, 'store' | 'logins' | 'keys'>>,
 ): Promise<LoginAttempt> {
   const { services, origin, requestId } = context;
   const { attempt, matches } = await tryPassword(

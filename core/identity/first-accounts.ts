@@ -1,18 +1,34 @@
+import { hkdfSync } from 'node:crypto';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { equalSecrets, type Secret } from '../base/secret.ts';
+import { equalSecrets, Secret } from '../base/secret.ts';
+import type { Keyring } from '../model/services.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { type AccountSpec, accountDraft, findAccount, normalizeUsername } from './accounts.ts';
+import { type AccountRecord, type AccountSpec, accountDraft, findAccount, normalizeUsername } from './accounts.ts';
 import { hashPassword } from './passwords.ts';
 
 const ADMIN_USERNAME = 'admin';
 
 /**
- * The password of `admin` where `app.initAdmins` is unset. It is public, so it is good from loopback only and for one
- * thing: choosing another.
+ * The password of `admin` where `app.initAdmins` is unset. It is public, so it is good for root and the user of the control
+ * plane on its machine only, and for one thing: choosing another.
  */
 export const BUILT_IN_PASSWORD = 'mesh-admin';
+
+/** In the configuration directory of the control plane: the password of whoever the built-in one does not let in. */
+export const FIRST_LOGIN_TOKEN_FILE = 'first-login-token';
+
+/** The same for all control planes of an installation: it follows from a key in `credentials.json`. */
+export function firstLoginToken({ controlPrivateKey }: Pick<Keyring, 'controlPrivateKey'>): Secret {
+  const key = Buffer.from(controlPrivateKey.reveal(), 'base64');
+  return new Secret(Buffer.from(hkdfSync('sha256', key, '', 'mesh first login', 32)).toString('base64url'));
+}
+
+/** Whether a password is the token of the first login, and the account has yet to choose its own. */
+export function isFirstLogin({ spec }: AccountRecord, password: string, keys: Pick<Keyring, 'controlPrivateKey'>): boolean {
+  return spec.passwordState === 'built-in' && equalSecrets(password, firstLoginToken(keys).reveal());
+}
 
 /** `app.initAdmins` of the configuration. */
 export interface InitialAdmin {

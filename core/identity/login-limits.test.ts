@@ -68,9 +68,9 @@ describe('login limits', () => {
     const { attempt } = prepared();
     expect((await times(6, (i) => attempt(`2001:db8:1:2::${i}`))).at(-1)).toBe(60);
     expect(await attempt('2001:db8:1:3::1')).toBe('in');
-    expect((await times(6, (i) => attempt(`2001::1:2:3:4:${i}`))).at(-1)).toBe(60);
-    expect([await attempt('2001::9:2:3:4:5'), await attempt('2001:0:0:1::7')]).toEqual(['in', 60]);
-    expect((await times(6, (i) => attempt(i % 2 ? '203.0.113.7' : '::ffff:203.0.113.7'))).at(-1)).toBe(60);
+    expect((await times(6, (i) => attempt(`2001::1:2:3:4:${i}`, 'bob'))).at(-1)).toBe(60);
+    expect([await attempt('2001::9:2:3:4:5', 'bob'), await attempt('2001:0:0:1::7', 'bob')]).toEqual(['in', 60]);
+    expect((await times(6, (i) => attempt(i % 2 ? '203.0.113.7' : '::ffff:203.0.113.7', 'eve'))).at(-1)).toBe(60);
   });
 
   it('forget an attempt that succeeded', async () => {
@@ -83,7 +83,7 @@ describe('login limits', () => {
     const { limits, attempt } = prepared();
     await times(5, () => attempt('203.0.113.7'));
     for (let i = 0; i < 25_000; i += 1)
-      await limits.attempt(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, 'ada', undefined);
+      await limits.attempt(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, `made-up-${i}`, undefined);
     expect(await attempt('203.0.113.7')).toBe('in');
   });
 });
@@ -105,7 +105,7 @@ describe('login limits of several control planes', () => {
       return { ...(known as Cells<T>), change };
     };
     const log = { warn: (_fields: object, message: string) => void warnings.push(message) };
-    const rules = { lockAfter: 8, lockMs: 60_000 };
+    const rules = { lockAfter: 5, lockMs: 60_000 };
     const each = Array.from({ length: count }, () => buildLoginLimits({ clock, log, rules, shared: { cells } }));
     const leave = () => {
       isAway = true;
@@ -124,9 +124,9 @@ describe('login limits of several control planes', () => {
       ...Array(5).fill('in'),
       ...Array(2).fill('rate_limited'),
     ]);
-    const answers = await Promise.all(Array.from({ length: 9 }, (_, i) => guess(i, `198.51.100.${i}`)));
-    expect(answers.filter((answer) => answer === 'in')).toHaveLength(3);
-    expect((await at(2).locksOf(['ada'])).get('ada')).toEqual([{ until: 1_060_000 }]);
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => guess(i, `198.51.100.${i}`)));
+    expect(answers.filter((answer) => answer === 'in')).toHaveLength(15);
+    expect((await at(2).locksOf(['ada'])).get('ada')).toEqual([{ source: '203.0.113.7', until: 1_060_000 }]);
     expect([await at(1).lift('ada'), await guess(0, '198.51.100.99')]).toEqual([1, 'in']);
   });
 

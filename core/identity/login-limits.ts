@@ -2,23 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { MeshError } from '../base/errors.ts';
 import { memoryCells } from '../base/memory-cells.ts';
+import { isLoopback, plainAddress } from '../base/origin.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Cells, SharedState } from '../base/shared.ts';
 import type { LoginLimits } from '../model/services.ts';
 import type { SignInRules } from '../model/sign-in-rules.ts';
 import { sourceNetwork } from '../model/source-network.ts';
-import { buildLoginLocks, nameKey, type TriedCells, triedSchema } from './login-locks.ts';
+import { buildLoginLocks, type CountedTry, nameKey, type TriedCells, triedSchema } from './login-locks.ts';
 
 const WINDOW_MS = 60_000;
 /** Failed logins in a window from one address for one account (docs/accounts-and-tokens.md#limits). */
 const PER_ACCOUNT = 5;
 /** Failed logins in a window from one address, whatever the accounts. */
 const PER_ADDRESS = 30;
-/** Of an IPv6 address: the network of a household. */
+/** Bits of an IPv6 address: the network of a household, and the most that a site is commonly given. */
 const HOUSEHOLD_BITS = 64;
+const SITE_BITS = 48;
 /** Remembered in memory; the longest known make room, so that a flood of sources or of names costs no memory. */
 const MAX_SOURCES = 10_000;
-const MAX_STRANGERS = 10_000;
+const MAX_STRANGERS = 4_000;
 const MAX_ACCOUNTS = 100_000;
 
 const attemptsSchema = z.array(z.object({ id: z.string(), at: z.int(), name: z.string() }));
@@ -29,7 +31,7 @@ type LoginCells = TriedCells & { readonly sources: Cells<Attempts> };
 
 /** What counts as one place that logins come from. */
 export function loginSource(origin: string): string {
-  return sourceNetwork(origin, HOUSEHOLD_BITS);
+  return isLoopback(origin) ? plainAddress(origin) : sourceNetwork(origin, HOUSEHOLD_BITS);
 }
 
 export interface LoginLimitsOptions {
@@ -73,18 +75,28 @@ export function buildLoginLimits({ clock, log, rules, shared }: LoginLimitsOptio
   return {
     async attempt(origin, username, knownSources) {
       const source = loginSource(origin);
+      const place = { source, site: sourceNetwork(origin, SITE_BITS), knownSources };
       const id = randomUUID();
-      await locks.refuseLocked(username, source, knownSources);
+      await locks.refuseLocked(username, place);
       await countAt(source, { id, name: nameKey(username) });
-      const tried = await locks.count(username, source, knownSources).catch(async (error: unknown) => {
+      const tried = await locks.count(username, place).catch(async (error: unknown) => {
         await takingBack(forget(source, id));
         throw error;
       });
+      let code: CountedTry | undefined;
       return {
-        lockedUntil: tried.lockedUntil,
+        get lockedUntil() {
+          return code?.lockedUntil ?? tried.lockedUntil;
+        },
+        async triesCode() {
+          code = await locks.countCode(username, place).catch(async (error: unknown) => {
+            await takingBack(tried.takeBack());
+            throw error;
+          });
+        },
         incomplete: () => takingBack(tried.takeBack()),
-        passed: () => takingBack(tried.takeBack(), forget(source, id)),
-        succeeded: () => takingBack(tried.clear(), forget(source, id)),
+        passed: () => takingBack(tried.takeBack(), forget(source, id), ...(code ? [code.takeBack()] : [])),
+        succeeded: () => takingBack(tried.clear(), forget(source, id), ...(code ? [code.clear()] : [])),
       };
     },
     locksOf: locks.locksOf,
@@ -97,8 +109,8 @@ function loginCells(clock: Clock, shared: LoginLimitsOptions['shared']): LoginCe
     shared?.cells(space, (value) => schema.safeParse(value).data);
   return {
     sources: sharedOf('login-source', attemptsSchema) ?? memoryCells(clock, MAX_SOURCES),
-    strangers: sharedOf('login-stranger', triedSchema) ?? memoryCells(clock, MAX_STRANGERS),
-    accounts: sharedOf('login-account', triedSchema) ?? memoryCells(clock, MAX_ACCOUNTS),
+    strangers: sharedOf('login-tries-stranger', triedSchema) ?? memoryCells(clock, MAX_STRANGERS),
+    accounts: sharedOf('login-tries', triedSchema) ?? memoryCells(clock, MAX_ACCOUNTS),
   };
 }
 

@@ -6,13 +6,14 @@ import type { Clock } from '../base/ports.ts';
 import type { Cell, Cells } from '../base/shared.ts';
 import type { LoginLock } from '../model/services.ts';
 import type { SignInRules } from '../model/sign-in-rules.ts';
+import { giveBack, takeTry } from './login-pace.ts';
 
 /** Locks double up to this, so that a code of six digits is not found in years of guessing. */
 const LONGEST_LOCK_MS = 24 * 3_600_000;
-/** What failed longer ago is forgotten. */
+/** Failures that are older are forgotten. */
 const QUIET_MS = 24 * 3_600_000;
-/** Everywhere that the account did not sign in from before. */
-const ELSEWHERE = '*';
+/** Addresses remembered for one name, besides those that it signed in from; the one that was quiet for longest makes room. */
+const MAX_ADDRESSES = 64;
 
 const triesSchema = z.object({
   /** In a row, since the last lock. */
@@ -24,23 +25,47 @@ const triesSchema = z.object({
 });
 type Tries = z.infer<typeof triesSchema>;
 
-/** By place, what was tried for one name. */
-export const triedSchema = z.record(z.string(), triesSchema);
+export const triedSchema = z.object({
+  /** By address. */
+  places: z.record(z.string(), triesSchema.extend({ site: z.string() })),
+  /** Of one-time codes, after the right password, from all addresses that the account never signed in from. */
+  codes: triesSchema.optional(),
+  /** Instant at which new addresses have all their tries again. */
+  spentUntil: z.int(),
+});
+/** Everything that was tried for one name. */
 export type Tried = z.infer<typeof triedSchema>;
 
-/** Failed logins in a row for one account from one place; enough of them lock it there (docs/decisions/0095-lock-by-place.md). */
+const NOTHING: Tried = { places: {}, spentUntil: 0 };
+
+/** Where a try comes from. */
+export interface Place {
+  /** An address, or the network of a household. */
+  readonly source: string;
+  /** The network of a site, which `source` is part of. */
+  readonly site: string;
+  /** Networks that the account signed in from; undefined where the name has no account. */
+  readonly knownSources: readonly string[] | undefined;
+}
+
+/**
+ * Failed logins in a row for one account from one address lock it there. From addresses that the account never signed in from
+ * it is tried at a bounded pace, and never locked (docs/decisions/0158-pace-for-new-addresses.md).
+ */
 export interface LoginLocks {
   /** @throws MeshError `rate_limited` while the account is locked for this source */
-  refuseLocked(username: string, source: string, knownSources: readonly string[] | undefined): Promise<void>;
-  /** Counts an attempt, which may lock. @throws MeshError `rate_limited` as `refuseLocked`, counting nothing */
-  count(username: string, source: string, knownSources: readonly string[] | undefined): Promise<CountedTry>;
+  refuseLocked(username: string, place: Place): Promise<void>;
+  /** Counts a try of a password, which may lock. @throws MeshError `rate_limited` as `refuseLocked` or for the pace, counting nothing */
+  count(username: string, place: Place): Promise<CountedTry>;
+  /** Counts a try of a one-time code after the right password, which may lock. @throws MeshError `rate_limited`, counting nothing */
+  countCode(username: string, place: Place): Promise<CountedTry>;
   locksOf(usernames: readonly string[]): Promise<ReadonlyMap<string, readonly LoginLock[]>>;
   lift(username: string): Promise<number>;
 }
 
 export interface CountedTry {
   readonly lockedUntil: number | undefined;
-  /** What failed there is forgotten. */
+  /** Forgets all failures there. */
   clear(): Promise<void>;
   takeBack(): Promise<void>;
 }
@@ -51,76 +76,119 @@ export interface CountedTry {
  */
 export type TriedCells = Readonly<Record<'accounts' | 'strangers', Cells<Tried>>>;
 
+/** A code from a known address counts as every failed login there. */
+const NO_TRY: CountedTry = { lockedUntil: undefined, clear: async () => {}, takeBack: async () => {} };
+
 export function buildLoginLocks(
   clock: Clock,
   { lockAfter, lockMs }: Pick<SignInRules, 'lockAfter' | 'lockMs'>,
   { accounts, strangers }: TriedCells,
 ): LoginLocks {
-  const cellsFor = (knownSources: readonly string[] | undefined) => (knownSources ? accounts : strangers);
+  const cellsFor = ({ knownSources }: Place) => (knownSources ? accounts : strangers);
 
-  function triesAt(cell: Cell<Tried> | undefined, place: string): Tries | undefined {
-    const found = cell?.value[place];
-    return found && clock.now() < endOf(found) ? found : undefined;
+  function triesIn(tries: Tries | undefined): Tries {
+    const now = clock.now();
+    return tries && now < endOf(tries) ? tries : { failures: 0, locks: 0, lockedUntil: 0, lastAt: now };
   }
 
   /** @throws MeshError `rate_limited` */
-  function refuse(tries: Tries | undefined): void {
+  function refuse({ lockedUntil }: Tries, what: 'logins' | 'codes'): void {
     const now = clock.now();
-    if (!tries || now >= tries.lockedUntil) return;
-    const retryAfterSeconds = Math.max(1, Math.ceil((tries.lockedUntil - now) / 1_000));
+    if (now >= lockedUntil) return;
+    const retryAfterSeconds = secondsOf(lockedUntil - now);
     const message =
-      `Too many failed logins in a row: this account is locked here for ${wordsOf(retryAfterSeconds)}. ` +
+      `Too many failed ${what} in a row: this account is locked here for ${wordsOf(retryAfterSeconds)}. ` +
       'Wait, sign in from where you did before, or ask a platform administrator to unlock it.';
     throw new MeshError('rate_limited', message, { retryAfterSeconds });
   }
 
-  function failed(before: Tries, now: number): Tries {
+  function failed(before: Tries): Tries {
+    const now = clock.now();
     const tries = { ...before, failures: before.failures + 1, lastAt: now };
     if (tries.failures < lockAfter) return tries;
     const lastsMs = Math.min(lockMs * 2 ** Math.min(tries.locks, 30), Math.max(lockMs, LONGEST_LOCK_MS));
     return { ...tries, failures: 0, locks: tries.locks + 1, lockedUntil: now + lastsMs };
   }
 
+  /** @returns `spentUntil` with a try for a site. @throws MeshError `rate_limited` */
+  function pacedFor({ places, spentUntil }: Tried, site: string): number {
+    const ofSite = Object.values(places).filter((each) => each.site === site);
+    const failures = ofSite.reduce((sum, each) => sum + each.failures + each.locks * lockAfter, 0);
+    const taken = takeTry(spentUntil, failures, clock.now());
+    if (taken.waitMs > 0) throw tooManyTries(taken.waitMs);
+    return taken.spentUntil;
+  }
+
+  /** @param set changes what is counted at the place of the try, where anything is */
+  function countedTry(
+    { before, tries }: { readonly before: Tries; readonly tries: Tries },
+    set: (change: (current: Tries) => Tries | undefined) => Promise<void>,
+  ): CountedTry {
+    const locks = tries.failures === 0;
+    return {
+      lockedUntil: locks ? tries.lockedUntil : undefined,
+      clear: () => set(() => undefined),
+      takeBack: () =>
+        set((current) =>
+          locks ? { ...before, failures: lockAfter - 1 } : { ...current, failures: Math.max(0, current.failures - 1) },
+        ),
+    };
+  }
+
   function locksIn(cell: Cell<Tried> | undefined): readonly LoginLock[] {
     const now = clock.now();
-    return Object.entries(cell?.value ?? {})
-      .filter(([, { lockedUntil }]) => now < lockedUntil)
-      .map(([place, { lockedUntil: until }]) => (place === ELSEWHERE ? { until } : { source: place, until }));
+    const { places = {}, codes } = cell?.value ?? {};
+    const locks = [
+      ...Object.entries(places).map(([source, { lockedUntil: until }]) => ({ source, until })),
+      ...(codes ? [{ until: codes.lockedUntil }] : []),
+    ];
+    return locks.filter(({ until }) => now < until);
   }
 
   return {
-    async refuseLocked(username, source, knownSources) {
+    async refuseLocked(username, place) {
       const key = nameKey(username);
-      const cell = (await cellsFor(knownSources).read([key])).get(key);
-      refuse(triesAt(cell, placeOf(source, knownSources)));
+      const cell = (await cellsFor(place).read([key])).get(key);
+      refuse(triesIn(cell?.value.places[place.source]), 'logins');
     },
 
-    async count(username, source, knownSources) {
-      const [cells, key, place] = [cellsFor(knownSources), nameKey(username), placeOf(source, knownSources)];
+    async count(username, place) {
+      const [cells, key, { source, site }] = [cellsFor(place), nameKey(username), place];
+      const isPaced = !isKnownSource(source, place.knownSources);
       const counted = await cells.change(key, (cell) => {
-        const now = clock.now();
-        const known = triesAt(cell, place);
-        refuse(known);
-        const before = known ?? { failures: 0, locks: 0, lockedUntil: 0, lastAt: now };
-        const tries = failed(before, now);
-        return { cell: cellWith(cell, place, tries), result: { before, tries } };
+        const tried = cell?.value ?? NOTHING;
+        const before = triesIn(tried.places[source]);
+        refuse(before, 'logins');
+        const paced = isPaced ? { ...tried, spentUntil: pacedFor(tried, site) } : tried;
+        const tries = failed(before);
+        return { cell: cellOf(withPlace(paced, place, tries)), result: { before, tries } };
       });
-      const locks = counted.tries.failures === 0;
-      const set = (change: (current: Tries) => Tries | undefined) =>
+      return countedTry(counted, (change) =>
         cells.change(key, (cell) => {
-          const current = cell?.value[place];
-          return { cell: current ? cellWith(cell, place, change(current)) : cell, result: undefined };
-        });
-      return {
-        lockedUntil: locks ? counted.tries.lockedUntil : undefined,
-        clear: () => set(() => undefined),
-        takeBack: () =>
-          set((current) =>
-            locks
-              ? { ...counted.before, failures: lockAfter - 1 }
-              : { ...current, failures: Math.max(0, current.failures - 1) },
-          ),
-      };
+          const tried = cell?.value ?? NOTHING;
+          const returned = isPaced ? { ...tried, spentUntil: giveBack(tried.spentUntil) } : tried;
+          const current = tried.places[source];
+          return { cell: cellOf(current ? withPlace(returned, place, change(current)) : returned), result: undefined };
+        }),
+      );
+    },
+
+    async countCode(username, place) {
+      if (isKnownSource(place.source, place.knownSources)) return NO_TRY;
+      const [cells, key] = [cellsFor(place), nameKey(username)];
+      const counted = await cells.change(key, (cell) => {
+        const before = triesIn(cell?.value.codes);
+        refuse(before, 'codes');
+        const tries = failed(before);
+        return { cell: cellOf({ ...(cell?.value ?? NOTHING), codes: tries }), result: { before, tries } };
+      });
+      return countedTry(counted, (change) =>
+        cells.change(key, (cell) => {
+          const { codes, ...tried } = cell?.value ?? NOTHING;
+          const changed = codes && change(codes);
+          return { cell: cellOf({ ...tried, ...(changed && { codes: changed }) }), result: undefined };
+        }),
+      );
     },
 
     async locksOf(usernames) {
@@ -138,26 +206,42 @@ function endOf({ lastAt, lockedUntil }: Tries): number {
   return Math.max(lastAt, lockedUntil) + QUIET_MS;
 }
 
-function cellWith(cell: Cell<Tried> | undefined, place: string, tries: Tries | undefined): Cell<Tried> | undefined {
-  const { [place]: _, ...others } = cell?.value ?? {};
-  const value = tries ? { ...others, [place]: tries } : others;
-  const all = Object.values(value);
-  return all.length === 0 ? undefined : { value, expiresAt: Math.max(...all.map(endOf)) };
+function cellOf(value: Tried): Cell<Tried> {
+  const { places, codes, spentUntil } = value;
+  const tries = [...Object.values(places), ...(codes ? [codes] : [])];
+  return { value, expiresAt: Math.max(spentUntil, ...tries.map(endOf)) };
 }
 
-/** What somebody typed as a name may be a password. */
+function withPlace(tried: Tried, { source, site, knownSources }: Place, tries: Tries | undefined): Tried {
+  const { [source]: _, ...others } = tried.places;
+  const places = tries ? { ...others, [source]: { ...tries, site } } : others;
+  const addresses = Object.keys(places).filter((each) => !isKnownSource(each, knownSources));
+  if (addresses.length <= MAX_ADDRESSES) return { ...tried, places };
+  const [quietest = ''] = addresses.sort((a, b) => endOf(places[a] as Tries) - endOf(places[b] as Tries));
+  const { [quietest]: __, ...kept } = places;
+  return { ...tried, places: kept };
+}
+
+/** The key of a name: what somebody typed as one may be a password. */
 export function nameKey(username: string): string {
   return hash('sha256', username, 'base64url');
-}
-
-/** Each network that an account signed in from, and this machine, is counted by itself; all else as one. */
-function placeOf(source: string, knownSources: readonly string[] | undefined): string {
-  return isKnownSource(source, knownSources) ? source : ELSEWHERE;
 }
 
 /** Whether an account signed in from there before, or it is this machine. */
 export function isKnownSource(source: string, knownSources: readonly string[] | undefined): boolean {
   return isLoopback(source) || (knownSources?.includes(source) ?? false);
+}
+
+function tooManyTries(waitMs: number): MeshError {
+  const retryAfterSeconds = secondsOf(waitMs);
+  const message =
+    `Too many failed logins for this account from new addresses: try again in ${wordsOf(retryAfterSeconds)}. ` +
+    'From an address that you signed in from before, you can sign in at once.';
+  return new MeshError('rate_limited', message, { retryAfterSeconds });
+}
+
+function secondsOf(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / 1_000));
 }
 
 function wordsOf(seconds: number): string {

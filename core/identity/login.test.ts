@@ -5,7 +5,7 @@ import { logIn } from '../../tools/users/log-in.ts';
 import { logOut } from '../../tools/users/log-out.ts';
 import { addWorkspace } from '../../tools/workspaces/add-workspace.ts';
 import { StoreError } from '../base/ports.ts';
-import { BUILT_IN_PASSWORD } from './first-accounts.ts';
+import { BUILT_IN_PASSWORD, firstLoginToken } from './first-accounts.ts';
 import { verifyPassword } from './passwords.ts';
 
 const REMOTE = '203.0.113.7';
@@ -13,7 +13,7 @@ const NEW_PASSWORD = 'a Better one 42';
 
 describe('logging in', () => {
   it('answers a session for 12 hours that says the initial password has to be changed', async () => {
-    await using kit = await buildIdentityKit();
+    await using kit = await buildIdentityKit({ isUnchanged: true });
     const answer = await kit.call(logIn, { username: 'Admin', password: ADMIN_PASSWORD }, { origin: REMOTE });
     expect(answer).toEqual({
       token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
@@ -108,10 +108,39 @@ describe('logging in', () => {
 });
 
 describe('the built-in password', () => {
-  it('works from loopback only', async () => {
+  it('works from loopback only, and there for root and the user of the control plane', async () => {
     await using kit = await buildIdentityKit({ initAdmins: false });
     await expect(kit.login('admin', BUILT_IN_PASSWORD, REMOTE)).rejects.toMatchObject({ code: 'forbidden' });
     await expect(kit.login('admin', BUILT_IN_PASSWORD, '::ffff:127.0.0.1')).resolves.toEqual(expect.any(String));
+    const raw = { username: 'admin', password: BUILT_IN_PASSWORD };
+    await expect(kit.call(logIn, raw, { origin: '127.0.0.1', isFromHost: false })).rejects.toMatchObject({
+      code: 'forbidden',
+      message: expect.stringContaining('first-login-token'),
+    });
+  });
+
+  it('gives way to the token of the first login from everywhere, until a password is chosen', async () => {
+    await using kit = await buildIdentityKit({ initAdmins: false });
+    const token = firstLoginToken(kit.services.keys).reveal();
+    await expect(kit.login('admin', `${token}x`, REMOTE)).rejects.toMatchObject({ code: 'unauthenticated' });
+    const bearer = await kit.login('admin', token, REMOTE);
+    const as = { bearer, origin: REMOTE, isFromHost: false };
+    await expect(kit.call('list_users', {}, as)).rejects.toMatchObject({ code: 'password_change_required' });
+    const wrong = { oldPassword: 'another', newPassword: NEW_PASSWORD };
+    await expect(kit.call(changePassword, wrong, as)).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(await kit.call(changePassword, { oldPassword: token, newPassword: NEW_PASSWORD }, as)).toEqual({
+      changed: true,
+    });
+    await expect(kit.login('admin', token, REMOTE)).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(await kit.login('admin', NEW_PASSWORD, REMOTE)).toEqual(expect.any(String));
+  });
+
+  it('has a token that opens no account with a password of its own, initial or chosen', async () => {
+    for (const isUnchanged of [true, false]) {
+      await using kit = await buildIdentityKit({ isUnchanged });
+      const token = firstLoginToken(kit.services.keys).reveal();
+      await expect(kit.login('admin', token)).rejects.toMatchObject({ code: 'unauthenticated' });
+    }
   });
 
   it('is good for nothing but choosing another, and its session ends with that', async () => {
@@ -121,8 +150,6 @@ describe('the built-in password', () => {
     await expect(kit.call(addWorkspace, workspace, { bearer })).rejects.toMatchObject({
       code: 'password_change_required',
     });
-    await expect(kit.call(logOut, {}, { bearer, origin: REMOTE })).rejects.toMatchObject({ code: 'forbidden' });
-
     const passwords = { oldPassword: BUILT_IN_PASSWORD, newPassword: NEW_PASSWORD };
     expect(await kit.call(changePassword, passwords, { bearer })).toEqual({ changed: true });
     await expect(kit.call(addWorkspace, workspace, { bearer })).rejects.toMatchObject({ code: 'unauthenticated' });
@@ -133,6 +160,59 @@ describe('the built-in password', () => {
       slug: 'prod',
     });
   });
+});
+
+describe('a password that somebody else set', () => {
+  const INITIAL = 'given to ada 1';
+  const TAKEN = { slug: 'prod', namespace: 'prod', displayName: 'Production', maxNodeCount: 10 };
+
+  /** Sessions with each kind of password that its person has not chosen, with that password. */
+  async function sessionsOf(kind: 'of app.initAdmins' | 'initial' | 'reset') {
+    const kit = await buildIdentityKit({ isUnchanged: kind === 'of app.initAdmins' });
+    if (kind === 'of app.initAdmins') return { kit, password: ADMIN_PASSWORD, username: 'admin' };
+    const bearer = await kit.admin();
+    const role = 'platform_admin';
+    await kit.call('create_user', { username: 'ada', password: INITIAL, role }, { bearer });
+    if (kind === 'initial') return { kit, password: INITIAL, username: 'ada' };
+    await kit.loginWithOwn('ada', 'chosen by ada 1');
+    await kit.call('update_user', { username: 'ada', password: INITIAL }, { bearer });
+    return { kit, password: INITIAL, username: 'ada' };
+  }
+
+  it.each(['of app.initAdmins', 'initial', 'reset'] as const)(
+    '(%s) opens its own change, who one is, and the way out, and nothing else',
+    async (kind) => {
+      const { kit, password, username } = await sessionsOf(kind);
+      await using _ = kit;
+      const bearer = await kit.login(username, password, REMOTE);
+      const as = { bearer, origin: REMOTE };
+      for (const face of ['rest', 'mcp'] as const) {
+        for (const [operation, raw] of [
+          ['add_workspace', TAKEN],
+          ['list_users', {}],
+          ['create_api_token', { name: 'ci', scopes: [] }],
+          ['begin_otp', { password }],
+          ['list_sessions', {}],
+        ] as const) {
+          await expect(kit.call(operation, raw, { ...as, face })).rejects.toMatchObject({
+            code: 'password_change_required',
+          });
+        }
+      }
+      expect(await kit.call('get_me', {}, as)).toMatchObject({
+        username,
+        passwordChangeRequired: true,
+        workspaces: [],
+      });
+      expect(await kit.call(logOut, {}, as)).toEqual({ ended: true });
+
+      const again = await kit.login(username, password, REMOTE);
+      const passwords = { oldPassword: password, newPassword: NEW_PASSWORD };
+      expect(await kit.call(changePassword, passwords, { bearer: again, origin: REMOTE })).toEqual({ changed: true });
+      const own = await kit.login(username, NEW_PASSWORD, REMOTE);
+      expect(await kit.call(addWorkspace, TAKEN, { bearer: own })).toMatchObject({ slug: 'prod' });
+    },
+  );
 });
 
 describe('changing the password', () => {

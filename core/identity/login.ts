@@ -7,6 +7,7 @@ import { type CommitContext, type SecurityEvent, StoreError } from '../base/port
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, findAccount, normalizeUsername } from './accounts.ts';
 import { checkFactor } from './check-factor.ts';
+import { FIRST_LOGIN_TOKEN_FILE, isFirstLogin } from './first-accounts.ts';
 import { lockEvents } from './lock-events.ts';
 import { loginSource } from './login-limits.ts';
 import { isPasswordOld } from './password-rules.ts';
@@ -48,8 +49,12 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
   const tried = { account: found, username: normalizeUsername(login.username), password: login.password };
   const { attempt, matches } = await tryPassword(tried, context);
   let account = found;
+  if (matches && account?.spec.secondFactor && !account.spec.disabled && login.otp !== undefined) {
+    await attempt.triesCode();
+  }
+  const mayUseBuiltIn = matches && (await isAtHome(found, login.password, context));
   for (let left = TRIES; ; left -= 1) {
-    const { refusal, changes, detail } = judge(login, matches ? account : undefined, context);
+    const { refusal, changes, detail } = judge(login, matches ? account : undefined, mayUseBuiltIn, context);
     const event: SecurityEvent = {
       type: 'login',
       actor: account ? `user:${account.name}` : 'anonymous',
@@ -85,6 +90,16 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
       ...((await lacksSecondFactor(services, account)) && { secondFactorRequired: true }),
     };
   }
+}
+
+/** Whether an account with the built-in password is signed in to by who runs the control plane, or with its token. */
+async function isAtHome(
+  account: AccountRecord | undefined,
+  password: string,
+  { services, origin, isFromHost }: LoginContext,
+): Promise<boolean> {
+  if (account?.spec.passwordState !== 'built-in') return false;
+  return isFirstLogin(account, password, services.keys) || (isLoopback(origin) && (await isFromHost?.()) === true);
 }
 
 interface Entry {
@@ -124,13 +139,19 @@ interface Judgement {
 }
 
 /** What becomes of a login. @param account the one whose password it has; undefined where there is none */
-function judge({ otp }: Login, account: AccountRecord | undefined, { services, origin }: LoginContext): Judgement {
+function judge(
+  { otp }: Login,
+  account: AccountRecord | undefined,
+  mayUseBuiltIn: boolean,
+  { services, origin }: LoginContext,
+): Judgement {
   if (!account || account.spec.disabled) {
     return { refusal: new MeshError('unauthenticated', 'The user name or the password is wrong.'), changes: {} };
   }
-  if (account.spec.passwordState === 'built-in' && !isLoopback(origin)) {
+  if (account.spec.passwordState === 'built-in' && !mayUseBuiltIn) {
     const message =
-      'The built-in password works from the control plane itself only: change it there, or set app.initAdmins.';
+      'The built-in password works only for root and for the user who runs meshd, on its machine. Anyone else signs in with ' +
+      `the token in ${FIRST_LOGIN_TOKEN_FILE} of its configuration directory as the password, or sets app.initAdmins.`;
     return { refusal: new MeshError('forbidden', message), changes: {} };
   }
   const changes = knownSourcesWith(account, origin);

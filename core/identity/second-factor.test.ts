@@ -257,9 +257,9 @@ describe('signing in with a second factor', () => {
     await using kit = await buildIdentityKit();
     const bearer = await kit.admin();
     await kit.call('create_user', { username: 'bob', password: 'given to bob 1' }, { bearer });
-    await enrol(kit, await kit.login('bob', 'given to bob 1'), 'given to bob 1');
+    await enrol(kit, await kit.loginWithOwn('bob', 'chosen by bob 1'), 'chosen by bob 1');
     await kit.call('update_user', { username: 'bob', disabled: true }, { bearer });
-    await expect(kit.login('bob', 'given to bob 1')).rejects.toMatchObject({ code: 'unauthenticated' });
+    await expect(kit.login('bob', 'chosen by bob 1')).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 });
 
@@ -311,12 +311,12 @@ describe('taking a second factor away', () => {
     await using kit = await buildIdentityKit();
     const bearer = await kit.admin();
     await kit.call('create_user', { username: 'bob', password: 'given to bob 1' }, { bearer });
-    const bob = await kit.login('bob', 'given to bob 1');
-    await enrol(kit, bob, 'given to bob 1');
+    const bob = await kit.loginWithOwn('bob', 'chosen by bob 1');
+    await enrol(kit, bob, 'chosen by bob 1');
     expect(await refusalOf(kit.call('reset_otp', { username: 'admin' }, { bearer: bob }))).toMatch(/^forbidden/);
     expect(await kit.call('reset_otp', { username: 'bob' }, { bearer })).toEqual({ reset: true });
     await expect(kit.gate.authenticate(bob, REMOTE)).rejects.toMatchObject({ code: 'unauthenticated' });
-    expect(await kit.login('bob', 'given to bob 1')).toEqual(expect.any(String));
+    expect(await kit.login('bob', 'chosen by bob 1')).toEqual(expect.any(String));
     expect((await kit.events()).find(({ type }) => type === 'otp_reset')).toMatchObject({
       ...{ actor: 'user:admin', result: 'ok', detail: { account: 'bob' } },
     });

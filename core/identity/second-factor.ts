@@ -176,6 +176,7 @@ async function proveCode(
   otp: string,
   { attempt, context }: { readonly attempt: LoginAttempt; readonly context: FactorContext },
 ): Promise<SecondFactor> {
+  await attempt.triesCode();
   const used = checkFactor(context.services, account.uid, factor, otp);
   if (!used) {
     const { origin, requestId } = context;

@@ -72,7 +72,7 @@ async function restrictionOf(
   account: AccountRecord,
   session: SessionRecord,
 ): Promise<Restriction | undefined> {
-  if (account.spec.passwordState === 'built-in') return 'built-in password';
+  if (account.spec.passwordState !== 'own') return 'initial password';
   if (isPasswordOld(account, session.createdAt, services.settings.signIn)) return 'old password';
   return (await lacksSecondFactor(services, account)) ? 'no second factor' : undefined;
 }

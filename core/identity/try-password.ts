@@ -2,6 +2,7 @@ import type { LoginAttempt } from '../model/services.ts';
 import { sourceSite } from '../model/source-network.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { AccountRecord } from './accounts.ts';
+import { isFirstLogin } from './first-accounts.ts';
 import { loginSource } from './login-limits.ts';
 import { isKnownSource } from './login-locks.ts';
 import { verifyPassword } from './passwords.ts';
@@ -25,13 +26,17 @@ export interface TriedPassword {
  */
 export async function tryPassword(
   { account, username, password, isSignedIn = false }: PasswordTry,
-  { services: { logins }, origin }: { readonly services: Pick<NetworkServices, 'logins'>; readonly origin: string },
+  {
+    services: { logins, keys },
+    origin,
+  }: { readonly services: Pick<NetworkServices, 'logins' | 'keys'>; readonly origin: string },
 ): Promise<TriedPassword> {
   const knownSources = account && (account.spec.knownSources ?? []);
   const attempt = await logins.attempt(origin, username, knownSources);
   const isKnown = isSignedIn || isKnownSource(loginSource(origin), knownSources);
   const asker = { isKnown, source: sourceSite(origin) };
-  const matches = await judging(attempt, () => verifyPassword(password, account?.spec.passwordHash, asker));
+  const isHashed = await judging(attempt, () => verifyPassword(password, account?.spec.passwordHash, asker));
+  const matches = isHashed || (account !== undefined && isFirstLogin(account, password, keys));
   return { attempt, matches };
 }
 

@@ -176,7 +176,7 @@ export interface LoginLimits {
   lift(username: string): Promise<number>;
 }
 
-/** None of what is said of an attempt fails. */
+/** Nothing of an attempt fails but `triesCode`. */
 export interface LoginAttempt {
   /** Takes the attempt back, and what failed before it from there. */
   succeeded(): Promise<void>;
@@ -184,12 +184,14 @@ export interface LoginAttempt {
   passed(): Promise<void>;
   /** The password was right and no code was sent: counts in the minute, and towards no lock. */
   incomplete(): Promise<void>;
+  /** Counts a one-time code before it is looked at. @throws MeshError `rate_limited` while codes are locked; StoreError */
+  triesCode(): Promise<void>;
   /** Until when this attempt locks the account for where it came from, if it fails; undefined while more are let in. */
   readonly lockedUntil: number | undefined;
 }
 
 export interface LoginLock {
-  /** A network; absent for all that the account did not sign in from before. */
+  /** An address or a network; absent for codes from all that the account did not sign in from before. */
   readonly source?: string;
   readonly until: number;
 }

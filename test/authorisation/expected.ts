@@ -45,7 +45,7 @@ const WRITES_WHAT_IS_THERE: ReadonlySet<string> = new Set([
 ]);
 
 /** What a person may do before the first password is changed. */
-const BEFORE_PASSWORD_CHANGE: ReadonlySet<string> = new Set(['change_password', 'get_me']);
+const BEFORE_PASSWORD_CHANGE: ReadonlySet<string> = new Set(['change_password', 'get_me', 'log_out']);
 
 /** The verdict that follows from the definition of an operation and from what a credential was given. */
 export function expectedOf(operation: Defined, standing: Standing): Verdict {

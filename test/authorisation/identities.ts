@@ -65,7 +65,7 @@ export async function identitiesOf(plane: Plane) {
   const removed = await kit.person('remo', 'admin', workspace);
   person('removed', removed, session(NONE, false), 'a session of an admin who was removed from the workspace since');
   const unchanged: Standing = { ...session(NONE, false), mustChangePassword: true };
-  const first = 'a session of an admin who has not changed the built-in password';
+  const first = 'a session of an admin who has not changed an initial password';
   person('first login', await plane.firstLogin(), unchanged, first);
   const token = { name: 'ci', scopes: OF_ADMIN_TOKEN };
   const api = { kind: 'user', scopes: new Set(OF_ADMIN_TOKEN), member: true } as const;

@@ -35,9 +35,9 @@ export async function buildWorld() {
       kit.clock.time += NIGHT_MS;
     },
 
-    /** Session of an administrator who has the password that the documentation tells. */
+    /** Session of an administrator who has not changed the password that somebody else set. */
     async firstLogin(): Promise<string> {
-      const spec = { displayName: '', passwordHash: '', passwordState: 'built-in', disabled: false, epoch: 1 } as const;
+      const spec = { displayName: '', passwordHash: '', passwordState: 'initial', disabled: false, epoch: 1 } as const;
       const account = accountDraft('first', { ...spec, role: 'user' });
       await kit.services.store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record: account }], CONTEXT);
       await kit.services.store.commit(workspace, [{ op: 'create', record: memberDraft('first', 'admin') }], CONTEXT);

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { ADMIN_PASSWORD, configure } from '../kits/http/harness.ts';
+import { configure, login } from '../kits/http/harness.ts';
 import { freshDirectory } from '../kits/process/meshd.ts';
 import { isInstalled } from '../kits/process/needs.ts';
 import { hostIn } from '../kits/process/set-clock.ts';
@@ -26,10 +26,7 @@ test.skipIf(!isInstalled('faketime'))(
       rmSync(directory, { recursive: true, force: true });
     });
     await victim.start();
-    const login = await victim.api('POST', '/api/v1/users/login', {
-      body: { username: 'admin', password: ADMIN_PASSWORD },
-    });
-    const { token } = login.body.data;
+    const token = await login(victim.api);
     const accounts = async () => (await victim.api('GET', '/api/v1/users', { token })).body.items;
     const workspaces = await Promise.all(
       Array.from({ length: WORKSPACES }, async (_, number) => {

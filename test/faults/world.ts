@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { configure } from '../kits/http/harness.ts';
+import { configure, login } from '../kits/http/harness.ts';
 import { freshDirectory } from '../kits/process/meshd.ts';
 import { examine } from './examine.ts';
 import { Ledger } from './ledger.ts';
@@ -9,7 +9,6 @@ import type { Random } from './random.ts';
 import { momentWithin, Victim, type VictimOptions } from './victim.ts';
 import { call, join, nextWrite, type Place, read, removePeer } from './writes.ts';
 
-const PASSWORD = 'correct horse battery staple';
 const WRITERS = 4;
 /** The first requests after a start are slow: a kill comes after some of them. */
 const WRITES_BEFORE = 12;
@@ -56,8 +55,7 @@ export class World {
   /** Makes what is written to. The control plane is up. */
   async settle(): Promise<void> {
     const api: Place['api'] = async (...asked) => this.victim.api(...asked);
-    const login = await api('POST', '/api/v1/users/login', { body: { username: 'admin', password: PASSWORD } });
-    this.token = login.body.data.token;
+    this.token = await login(api);
     const place = async (slug: string): Promise<Place> => {
       const body = { slug, namespace: slug, displayName: slug, maxNodeCount: MOST_PEERS };
       const made = await api('POST', '/api/v1/workspaces/add', { token: this.token, body });

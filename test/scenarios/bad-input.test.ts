@@ -4,7 +4,7 @@ import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { fieldOf } from '../../core/base/operation.ts';
 import { type Access, ROLE_SCOPES, type Role } from '../../core/base/scope.ts';
 import { operations } from '../../tools/index.ts';
-import { ADMIN_PASSWORD, type ApiAnswer, type Harness, startHarness } from '../kits/http/harness.ts';
+import { ADMIN_PASSWORD, type ApiAnswer, type Harness, loginWithOwn, startHarness } from '../kits/http/harness.ts';
 import { joinTokenFor, type Place, register } from '../kits/http/joining.ts';
 import { planIdOf } from '../kits/http/plan-id.ts';
 import { type Input, type Operation, requestOf, sampleOf } from '../kits/http/sample-requests.ts';
@@ -13,6 +13,7 @@ import { verifies } from '../verifies.ts';
 /** Every operation of a whole plane, called wrongly in every way that all of them share. Nothing is ever written. */
 
 const PASSWORD = 'a long enough password';
+const FIRST_PASSWORD = 'given by the admin 7';
 const ROLES = Object.keys(ROLE_SCOPES) as Role[];
 
 let harness: Harness;
@@ -39,11 +40,11 @@ beforeAll(async () => {
   elsewhere = { ...admin, workspace: body.data.id };
   sessions.set('platform_admin', admin.token);
   for (const role of ROLES.filter((name) => name !== 'platform_admin')) {
-    const account = { username: `the-${role}`, password: PASSWORD };
+    const account = { username: `the-${role}`, password: FIRST_PASSWORD };
     await harness.api('POST', '/api/v1/users', { ...admin, body: account });
     const path = `/api/v1/workspaces/${admin.workspace}/members/the-${role}`;
     await harness.api('PUT', path, { ...admin, body: { role } });
-    sessions.set(role, await harness.login(`the-${role}`, PASSWORD));
+    sessions.set(role, await loginWithOwn(harness.api, account.username, FIRST_PASSWORD, PASSWORD));
   }
   held.enrolment = await joinTokenFor(harness, admin);
   held.device = (await register(harness, held.enrolment, 'device')).body.deviceToken;
@@ -232,7 +233,7 @@ describe('ids of another workspace', () => {
 
 test('what was refused left no secret in the log', () => {
   const log = harness.log.join('\n');
-  const known = [...harness.secrets, ...dead.map(([, token]) => token), PASSWORD, ADMIN_PASSWORD];
+  const known = [...harness.secrets, ...dead.map(([, token]) => token), PASSWORD, FIRST_PASSWORD, ADMIN_PASSWORD];
   expect(known.filter((secret) => secret !== 'password' && log.includes(secret))).toEqual([]);
 });
 

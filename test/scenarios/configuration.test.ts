@@ -7,7 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import { loadConfig } from '../../bin/compose/config.ts';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
-import { startHarness } from '../kits/http/harness.ts';
+import { apiOf, loginWithOwn, startHarness } from '../kits/http/harness.ts';
 import { freshKey } from '../kits/plane/devices.ts';
 import { freshDirectory, type Meshd, type MeshdOptions, startMeshd } from '../kits/process/meshd.ts';
 import { verifies } from '../verifies.ts';
@@ -56,8 +56,7 @@ async function call(url: string, method: string, route: string, { token, workspa
 
 /** What a device that joins is told, and every secret that was given out on the way. */
 async function joinedTo(url: string) {
-  const login = await call(url, 'POST', '/users/login', { body: { username: 'admin', password: PASSWORD } });
-  const { token } = login.data;
+  const token = await loginWithOwn(apiOf(url), 'admin', PASSWORD, 'chosen by the admin 7');
   const fields = { slug: 'prod', namespace: 'prod', displayName: 'Prod', maxNodeCount: 5 };
   const added = await call(url, 'POST', '/workspaces/add', { token, body: fields });
   const scoped = { token, workspace: added.data.id };

@@ -1,21 +1,23 @@
-import { chmodSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../bin/compose/config.ts';
-import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
+import { BUILT_IN_PASSWORD, FIRST_LOGIN_TOKEN_FILE } from '../../core/identity/first-accounts.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { closeToOthers } from '../../storage/file-mode.ts';
-import { ADMIN_PASSWORD, configure, startHarness } from '../kits/http/harness.ts';
+import { ADMIN_PASSWORD, configure, FIRST_ADMIN, loginWithOwn, startHarness } from '../kits/http/harness.ts';
 import { webAndDatabase } from '../kits/http/network-setup.ts';
 import { planIdOf } from '../kits/http/plan-id.ts';
 import { freshDirectory } from '../kits/process/meshd.ts';
 
 /** What stands between a control plane and its callers: browsers, reverse proxies, monitoring. */
 
-const ADMINS = [{ username: 'admin', password: ADMIN_PASSWORD }];
+const ADMINS = [FIRST_ADMIN];
 const EVIL = { host: 'evil.example:18090', origin: 'http://evil.example:18090' };
 
 interface Answer {
@@ -112,6 +114,26 @@ test('load balancers may ask for health under any name', async () => {
   }
 });
 
+/** A user that owns nothing here. */
+const OTHER_UID = 61_234;
+
+/** A process that passes what reaches it on to a port of the loopback, byte by byte. */
+async function startForwarder(port: number, as: { readonly uid?: number } = {}) {
+  const code = `require('node:net').createServer((from) => {
+    const to = require('node:net').connect(${port}, '127.0.0.1');
+    from.pipe(to).pipe(from);
+    for (const each of [from, to]) each.on('error', () => { from.destroy(); to.destroy(); });
+  }).listen(0, '127.0.0.1', function () { console.log(this.address().port) })`;
+  const child = spawn(process.execPath, ['-e', code], { ...as, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
+  const [text] = await once(child.stdout, 'data');
+  return {
+    url: `http://127.0.0.1:${String(text).trim()}`,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+    },
+  };
+}
+
 describe('the built-in password', () => {
   const names = { publicUrls: ['http://vpn.example'] };
 
@@ -130,14 +152,41 @@ describe('the built-in password', () => {
     ['a proxy on this machine', { host: 'localhost:18090', 'x-forwarded-for': '127.0.0.1' }, {}],
     ['a trusted proxy for a local client', { 'x-forwarded-for': '127.0.0.1' }, { trustProxy: true }],
     ['a trusted proxy for a remote client', { 'x-forwarded-for': '203.0.113.7' }, { trustProxy: 1 }],
-  ])('does not work through %s, nor does its session', async (_what, headers, trust) => {
+  ])('does not work through %s', async (_what, headers, trust) => {
     await using plane = await startHarness({ config: { app: { ...names, ...trust } } });
     expect(outcome(await logIn(plane.url, headers, BUILT_IN_PASSWORD))).toBe('403 forbidden');
-    const token = await plane.login('admin', BUILT_IN_PASSWORD);
-    const password = { oldPassword: BUILT_IN_PASSWORD, newPassword: 'chosen-by-someone-else' };
-    const withToken = { ...headers, authorization: `Bearer ${token}` };
-    const changed = await send(plane.url, 'PUT', '/api/v1/users/me/password', withToken, password);
-    expect(outcome(changed)).toBe('403 forbidden');
+  });
+
+  test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
+    'does not work through a forwarder of another user that adds no header, and its token does',
+    async () => {
+      await using plane = await startHarness({ config: {} });
+      await using forwarder = await startForwarder(Number(new URL(plane.url).port), { uid: OTHER_UID });
+      expect(outcome(await logIn(forwarder.url, {}, BUILT_IN_PASSWORD))).toBe('403 forbidden');
+      const file = path.join(plane.directory, FIRST_LOGIN_TOKEN_FILE);
+      const mode = (statSync(file).mode & 0o777).toString(8);
+      const token = readFileSync(file, 'utf8').trim();
+      expect([mode, outcome(await logIn(forwarder.url, {}, token))]).toEqual(['600', 200]);
+      // What root runs cannot be told from root.
+      await using own = await startForwarder(Number(new URL(plane.url).port));
+      expect(outcome(await logIn(own.url, {}, BUILT_IN_PASSWORD))).toBe(200);
+      expect(plane.log.join('\n')).not.toContain(token);
+    },
+  );
+
+  test('works with its token alone where nobody can tell who calls, and the token is gone once it is spent', async () => {
+    const directory = freshDirectory();
+    const file = path.join(directory, FIRST_LOGIN_TOKEN_FILE);
+    {
+      await using plane = await startHarness({ config: {}, directory });
+      const token = readFileSync(file, 'utf8').trim();
+      const proxied = { 'x-forwarded-for': '203.0.113.7' };
+      expect(outcome(await logIn(plane.url, proxied, token))).toBe(200);
+      await loginWithOwn(plane.api, 'admin', token, 'chosen by the admin 7');
+      expect(outcome(await logIn(plane.url, {}, token))).toBe('401 unauthenticated');
+      await plane.stop();
+      expect(existsSync(file)).toBe(false);
+    }
   });
 });
 

@@ -8,7 +8,7 @@ import { outcomesOf, runDrill } from '../histories/drill.ts';
 import { faultsOf } from '../histories/faults.ts';
 import { logOf } from '../histories/log.ts';
 import { startCluster } from '../kits/cluster.ts';
-import { ADMIN_PASSWORD, freshWorkspace } from '../kits/http/harness.ts';
+import { FIRST_ADMIN, freshWorkspace } from '../kits/http/harness.ts';
 import { hasMongod, type ReplicaSet, startReplicaSet } from '../kits/servers/replica-set.ts';
 
 const isLong = process.env['MESH_LONG'] === '1';
@@ -28,7 +28,7 @@ describe.skipIf(!hasMongod)('clients of three control planes on one replica set'
   afterAll(() => servers.stop());
 
   async function drills(count: number, isFaulty: boolean, env: Readonly<Record<string, string>> = {}) {
-    const config = { app: { rateLimit: 1_000_000, initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }] } };
+    const config = { app: { rateLimit: 1_000_000, initAdmins: [FIRST_ADMIN] } };
     const cluster = await startCluster({ servers, config, env });
     const store = await openStore(servers.url(cluster.database), { clock: { now: Date.now }, log: silentLog });
     const each = faultsOf(cluster, servers);

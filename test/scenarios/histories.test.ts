@@ -3,13 +3,13 @@ import { randomOf } from '../faults/random.ts';
 import { violationsIn } from '../histories/check.ts';
 import { runClients } from '../histories/clients.ts';
 import { logOf } from '../histories/log.ts';
-import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
+import { FIRST_ADMIN, startHarness } from '../kits/http/harness.ts';
 
 const SEED = 20_261_126;
 
 test('whatever clients of a workspace write and read at once, there is one order in which all of it is so', async () => {
   await using harness = await startHarness({
-    config: { app: { rateLimit: 100_000, initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }] } },
+    config: { app: { rateLimit: 100_000, initAdmins: [FIRST_ADMIN] } },
   });
   const place = await harness.workspace();
   const history = await runClients({

@@ -58,7 +58,7 @@ it('the requests of the contract work as they are written', async () => {
   const login = await plane.login('admin', ADMIN_PASSWORD);
   expect([login.status, login.body]).toEqual([
     200,
-    { data: { token: expect.any(String), expiresAt: expect.any(String), passwordChangeRequired: true } },
+    { data: { token: expect.any(String), expiresAt: expect.any(String), passwordChangeRequired: false } },
   ]);
   const session = bearer(login.body.data.token);
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { connectMcp, ERAS } from '../kits/http/agent-client.ts';
-import { startHarness } from '../kits/http/harness.ts';
+import { loginWithOwn, startHarness } from '../kits/http/harness.ts';
 import { apiToken, webAndDatabase } from '../kits/http/network-setup.ts';
 import { planIdOf } from '../kits/http/plan-id.ts';
 import { buildSettableClock } from '../kits/plane/settable-clock.ts';
@@ -185,7 +185,7 @@ describe('approval', () => {
     expect([own.status, own.body.code]).toEqual([403, 'forbidden']);
     expect(own.body.detail).toContain('another person has to approve it');
 
-    const second = as(await harness.login(username, password));
+    const second = as(await loginWithOwn(harness.api, username, password, 'chosen by the second 7'));
     const approved = await second.review(applied.workflow_id, 'approve');
     expect(approved.body).toMatchObject({
       status: 'executed',

@@ -17,7 +17,7 @@ import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { openStore } from '../../storage/open.ts';
-import { apiOf, configure, freshWorkspace, startHarness } from '../kits/http/harness.ts';
+import { apiOf, configure, freshWorkspace, login, startHarness } from '../kits/http/harness.ts';
 import { freshDirectory, type Meshd, type MeshdOptions, startMeshd } from '../kits/process/meshd.ts';
 import { launcher, run } from '../kits/process/run-command.ts';
 
@@ -300,11 +300,7 @@ test('what is missing is given up once by --accept-loss, which the log tells, an
   const directory = copyOfKilled();
   truncateSync(`${databaseIn(directory)}-wal`, readFileSync(`${databaseIn(directory)}-wal`).length / 2);
   const first = await openPlane({ directory, command: [launcher('meshd'), '--standalone', '--accept-loss'] });
-  const token = (
-    await first.api('POST', '/api/v1/users/login', {
-      body: { username: 'admin', password: 'correct horse battery staple' },
-    })
-  ).body.data.token;
+  const token = await login(first.api);
   const { body } = await first.api('GET', '/api/v1/audit?type=event', { token, workspace: killed.place.workspace });
   const entry = body.items.find((each: { event: string }) => each.event === 'audit.accepted');
   expect(entry.detail.reason).toBe('meshd --accept-loss');

@@ -3,7 +3,7 @@ import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { connectMcp } from '../kits/http/agent-client.ts';
-import { ADMIN_PASSWORD, type Harness, startHarness } from '../kits/http/harness.ts';
+import { ADMIN_PASSWORD, type Harness, loginWithOwn, startHarness } from '../kits/http/harness.ts';
 import { launcher, mesh } from '../kits/process/run-command.ts';
 
 let home: string;
@@ -181,9 +181,10 @@ test('mcp config asks for a sign-in first, and tells who may make no agents of a
   expect(await run('mcp', 'config')).toEqual({ code: 3, stdout: '', stderr: 'Sign in first: mesh login\n' });
   await using harness = await startHarness();
   const { token, workspace } = await harness.workspace();
-  const password = 'quite another phrase 7';
+  const [first, password] = ['given to bob 7', 'quite another phrase 7'];
   const asAdmin = { token, workspace };
-  await harness.api('POST', '/api/v1/users', { ...asAdmin, body: { username: 'bob', password } });
+  await harness.api('POST', '/api/v1/users', { ...asAdmin, body: { username: 'bob', password: first } });
+  await loginWithOwn(harness.api, 'bob', first, password);
   const member = `/api/v1/workspaces/${workspace}/members/bob`;
   await harness.api('PUT', member, { ...asAdmin, body: { role: 'operator' } });
   await mesh(['login', '--server', harness.url, '--username', 'bob'], { home, env: { MESH_PASSWORD: password } });

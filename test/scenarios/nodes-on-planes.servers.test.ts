@@ -4,7 +4,7 @@ import type { NodeConfig } from '../../client/enrol/node-config.ts';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { type Cluster, type ClusterPlane, startCluster } from '../kits/cluster.ts';
 import { joined, linkOf } from '../kits/http/control-node.ts';
-import { ADMIN_PASSWORD, freshWorkspace } from '../kits/http/harness.ts';
+import { FIRST_ADMIN, freshWorkspace } from '../kits/http/harness.ts';
 import type { Place } from '../kits/http/joining.ts';
 import { leaderOf } from '../kits/leader-of.ts';
 import { expectWithin, stopwatch } from '../kits/process/stopwatch.ts';
@@ -225,7 +225,7 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
         const place = await freshWorkspace(cluster.api, 'relays');
         const { all } = await network(place, ['a', 'b', 'c'], 0);
         const relays = [{ name: 'eu', url: '127.0.0.1:9', region: 'eu-west' }];
-        const app = { initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }], relays };
+        const app = { initAdmins: [FIRST_ADMIN], relays };
         for (const plane of cluster.planes) {
           await plane.stop();
           await plane.start({ app });

@@ -7,7 +7,7 @@ import { violationsIn } from '../histories/check.ts';
 import { outcomesOf, runDrill } from '../histories/drill.ts';
 import { type Fault, MEANWHILE } from '../histories/faults.ts';
 import { logOf } from '../histories/log.ts';
-import { ADMIN_PASSWORD, freshWorkspace } from '../kits/http/harness.ts';
+import { FIRST_ADMIN, freshWorkspace } from '../kits/http/harness.ts';
 import { ledBy } from '../kits/leader-of.ts';
 import { stopwatch } from '../kits/process/stopwatch.ts';
 import { canSplit, type SplitHost, startSplitHosts } from '../kits/servers/split-hosts.ts';
@@ -23,7 +23,7 @@ describe.skipIf(!isLong || !canSplit)('three hosts, each with a member of the re
   let split: Awaited<ReturnType<typeof startSplitHosts>>;
   beforeAll(async () => {
     split = await startSplitHosts({
-      app: { rateLimit: 1_000_000, initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }] },
+      app: { rateLimit: 1_000_000, initAdmins: [FIRST_ADMIN] },
     });
   }, LONG_MS);
   afterAll(() => split?.stop(), LONG_MS);

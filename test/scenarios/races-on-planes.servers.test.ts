@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, type ClusterPlane, startCluster } from '../kits/cluster.ts';
 import { approver, ask, opens, person, plannedAt, subAgent, waitingAt, webAndDb } from '../kits/cluster-users.ts';
-import { ADMIN_PASSWORD, type Api, type ApiAnswer, freshWorkspace } from '../kits/http/harness.ts';
+import { ADMIN_PASSWORD, type Api, type ApiAnswer, FIRST_ADMIN, freshWorkspace } from '../kits/http/harness.ts';
 import { joinTokenFor, type Place, register } from '../kits/http/joining.ts';
 import { enrolSecondFactor } from '../kits/http/second-factor.ts';
 import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
@@ -9,7 +9,7 @@ import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 const ROUNDS = process.env['MESH_LONG'] === '1' ? 100 : 3;
 const ADMIN = { username: 'admin', password: ADMIN_PASSWORD };
-const CONFIG = { app: { rateLimit: 1_000_000, initAdmins: [ADMIN], signIn: { lockAfter: 100 } } };
+const CONFIG = { app: { rateLimit: 1_000_000, initAdmins: [FIRST_ADMIN], signIn: { lockAfter: 100 } } };
 /** Reads of a session before it ends at another control plane, and after. */
 const READS = 12;
 

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import { startHarness } from '../kits/http/harness.ts';
+import { FIRST_ADMIN, startHarness } from '../kits/http/harness.ts';
 import { relaySession } from '../kits/http/relay-socket.ts';
 import { join, relayCredential } from '../kits/http/wired-plane.ts';
 import { logged, startPart } from '../kits/process/part.ts';
 
 const TOKEN = 'a shared relay token of a test';
-const FIRST_ADMIN = { username: 'admin', password: 'correct horse battery staple' };
 const PATIENCE = { timeout: 20_000 };
 
 test('nodes are told of all relays and STUN servers, and every relay of whom was revoked', async () => {

@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
-import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
+import { ADMIN_PASSWORD, FIRST_ADMIN, startHarness } from '../kits/http/harness.ts';
 import { isInstalled } from '../kits/process/needs.ts';
 
 const PAGE = readFileSync(path.resolve(import.meta.dirname, '../../docs/reverse-proxy.md'), 'utf8');
@@ -123,7 +123,7 @@ test.for(Object.entries(PROXIES))(
     if (!isInstalled(program)) skip();
     const { app } = load(block('yaml')) as { app: object };
     await using harness = await startHarness({
-      config: { app: { ...app, initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }] } },
+      config: { app: { ...app, initAdmins: [FIRST_ADMIN] } },
     });
     const directory = mkdtempSync(path.join(tmpdir(), 'mesh-proxy-'));
     try {

@@ -1,14 +1,14 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Cluster, startCluster } from '../kits/cluster.ts';
-import { ADMIN_PASSWORD, type Api, freshWorkspace } from '../kits/http/harness.ts';
+import { ADMIN_PASSWORD, type Api, FIRST_ADMIN, freshWorkspace } from '../kits/http/harness.ts';
 import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 /** Until a client that lost its stream has another. */
 const PATIENCE = { timeout: 30_000 };
 const CONFIG = {
-  app: { initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }], signIn: { lockAfter: 4 } },
+  app: { initAdmins: [FIRST_ADMIN], signIn: { lockAfter: 4 } },
 };
 
 describe.skipIf(!hasMongod)('what is kept of callers, on three control planes', { timeout: 120_000 }, () => {

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { writeBusConfig } from '../../bin/compose/bus-config.ts';
 import { type Cluster, startCluster } from '../kits/cluster.ts';
-import { ADMIN_PASSWORD, configure } from '../kits/http/harness.ts';
+import { configure, FIRST_ADMIN } from '../kits/http/harness.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
 import { launcher, run } from '../kits/process/run-command.ts';
 import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
-const initAdmins = [{ username: 'admin', password: ADMIN_PASSWORD }];
+const initAdmins = [FIRST_ADMIN];
 /** Until the others have looked again. */
 const PATIENCE = { timeout: 30_000 };
 

@@ -31,7 +31,11 @@ describe.each(releases())('a store of %s', (version) => {
       const { status, body, text } = await harness.api('GET', route, { token, workspace });
       if (status !== 200) wrong.push(`${route} answered ${status}: ${text}`);
       const after = route.includes('/audit') ? { ...body, items: body.items.filter(isOfBefore) } : body;
-      wrong.push(...otherwise(before, after).map((line) => `${route} ${line}`));
+      wrong.push(
+        ...otherwise(route === '/api/v1/users' ? sinceSignedIn(before) : before, after).map(
+          (line) => `${route} ${line}`,
+        ),
+      );
     }
     expect(wrong).toEqual([]);
     expect(Object.keys(answers).filter((route) => route.includes('/check-at?')).length).toBeGreaterThan(50);
@@ -213,6 +217,13 @@ describe.each(releases().filter((version) => version !== '0.1.0'))('what %s left
     expect(lines.filter((line) => line.startsWith('error'))).toEqual([]);
   });
 });
+
+/** The first administrator has chosen a password to sign in. */
+function sinceSignedIn(users: unknown) {
+  const { items } = users as { readonly items: readonly { readonly username: string }[] };
+  const isAdmin = (username: string) => username === 'admin';
+  return { items: items.map((user) => (isAdmin(user.username) ? { ...user, passwordChangeRequired: false } : user)) };
+}
 
 /** The upgrade tells in the audit log what it found. */
 const isOfBefore = ({ actor }: { actor: string }) => actor !== 'system:upgrade';

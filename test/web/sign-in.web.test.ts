@@ -7,6 +7,9 @@ import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '.
 const OWN_PASSWORD = 'a password of my own 42';
 
 /** A plane whose administrator has chosen a password, with a workspace. */
+/** Of app.initAdmins, and not yet changed. */
+const INITIAL_PASSWORD = 'given to the admin';
+
 async function startPlane() {
   const harness = await startHarness();
   const { token } = await harness.workspace();
@@ -53,14 +56,14 @@ describe.skipIf(!hasBrowser)('signing in on the dashboard', () => {
   });
 
   test('sets up a second factor before anything else where administrators must have one', async () => {
-    const initAdmins = [{ username: 'admin', password: ADMIN_PASSWORD }];
+    const initAdmins = [{ username: 'admin', password: INITIAL_PASSWORD }];
     await using harness = await startHarness({
       config: { app: { initAdmins, signIn: { secondFactor: 'administrators' } } },
     });
     await using dashboard = await openDashboard(browser, harness);
     const { page } = dashboard;
-    await dashboard.signIn('admin', ADMIN_PASSWORD);
-    await page.getByLabel('Current password').fill(ADMIN_PASSWORD);
+    await dashboard.signIn('admin', INITIAL_PASSWORD);
+    await page.getByLabel('Current password').fill(INITIAL_PASSWORD);
     await page.getByLabel('New password').fill(OWN_PASSWORD);
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();

@@ -14,7 +14,10 @@ export const listUsers = defineOperation({
   output: z.strictObject({
     items: z.array(
       userSchema.extend({
-        lockedUntil: z.string().optional().describe('while failed logins lock it; the last of its locks'),
+        lockedUntil: z
+          .string()
+          .optional()
+          .describe('while failed logins lock it for the addresses that they came from; the last of its locks'),
       }),
     ),
     next_cursor: z.string().optional(),

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { ADMIN_PASSWORD, configure } from '../../kits/http/harness.ts';
+import { configure, login } from '../../kits/http/harness.ts';
 import { fixtureOf, olderReleases } from '../../releases/fixture.ts';
 import { otherwise } from '../../releases/same-facts.ts';
 import type { Random } from '../random.ts';
@@ -35,8 +35,7 @@ export async function killInMigration(random: Random, times: number, count: () =
     await victim.start();
     const after = schemaOf(file);
     if (schema !== before && schema !== after) findings.push(`schema ${schema} is neither ${before} nor ${after}`);
-    const login = { username: 'admin', password: ADMIN_PASSWORD };
-    const { token } = (await victim.api('POST', '/api/v1/users/login', { body: login })).body.data;
+    const token = await login(victim.api);
     const past = Object.keys(answers).filter((route) => IS_PAST.test(route));
     for (let asked = 0; asked < ROUTES_ASKED; asked += 1) {
       const route = random.pick(past);

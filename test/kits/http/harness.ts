@@ -9,14 +9,22 @@ import { makeKeysFile } from '../../../storage/credentials.ts';
 import { operations } from '../../../tools/index.ts';
 import { startBalancer } from '../balancer.ts';
 import { expectDeclaredStatuses } from '../plane/declared-answers.ts';
+import { chooseFirstPassword } from '../plane/first-password.ts';
 
+/** The password that the first administrator of the kits has chosen. */
 export const ADMIN_PASSWORD = 'correct horse battery staple';
 
-const FIRST_ADMIN = { username: 'admin', password: ADMIN_PASSWORD };
+/** For `app.initAdmins`: {@link startHarness} and {@link login} change this password to {@link ADMIN_PASSWORD}. */
+export const FIRST_ADMIN = { username: 'admin', password: 'to be changed at the first login' };
+
+/** What {@link login} chooses where the initial password is {@link ADMIN_PASSWORD}. */
+const RENEWED_PASSWORD = 'correct horse battery staple, again';
+
+const FIRST_CONFIG = { app: { initAdmins: [FIRST_ADMIN] } };
 
 export interface HarnessOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Contents of config.yaml; an initial admin with {@link ADMIN_PASSWORD} unless given. */
+  /** Contents of config.yaml; {@link FIRST_ADMIN} unless given, who has then chosen {@link ADMIN_PASSWORD}. */
   readonly config?: unknown;
   readonly clock?: Clock;
   /** An existing configuration directory, to start a plane again on its data. */
@@ -40,8 +48,8 @@ export interface ApiOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Writes config.yaml: an initial admin with {@link ADMIN_PASSWORD} unless given. */
-export function configure(directory: string, config: unknown = { app: { initAdmins: [FIRST_ADMIN] } }): void {
+/** Writes config.yaml: {@link FIRST_ADMIN} unless given. */
+export function configure(directory: string, config: unknown = FIRST_CONFIG): void {
   writeFileSync(path.join(directory, 'config.yaml'), dump(config));
 }
 
@@ -96,6 +104,9 @@ export async function startHarness({ env = {}, config, clock, directory, acceptL
   const started = planesOfEach === 1 ? undefined : await startBalanced(dir, config, start);
   const planes: readonly [Plane, ...Plane[]] = started?.planes ?? [await start(dir)];
   const [plane] = planes;
+  if (JSON.stringify(config ?? FIRST_CONFIG).includes(FIRST_ADMIN.password)) {
+    await chooseFirstPassword(plane.services, ADMIN_PASSWORD);
+  }
   const url = started?.url ?? plane.url;
   const stop = started?.stop ?? (() => plane.stop());
   /** Every secret an answer gave out; the log must hold none of them. */
@@ -190,9 +201,24 @@ export function apiOf(url: string, { secrets = new Set(), isBalanced = planesOfE
   };
 }
 
-async function login(api: Api, username = 'admin', password = ADMIN_PASSWORD): Promise<string> {
-  const { body } = await api('POST', '/api/v1/users/login', { body: { username, password } });
-  return body.data.token;
+/** A session. The first administrator who still has the password of {@link FIRST_ADMIN} changes it before. */
+export async function login(api: Api, username = 'admin', password = ADMIN_PASSWORD): Promise<string> {
+  const { status, body } = await signIn(api, username, password);
+  if (username !== 'admin' || password !== ADMIN_PASSWORD) return body.data.token;
+  if (status === 401) return loginWithOwn(api, username, FIRST_ADMIN.password, password);
+  // In the databases of releases it is the initial one.
+  return body.data.passwordChangeRequired ? loginWithOwn(api, username, password, RENEWED_PASSWORD) : body.data.token;
+}
+
+/** A session of a person who changes the initial password before. */
+export async function loginWithOwn(api: Api, username: string, initial: string, own: string): Promise<string> {
+  const { token } = (await signIn(api, username, initial)).body.data;
+  await api('PUT', '/api/v1/users/me/password', { token, body: { oldPassword: initial, newPassword: own } });
+  return (await signIn(api, username, own)).body.data.token;
+}
+
+function signIn(api: Api, username: string, password: string): Promise<ApiAnswer> {
+  return api('POST', '/api/v1/users/login', { body: { username, password } });
 }
 
 /** An admin session and a fresh workspace. */

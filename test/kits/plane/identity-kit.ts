@@ -6,6 +6,7 @@ import { accountDraft, findAccount } from '../../../core/identity/accounts.ts';
 import { ensureFirstAccounts } from '../../../core/identity/first-accounts.ts';
 import { memberDraft } from '../../../core/identity/members.ts';
 import { createSession } from '../../../core/identity/sessions.ts';
+import { chooseFirstPassword } from './first-password.ts';
 import { buildKit, type CallAs, type KitOptions } from './kit.ts';
 
 export const START = Date.UTC(2026, 0, 15, 12);
@@ -13,17 +14,26 @@ export const LOOPBACK = '127.0.0.1';
 export const ADMIN_PASSWORD = 'first-Admin-pass';
 export const CONTEXT = { actor: 'system:test', reason: 'test', requestId: 'r_test' };
 
+export interface IdentityKitOptions extends KitOptions {
+  /** False leaves the first administrator with the built-in password. */
+  readonly initAdmins?: boolean;
+  /** Whether the first administrator has yet to change the password of `app.initAdmins`. */
+  readonly isUnchanged?: boolean;
+}
+
 /** The kit with accounts, so that tests go the way a request goes: by bearer token. */
 export async function buildIdentityKit({
   initAdmins = true,
+  isUnchanged = !initAdmins,
   ...options
-}: { readonly initAdmins?: boolean } & KitOptions = {}) {
+}: IdentityKitOptions = {}) {
   const base = await buildKit({ now: START, ...options });
   const { services } = base;
   const { store } = services;
   await ensureFirstAccounts(services, {
     initAdmins: initAdmins ? [{ username: 'admin', password: new Secret(ADMIN_PASSWORD) }] : [],
   });
+  if (!isUnchanged) await chooseFirstPassword(services, ADMIN_PASSWORD);
 
   async function sessionOf(username: string): Promise<string> {
     const account = await findAccount(services, username);
@@ -45,6 +55,12 @@ export async function buildIdentityKit({
     async login(username: string, password: string, origin = LOOPBACK, otp?: string): Promise<string> {
       const body = { username, password, ...(otp !== undefined && { otp }) };
       return (await base.call('log_in', body, { origin })).token;
+    },
+
+    /** Session of an account that was made with an initial password, and then chose this one. */
+    async loginWithOwn(username: string, password: string): Promise<string> {
+      await chooseFirstPassword(services, password, username);
+      return this.login(username, password);
     },
 
     /** A fresh session of an account, without the cost of its password. */

@@ -53,6 +53,8 @@ export interface CallAs {
   readonly workspace?: string;
   readonly face?: Face;
   readonly origin?: string;
+  /** Whether root or the user of the control plane calls, as tests over HTTP do; true unless set. */
+  readonly isFromHost?: boolean;
   readonly ifMatch?: CallRequest['ifMatch'];
 }
 
@@ -113,7 +115,7 @@ export async function buildKit(options: KitOptions = {}) {
     async call(name: string, raw: Record<string, unknown> = {}, options: CallAs = {}): Promise<any> {
       const operation = byName.get(name);
       if (!operation) throw new TypeError(`There is no operation ${name}.`);
-      const { as, bearer, workspace, face = 'rest', origin = '127.0.0.1', ifMatch } = options;
+      const { as, bearer, workspace, face = 'rest', origin = '127.0.0.1', isFromHost = true, ifMatch } = options;
       if (as?.kind === 'agent') await ensureAgent(services, as);
       const signal = AbortSignal.timeout(30_000);
       const request = {
@@ -122,6 +124,7 @@ export async function buildKit(options: KitOptions = {}) {
         workspaceHints: [workspace],
         face,
         origin,
+        isFromHost: async () => isFromHost,
         requestId: newId('r'),
         signal,
         ifMatch,

@@ -5,7 +5,7 @@ import { expect, vi } from 'vitest';
 import { writeBusConfig } from '../../../bin/compose/bus-config.ts';
 import { makeKeysFile } from '../../../storage/credentials.ts';
 import type { ClusterPlane } from '../cluster.ts';
-import { ADMIN_PASSWORD, apiOf, configure, freshWorkspace } from '../http/harness.ts';
+import { apiOf, configure, FIRST_ADMIN, freshWorkspace } from '../http/harness.ts';
 import { joinTokenFor } from '../http/joining.ts';
 import { type LabHost, type LabSpec, type Natlab, natlab, PLANE_NAME } from '../lab/natlab.ts';
 import { gateTo } from '../lab/natlab-gate.ts';
@@ -29,7 +29,7 @@ const COUNT = 3;
 const NUMBERS = Array.from({ length: COUNT }, (_, nth) => nth);
 const RELAY_TOKEN = 'relay token of the lab cluster';
 const BALANCER = path.resolve(import.meta.dirname, '../balancer.ts');
-const CONFIG = { app: { rateLimit: 1_000_000, initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }] } };
+const CONFIG = { app: { rateLimit: 1_000_000, initAdmins: [FIRST_ADMIN] } };
 
 /** A control plane on a host of its own. */
 export interface LabClusterPlane extends Pick<ClusterPlane, 'url' | 'api' | 'meshd' | 'kill' | 'start'> {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { AnyOperation } from '../core/base/operation.ts';
 import { operations } from '../tools/index.ts';
-import { type Answer, answering, OUTPUT_FLAGS } from './answer.ts';
+import { type Answer, answering, notice, OUTPUT_FLAGS } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitOf } from './failed.ts';
@@ -21,6 +21,8 @@ export function defineAdmin(admin: Command, { words }: CommandContext): void {
   }
 }
 
+const isPassword = (field: string) => /password$/i.test(field);
+
 type AdminOptions = TargetOptions & Readonly<Record<string, unknown>> & { readonly body?: string };
 
 function define(command: Command, operation: AnyOperation<never>): void {
@@ -38,6 +40,13 @@ function define(command: Command, operation: AnyOperation<never>): void {
   answering(command, async (...args: unknown[]): Promise<Answer> => {
     const options = args[inPath.length] as AdminOptions;
     const values = valuesOf(fields, options);
+    for (const name of Object.keys(values).filter(isPassword)) {
+      notice(
+        `${flagOf(name)} shows the password to everyone who lists processes, and the next release refuses it. ` +
+          'Send it in a file (--body @FILE) or on standard input (--body @-), as {"' +
+          `${name}": "…"}.`,
+      );
+    }
     for (const [at, name] of inPath.entries()) {
       const field = fields.find((each) => each.name === name);
       if (field && args[at] !== undefined) values[name] = typedValue(field, args[at]);

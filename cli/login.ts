@@ -1,4 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
 import type { Command } from 'commander';
+import { isLoopback } from '../core/base/host-check.ts';
+import { BUILT_IN_PASSWORD, FIRST_LOGIN_TOKEN_FILE } from '../core/identity/first-accounts.ts';
 import { type Answer, answering, notice } from './answer.ts';
 import { callApi, requireSession } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -126,7 +131,9 @@ async function askForLogin(account: Account, secrets: SecretReader, otp?: string
   for (let left = TRIES; ; ) {
     left -= 1;
     const password = await secrets.ask('Password: ');
-    if (password === undefined) throw new CliError('No password: set MESH_PASSWORD or pipe it in.', EXIT.input);
+    if (!password) {
+      throw new CliError('No password: set MESH_PASSWORD, or send it on standard input.', EXIT.input);
+    }
     try {
       return { password, signedIn: await signInAsking(account, password, secrets, otp) };
     } catch (error) {
@@ -219,7 +226,40 @@ async function signInAsking(
   }
 }
 
-async function signIn({ server, username }: Account, password: string, otp?: string): Promise<SignedIn> {
+/** Signs in; with the token of the first login where the built-in password is refused and the token can be read. */
+async function signIn(account: Account, password: string, otp?: string): Promise<SignedIn> {
+  try {
+    return await exchange(account, password, otp);
+  } catch (error) {
+    const isRefused = error instanceof CliError && error.code === 'forbidden' && password === BUILT_IN_PASSWORD;
+    if (!isRefused || !isOnThisMachine(account.server)) throw error;
+    const token = firstLoginTokenHere();
+    if (token !== undefined) return exchange(account, token, otp);
+    const hint = `mesh login reads ${FIRST_LOGIN_TOKEN_FILE} by itself when root or the user who runs meshd starts it (sudo mesh login).`;
+    throw new CliError(`${error.message}\n${hint}`, error.exitCode, error.problem);
+  }
+}
+
+/** The token is sent to no other machine. */
+function isOnThisMachine(server: string): boolean {
+  const hostname = URL.parse(server)?.hostname.replaceAll(/[[\]]/g, '') ?? '';
+  return hostname === 'localhost' || isLoopback(hostname);
+}
+
+/** Where meshd keeps its configuration: as MESH_CONFIG_DIR says, by default, and as the unit and the image of deploy/ have it. */
+function firstLoginTokenHere(): string | undefined {
+  const directories = [variable('MESH_CONFIG_DIR'), path.join(homedir(), '.meshd'), '/var/lib/meshd', '/var/lib/mesh'];
+  for (const directory of directories.filter((each) => each !== undefined)) {
+    try {
+      return readFileSync(path.join(directory, FIRST_LOGIN_TOKEN_FILE), 'utf8').trim();
+    } catch {
+      // Not there, or not for this user.
+    }
+  }
+  return undefined;
+}
+
+async function exchange({ server, username }: Account, password: string, otp?: string): Promise<SignedIn> {
   const target = { server, token: undefined, workspace: undefined };
   const body = { username, password, ...(otp !== undefined && { otp }) };
   const answer = await callApi(target, { method: 'post', path: '/api/v1/users/login', body, anonymous: true });

@@ -97,7 +97,7 @@ function signedIn(): Target {
 async function ask(secrets: SecretReader, question: string, mayBeEmpty = false): Promise<string> {
   const answer = await secrets.ask(question);
   if (answer === undefined || (answer === '' && !mayBeEmpty))
-    throw new CliError('The password and the code are wanted on standard input, one a line.', EXIT.input);
+    throw new CliError('No password or no code: send both on standard input, one a line.', EXIT.input);
   return answer;
 }
 

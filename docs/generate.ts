@@ -72,7 +72,7 @@ ${startOptions()}
 
 \`\`\`yaml
 app:
-  initAdmins:            # accounts made at first start; without them \`admin\` has the built-in password, from loopback only
+  initAdmins:            # accounts made at first start; without them \`admin\` has the built-in password, on this machine only
     - { username: admin, password: change-me-at-once }
   planTtl: 10m           # life of an intent plan
   rateLimit: 6000        # requests a minute from one source address; of one person or agent 5 times, of one workspace 20 times as many
@@ -90,7 +90,7 @@ app:
     passwordHistory: 4        # passwords that an account does not choose again, the present one included
     # passwordMaxAge: 90d     # a password so old is changed at the next login; no limit where it is not set
     # idleTimeout: 15m        # a session that is not used for so long ends; 1m to 12h; never where it is not set
-    lockAfter: 10             # failed logins in a row that lock an account for where they came from
+    lockAfter: 10             # failed logins in a row that lock an account for their address
     lockFor: 30m              # the first lock; each further one takes twice as long, up to a day
 \`\`\`
 

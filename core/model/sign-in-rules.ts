@@ -12,7 +12,7 @@ export interface SignInRules {
   readonly passwordMaxAgeMs: number | undefined;
   /** A session that is not used for so many ms ends; undefined for never. */
   readonly idleMs: number | undefined;
-  /** Failed logins in a row that lock an account for where they came from. */
+  /** Failed logins in a row that lock an account for the address that they came from. */
   readonly lockAfter: number;
   /** Of the first lock; each further one takes twice as long. */
   readonly lockMs: number;

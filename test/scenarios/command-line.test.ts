@@ -175,3 +175,29 @@ test('under -o json a failure is one object on standard error, whoever found it'
   const away = ['peers', '--json', '--server', 'http://127.0.0.1:9'];
   expect(await failure(...away)).toMatchObject({ code: 'unavailable', exitCode: 7 });
 });
+
+test.each([
+  ['login', ['login'], 'MESH_PASSWORD'],
+  ['passwd', ['passwd'], 'standard input'],
+  ['otp enroll', ['otp', 'enroll'], 'standard input'],
+  ['otp disable', ['otp', 'disable'], 'standard input'],
+  ['otp recovery-codes', ['otp', 'recovery-codes'], 'standard input'],
+])('mesh %s without a terminal asks nothing, ends with 2 and names the ways', async (_name, args, way) => {
+  await using harness = await startHarness();
+  await signIn(harness);
+  const { code, stdout, stderr } = await run(args, { env: { MESH_SERVER: harness.url } });
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(way)]);
+  expect(stderr).not.toMatch(/(?:assword|Code)[^.]*: $/);
+});
+
+test('mesh admin warns of a password on the command line, and of none in a file or on standard input', async () => {
+  await using harness = await startHarness();
+  await signIn(harness);
+  const plain = await run(['admin', 'create-user', '--username', 'bob', '--password', 'given to bob 1']);
+  expect([plain.code, plain.stderr]).toEqual([
+    0,
+    expect.stringMatching(/^--password shows .* processes.*--body @FILE/),
+  ]);
+  const stdin = JSON.stringify({ username: 'eve', password: 'given to eve 1' });
+  expect(await run(['admin', 'create-user', '--body', '@-'], { stdin })).toMatchObject({ code: 0, stderr: '' });
+});

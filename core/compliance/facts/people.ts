@@ -29,7 +29,7 @@ export const SIGN_IN_FACTS = {
   },
   async 'lock-out'({ services }: FactContext) {
     const { lockAfter, lockMs } = services.settings.signIn;
-    const evidence = `${lockAfter} failed logins in a row lock an account for at least ${minutes(lockMs)} where they came from: one lock for each network that it signed in from, and one for all others together.`;
+    const evidence = `${lockAfter} failed logins in a row lock an account for at least ${minutes(lockMs)} for the address that they came from; all addresses that are new to it share one try each 30 seconds.`;
     if (lockAfter <= ASKED.lockAfter && lockMs >= ASKED.lockMinutes * MINUTE_MS) return holds(evidence);
     return fails(
       evidence,

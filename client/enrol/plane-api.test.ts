@@ -48,6 +48,21 @@ describe('the API of the control plane, as a node calls it', () => {
     expect(seen).toEqual(['PATCH', '/api/v1/devices/self', ...headers, body]);
   });
 
+  test('may answer no name of more than a line, and its refusals are one line', async () => {
+    const evil = 'web\u001b[31m\nline\u009b2J';
+    const named = await plane((_request, response) => response.end(JSON.stringify({ name: evil })));
+    expect(await failure(named.rename('web'))).toEqual({
+      isAway: true,
+      text: 'http://127.0.0.1:PORT answered something else than a control plane does (name)',
+    });
+    const refusing = await plane((_request, response) => {
+      response.statusCode = 409;
+      response.end(JSON.stringify({ code: 'conflict', title: evil, detail: evil }));
+    });
+    const shown = 'web\uFFFD[31m\uFFFDline\uFFFD2J';
+    expect(await failure(refusing.rename('web'))).toEqual({ isAway: false, text: `${shown}: ${shown}` });
+  });
+
   test('gets no token where none is needed', async () => {
     const seen: unknown[] = [];
     const discovery = { name: 'mesh', controlKey: 'k', signalingUrl: 'nats://plane' };

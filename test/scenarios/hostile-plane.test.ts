@@ -84,10 +84,8 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['invite', '--link'],
   ['webhook', 'list'],
   ['compliance', 'assess', 'soc2', '--from', '1h'],
-  ['admin', 'get-settings'],
-  ['admin', 'check-connectivity', '--from', 'a', '--to', 'b'],
+  ['admin', 'list-peers'],
   ['approve', 'wf_none'],
-  ['export', '--output', path.join(home, 'export')],
 ];
 
 const shown = async (line: readonly string[], more: Readonly<Record<string, string>> = {}) => {

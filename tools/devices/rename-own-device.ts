@@ -19,7 +19,7 @@ export const renameOwnDevice = defineOperation({
   edition: 'community',
   effects: UPDATE,
   mayWait: true,
-  problems: ['invalid_input', 'not_found', 'conflict', 'policy_assertion_failed'],
+  problems: ['invalid_input', 'peer_pending', 'not_found', 'conflict', 'policy_assertion_failed'],
   http: { method: 'patch', path: '/api/v1/devices/self' },
   async run({ name }, context) {
     const { peer } = await ownPeer(context);

@@ -40,7 +40,15 @@ test.each(['{"a"', '"open', '[1,]', ']]', '', '{"a":1}}', objects(3).slice(1)])(
 
 test('a body of the largest size with nothing but policies, or as many queries as a simulation takes, is read', () => {
   const from = [{ peerSelector: { matchLabels: { role: 'web', env: 'prod' } } }];
-  const ingress = [{ from, ports: [{ protocol: 'TCP', port: 5_432 }, { protocol: 'TCP', port: 443 }] }];
+  const ingress = [
+    {
+      from,
+      ports: [
+        { protocol: 'TCP', port: 5_432 },
+        { protocol: 'TCP', port: 443 },
+      ],
+    },
+  ];
   const spec = { action: 'ALLOW', peerSelector: { matchLabels: { role: 'db' } }, ingress };
   const policy = { apiVersion: 'mesh.internal/v1alpha1', kind: 'MeshPolicy', metadata: { name: 'web-to-db' }, spec };
   const count = Math.floor((JSON_LIMITS.bytes - 20) / (JSON.stringify(policy).length + 1));

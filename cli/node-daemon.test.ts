@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Greeting } from '../client/agent/launch.ts';
+import { asUser } from '../test/kits/process/as-user.ts';
 import { EXIT } from './exit.ts';
 import { notGoingOn } from './node-daemon.ts';
 
@@ -14,6 +15,7 @@ const greeting = (state: Greeting['state']) => ({
 });
 
 test('a node that is registered no more is not started, for the reason and with what to do', () => {
+  asUser(0);
   expect(notGoingOn(greeting('removed'), facts)).toMatchObject({
     exitCode: EXIT.notFound,
     message:

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { asUser } from '../test/kits/process/as-user.ts';
 import { addCommands } from './commands.ts';
 import { commandOf } from './failure.ts';
 import { HINTS, type HintFacts } from './node-hints.ts';
@@ -39,11 +40,6 @@ async function parsed(line: string): Promise<Command> {
   await program.parseAsync(words, { from: 'user' });
   expect([line, ran !== undefined]).toEqual([line, true]);
   return command;
-}
-
-function asUser(id: number): void {
-  vi.spyOn(process, 'getuid').mockReturnValue(id);
-  onTestFinished(() => void vi.restoreAllMocks());
 }
 
 test.each(Object.entries(HINTS))('the hint %s is a command line that mesh takes as it stands', async (_name, hint) => {

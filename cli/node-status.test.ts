@@ -1,12 +1,15 @@
 import { stripVTControlCharacters } from 'node:util';
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { NodeStatus } from '../client/agent/node-status.ts';
 import { KEY_SHARED } from '../client/control/standing.ts';
+import { asUser } from '../test/kits/process/as-user.ts';
 import { OPEN, peerStatus as peer, nodeStatus as status } from '../test/kits/records/node-status.ts';
 import { verifies } from '../test/verifies.ts';
 import { statusText } from './node-status.ts';
 import { called } from './own-command.ts';
 
+// Others are told to use sudo.
+beforeEach(() => asUser(0));
 const NOW = Date.parse('2026-01-01T12:00:00.000Z');
 
 test('people see this node, a row for each peer, and why a peer is not reached directly', () => {

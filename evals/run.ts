@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,9 +50,15 @@ const recordings = join(values.out, 'recorded');
 if (values.help) console.log(USAGE);
 else await run();
 
+/** Sources that were downloaded have no history, and not every machine has Git. */
+function presentCommit(): string {
+  const { stdout } = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: folder, encoding: 'utf8' });
+  return stdout?.trim() || 'unknown';
+}
+
 async function run(): Promise<void> {
   const date = new Date().toISOString();
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: folder, encoding: 'utf8' }).trim();
+  const commit = presentCommit();
   if (values.record !== undefined) await record(values.record, date, commit);
   const sections: Section[] = [
     { title: 'The built-in planner', trials: await runEvals(builtinPlanner, CASES, signal) },

@@ -34,18 +34,20 @@ export function decidedIn(draft: RecordDraft): FieldValues | null {
   return fieldsOf(draft, ['grants', 'limits', 'binds', 'phase', 'setting']);
 }
 
-/** Absent fields are left out, so that a field which a later version adds changes nothing for records without it. */
+/** In the order of the declarations. Absent fields are left out, so that a field added later changes nothing for records without it. */
 function fieldsOf(
   { kind, labels, spec, status }: Pick<RecordDraft, 'kind' | 'labels' | 'spec'> & Partial<Pick<RecordDraft, 'status'>>,
   roles: readonly FieldRole[],
 ): FieldValues {
   const fields = RECORD_FIELDS[kind];
   if (fields === 'nothing') return {};
-  const of = (values: object, declared: Readonly<Record<string, FieldRole>>) =>
-    Object.entries(values).filter(([name, value]) => {
-      const role = Object.hasOwn(declared, name) ? declared[name] : undefined;
-      return value !== undefined && role !== undefined && roles.includes(role);
+  const of = (values: object, declared: Readonly<Record<string, FieldRole>>) => {
+    const known = new Map<string, unknown>(Object.entries(values));
+    return Object.entries(declared).flatMap(([name, role]) => {
+      const value = known.get(name);
+      return roles.includes(role) && value !== undefined ? [[name, value] as const] : [];
     });
+  };
   const own = roles.includes(fields.labels) ? [['labels', labels] as const] : [];
   return Object.fromEntries([...own, ...of(spec, fields.spec), ...of(status ?? {}, fields.status)]);
 }

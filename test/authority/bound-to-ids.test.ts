@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { buildScene } from './scene.ts';
+import { buildScene, rename, type Scene } from './scene.ts';
 
-type Scene = Awaited<ReturnType<typeof buildScene>>;
 const HEAD = { apiVersion: 'mesh.internal/v1alpha1' };
 const WEB = { peerSelector: { peers: ['web-1'] } };
 const REACH = [{ to: [WEB] }];
@@ -14,9 +13,9 @@ const POLICY = {
 const AGENT = { ...HEAD, kind: 'AgentIdentity', metadata: { name: 'bot' }, spec: { ttl: '8h', reach: REACH } };
 
 /** Gives the name web-1 to what was secret-1. */
-async function swap({ call, ada }: Scene): Promise<void> {
-  await call(ada, 'update_peer', { id: 'web-1', name: 'old' });
-  await call(ada, 'update_peer', { id: 'secret-1', name: 'web-1' });
+async function swap(scene: Scene): Promise<void> {
+  await rename(scene, 'web-1', 'old');
+  await rename(scene, 'secret-1', 'web-1');
 }
 
 describe('what a person approved for one peer is not carried out for another that has its name since', () => {
@@ -38,8 +37,8 @@ describe('what a person approved for one peer is not carried out for another tha
     await swap(scene);
     const raw = { name: 'bot', reach: REACH };
     const { workflow_id } = await scene.call(scene.ada, 'create_agent', raw);
-    await scene.call(scene.ada, 'update_peer', { id: 'web-1', name: 'secret-1' });
-    await scene.call(scene.ada, 'update_peer', { id: 'old', name: 'web-1' });
+    await rename(scene, 'web-1', 'secret-1');
+    await rename(scene, 'old', 'web-1');
     const review = { id: workflow_id };
     await expect(scene.call(scene.grace, 'approve_workflow', review)).rejects.toMatchObject({ code: 'conflict' });
     expect(await scene.call(scene.grace, 'reject_workflow', review)).toMatchObject({ status: 'rejected' });

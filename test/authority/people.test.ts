@@ -4,7 +4,7 @@ import { draftOf } from '../../core/base/record.ts';
 import { findWorkflow } from '../../core/model/asked.ts';
 import { executeWorkflow } from '../../core/workflow/execute.ts';
 import { CONTEXT } from '../kits/plane/identity-kit.ts';
-import { approve, buildScene, INTENT, only, planned, reachOf } from './scene.ts';
+import { approve, buildScene, INTENT, only, planned, reachOf, rename } from './scene.ts';
 
 const PENDING = {
   status: 'pending_approval',
@@ -366,8 +366,8 @@ describe('one person alone', () => {
   it('does not have a name that was approved stand for something else by then', async () => {
     await using scene = await buildScene({ requireApproval: true });
     const { workflow_id } = await scene.call(scene.ada, 'delete_peer', { id: 'web-1' });
-    await scene.call(scene.ada, 'update_peer', { id: 'web-1', name: 'old-web' });
-    await scene.call(scene.ada, 'update_peer', { id: 'db-1', name: 'web-1' });
+    await rename(scene, 'web-1', 'old-web');
+    await rename(scene, 'db-1', 'web-1');
     await expect(approve(scene, scene.grace, workflow_id)).rejects.toMatchObject({ code: 'conflict' });
     expect((await scene.state()).peers.size).toBe(3);
   });

@@ -22,6 +22,22 @@ test('keys and tokens are listed with their ages, and none of their secrets', as
   expect(text).not.toMatch(/mesh-(join|dlg|agt|dev|api)-/);
 });
 
+test('each entry says what it grants, also to devices that may ask for more', async () => {
+  await using kit = await buildReviewKit();
+  await kit.join('web-1');
+  await kit.ask('update_peer', { id: 'web-1', labels: { role: 'web' } });
+  const grants = { labels: { env: 'prod' }, deviceLabels: ['role', 'tier=1'], usageLimit: 3 };
+  await kit.ask('generate_join_token', { name: 'dba', ...grants });
+  const ada = await kit.member('ada', 'admin');
+  await ada.ask('create_api_token', { name: 'ci', scopes: ['network:read'] });
+  const { items } = await kit.ask('list_credentials', { limit: 200 });
+  const granted = (name: string) =>
+    items.flatMap((one: { name: string; grants: string }) => (one.name === name ? [one.grants] : []));
+  expect(granted('dba')).toEqual(['usage_limit: 3; labels: env=prod; network: default; device_labels: role, tier=1']);
+  expect(granted('web-1')).toContain('labels: role=web; network: default');
+  expect(granted('ci')).toEqual(['scopes: network:read']);
+});
+
 test('what belongs to the installation is for platform administrators, with an unknown age where none is recorded', async () => {
   await using kit = await buildReviewKit();
   const { items } = await kit.as('platform_admin')('list_credentials', { limit: 200 });

@@ -52,6 +52,27 @@ test('each platform administrator is an item by name, confirmed by itself, and a
   expect([itemNamed(open, 'rita'), itemNamed(open, 'root')?.name]).toEqual([undefined, 'root']);
 });
 
+test('a join token shows the labels that it gives and those that its devices may ask for, an agent what it may reach', async () => {
+  await using kit = await buildReviewKit();
+  const grants = { labels: { env: 'prod' }, deviceLabels: ['role'], usageLimit: 3 };
+  await kit.ask('generate_join_token', { name: 'dba', ...grants });
+  const reach = [{ ports: [{ protocol: 'TCP', port: 443 }] }];
+  await kit.ask('create_agent', { name: 'scout', scopes: ['network:read', 'tokens:write'], tokenUses: 9, reach });
+  const { id } = await kit.ask('start_review', { kind: 'access' });
+  const shown = await kit.ask('get_review', { id });
+  expect(itemNamed(shown, 'dba').facts).toMatchObject({
+    labels: 'env=prod',
+    device_labels: 'role',
+    network: 'default',
+    uses: '3',
+  });
+  expect(itemNamed(shown, 'scout').facts).toMatchObject({
+    preset: 'inherit',
+    reach: '[{"ports":[{"port":443,"protocol":"TCP"}]}]',
+    token_uses: '9',
+  });
+});
+
 test('a review holds no secret, not even the digest of one', async () => {
   await using kit = await buildReviewKit();
   const { token } = await kit.ask('generate_join_token', { name: 'for-all' });

@@ -79,7 +79,8 @@ async function routeText({ config, block }: Enrolled): Promise<string> {
   if (block === undefined) return plane;
   const used = await usedAddresses({ server, signalingUrl }, { relay: null, stun: [] });
   const verdict = judgeRoute(block, { accepted, carried, used, collisions: [], isAlone: false });
-  const routed = 'refusal' in verdict ? refusalText(verdict.refusal) : `${block}, routed into the tunnel while the node is up`;
+  const routed =
+    'refusal' in verdict ? refusalText(verdict.refusal) : `${block}, routed into the tunnel while the node is up`;
   return `${plane}\nBlock: ${routed}`;
 }
 

@@ -20,6 +20,7 @@ test('a device that joins has the lowest address, the labels of its token, and w
     name: 'web-1',
     phase: 'ready',
     address: '10.96.0.1',
+    cidr: '10.96.0.0/24',
     workspaceId: workspace,
     deviceToken: expect.stringMatching(/^mesh-dev-/),
     controlKey: Buffer.from(kit.services.keys.controlKey).toString('base64'),

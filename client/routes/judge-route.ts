@@ -10,7 +10,7 @@ export const ROUTE_REFUSALS = [
   'own-network',
   'cut-off',
 ] as const;
-export type RouteRefusalCode = (typeof ROUTE_REFUSALS)[number];
+type RouteRefusalCode = (typeof ROUTE_REFUSALS)[number];
 
 export interface RouteRefusal {
   readonly cidr: string;
@@ -46,7 +46,7 @@ export interface RouteFacts {
 export type RouteVerdict = { readonly refusal: RouteRefusal } | { readonly warning?: RouteRefusal };
 
 /** The widest block that a node ever routes: 10.0.0.0/8. */
-export const WIDEST_PREFIX = 8;
+const WIDEST_PREFIX = 8;
 
 const ANOTHER_BLOCK =
   'Have an administrator move this node to a network with another private block, such as 10.97.0.0/24.';

@@ -6,7 +6,7 @@ export const PROBATION_MS = 30_000;
 export const WITHOUT_MS = 60_000;
 const LOOK_MS = 5_000;
 
-export interface RouteGuardOptions {
+interface RouteGuardOptions {
   /** When the control plane was heard last, ms; null before the first time. */
   heardAt(): number | null;
   /** Asks the control plane for something soon, over the API. */

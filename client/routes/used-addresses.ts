@@ -7,7 +7,7 @@ import type { UsedAddress } from './judge-route.ts';
 const LOOKUP_MS = 2_000;
 
 /** Where a node reaches its control plane and what belongs to it. */
-export interface Places {
+interface Places {
   readonly server: string;
   readonly signalingUrl: string;
   readonly relayOverride?: { readonly host: string } | undefined;

@@ -1,7 +1,7 @@
 import { containsRange, type IpRange, overlaps, parseCidr } from './cidr.ts';
 
 /** An IPv4 range that has a meaning of its own, so that no network may use it (IANA special-purpose address registry). */
-export interface SpecialRange {
+interface SpecialRange {
   readonly cidr: string;
   readonly use: string;
   readonly range: IpRange;
@@ -23,7 +23,7 @@ export const SPECIAL_RANGES: readonly SpecialRange[] = [
 ];
 
 /** RFC 1918, and the shared address space of RFC 6598. */
-export const PRIVATE_BLOCKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'] as const;
+const PRIVATE_BLOCKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'];
 const PRIVATE = PRIVATE_BLOCKS.flatMap((text) => parseCidr(text) ?? []);
 
 /** Returns the special-use range that a block overlaps. */

@@ -49,19 +49,22 @@ test.runIf(isLinux && own === 0)('the owner of a connection of another user is t
   expect(await linuxConnectionOwner(await Promise.race([arriving, failed]))).toBe(OTHER_UID);
 });
 
-test.runIf(isLinux)('a connection whose other end is closed has no owner, although the kernel says that it is of root', async () => {
-  const { port, accepted } = await listening('127.0.0.1');
-  const arriving = accepted();
-  const client = connect(port, '127.0.0.1');
-  const socket = await arriving;
-  const { localAddress, localPort, remoteAddress, remotePort } = socket;
-  const ends = { localAddress, localPort, remoteAddress, remotePort };
-  expect(await linuxConnectionOwner(ends)).toBe(own);
-  client.end();
-  socket.resume();
-  await once(socket, 'end');
-  expect(await linuxConnectionOwner(ends)).toBe(undefined);
-});
+test.runIf(isLinux)(
+  'a connection whose other end is closed has no owner, although the kernel says that it is of root',
+  async () => {
+    const { port, accepted } = await listening('127.0.0.1');
+    const arriving = accepted();
+    const client = connect(port, '127.0.0.1');
+    const socket = await arriving;
+    const { localAddress, localPort, remoteAddress, remotePort } = socket;
+    const ends = { localAddress, localPort, remoteAddress, remotePort };
+    expect(await linuxConnectionOwner(ends)).toBe(own);
+    client.end();
+    socket.resume();
+    await once(socket, 'end');
+    expect(await linuxConnectionOwner(ends)).toBe(undefined);
+  },
+);
 
 test.runIf(isLinux)('ends that no socket has, and addresses of elsewhere, have no owner', async () => {
   const ends = { localAddress: '127.0.0.1', localPort: 1, remoteAddress: '127.0.0.1', remotePort: 2 };

@@ -1,6 +1,6 @@
 import { CHOSEN, type PlatformChoice } from './choice.ts';
-import type { Datagrams } from './datagrams.ts';
 import type { ConnectionOwner } from './connection-owner.ts';
+import type { Datagrams } from './datagrams.ts';
 import { linuxConnectionOwner } from './linux/connection-owner.ts';
 import { linuxDatagrams } from './linux/datagrams.ts';
 import { linuxStreams } from './linux/streams.ts';

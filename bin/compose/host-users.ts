@@ -1,4 +1,4 @@
-import { type ConnectionEnds, type ConnectionOwner } from '../../platform/connection-owner.ts';
+import type { ConnectionEnds, ConnectionOwner } from '../../platform/connection-owner.ts';
 import { connectionOwner } from '../../platform/platform.ts';
 
 /** Whether root, or the user of this process, holds the other end of a connection on this machine; false where nobody can tell. */

@@ -26,7 +26,11 @@ export function firstLoginToken({ controlPrivateKey }: Pick<Keyring, 'controlPri
 }
 
 /** Whether a password is the token of the first login, and the account has yet to choose its own. */
-export function isFirstLogin({ spec }: AccountRecord, password: string, keys: Pick<Keyring, 'controlPrivateKey'>): boolean {
+export function isFirstLogin(
+  { spec }: AccountRecord,
+  password: string,
+  keys: Pick<Keyring, 'controlPrivateKey'>,
+): boolean {
   return spec.passwordState === 'built-in' && equalSecrets(password, firstLoginToken(keys).reveal());
 }
 

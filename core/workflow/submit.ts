@@ -78,7 +78,8 @@ export async function submitChanges(
     // Changes alone are shown as a plan is; with other writes the whole call waits.
     const alone = all === ops;
     const needsAdministrator = !mayRoutePublic(context) && routesPublic(ops, state, after, clock.now());
-    if (alone && (needsAdministrator || (await needsApproval(context, ops)))) return askForApproval(context, changes, why);
+    if (alone && (needsAdministrator || (await needsApproval(context, ops))))
+      return askForApproval(context, changes, why);
     if (needsAdministrator) throw new MeshError('forbidden', ADMINISTRATOR_ROUTES);
     await permitFirst(context, all, () => requireNoneIsolated(state, after));
     try {

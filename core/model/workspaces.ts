@@ -88,8 +88,12 @@ export type ComplianceSettings = z.output<typeof complianceSettings>;
 
 /** Who takes over what a person leaves, where nobody else is named. */
 const successorSettings = z.union([
-  z.strictObject({ username: lineOfText(TEXT_LIMITS.name).min(1).describe('a member of the workspace') }),
-  z.strictObject({ role: z.enum(WORKSPACE_ROLES).describe('whoever has been a member with this role for longest') }),
+  z
+    .strictObject({ username: lineOfText(TEXT_LIMITS.name).min(1).describe('a member of the workspace') })
+    .meta({ id: 'SuccessorByName' }),
+  z
+    .strictObject({ role: z.enum(WORKSPACE_ROLES).describe('whoever has been a member with this role for longest') })
+    .meta({ id: 'SuccessorByRole' }),
 ]);
 
 /** The settings of a workspace. Those of approval decide what happens without a person. */

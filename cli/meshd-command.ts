@@ -157,7 +157,9 @@ function addCopy(program: Command, { loadStoreCopies }: Meshd): void {
 function addEndApproval(program: Command, { loadEndApproval }: Meshd): void {
   program
     .command('end-approval')
-    .description('let administrators of a workspace approve their own requests, where no second one is left; meshd must not run')
+    .description(
+      'let administrators of a workspace approve their own requests, where no second one is left; meshd must not run',
+    )
     .argument('<workspace>', 'id, slug or namespace')
     .action((workspace: string) =>
       telling(async () => (await loadEndApproval())({ configDir: program.opts<MeshdOptions>().configDir, workspace })),

@@ -54,7 +54,14 @@ export const VERBS = [
 ] as const;
 
 const KNOWN: ReadonlySet<string> = new Set([...VERBS, '--help']);
-const OF_MESHD: ReadonlySet<string> = new Set(['backup', 'compact', 'doctor', 'end-approval', 'restore', '--standalone']);
+const OF_MESHD: ReadonlySet<string> = new Set([
+  'backup',
+  'compact',
+  'doctor',
+  'end-approval',
+  'restore',
+  '--standalone',
+]);
 /** Of the node on this machine, which knows its server and workspace, or of neither. */
 const TARGETLESS: ReadonlySet<string> = new Set([
   'completion',

@@ -274,7 +274,11 @@ async function needOf(
   const controls = isPlanned ? NO_CONTROLS : await controlsOf(services, asked);
   const basis = together(judgedOn, controls.basis);
   const { failsControls } = controls;
-  const common = { writes, failsControls, changesDuty: writes.some((write) => changesDuty(write) || weakensApproval(write)) };
+  const common = {
+    writes,
+    failsControls,
+    changesDuty: writes.some((write) => changesDuty(write) || weakensApproval(write)),
+  };
   if (beyond) {
     const reasons = [...beyond.reasons, ...controls.reasons];
     return [{ ...common, workspaces: [workspace], reasons, rows: beyond.rows, isDecision: false }, basis];

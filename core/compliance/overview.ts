@@ -56,7 +56,8 @@ export async function overviewOf(context: CallContext<FactContext['services'] & 
 function approvalEnded({ spec: { approvalEndedAt } }: WorkspaceRecord, now: number): Warning[] {
   if (approvalEndedAt === undefined || approvalEndedAt + APPROVAL_ENDED_MS <= now) return [];
   const message = `Whoever runs the host ended the need for a second person on ${formatInstant(approvalEndedAt)}: people approve their own requests.`;
-  const remedy = 'Check that this was meant. An administrator turns it on again by the settings selfApproval and compliance.';
+  const remedy =
+    'Check that this was meant. An administrator turns it on again by the settings selfApproval and compliance.';
   return [{ code: 'approval-ended', message, remedy }];
 }
 

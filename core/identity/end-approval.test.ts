@@ -8,7 +8,10 @@ const FOUR_EYES = { requireApproval: true, compliance: { secondPerson: true, cde
 test('the host ends the need for a second person, the logs say so, and every administrator is told for a while', async () => {
   await using kit = await buildPeopleKit();
   await kit.haveSettings(kit.prod, FOUR_EYES);
-  const { workflow_id: id } = await kit.ada('create_policy', { name: 'shut', spec: { action: 'DENY', peerSelector: {} } });
+  const { workflow_id: id } = await kit.ada('create_policy', {
+    name: 'shut',
+    spec: { action: 'DENY', peerSelector: {} },
+  });
   await expect(kit.ada('approve_workflow', { id })).rejects.toMatchObject({
     message: expect.stringContaining('meshd end-approval'),
   });

@@ -32,7 +32,10 @@ export async function endApproval(
     if (!workspace) throw new MeshError('not_found', `There is no workspace ${name}: name its id, slug or namespace.`);
     const { settings } = workspace.spec;
     if (settings.selfApproval === true && !settings.compliance?.secondPerson) {
-      throw new MeshError('conflict', `The workspace ${name} needs no second person: its administrators approve alone.`);
+      throw new MeshError(
+        'conflict',
+        `The workspace ${name} needs no second person: its administrators approve alone.`,
+      );
     }
     const { secondPerson: _, ...compliance } = settings.compliance ?? {};
     const spec = {

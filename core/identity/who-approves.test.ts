@@ -12,9 +12,11 @@ const openPlan = { intent: 'shut it', changes: [] as unknown[] };
 async function alone() {
   const kit = await buildIdentityKit();
   const prod = await kit.workspace('prod');
-  const as = (bearer: string) => (name: string, raw: Record<string, unknown> = {}) =>
-    // biome-ignore lint/suspicious/noExplicitAny: each test knows the answer of the operation it names.
-    kit.call<any>(name, raw, { bearer, workspace: prod });
+  const as =
+    (bearer: string) =>
+    (name: string, raw: Record<string, unknown> = {}) =>
+      // biome-ignore lint/suspicious/noExplicitAny: each test knows the answer of the operation it names.
+      kit.call<any>(name, raw, { bearer, workspace: prod });
   const root = as(await kit.admin());
   /** Whether root may approve what root asks for. */
   const approvesOwn = async () => {
@@ -84,7 +86,11 @@ describe('to turn the protection off', () => {
     ['approvalCode', { approvalCode: true }, { approvalCode: false }],
     ['autoApprove', {}, { autoApprove: { maxRisk: 'low' } }],
     ['secondPerson', { compliance: { secondPerson: true } }, { compliance: { secondPerson: false } }],
-    ['secondPerson, beside selfApproval', { selfApproval: true, compliance: { secondPerson: true } }, { compliance: null }],
+    [
+      'secondPerson, beside selfApproval',
+      { selfApproval: true, compliance: { secondPerson: true } },
+      { compliance: null },
+    ],
   ];
 
   test.each(weaker)('by %s needs the second person', async (_what, before, settings) => {

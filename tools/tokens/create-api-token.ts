@@ -26,7 +26,9 @@ export const createApiToken = defineOperation({
       .describe('a duration such as 720h; "" for 90 days; at most 365 days'),
     maxGrant: lineOfText(TEXT_LIMITS.duration)
       .optional()
-      .describe('longest life of agents and join tokens made with it, such as 24h; unset: they end with it at the latest'),
+      .describe(
+        'longest life of agents and join tokens made with it, such as 24h; unset: they end with it at the latest',
+      ),
   }),
   output: apiTokenSchema.extend({ token: z.string() }),
   access: 'person',

@@ -3,6 +3,7 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { listOf } from '../base/list.ts';
 import type { NoStatus, StoredRecord } from '../base/record.ts';
+import { schemaNames } from '../base/schema-names.ts';
 import { WORKSPACE_ROLES } from '../base/scope.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { isTimeZone } from '../base/time-zone.ts';
@@ -88,8 +89,12 @@ export type ComplianceSettings = z.output<typeof complianceSettings>;
 
 /** Who takes over what a person leaves, where nobody else is named. */
 const successorSettings = z.union([
-  z.strictObject({ username: lineOfText(TEXT_LIMITS.name).min(1).describe('a member of the workspace') }),
-  z.strictObject({ role: z.enum(WORKSPACE_ROLES).describe('whoever has been a member with this role for longest') }),
+  z
+    .strictObject({ username: lineOfText(TEXT_LIMITS.name).min(1).describe('a member of the workspace') })
+    .register(schemaNames, { name: 'SuccessorByName' }),
+  z
+    .strictObject({ role: z.enum(WORKSPACE_ROLES).describe('whoever has been a member with this role for longest') })
+    .register(schemaNames, { name: 'SuccessorByRole' }),
 ]);
 
 /** The settings of a workspace. Those of approval decide what happens without a person. */

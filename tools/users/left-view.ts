@@ -23,6 +23,7 @@ export const leftFields = {
         to: z.string().nullable().describe('who takes it over; null for what passes to the workspace without an owner'),
       }),
     )
+    .max(MAX_LEFT)
     .optional()
     .describe('with dryRun: what they leave, and what would become of it'),
   omitted_left: z.int().optional().describe('left out here'),

@@ -7,7 +7,7 @@ export const MAX_LEFT = 1_000;
 
 export const dryRunField = z
   .boolean()
-  .default(false)
+  .optional()
   .describe('change nothing; say what would end and what would pass to whom');
 
 export const leftFields = {

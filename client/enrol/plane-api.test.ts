@@ -117,7 +117,7 @@ describe('the API of the control plane, as a node calls it', () => {
     [
       'answers a field too few',
       (_, response) => response.end('{}'),
-      'answered something else than a control plane does (name)',
+      'answered something else than a control plane does (deleted)',
     ],
     [
       'breaks off',
@@ -129,7 +129,7 @@ describe('the API of the control plane, as a node calls it', () => {
     ],
     ['ends at once', (request) => request.destroy(), 'does not answer (ECONNRESET)'],
   ])('that %s is not taken for a control plane', async (_what, answer, text) => {
-    expect(await failure((await plane(answer)).rename('x'))).toEqual({
+    expect(await failure((await plane(answer)).leave())).toEqual({
       isAway: true,
       text: `http://127.0.0.1:PORT ${text}`,
     });

@@ -12,6 +12,7 @@ import {
   oneOf,
   type Shape,
   text,
+  where,
 } from '../../core/base/shape.ts';
 import { parseInstant } from '../../core/base/time.ts';
 import { ONE_LINE, visibleLine } from '../../core/base/visible-line.ts';
@@ -91,7 +92,10 @@ const logKeysShape = object({
   ),
 });
 /** The name that it has now, or why the new one has to wait for a person. */
-const renamedShape = object({}, { name: line, message: line });
+const renamedShape = where(
+  object({}, { name: line, message: line }),
+  ({ name, message }) => name !== undefined || message !== undefined,
+);
 const rotatedShape = object({ deviceToken: line }, { busJwt: line });
 const busAccessShape = object({ signalingUrl: line }, { busJwt: line });
 const deletedShape = object({ deleted: line });

@@ -84,7 +84,7 @@ describe('a join token whose devices may ask for a label', () => {
     await scene.call(scene.ada, 'delete_policy', { id: 'base' });
     await scene.call(scene.ada, 'create_policy', { name: 'pay', spec });
     const settings = { selfApproval: true, compliance: { secondPerson: true, cde: ['role=pay'] } };
-    await scene.call(scene.ada, 'update_workspace', { settings });
+    await scene.kit.haveSettings(scene.workspace, settings);
     for (const grants of [{ labels: { role: 'pay' } }, { deviceLabels: ['role'] }]) {
       expect(await scene.call(scene.ada, 'generate_join_token', { ...TOKEN, ...grants })).toMatchObject(WAITS);
     }

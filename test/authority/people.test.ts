@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { draftOf } from '../../core/base/record.ts';
 import { findWorkflow } from '../../core/model/asked.ts';
 import { executeWorkflow } from '../../core/workflow/execute.ts';
+import { chooseFirstPassword } from '../kits/plane/first-password.ts';
 import { CONTEXT } from '../kits/plane/identity-kit.ts';
 import { approve, buildScene, INTENT, only, planned, reachOf, rename } from './scene.ts';
 
@@ -200,6 +201,7 @@ describe('where a workspace asks for approval, a second person decides', () => {
     await scene.call(scene.admin, 'create_user', user);
     await scene.call(scene.ada, 'update_workspace', { settings: { requireApproval: true } });
     const asked = { username: 'eve', disabled: true };
+    await chooseFirstPassword(scene.kit.services, 'Another-pass-2', 'eve');
     const { workflow_id: id } = await scene.call(await scene.kit.sessionOf('eve'), 'update_user', asked);
     expect(await approve(scene, scene.ada, id)).toMatchObject({ status: 'executed', error: null });
     const { items } = await scene.call(scene.admin, 'list_users');

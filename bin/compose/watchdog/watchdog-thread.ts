@@ -24,56 +24,52 @@ const count = new StallCount({ tickMs, isSupervised });
 for (;;) {
   await after(tickMs);
   const finding = count.tick(turns.look(performance.now()));
-  if (finding === 'stalled') await report();
+  // Not awaited: a tick that comes late restarts the count.
+  if (finding === 'stalled') void report();
   if (finding === 'hopeless') await endProcess();
 }
 
 async function report(): Promise<void> {
   turns.countStall();
-  const stack = await inPause(isSupervised ? undefined : `${RESCUE}.letSignalsEnd()`);
-  log.error(
-    { part: 'watchdog', stack: stack ?? 'in native code' },
-    'the serving thread stands still: nobody is answered',
-  );
+  await inPause((stack) => {
+    log.error({ part: 'watchdog', stack }, 'the serving thread stands still: nobody is answered');
+    return isSupervised ? undefined : `${RESCUE}.letSignalsEnd()`;
+  });
 }
 
 async function endProcess(): Promise<void> {
-  log.error(
-    { part: 'watchdog', exitCode: STALLED_EXIT_CODE },
-    'the serving thread still stands still: the process ends',
-  );
-  await inPause(`process.exit(${STALLED_EXIT_CODE})`);
+  await inPause((stack) => {
+    const fields = { part: 'watchdog', exitCode: STALLED_EXIT_CODE, stack };
+    log.error(fields, 'the serving thread still stands still: the process ends');
+    return `process.exit(${STALLED_EXIT_CODE})`;
+  });
   await after(PATIENCE_MS);
   // In native code no script runs any more.
   process.kill(process.pid, 'SIGKILL');
 }
 
-/**
- * Halts the serving thread between two steps of its script, and evaluates an expression there.
- *
- * @returns its stack, or undefined where it could not be halted
- */
-async function inPause(expression: string | undefined): Promise<readonly string[] | undefined> {
+type Stack = readonly string[] | 'in native code';
+
+/** Halts the serving thread between two steps of its script, and evaluates there what `respond` answers to its stack. */
+async function inPause(respond: (stack: Stack) => string | undefined): Promise<void> {
   const session = new Session();
   session.connectToMainThread();
   const urls = new Map<string, string>();
   session.on('Debugger.scriptParsed', ({ params: { scriptId, url } }) => urls.set(scriptId, url));
-  try {
-    return await new Promise<readonly string[] | undefined>((resolve) => {
-      setTimeout(resolve, PATIENCE_MS, undefined);
-      session.once('Debugger.paused', ({ params: { callFrames } }) => {
-        if (expression !== undefined) session.post('Runtime.evaluate', { expression });
-        session.post('Debugger.resume');
-        resolve(
-          callFrames.slice(0, MAX_FRAMES).map(({ functionName, location: { scriptId, lineNumber } }) => {
-            return `${functionName || '(anonymous)'} (${urls.get(scriptId) ?? ''}:${lineNumber + 1})`;
-          }),
-        );
-      });
-      session.post('Debugger.enable');
-      session.post('Debugger.pause');
-    });
-  } finally {
-    session.disconnect();
-  }
+  const { promise: isHalted, resolve } = Promise.withResolvers<boolean>();
+  session.once('Debugger.paused', ({ params: { callFrames } }) => {
+    const expression = respond(
+      callFrames.slice(0, MAX_FRAMES).map(({ functionName, location: { scriptId, lineNumber } }) => {
+        return `${functionName || '(anonymous)'} (${urls.get(scriptId) ?? ''}:${lineNumber + 1})`;
+      }),
+    );
+    if (expression !== undefined) session.post('Runtime.evaluate', { expression });
+    session.post('Debugger.resume');
+    resolve(true);
+  });
+  session.post('Debugger.enable');
+  session.post('Debugger.pause');
+  setTimeout(resolve, PATIENCE_MS, false);
+  if (!(await isHalted)) respond('in native code');
+  session.disconnect();
 }

@@ -14,6 +14,8 @@ const OTHERWISE: ReadonlySet<string> = new Set([
   // Proposals became changes that can be planned, and causes those that decide.
   'would_fix',
   'causes',
+  // Lists the devices that bear the names, with their keys and recent renames.
+  'diffMarkdown',
 ]);
 /** Lists of differences, which have agents and the ends outside now. */
 const LONGER: ReadonlySet<string> = new Set(['added', 'removed', 'changed', 'connectivity']);

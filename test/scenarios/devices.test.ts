@@ -42,6 +42,7 @@ test('a device registers on the API port with a join token and is told where eve
       controlKey: discovery.body.controlKey,
       signalingUrl: given.MESH_SIGNALING_URL,
       stunUrl: given.MESH_STUN_URL,
+      cidr: '10.96.0.0/24',
     },
   ]);
   expect(discovery.body).toMatchObject({ signalingUrl: given.MESH_SIGNALING_URL, stunUrl: given.MESH_STUN_URL });

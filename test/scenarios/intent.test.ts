@@ -170,7 +170,7 @@ describe('approval', () => {
     );
   });
 
-  test('of an own request needs another person as soon as there is another approver', async () => {
+  test('of an own request needs another person as soon as another approver has signed in', async () => {
     const { admin, as, token, workspace } = await setUp();
     const username = `second-${count}`;
     const password = 'another long password 7';
@@ -179,13 +179,14 @@ describe('approval', () => {
     const member = `/api/v1/workspaces/${workspace}/members/${username}`;
     expect((await harness.api('PUT', member, { token, body: { role: 'operator' } })).status).toBe(200);
 
+    const second = as(await loginWithOwn(harness.api, username, password, 'chosen by the second 7'));
+
     const { body: plan } = await admin.plan();
     const { body: applied } = await admin.apply(planIdOf(plan), { approved_by: username });
     const own = await admin.review(applied.workflow_id, 'approve');
     expect([own.status, own.body.code]).toEqual([403, 'forbidden']);
     expect(own.body.detail).toContain('another person has to approve it');
 
-    const second = as(await loginWithOwn(harness.api, username, password, 'chosen by the second 7'));
     const approved = await second.review(applied.workflow_id, 'approve');
     expect(approved.body).toMatchObject({
       status: 'executed',

@@ -10,7 +10,12 @@ export async function keepFirstLoginToken(
 ): Promise<() => Promise<void>> {
   const file = path.join(configDir, FIRST_LOGIN_TOKEN_FILE);
   const removeOnceSpent = async () => {
-    if (!(await hasBuiltInPassword(services))) rmSync(file, { force: true });
+    // A store that does not answer ends no stop: the next start looks again.
+    const isSpent = await hasBuiltInPassword(services).then(
+      (isBuiltIn) => !isBuiltIn,
+      () => false,
+    );
+    if (isSpent) rmSync(file, { force: true });
   };
   rmSync(file, { force: true });
   if (await hasBuiltInPassword(services)) {

@@ -158,7 +158,7 @@ test('mesh compliance reviews access on a terminal, and lists keys and tokens', 
     expect([none.code, none.stderr]).toEqual([4, expect.stringContaining('no item nobody')]);
     expect((await run('review', 'confirm', id)).code).toBe(2);
     const csv = (await run('inventory', '--csv')).stdout.split('\n');
-    expect(csv[0]).toBe('type,id,name,since,age_days,ends,state,made_by');
+    expect(csv[0]).toBe('type,id,name,since,age_days,ends,state,made_by,grants,owner');
     expect(csv.filter((line) => line.startsWith('WireGuard key,p_'))).toHaveLength(2);
   } finally {
     rmSync(home, { recursive: true });

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { expect, it } from 'vitest';
+import { buildHostUsers } from '../../bin/compose/host-users.ts';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
 import { buildApp } from '../../rest/app.ts';
 import { listen } from '../../rest/listen.ts';
@@ -18,7 +19,15 @@ const JSON_TYPE = ['-H', 'Content-Type: application/json'];
 async function startPlane(options?: Parameters<typeof buildIdentityKit>[0]) {
   const kit = await buildIdentityKit(options);
   const { log } = kit.services;
-  const app = buildApp({ operations, gate: kit.gate, log, metrics: createMetrics(), ready: async () => [] });
+  const isHostUser = buildHostUsers();
+  const app = buildApp({
+    operations,
+    gate: kit.gate,
+    log,
+    metrics: createMetrics(),
+    ready: async () => [],
+    isHostUser,
+  });
   const server = await listen(app, { host: '127.0.0.1', port: 0 });
 
   async function curl(...args: readonly string[]) {

@@ -1,10 +1,11 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { type LabHost, natlab } from '../kits/lab/natlab.ts';
 import { LabNode } from '../kits/lab/natlab-node.ts';
 import { LAB_SERVER, type LabPlane, startLabPlane } from '../kits/lab/natlab-plane.ts';
 import { describePrivileged } from '../kits/lab/privileged.ts';
+import { SandboxTraces } from '../kits/lab/sandbox-traces.ts';
 import { onTerminal } from '../kits/process/pseudo-terminal.ts';
 import { launcher, type RunOptions } from '../kits/process/run-command.ts';
 
@@ -40,13 +41,6 @@ async function inSandbox(
   return host.run('env', [`--chdir=${cwd}`, ...line], { env: { ...env, MESH_TOKEN: token } });
 }
 
-/** Everything that a sandbox may leave on this machine. */
-const leftBehind = () => [
-  ...readdirSync('/run/mesh').filter((name) => /^(?:ms|sandbox-|wireguard-ms)/.test(name)),
-  ...readdirSync('/tmp').filter((name) => name.startsWith('mesh-sandbox-')),
-  ...readdirSync('/run/netns').filter((name) => name.startsWith('mesh-')),
-];
-
 describePrivileged('mesh sandbox start by root', () => {
   it('runs its command as nobody, who writes no file of the host, ends no node of it, and sees none of its processes', async () => {
     await using lab = await natlab({ hosts: { a: {} } });
@@ -81,6 +75,7 @@ describePrivileged('mesh sandbox start by root', () => {
   });
 
   it('passes the variables of its allow list and those that --env names, a home and a directory that its user can use', async () => {
+    using traces = new SandboxTraces();
     await using lab = await natlab({ hosts: { a: {} } });
     await using plane = await startLabPlane(lab);
     const delegate = await delegations(plane);
@@ -89,22 +84,26 @@ describePrivileged('mesh sandbox start by root', () => {
     chmodSync(cwd, 0o700);
     const script = 'env | cut -d= -f1 | sort | tr "\\n" " "; echo; echo "$BUILD_ID"; pwd; touch "$HOME/kept" && pwd -P';
     const options = ['--env', 'BUILD_ID'];
-    const { stdout } = await inSandbox(lab.host('a'), await delegate(), script, { env, options, cwd });
+    const { stdout } = await inSandbox(lab.host('a'), await delegate(), traces.noting(script), { env, options, cwd });
     const [names, build, directory, home] = stdout.split('\n');
     expect(names).toBe('BUILD_ID HOME LC_ALL MESH_SERVER MESH_TOKEN PATH PWD ');
     expect([build, directory, home]).toEqual(['7', expect.stringMatching(/^\/tmp\/mesh-sandbox-/), directory]);
     rmSync(cwd, { recursive: true });
+    expect(existsSync(home ?? '')).toBe(false);
     for (const wrong of ['BUILD_ID=7', 'NOT_THERE'])
       expect((await inSandbox(lab.host('a'), 'none', 'true', { options: ['--env', wrong] })).code).toBe(2);
-    expect(leftBehind()).toEqual([]);
+    expect(traces.left()).toEqual([]);
   });
 
   it('passes SIGTERM and exit codes on, and ends every process that its command left, in whatever namespace', async () => {
+    using traces = new SandboxTraces();
     await using lab = await natlab({ hosts: { a: {} } });
     await using plane = await startLabPlane(lab);
     const delegate = await delegations(plane);
     const begin = async (script: string) => {
-      const child = lab.host('a').spawn(MESH, startLine(['sh', '-c', script]), { MESH_TOKEN: await delegate() });
+      const child = lab.host('a').spawn(MESH, startLine(['sh', '-c', traces.noting(script)]), {
+        MESH_TOKEN: await delegate(),
+      });
       const { promise: begun, resolve } = Promise.withResolvers<void>();
       child.stdout?.once('data', () => resolve());
       child.stderr?.resume();
@@ -115,11 +114,12 @@ describePrivileged('mesh sandbox start by root', () => {
     };
     expect(await begin('trap "exit 7" TERM; echo begun; while :; do sleep 0.05; done')).toBe(7);
     expect(await begin('echo begun; exec sleep 100')).toBe(143);
-    expect((await inSandbox(lab.host('a'), await delegate(), 'kill -KILL $$')).code).toBe(137);
+    expect((await inSandbox(lab.host('a'), await delegate(), traces.noting('kill -KILL $$'))).code).toBe(137);
     const mark = '98765.4';
-    await inSandbox(lab.host('a'), await delegate(), `setsid unshare -Urn sleep ${mark} & sleep 0.2`);
+    const leaving = traces.noting(`setsid unshare -Urn sleep ${mark} & sleep 0.2`);
+    await inSandbox(lab.host('a'), await delegate(), leaving);
     expect((await lab.host('a').run('pgrep', ['-f', `^sleep ${mark}`])).stdout).toBe('');
-    expect(leftBehind()).toEqual([]);
+    expect(traces.left()).toEqual([]);
   });
 
   it('shares no terminal with its command, which cannot push input into it', async () => {
@@ -141,6 +141,7 @@ describePrivileged('mesh sandbox start by root', () => {
   });
 
   it('spends no token on a host that cannot run a sandbox, or a command that its user cannot start', async () => {
+    using traces = new SandboxTraces();
     await using lab = await natlab({ hosts: { a: {} } });
     await using plane = await startLabPlane(lab);
     const token = await (await delegations(plane))();
@@ -160,7 +161,7 @@ describePrivileged('mesh sandbox start by root', () => {
     expect([noPrograms.code, noPrograms.stderr]).toEqual([8, expect.stringContaining('the program setpriv')]);
     const noCommand = await host.run(MESH, startLine(['/root/agent.py']), { env });
     expect([noCommand.code, noCommand.stderr]).toEqual([2, expect.stringContaining('Cannot start /root/agent.py')]);
-    expect((await inSandbox(host, token, 'exit 3')).code).toBe(3);
-    expect(leftBehind()).toEqual([]);
+    expect((await inSandbox(host, token, traces.noting('exit 3'))).code).toBe(3);
+    expect(traces.left()).toEqual([]);
   });
 });

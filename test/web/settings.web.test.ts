@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createHmac } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN_PASSWORD, type Harness, startHarness } from '../kits/http/harness.ts';
+import { ADMIN_PASSWORD, type Harness, loginWithOwn, startHarness } from '../kits/http/harness.ts';
 import { buildSettableClock } from '../kits/plane/settable-clock.ts';
 import {
   accessibilityFaults,
@@ -131,7 +131,8 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     const admin = await session();
     const membership = `/api/v1/workspaces/${workspace}/members/new.person`;
     await harness.api('PUT', membership, { ...admin, body: { role: 'admin' } });
-    const theirs = { token: await harness.login('new.person', 'begin with this one 9'), workspace };
+    const token = await loginWithOwn(harness.api, 'new.person', 'begin with this one 9', 'chosen by the person 9');
+    const theirs = { token, workspace };
     await harness.api('POST', '/api/v1/agents', { ...theirs, body: { name: 'left-behind' } });
     await account.getByRole('button', { name: 'Delete' }).click();
     await page.getByLabel('Take over their agents where you are a member').check();

@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser)('signing in on the dashboard', () => {
     await using dashboard = await openDashboard(browser, harness);
     const { page } = dashboard;
     await dashboard.signIn('admin', OWN_PASSWORD);
-    await page.getByRole('link', { name: 'Peers' }).click();
+    await page.getByRole('link', { name: 'Peers', exact: true }).click();
     await page.getByLabel('Search peers').fill('db-1');
     const token = await harness.login('admin', OWN_PASSWORD);
     const body = { oldPassword: OWN_PASSWORD, newPassword: `${OWN_PASSWORD} again` };

@@ -71,8 +71,19 @@ export async function requireAssertionsAfter(
   ops: readonly Op[],
 ): Promise<Basis> {
   const { broken, basis } = await brokenAssertions(context.services, state, stateAfter(state, ops));
-  await permitFirst(context, ops, () => requireAssertions(broken));
+  const isDevice = context.caller?.kind === 'device' || context.caller?.kind === 'enrolment';
+  await permitFirst(context, ops, () => (isDevice ? requireUnnamed(broken) : requireAssertions(broken)));
   return basis;
+}
+
+/** As {@link requireAssertions}, for devices: whoever holds a join token learns no names of peers and policies from it. */
+function requireUnnamed(broken: readonly BrokenAssertion[]): void {
+  if (broken.length === 0) return;
+  throw new MeshError(
+    'policy_assertion_failed',
+    'An assertion of this workspace would not hold with this device in it under this name. Ask an administrator of the workspace.',
+    { failed: broken.length },
+  );
 }
 
 function stateAfter(state: NetworkState, ops: readonly Op[]): NetworkState {

@@ -3,35 +3,56 @@ import { ROLE_SCOPES } from '../base/scope.ts';
 import type { AccountRecord } from '../identity/accounts.ts';
 import { roleOf } from '../identity/members.ts';
 import { isOnlyApprover } from '../identity/who-approves.ts';
+import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { isOpen } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { changesDuty, namesSuccessor, weakensApproval } from './decisions.ts';
+import { changesDuty, decisionsIn, namesSuccessor, weakensApproval } from './decisions.ts';
 import type { Write } from './writes.ts';
 
 type Reads = Pick<NetworkServices, 'store'>;
 
 /**
- * The workspaces whose approvers a batch has to be shown to: with `requireApproval` the one it is written in, or, for
+ * Returns the workspaces whose approvers a batch has to be shown to: with `requireApproval` the one it is written in, or, for
  * accounts, every one in which the account may approve, or has agents that pass to another, for no other may decide that
- * for them. Where there is a second approver, weaker approval settings are shown to them, whatever the workspace asks.
+ * for them. Where there is a second approver, weaker approval settings are shown to them, whatever the workspace asks, and
+ * so is who may approve, where the settings name a second person: whoever removes or makes one needs no other any more.
+ * `changesDuty`: only another person approves it, as long as there is one.
  */
 export async function concernedWorkspaces(
   services: Reads,
   workspace: string,
   writes: readonly Write[],
-): Promise<readonly string[]> {
+): Promise<{ readonly workspaces: readonly string[]; readonly changesDuty: boolean }> {
   const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Workspace');
-  const asking = items.filter(({ spec }) => spec.settings.requireApproval);
-  const concerned = new Set<string>();
-  for (const { uid } of asking) {
-    if (uid === workspace || (await concerns(services, uid, writes))) concerned.add(uid);
+  const [asking, ofDuty] = [new Set<string>(), new Set<string>()];
+  const ofApprovers = writes.filter(isOfApprovers);
+  for (const { uid, spec } of items) {
+    const isIn = uid === workspace;
+    if (spec.settings.requireApproval) {
+      if (isIn || (await concerns(services, uid, writes))) asking.add(uid);
+    } else if (namesSecondPerson(spec.settings)) {
+      if ((isIn && ofApprovers.some(isDecision)) || (await concerns(services, uid, ofApprovers))) ofDuty.add(uid);
+    }
   }
   for (const write of writes) {
     if (!write.before) continue;
     const { uid } = write.before;
-    if (changesDuty(write) || (weakensApproval(write) && !(await isOnlyApprover(services, uid)))) concerned.add(uid);
+    if (changesDuty(write) || (weakensApproval(write) && !(await isOnlyApprover(services, uid)))) ofDuty.add(uid);
   }
-  return [...concerned];
+  return { workspaces: [...asking.union(ofDuty)], changesDuty: ofDuty.size > 0 };
+}
+
+/** Returns whether a workspace without `requireApproval` asks for a second person, for whatever it is. */
+function namesSecondPerson({ selfApproval, compliance }: WorkspaceSettings): boolean {
+  return selfApproval === false || compliance?.secondPerson === true;
+}
+
+function isOfApprovers({ kind }: Write): boolean {
+  return kind === 'Member' || kind === 'Account';
+}
+
+function isDecision(write: Write): boolean {
+  return decisionsIn([write], { callerId: '' }).length > 0;
 }
 
 async function concerns(services: Reads, workspace: string, writes: readonly Write[]): Promise<boolean> {

@@ -279,25 +279,25 @@ async function needOf(
   const controls = isPlanned || caller.kind === 'device' ? NO_CONTROLS : await controlsOf(services, asked);
   const basis = together(judgedOn, controls.basis);
   const { failsControls } = controls;
-  const common = {
-    writes,
-    failsControls,
-    changesDuty: writes.some((write) => changesDuty(write) || weakensApproval(write)),
-  };
+  const common = { writes, failsControls };
   if (beyond) {
     const reasons = [...beyond.reasons, ...controls.reasons];
-    return [{ ...common, workspaces: [workspace], reasons, rows: beyond.rows, isDecision: false }, basis];
+    const isDuty = writes.some((write) => changesDuty(write) || weakensApproval(write));
+    const asked = { workspaces: [workspace], reasons, rows: beyond.rows, changesDuty: isDuty, isDecision: false };
+    return [{ ...common, ...asked }, basis];
   }
   const decisions = decisionsIn(writes, {
     callerId: caller.id,
     successors: await namesOf(services, successorsIn(writes)),
   });
-  const concerned = decisions.length === 0 ? [] : await concernedWorkspaces(services, workspace, writes);
-  const workspaces = [...new Set([...concerned, ...(failsControls.length > 0 ? [workspace] : [])])];
+  const concerned = decisions.length === 0 ? NOBODY : await concernedWorkspaces(services, workspace, writes);
+  const workspaces = [...new Set([...concerned.workspaces, ...(failsControls.length > 0 ? [workspace] : [])])];
   if (workspaces.length === 0) return [undefined, basis];
-  const reasons = [...controls.reasons, ...(concerned.length > 0 ? decisions : [])];
-  return [{ ...common, workspaces, reasons, rows: [], isDecision: true }, basis];
+  const reasons = [...controls.reasons, ...(concerned.workspaces.length > 0 ? decisions : [])];
+  return [{ ...common, workspaces, reasons, rows: [], changesDuty: concerned.changesDuty, isDecision: true }, basis];
 }
+
+const NOBODY: Awaited<ReturnType<typeof concernedWorkspaces>> = { workspaces: [], changesDuty: false };
 
 async function namesOf(services: Reads, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const found = await Promise.all(ids.map((id) => accountById(services, id)));

@@ -7,15 +7,9 @@ interface Request extends Received {
   readonly ip?: string | undefined;
 }
 
-/** What proxies add to what they pass on. */
-const PASSED_ON = [
-  'x-forwarded-for',
-  'forwarded',
-  'x-real-ip',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'via',
-] as const;
+/** Names of headers that proxies and content delivery networks add to what they pass on. */
+const PASSED_ON =
+  /^(?:forwarded|via|true-client-ip|(?:cf|fastly)-.*|x-(?:forwarded|original|real|client|cluster|envoy|azure)-.*)$/;
 
 /**
  * Where a request came from: an address, or `proxy <address>` where it came over the loopback but from elsewhere, passed
@@ -26,6 +20,6 @@ export function originOf(request: Request): string {
   // `ip` is a getter of express, absent from a bare request.
   const ip = request.ip ?? socket.remoteAddress ?? '';
   if (!isLoopback(ip)) return ip;
-  const isLocal = isNamedLoopback(headers) && PASSED_ON.every((name) => headers[name] === undefined);
+  const isLocal = isNamedLoopback(headers) && !Object.keys(headers).some((name) => PASSED_ON.test(name));
   return isLocal ? ip : `proxy ${plainAddress(ip)}`;
 }

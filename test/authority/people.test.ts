@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import { isPending } from '../../core/base/operation.ts';
 import { draftOf } from '../../core/base/record.ts';
+import { findAccount } from '../../core/identity/accounts.ts';
 import { findWorkflow } from '../../core/model/asked.ts';
 import { executeWorkflow } from '../../core/workflow/execute.ts';
 import { chooseFirstPassword } from '../kits/plane/first-password.ts';
 import { CONTEXT } from '../kits/plane/identity-kit.ts';
-import { approve, buildScene, INTENT, only, planned, reachOf, rename } from './scene.ts';
+import { approve, buildScene, INTENT, only, planned, reachOf, rename, type Scene } from './scene.ts';
 
 const PENDING = {
   status: 'pending_approval',
@@ -312,7 +315,44 @@ it.each([
   expect(await scene.call(scene.grace, 'get_workflow', { id })).toMatchObject({ status: 'expired' });
 });
 
+/** Has an account as one that was made and whose person never signed in. */
+async function withoutSignIn({ kit }: Scene, name: string): Promise<void> {
+  const account = await findAccount(kit.services, name);
+  if (!account) throw new Error(`There is no ${name}.`);
+  const record = { ...draftOf(account), spec: { ...account.spec, signedInAt: 0 } };
+  const op = { op: 'update', record, revision: account.revision } as const;
+  await kit.services.store.commit(SYSTEM_WORKSPACE, [op], {
+    actor: 'system:test',
+    reason: 'made',
+    requestId: 'r_test',
+  });
+}
+
 describe('one person alone', () => {
+  it.each([{ compliance: { secondPerson: true } }, { selfApproval: false }])(
+    'does not change who may approve where the settings name a second person: %j',
+    async (settings) => {
+      await using scene = await buildScene(settings);
+      await scene.kit.person('pup', undefined, scene.workspace);
+      const isHeld = async (name: string, raw: Record<string, unknown>, by = scene.ada) =>
+        isPending(await scene.call(by, name, raw));
+      expect(await isHeld('set_member', { username: 'grace', role: 'viewer' })).toBe(true);
+      expect(await isHeld('remove_member', { username: 'grace' })).toBe(true);
+      expect(await isHeld('set_member', { username: 'pup', role: 'operator' })).toBe(true);
+      expect(await isHeld('update_user', { username: 'grace', password: 'Another-pass-1' }, scene.admin)).toBe(true);
+      expect(await isHeld('update_user', { username: 'grace', disabled: true }, scene.admin)).toBe(true);
+      expect(await isHeld('set_member', { username: 'pup', role: 'viewer' })).toBe(false);
+    },
+  );
+
+  it('adds a second approver where there is no other yet, though the settings name one', async () => {
+    await using scene = await buildScene({ selfApproval: false });
+    for (const name of ['grace', 'admin']) await withoutSignIn(scene, name);
+    await scene.kit.person('pup', undefined, scene.workspace);
+    const { workflow_id: id } = await scene.call(scene.ada, 'set_member', { username: 'pup', role: 'operator' });
+    expect(await approve(scene, scene.ada, id)).toMatchObject({ status: 'executed', error: null });
+  });
+
   it('does not undo a revocation that two made', async () => {
     await using scene = await buildScene({ requireApproval: true });
     const { workflow_id } = await scene.call(scene.ada, 'revoke_peer', { id: 'db-1' });

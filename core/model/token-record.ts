@@ -31,6 +31,8 @@ export interface TokenSpec {
   readonly ephemeral?: true;
   /** Of a join token that an agent made: the agent's uid. */
   readonly issuedBy?: string;
+  /** Of a join token or a root agent's token that an API token made or renewed: its uid. They end when it is revoked. */
+  readonly madeWith?: string;
   /** Of an API token: longest life of agents and tokens made with it, ms. Absent: they end with it at the latest. */
   readonly maxGrant?: number;
   /** Of an API token: the account's `epoch` when it was made. */

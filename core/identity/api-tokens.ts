@@ -95,27 +95,31 @@ export interface EndedWithToken {
 export async function revokeApiToken(id: string, context: PeerCall): Promise<EndedWithToken> {
   const { services, workspace } = context;
   const { store, states } = services;
+  const madeWith = async () => (await store.list(workspace, 'Token')).items.filter(({ spec }) => spec.madeWith === id);
   const ended = { agents: [] as string[], joinTokens: [] as string[] };
   for (let isRevoked = false; ; isRevoked = true) {
-    const isDone = await serialisedFirst(store, workspace, async () => {
+    const end = async (): Promise<boolean> => {
       const token = isRevoked ? undefined : await ownToken(id, context);
+      const made = await madeWith();
+      const joins = made.filter(({ spec }) => spec.kind === 'join' && !isSpent(spec));
+      const owners = hasAgents ? made.flatMap(({ spec }) => (spec.kind === 'agt' ? [spec.owner] : [])) : [];
       await store.caughtUp([workspace]);
       const state = await states.current(workspace);
-      const made = (await store.list(workspace, 'Token')).items.filter(({ spec }) => spec.madeWith === id);
-      const joins = made.filter(({ spec }) => spec.kind === 'join' && !isSpent(spec));
-      const owners = made.flatMap(({ spec }) => (spec.kind === 'agt' ? [spec.owner] : []));
       const roots = owners.flatMap((owner) => lookUpById(state.agents, owner) ?? []);
       const ending = nextFamilies(state, roots, Number.POSITIVE_INFINITY);
       const going = [...joins, ...(token ? [token] : [])];
       // Looked at once more after the token has gone, for what was made as it went.
       if (going.length + ending.length === 0) return true;
-      const besides = going.map(({ kind, name, revision }): Op => ({ op: 'delete', key: { kind, name }, revision }));
+      const besides = going.map(({ kind, name }): Op => ({ op: 'delete', key: { kind, name } }));
       const why = commitContext(context, `revoked API token ${token?.spec.name ?? id}`);
       await endTogether(services, state, { ending, phase: 'Revoked', context: { ...why, decided: 'now' }, besides });
       ended.agents.push(...ending.map(({ name }) => name));
       ended.joinTokens.push(...joins.map(({ spec }) => spec.name));
       return false;
-    });
+    };
+    // A token without agents waits for no turn: what it asked for may be on its way.
+    const hasAgents = (await madeWith()).some(({ spec }) => spec.kind === 'agt');
+    const isDone = hasAgents ? await serialisedFirst(store, workspace, end) : await end();
     if (isDone) return ended;
   }
 }

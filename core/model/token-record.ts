@@ -10,7 +10,7 @@ export interface TokenSpec {
   readonly kind: TokenKind;
   /** As its maker called it; for a device or agent token the name of its owner. */
   readonly name: string;
-  /** Uid of whom it speaks for: Account (api), MeshPeer (dev), AgentIdentity (agt, dlg). Empty for a join token. */
+  /** Uid of whom it speaks for: Account (api), MeshPeer (dev), AgentIdentity (agt, dlg). Empty for a join token, until an account takes it over from its maker. */
   readonly owner: string;
   /** Of an API token. An agent's scopes stand in its AgentIdentity. */
   readonly scopes?: readonly Scope[];

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { buildIdentityKit, buildPeopleKit, CONTEXT, type IdentityKitOptions } from '../../test/kits/plane/identity-kit.ts';
+import {
+  buildIdentityKit,
+  buildPeopleKit,
+  CONTEXT,
+  type IdentityKitOptions,
+} from '../../test/kits/plane/identity-kit.ts';
 import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { accountDraft, findAccount } from './accounts.ts';
@@ -38,7 +43,9 @@ describe('a second approver', () => {
     await using kit = await alone();
     await kit.root('create_user', { username: 'bob', password: PASSWORD });
     const added = await kit.root('set_member', { username: 'bob', role: 'admin' });
-    expect(added.notice).toMatch(/^Once bob has signed in with a password of their own, this workspace has two approvers: .* Until then nothing/);
+    expect(added.notice).toMatch(
+      /^Once bob has signed in with a password of their own, this workspace has two approvers: .* Until then nothing/,
+    );
     expect(await kit.approvesOwn()).toBe(true);
     const bob = await kit.login('bob', PASSWORD);
     expect(await kit.approvesOwn()).toBe(true);

@@ -95,7 +95,13 @@ export async function endHeld(target: Target, held: Held, now: Issued): Promise<
   if (held.id === now.id) return;
   const there = { ...target, workspace: held.workspace };
   if (held.kind === 'personal') {
-    await unless(callOperation(there, revokeApiToken, { id: held.id }), ['not_found']);
+    const ended = await unless(callOperation(there, revokeApiToken, { id: held.id }), ['not_found']);
+    const { agents = 0, joinTokens = 0 } = (ended ?? {}) as Readonly<Record<string, number>>;
+    if (agents + joinTokens > 0) {
+      notice(
+        `With the API token ${held.name}, which this file had before, ended what was made with it: agents ${agents}, join tokens ${joinTokens}.`,
+      );
+    }
     return;
   }
   const ending = await unless(callOperation(there, revokeAgent, { id: held.id, dryRun: true }), ['not_found']);

@@ -17,6 +17,7 @@ const COLUMNS = {
   'At most': 'usageLimit',
   Ends: 'expiresAt',
   Labels: 'labels',
+  'Devices may ask for': 'deviceLabels',
   Scopes: 'scopes',
 } as const;
 

@@ -10,7 +10,7 @@ import {
   type Store,
   StoreError,
 } from '../base/ports.ts';
-import type { Kind, RecordDraft } from '../base/record.ts';
+import type { Kind, RecordDraft, StoredRecord } from '../base/record.ts';
 import { inTurn, shareQueue, type Writer } from '../base/serialise.ts';
 import { accountById } from '../identity/accounts.ts';
 import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
@@ -164,7 +164,8 @@ function judgingStore(
     if (!context.isApproved) await store.permit(workspace, ops, context.requestId);
     const approved = context.decided === 'earlier' ? undefined : approval;
     const writes = await writesIn(store, workspace, ops);
-    await requireGrantsInTime(services, { workspace, writes, caller });
+    const granted = writes.filter(grantsCredential);
+    const token = await tokenGranting(services, { workspace, granted, caller });
     const asked: Asked = { workspace, writes, caller, requestId: context.requestId };
     const [need, judgedOn] = isFollowUp(context, caller)
       ? NO_NEED
@@ -176,10 +177,17 @@ function judgingStore(
     const shownOn =
       need && approved ? await requireAsShown(services, asked, hasShown ? OPENS_NOTHING : approved.shown) : undefined;
     const isPersons = caller.kind !== 'agent' || approved !== undefined || Boolean(context.approval?.reviewedBy);
-    const signed = ops.map((op) => withAuthor(op, isPersons ? undefined : caller.id));
+    const keys = new Set(granted.map(({ kind, name }) => `${kind}/${name}`));
+    const signed = ops
+      .map((op) => withAuthor(op, isPersons ? undefined : caller.id))
+      .map((op) => (keys.has(keyOf(op)) ? withTokenOf(op, token?.uid) : op));
+    // What an API token makes while it is revoked is not made after.
+    const held: readonly Op[] = token
+      ? [{ op: 'check', key: { kind: 'Token', name: token.name }, revision: token.revision }]
+      : [];
     const basis = [context.basis, judgedOn, shownOn].reduce(together);
     const executed = (await approved?.takeOps(workspace)) ?? [];
-    const commit = await store.commit(workspace, [...without(signed, executed), ...executed], {
+    const commit = await store.commit(workspace, [...held, ...without(signed, executed), ...executed], {
       ...context,
       ...(approved && { approval: approved.approval }),
       ...(basis && { basis }),
@@ -194,17 +202,28 @@ function judgingStore(
 /**
  * Checks that no credential that an API token makes outlives what the token may grant, whichever operation makes it.
  *
+ * @returns the API token; undefined where the caller has none, or makes no credential
  * @throws MeshError `forbidden`
  */
-async function requireGrantsInTime(
+async function tokenGranting(
   services: Reads,
-  { workspace, writes, caller }: Pick<Asked, 'workspace' | 'writes' | 'caller'>,
-): Promise<void> {
-  const granted = apiTokenOf(caller) === undefined ? [] : writes.filter(grantsCredential);
-  if (granted.length === 0) return;
+  { workspace, granted, caller }: Pick<Asked, 'workspace' | 'caller'> & { readonly granted: readonly Write[] },
+): Promise<StoredRecord<'Token'> | undefined> {
+  const id = apiTokenOf(caller);
+  if (id === undefined || granted.length === 0) return undefined;
+  const token = await services.store.getById(workspace, 'Token', id);
   const limit = await grantLimit(services, workspace, caller);
   const now = services.clock.now();
   for (const { after } of granted) if (after) requireWithinLimit(credentialEnd(after) ?? now, limit, now);
+  return token;
+}
+
+/** Says of a credential which API token made or renewed it. What a person makes or renews while signed in is tied to none. */
+function withTokenOf(op: Op, token: string | undefined): Op {
+  if ((op.op !== 'create' && op.op !== 'update') || op.record.kind !== 'Token') return op;
+  const { madeWith: _, ...rest } = op.record.spec;
+  const spec = token === undefined ? rest : { ...rest, madeWith: token };
+  return { ...op, record: { ...op.record, spec } satisfies RecordDraft };
 }
 
 /** Whether a write makes a credential, gives it another secret, or lets it live longer. */

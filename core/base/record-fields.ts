@@ -118,6 +118,7 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
       deviceLabels: 'grants',
       ephemeral: 'limits',
       issuedBy: 'identifies',
+      madeWith: 'identifies',
       epoch: 'nothing',
       busDigest: 'identifies',
     },

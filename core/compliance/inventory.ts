@@ -169,7 +169,7 @@ async function tokenOwner(
   { kind, owner, createdBy, issuedBy }: TokenRecord['spec'],
 ): Promise<string | undefined> {
   if (kind === 'dev') return undefined;
-  if (kind === 'api') return nameOf(services, owner);
+  if (kind === 'api' || (kind === 'join' && owner !== '')) return nameOf(services, owner);
   const agent = kind === 'join' ? issuedBy : owner;
   if (agent === undefined) return (await findAccount(services, createdBy.replace(/^user:/, '')))?.name;
   return nameOf(services, await personOf(services, workspace, agent));

@@ -53,11 +53,13 @@ export async function overviewOf(context: CallContext<FactContext['services'] & 
   };
 }
 
-function approvalEnded({ spec: { approvalEndedAt } }: WorkspaceRecord, now: number): Warning[] {
+/** Told while it is so: whoever turns the need for a second person on again has seen it. */
+function approvalEnded({ spec: { approvalEndedAt, settings } }: WorkspaceRecord, now: number): Warning[] {
   if (approvalEndedAt === undefined || approvalEndedAt + APPROVAL_ENDED_MS <= now) return [];
+  if (settings.selfApproval !== true) return [];
   const message = `Whoever runs the host ended the need for a second person on ${formatInstant(approvalEndedAt)}: people approve their own requests.`;
   const remedy =
-    'Check that this was meant. An administrator turns it on again by the settings selfApproval and compliance.';
+    'Check that this was meant. An administrator turns it on again with the setting selfApproval: null (mesh admin update-workspace --settings \'{"selfApproval": null}\'), and compliance.secondPerson: true where the workspace had it.';
   return [{ code: 'approval-ended', message, remedy }];
 }
 

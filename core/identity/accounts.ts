@@ -28,7 +28,7 @@ export interface AccountSpec {
   /** Hashes of passwords before the current one, newest first. */
   readonly formerPasswords?: readonly string[];
   /**
-   * When it signed in; renewed only where it became a member of a workspace since. Milliseconds, 0 for never; absent for
+   * When it signed in with a password of its own, or chose one; renewed only where it became a member of a workspace since. Milliseconds, 0 for never; absent for
    * an account that an older version stored.
    */
   readonly signedInAt?: number;

@@ -20,8 +20,10 @@ import {
 } from '../model/resources.ts';
 import { newToken } from '../model/token.ts';
 import { tokenDraft } from '../model/token-record.ts';
+import { sameValue } from '../model/value.ts';
 import { ancestors, family, isLive, isOpen } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
+import { DEFAULT_AGENT_SCOPES } from './agent-request.ts';
 import { type DelegateRequest, narrowed, parseTtl } from './delegation.ts';
 import { grantLimit, requireWithinLimit } from './grant-limit.ts';
 import { requireGrantable, requireMayName } from './grants.ts';
@@ -57,6 +59,7 @@ export interface NewAgent {
 /** Life of a root agent that asks for none. */
 const DEFAULT_AGENT_TTL = '24h';
 const SECOND_MS = 1_000;
+const NAME_SCOPES = `an agent has ${DEFAULT_AGENT_SCOPES.join(', ')} unless scopes (--scopes) says otherwise; name those that you can give.`;
 
 type AgentDraft = RecordDraft<'AgentIdentity'>;
 export type AgentCall = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys'>>;
@@ -97,7 +100,8 @@ export async function delegate(context: AgentCall, id: string, request: SubAgent
  */
 export async function newRootAgent(context: AgentCall, request: RootAgentRequest): Promise<NewAgent> {
   const { services, workspace, caller } = context;
-  const person = requireGrantable(caller, workspace, request.scopes);
+  const isDefault = sameValue(request.scopes, DEFAULT_AGENT_SCOPES);
+  const person = requireGrantable(caller, workspace, request.scopes, isDefault ? NAME_SCOPES : undefined);
   const now = services.clock.now();
   const limit = await grantLimit(services, workspace, caller);
   const ttl = request.ttl ?? defaultTtl(limit, now);

@@ -10,6 +10,7 @@ import { confirmPassword } from './confirm-password.ts';
 import { BUILT_IN_PASSWORD } from './first-accounts.ts';
 import { requireGoodPassword, requireUnusedPassword, withPassword } from './password-rules.ts';
 import { hashPassword } from './passwords.ts';
+import { firstSignIn } from './sessions.ts';
 
 /** Changes the caller's password, which ends every session and API token of the account. */
 export async function changePassword(
@@ -32,7 +33,8 @@ export async function changePassword(
   await requireUnusedPassword(newPassword, account, '/newPassword', rules);
   const own = { passwordHash: await hashPassword(newPassword), passwordState: 'own' as const };
   const changed = withPassword(account.spec, own, services.clock.now(), rules);
-  const spec = { ...changed, epoch: account.spec.epoch + 1 };
+  const signedIn = await firstSignIn(services, { ...account, spec: changed });
+  const spec = { ...changed, ...signedIn, epoch: account.spec.epoch + 1 };
   const event = { type: 'password_change', actor: caller.subject, result: 'ok', origin } as const;
   await services.store.commit(
     SYSTEM_WORKSPACE,

@@ -26,24 +26,44 @@ export async function endAgents(
   phase: Extract<AgentPhase, 'Revoked' | 'Expired'>,
   context: CommitContext,
 ): Promise<string[]> {
-  const { store, states, clock, liveness } = services;
+  const { store, states } = services;
   const ended: string[] = [];
   for (;;) {
     const batch = await serialisedFirst(store, workspace, async () => {
       const state = await states.current(workspace);
       const ending = nextFamilies(state, roots(state));
       if (ending.length === 0) return [];
-      const now = clock.now();
-      const going = await endingWith(services, state, ending);
-      const { peers } = going;
-      const removals = await Promise.all(peers.map((peer) => removalOps(services, state, peer, now)));
-      await store.commit(workspace, [...endOps(ending, phase, going), ...removals.flat()], context);
-      for (const { uid } of peers) liveness.forget(workspace, uid);
+      await endTogether(services, state, { ending, phase, context });
       return ending;
     });
     if (batch.length === 0) return ended;
     ended.push(...batch.map(({ name }) => name));
   }
+}
+
+interface EndingTogether {
+  /** Whole families, see {@link nextFamilies}. */
+  readonly ending: readonly AgentRecord[];
+  readonly phase: Extract<AgentPhase, 'Revoked' | 'Expired'>;
+  readonly context: CommitContext;
+  /** What the same commit writes besides. */
+  readonly besides?: readonly Op[];
+}
+
+/** Ends identities with all that ends with them, in one commit. */
+export async function endTogether(
+  services: PeerServices,
+  state: NetworkState,
+  { ending, phase, context, besides = [] }: EndingTogether,
+): Promise<void> {
+  const { store, clock, liveness } = services;
+  const { workspace } = state;
+  const now = clock.now();
+  const going = await endingWith(services, state, ending);
+  const { peers } = going;
+  const removals = await Promise.all(peers.map((peer) => removalOps(services, state, peer, now)));
+  await store.commit(workspace, [...endOps(ending, phase, going), ...removals.flat(), ...besides], context);
+  for (const { uid } of peers) liveness.forget(workspace, uid);
 }
 
 /** Identities past their time, with everything below them. */
@@ -62,11 +82,11 @@ export function nextAgentEnd(state: NetworkState): number | undefined {
   return next;
 }
 
-/** Open identities of whole families, as many as one commit takes. */
-export function nextFamilies(state: NetworkState, roots: readonly AgentRecord[]): AgentRecord[] {
+/** Open identities of whole families, as many as one commit takes where nothing else is said. */
+export function nextFamilies(state: NetworkState, roots: readonly AgentRecord[], most = BATCH): AgentRecord[] {
   const ending = new Map<string, AgentRecord>();
   for (const root of roots) {
-    if (ending.size >= BATCH) break;
+    if (ending.size >= most) break;
     const current = state.agents.get(root.name);
     if (current?.uid !== root.uid || ending.has(root.uid)) continue;
     for (const agent of family(state, current)) if (isOpen(agent)) ending.set(agent.uid, agent);

@@ -13,7 +13,7 @@ test('the host ends the need for a second person, the logs say so, and every adm
     spec: { action: 'DENY', peerSelector: {} },
   });
   await expect(kit.ada('approve_workflow', { id })).rejects.toMatchObject({
-    message: expect.stringContaining('meshd end-approval'),
+    message: expect.stringMatching(/^(?!.*controls fail).*: selfApproval is not on.*: meshd end-approval prod$/),
   });
   await endApproval(kit.services, 'prod');
   expect(await kit.ada('approve_workflow', { id })).toMatchObject({ status: 'executed', selfApproved: true });
@@ -31,6 +31,13 @@ test('the host ends the need for a second person, the logs say so, and every adm
   expect(await codes(kit.ada)).toContain('approval-ended');
   expect(await codes(kit.root)).toContain('approval-ended');
   expect(await codes(kit.vic)).not.toContain('approval-ended');
+  await kit.haveSettings(kit.prod, { selfApproval: false });
+  expect(await codes(kit.ada)).not.toContain('approval-ended');
+  await kit.haveSettings(kit.prod, { selfApproval: true });
+  const { warnings } = await kit.ada('get_overview');
+  expect(warnings).toContainEqual(
+    expect.objectContaining({ code: 'approval-ended', remedy: expect.stringContaining('selfApproval: null') }),
+  );
   kit.clock.time += 30 * DAY_MS;
   expect(await codes(kit.askWith(await kit.sessionOf('ada')))).not.toContain('approval-ended');
 });

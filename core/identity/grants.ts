@@ -48,10 +48,16 @@ function isRole(name: string): name is Role {
  * Holds a new root agent to what its maker holds. `agents:delegate` belongs to no role and is the maker's to give.
  * An agent makes no root agent: it would outlive and outgrow its own bounds. It delegates.
  *
+ * @param advice what to do where that is more, in place of the usual
  * @returns the person who gives
  * @throws MeshError `forbidden`
  */
-export function requireGrantable(caller: Caller | null, workspace: string, scopes: readonly Scope[]): Caller {
+export function requireGrantable(
+  caller: Caller | null,
+  workspace: string,
+  scopes: readonly Scope[],
+  advice?: string,
+): Caller {
   if (caller?.kind !== 'user') {
     throw new MeshError(
       'forbidden',
@@ -69,15 +75,16 @@ export function requireGrantable(caller: Caller | null, workspace: string, scope
   requireHeld(
     scopes.filter((scope) => scope !== 'agents:delegate'),
     caller.scopesIn(workspace),
+    advice,
   );
   return caller;
 }
 
 /** @throws MeshError `forbidden` naming what is asked for beyond what is held */
-export function requireHeld(asked: readonly Scope[], held: ReadonlySet<Scope>): void {
+export function requireHeld(asked: readonly Scope[], held: ReadonlySet<Scope>, advice = 'ask for less.'): void {
   const wider = asked.filter((scope) => !held.has(scope));
   if (wider.length === 0) return;
-  throw new MeshError('forbidden', `You do not hold ${wider.join(', ')} in this workspace: ask for less.`, {
+  throw new MeshError('forbidden', `You do not hold ${wider.join(', ')} in this workspace: ${advice}`, {
     scope: wider[0],
   });
 }

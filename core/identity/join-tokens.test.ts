@@ -8,6 +8,7 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { StoreError } from '../base/ports.ts';
 import { newToken } from '../model/token.ts';
 import { spendOp, tokenDraft } from '../model/token-record.ts';
+import { findAccount } from './accounts.ts';
 import { lifetimeOf } from './join-tokens.ts';
 import { removeSpentTokens } from './remove-spent-tokens.ts';
 
@@ -186,9 +187,16 @@ describe('the hourly removal', () => {
       const record = tokenDraft(newToken('join'), { kind: 'join', name: createdBy, owner: '', createdBy });
       return { op: 'create', record } as const;
     });
-    await store.commit(workspace, ops, CONTEXT);
+    const takenOver = await Promise.all(
+      ['ann', 'bob'].map(async (name) => {
+        const owner = (await findAccount(kit.services, name))?.uid ?? '';
+        const spec = { kind: 'join', name: `taken over by ${name}`, owner, createdBy: 'user:gone' } as const;
+        return { op: 'create', record: tokenDraft(newToken('join'), spec) } as const;
+      }),
+    );
+    await store.commit(workspace, [...ops, ...takenOver], CONTEXT);
     await removeSpentTokens(kit.services);
     const left = (await store.list(workspace, 'Token')).items.map(({ spec }) => spec.name).sort();
-    expect(left).toEqual(['agent:gone', 'local:stdio', 'user:admin', 'user:ann']);
+    expect(left).toEqual(['agent:gone', 'local:stdio', 'taken over by ann', 'user:admin', 'user:ann']);
   });
 });

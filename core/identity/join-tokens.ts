@@ -2,7 +2,6 @@ import { commitContext } from '../base/commit-context.ts';
 import { parseDuration, roughDuration } from '../base/duration.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
-import { requireSession } from '../base/require-session.ts';
 import { parseInstant } from '../base/time.ts';
 import { writtenRecord } from '../base/written.ts';
 import { lookUpById } from '../model/find.ts';
@@ -107,18 +106,16 @@ export function lifetimeOf(expiry: string, standard: number, maximum: number): n
 }
 
 /**
- * Revokes a join or API token. Peers that came with it stay. An API token may end itself and no other.
+ * Revokes a join token. Peers that came with it stay.
  *
  * @throws MeshError `not_found`
  */
-export async function revokeToken(id: string, kind: 'join' | 'api', context: StoreCall): Promise<void> {
+export async function revokeJoinToken(id: string, context: StoreCall): Promise<void> {
   const { store } = context.services;
-  const { caller } = context;
   const token = await store.getById(context.workspace, 'Token', id);
-  if (token?.spec.kind !== kind || (kind === 'api' && token.spec.owner !== caller?.id)) {
-    throw new MeshError('not_found', `There is no ${kind === 'join' ? 'join' : 'API'} token ${id} in this workspace.`);
+  if (token?.spec.kind !== 'join') {
+    throw new MeshError('not_found', `There is no join token ${id} in this workspace.`);
   }
-  if (kind === 'api' && caller?.tokenId !== id) requireSession(caller);
-  const commit = commitContext(context, `revoked ${kind} token ${token.spec.name}`);
+  const commit = commitContext(context, `revoked join token ${token.spec.name}`);
   await store.commit(context.workspace, [{ op: 'delete', key: { kind: 'Token', name: token.name } }], commit);
 }

@@ -70,7 +70,9 @@ export async function leftBy(
   const subject = `user:${name}`;
   return {
     apiTokens: tokens.items.filter(({ spec }) => spec.kind === 'api' && spec.owner === uid),
-    joinTokens: tokens.items.filter(({ spec }) => spec.kind === 'join' && spec.createdBy === subject),
+    joinTokens: tokens.items.filter(
+      ({ spec }) => spec.kind === 'join' && (spec.owner === '' ? spec.createdBy === subject : spec.owner === uid),
+    ),
     agents: rootsOf(state, uid).filter(isOpen),
     webhooks: webhooks.items.filter(({ spec: { owner, createdBy } }) =>
       owner === undefined ? createdBy === subject : owner?.id === uid,
@@ -225,9 +227,8 @@ function passOps(roots: readonly AgentRecord[], { uid, name }: Heirs['to']): Op[
   }));
 }
 
-/** Who takes a join token over stands as who made it; the audit log says who did. */
-function passTokenOp(token: TokenRecord, { name }: Heirs['to']): Op {
-  const spec = { ...token.spec, createdBy: `user:${name}` };
+function passTokenOp(token: TokenRecord, { uid }: Heirs['to']): Op {
+  const spec = { ...token.spec, owner: uid };
   return { op: 'update', record: { ...draftOf(token), spec }, revision: token.revision };
 }
 

@@ -3,7 +3,7 @@ import { type CommitContext, StoreError } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { isSpent, type TokenRecord } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { findAccount } from './accounts.ts';
+import { accountById, findAccount } from './accounts.ts';
 import { isMember } from './offboard.ts';
 import { isOfAccount } from './sessions.ts';
 
@@ -19,7 +19,7 @@ const CONTEXT: CommitContext = {
 
 /**
  * Removes tokens that have expired or have had no use left for a week, and sessions and API tokens that ended; hourly. So are
- * join tokens of who has left, which were on their way to the store as their maker was shut out.
+ * join tokens of who has left, which were on their way to the store as their owner was shut out.
  *
  * @returns how many were removed.
  */
@@ -38,9 +38,9 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
   );
   for (const workspace of await store.workspaces()) {
     const tokens = (await store.list(workspace, 'Token')).items;
-    const left = await makersWhoLeft(services, workspace, tokens);
+    const left = await ownersWhoLeft(services, workspace, tokens);
     const ended = tokens.filter(({ spec }) => {
-      if (spec.kind === 'join' && left.has(spec.createdBy)) return true;
+      if (spec.kind === 'join' && left.has(ownerOf(spec))) return true;
       if (spec.expiresAt !== undefined && spec.expiresAt <= now) return true;
       if (spec.kind === 'api') return byUid.get(spec.owner)?.spec.epoch !== spec.epoch;
       // A used-up delegate token goes with its identity, which ends by the second.
@@ -51,20 +51,26 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
   return removed;
 }
 
-/** Of join tokens, as actors. Looked up after the tokens, for some may be of an account that was made a moment ago. */
-async function makersWhoLeft(
+/** Of join tokens. Looked up after the tokens, for some may be of an account that was made a moment ago. */
+async function ownersWhoLeft(
   services: Pick<NetworkServices, 'store'>,
   workspace: string,
   tokens: readonly TokenRecord[],
 ): Promise<ReadonlySet<string>> {
-  const makers = new Set(tokens.flatMap(({ spec }) => (spec.kind === 'join' ? spec.createdBy : [])));
+  const joins = tokens.flatMap(({ spec }) => (spec.kind === 'join' ? [[ownerOf(spec), spec] as const] : []));
   const left = new Set<string>();
-  for (const maker of makers) {
-    if (!maker.startsWith(PERSON)) continue;
-    const account = await findAccount(services, maker.slice(PERSON.length));
-    if (!account || !(await isMember(services, workspace, account))) left.add(maker);
+  for (const [key, { owner, createdBy }] of new Map(joins)) {
+    if (owner === '' && !createdBy.startsWith(PERSON)) continue;
+    const account =
+      owner === '' ? await findAccount(services, createdBy.slice(PERSON.length)) : await accountById(services, owner);
+    if (!account || !(await isMember(services, workspace, account))) left.add(key);
   }
   return left;
+}
+
+/** Returns the id of the account that took a join token over, else the actor who made it. */
+function ownerOf({ owner, createdBy }: TokenRecord['spec']): string {
+  return owner === '' ? createdBy : owner;
 }
 
 async function remove({ store }: Pick<NetworkServices, 'store'>, records: readonly StoredRecord[]): Promise<number> {

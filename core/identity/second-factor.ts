@@ -16,6 +16,7 @@ import { lockEvents } from './lock-events.ts';
 import { base32, matchingStep, newOtpSecret, otpUri } from './otp.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import { openSecret, sealSecret } from './sealed-secret.ts';
+import { firstSignIn } from './sessions.ts';
 import { requireAccount } from './users.ts';
 import { lacksSecondFactor } from './who-needs-factor.ts';
 
@@ -88,7 +89,9 @@ export async function confirmOtp(
   await attempt.succeeded();
   const { codes, hashes } = newRecoveryCodes();
   const factor = { secret: enrolment.secret, since: now, lastStep: step, recovery: hashes };
-  const spec = endingSessions({ ...without(account.spec, 'enrolment'), secondFactor: factor });
+  const enrolled = { ...without(account.spec, 'enrolment'), secondFactor: factor };
+  const signedIn = await firstSignIn(context.services, { ...account, spec: enrolled });
+  const spec = endingSessions({ ...enrolled, ...signedIn });
   await write(account, spec, 'otp_enrolled', 'enrolled a second factor', context, { keepsSession: true });
   return codes;
 }

@@ -1,4 +1,4 @@
-import type { Caller, Restriction } from '../base/caller.ts';
+import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
@@ -7,10 +7,9 @@ import { type AccountRecord, accountById } from './accounts.ts';
 import type { Verified } from './credential-cache.ts';
 import { NO_SCOPES } from './grants.ts';
 import { roleOf } from './members.ts';
-import { isPasswordOld } from './password-rules.ts';
+import { restrictionOf } from './restriction.ts';
 import type { SessionUse } from './session-use.ts';
 import { isOfAccount, type SessionRecord } from './sessions.ts';
-import { lacksSecondFactor } from './who-needs-factor.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
 
 /** @throws MeshError `unauthenticated` for what is no session, or one that was ended. */
@@ -51,7 +50,7 @@ async function personOf(
     interactive: true,
     expiresAt: session.spec.expiresAt,
   } as const;
-  const restriction = await restrictionOf(services, account, session);
+  const restriction = await restrictionOf(services, account, session.createdAt);
   if (restriction) return { ...base, workspaces: [], scopesIn: () => NO_SCOPES, restriction };
   if (account.spec.role === 'platform_admin') {
     return { ...base, workspaces: 'all', scopesIn: () => ROLE_SCOPES.platform_admin };
@@ -64,17 +63,6 @@ async function personOf(
     if (role && workspace) scopes.set(workspace.uid, ROLE_SCOPES[role]);
   }
   return { ...base, workspaces: [...scopes.keys()], scopesIn: (workspace) => scopes.get(workspace) ?? NO_SCOPES };
-}
-
-/** How old a password is counts when it signs in: nobody is interrupted. */
-async function restrictionOf(
-  services: Pick<NetworkServices, 'store' | 'settings'>,
-  account: AccountRecord,
-  session: SessionRecord,
-): Promise<Restriction | undefined> {
-  if (account.spec.passwordState !== 'own') return 'initial password';
-  if (isPasswordOld(account, session.createdAt, services.settings.signIn)) return 'old password';
-  return (await lacksSecondFactor(services, account)) ? 'no second factor' : undefined;
 }
 
 function unknownSession(): MeshError {

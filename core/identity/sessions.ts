@@ -4,6 +4,7 @@ import { draftOf, type NoStatus, type StoredRecord } from '../base/record.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, accountById } from './accounts.ts';
 import { memberIn } from './members.ts';
+import { restrictionOf } from './restriction.ts';
 
 const SESSION_MS = 12 * 3_600_000;
 
@@ -45,11 +46,12 @@ export function isOfAccount({ spec }: SessionRecord, account: AccountRecord): bo
  * @throws StoreError `conflict` where it is another one meanwhile
  */
 export async function createSession(
-  { store, clock, keys }: Pick<NetworkServices, 'store' | 'clock' | 'keys'>,
+  services: Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'settings'>,
   account: AccountRecord,
   context: CommitContext,
   changed: Pick<AccountSpec, 'secondFactor' | 'knownSources'> = {},
 ): Promise<{ readonly token: string; readonly expiresAt: number }> {
+  const { store, clock, keys } = services;
   const jti = newId('ses');
   // JWT instants are whole seconds (RFC 7519, NumericDate).
   const iat = Math.floor(clock.now() / 1_000);
@@ -74,7 +76,7 @@ export async function createSession(
     unique: [],
   } as const;
   const { name, revision } = account;
-  const changes = { ...changed, ...(await firstSignIn({ store, clock }, account)) };
+  const changes = { ...changed, ...(await firstSignIn(services, account)) };
   const held: Op =
     Object.keys(changes).length === 0
       ? { op: 'check', key: { kind: 'Account', name }, revision }
@@ -83,17 +85,25 @@ export async function createSession(
   return { token: await keys.signSession({ sub: account.uid, jti, iat, exp }), expiresAt };
 }
 
-/** Returns when it signs in, where it has not since it was made or became a member of a workspace. */
-async function firstSignIn(
-  { store, clock }: Pick<NetworkServices, 'store' | 'clock'>,
+/**
+ * Returns when somebody signs in, where they have not since their account was made or became a member of a workspace. To sign in
+ * only to choose a password, or to enrol a second factor, does not count: it comes with that.
+ *
+ * @param account as it is from then on
+ */
+export async function firstSignIn(
+  services: Pick<NetworkServices, 'store' | 'clock' | 'settings'>,
   account: AccountRecord,
 ): Promise<Pick<AccountSpec, 'signedInAt'>> {
+  const { store, clock } = services;
+  const now = clock.now();
+  if ((await restrictionOf(services, account, now)) !== undefined) return {};
   const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
   const members = await Promise.all(items.map(({ uid }) => memberIn({ store }, uid, account)));
   const since = Math.max(account.createdAt, ...members.map((member) => member?.createdAt ?? 0));
   const { signedInAt } = account.spec;
   // Instants of the store may run ahead of the clock.
-  return signedInAt !== undefined && signedInAt >= since ? {} : { signedInAt: Math.max(clock.now(), since) };
+  return signedInAt !== undefined && signedInAt >= since ? {} : { signedInAt: Math.max(now, since) };
 }
 
 /** The sessions of an account that are good now. @param id uid of the account */

@@ -1,16 +1,26 @@
 import { describe, expect, test } from 'vitest';
-import { buildIdentityKit, buildPeopleKit, CONTEXT } from '../../test/kits/plane/identity-kit.ts';
+import {
+  buildIdentityKit,
+  buildPeopleKit,
+  CONTEXT,
+  type IdentityKitOptions,
+} from '../../test/kits/plane/identity-kit.ts';
 import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import { accountDraft } from './accounts.ts';
+import { accountDraft, findAccount } from './accounts.ts';
+import { memberDraft } from './members.ts';
+import { otpCode, otpStep } from './otp.ts';
+import { hashPassword } from './passwords.ts';
+import { openSecret } from './sealed-secret.ts';
+import { approversOf } from './who-approves.ts';
 
 const PASSWORD = 'a-good-Pass-1';
 const HELD = { status: 'pending_approval', another_person: true };
 const openPlan = { intent: 'shut it', changes: [] as unknown[] };
 
 /** A workspace whose only approver is the administrator of the installation. */
-async function alone() {
-  const kit = await buildIdentityKit();
+async function alone(options: IdentityKitOptions = {}) {
+  const kit = await buildIdentityKit(options);
   const prod = await kit.workspace('prod');
   const as =
     (bearer: string) =>
@@ -29,14 +39,45 @@ async function alone() {
 }
 
 describe('a second approver', () => {
-  test('ends self-approval once they have signed in, and what adds them says so', async () => {
+  test('ends self-approval once they have signed in with a password of their own, and what adds them says so', async () => {
     await using kit = await alone();
     await kit.root('create_user', { username: 'bob', password: PASSWORD });
     const added = await kit.root('set_member', { username: 'bob', role: 'admin' });
-    expect(added.notice).toMatch(/^Once bob has signed in, this workspace has two approvers: .* Until then nothing/);
+    expect(added.notice).toMatch(
+      /^Once bob has signed in with a password of their own, this workspace has two approvers: .* Until then nothing/,
+    );
     expect(await kit.approvesOwn()).toBe(true);
-    await kit.login('bob', PASSWORD);
+    const bob = await kit.login('bob', PASSWORD);
+    expect(await kit.approvesOwn()).toBe(true);
+    await kit.as(bob)('change_password', { oldPassword: PASSWORD, newPassword: 'of-bob-alone-7' });
     expect(await kit.approvesOwn()).toBe(false);
+  });
+
+  test('counts still when somebody else resets their password', async () => {
+    await using kit = await alone();
+    await kit.root('create_user', { username: 'bob', password: PASSWORD });
+    await kit.root('set_member', { username: 'bob', role: 'admin' });
+    await kit.loginWithOwn('bob', PASSWORD);
+    await kit.root('update_user', { username: 'bob', password: 'reset-by-root-7' });
+    expect(await kit.approvesOwn()).toBe(false);
+    await kit.login('bob', 'reset-by-root-7');
+    expect(await kit.approvesOwn()).toBe(false);
+  });
+
+  test('who has yet to enrol a second factor counts once they have', async () => {
+    await using kit = await alone({ signIn: { secondFactor: 'administrators' } });
+    const spec = { displayName: '', role: 'user', disabled: false, epoch: 1, passwordState: 'own' } as const;
+    const record = accountDraft('bob', { ...spec, passwordHash: await hashPassword(PASSWORD), signedInAt: 0 });
+    await kit.services.store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record }], CONTEXT);
+    await kit.services.store.commit(kit.prod, [{ op: 'create', record: memberDraft('bob', 'admin') }], CONTEXT);
+    const counts = async () => (await approversOf(kit.services, kit.prod)).signedIn.has('bob');
+    const bob = kit.as(await kit.login('bob', PASSWORD));
+    expect(await counts()).toBe(false);
+    await bob('begin_otp', { password: PASSWORD });
+    const { enrolment } = (await findAccount(kit.services, 'bob'))?.spec ?? {};
+    const secret = openSecret(kit.services.keys, record.uid, enrolment?.secret ?? '') ?? new Uint8Array();
+    await bob('confirm_otp', { code: otpCode(secret, otpStep(kit.clock.time)) });
+    expect(await counts()).toBe(true);
   });
 
   test('who administers the installation counts from then on too', async () => {
@@ -44,20 +85,20 @@ describe('a second approver', () => {
     const made = await kit.root('create_user', { username: 'bob', password: PASSWORD, role: 'platform_admin' });
     expect(made.notice).toContain('Once bob has signed in');
     expect(await kit.approvesOwn()).toBe(true);
-    await kit.login('bob', PASSWORD);
+    await kit.loginWithOwn('bob', PASSWORD);
     expect(await kit.approvesOwn()).toBe(false);
   });
 
   test('who signed in before they were made one counts with their next login, whoever has that name', async () => {
     await using kit = await alone();
     await kit.root('create_user', { username: 'bob', password: PASSWORD });
-    await kit.login('bob', PASSWORD);
+    await kit.loginWithOwn('bob', PASSWORD);
     kit.clock.time += 60_000;
     const real = await kit.root('set_member', { username: 'bob', role: 'operator' });
     const invented = await kit.root('set_member', { username: 'eve', role: 'operator' });
     expect(invented.notice).toBe(real.notice.replaceAll('bob', 'eve'));
     expect(await kit.approvesOwn()).toBe(true);
-    await kit.login('bob', PASSWORD);
+    await kit.loginWithOwn('bob', PASSWORD);
     expect(await kit.approvesOwn()).toBe(false);
   });
 

@@ -11,7 +11,7 @@ export interface Approvers {
   /** Of the platform: at home in every workspace. */
   readonly administrators: ReadonlySet<string>;
   readonly members: ReadonlySet<string>;
-  /** Those of both who have signed in since they became approvers. Never listed: it says which accounts exist. */
+  /** Those of both who have signed in with a password of their own since they became approvers. Never listed: it says which accounts exist. */
   readonly signedIn: ReadonlySet<string>;
 }
 
@@ -35,7 +35,7 @@ export async function approversOf({ store }: Reads, workspace: string): Promise<
   return { administrators: namesOf(administrators), members: namesOf(members), signedIn: namesOf(signedIn) };
 }
 
-/** Returns whether at most one person could approve in a workspace. Only those who have signed in count. */
+/** Returns whether at most one person could approve in a workspace. Only those who have signed in with a password of their own count. */
 export async function isOnlyApprover(services: Reads, workspace: string): Promise<boolean> {
   return (await approversOf(services, workspace)).signedIn.size <= 1;
 }
@@ -57,12 +57,12 @@ export async function approverNotice(
   const { settings } = (await workspaceById(services, workspace)).spec;
   const others = (await approversOf(services, workspace)).signedIn.difference(new Set([name]));
   if (settings.selfApproval !== undefined || others.size > 1) return undefined;
-  return `Once ${name} has signed in, this workspace has two approvers: ${NO_MORE}`;
+  return `Once ${name} has signed in with a password of their own, this workspace has two approvers: ${NO_MORE}`;
 }
 
 /** Returns the same for an account that becomes a platform administrator, who approves in every workspace. */
 export function administratorNotice(name: string): string {
-  return `Once ${name} has signed in, it is an approver in every workspace. Where there is a single one today, ${NO_MORE}`;
+  return `Once ${name} has signed in with a password of their own, it is an approver in every workspace. Where there is a single one today, ${NO_MORE}`;
 }
 
 const NO_MORE =

@@ -48,4 +48,5 @@ test('reviewers read grants as plain text, many rules as their number and a dige
     reach: expect.stringMatching(/^9 rules \(SHA-256 [0-9a-f]{16}\)$/),
   });
   expect(grantTexts(token({ labels: { b: '2', a: '1' } }))).toEqual({ labels: 'a=1, b=2' });
+  expect(grantTexts(token({ maxGrant: 5_400_000 }))).toEqual({ max_grant: '1h30m' });
 });

@@ -10,7 +10,7 @@ export interface TokenSpec {
   readonly kind: TokenKind;
   /** As its maker called it; for a device or agent token the name of its owner. */
   readonly name: string;
-  /** Uid of whom it speaks for: Account (api), MeshPeer (dev), AgentIdentity (agt, dlg). Empty for a join token. */
+  /** Uid of whom it speaks for: Account (api), MeshPeer (dev), AgentIdentity (agt, dlg). Empty for a join token, until an account takes it over from its maker. */
   readonly owner: string;
   /** Of an API token. An agent's scopes stand in its AgentIdentity. */
   readonly scopes?: readonly Scope[];
@@ -31,6 +31,8 @@ export interface TokenSpec {
   readonly ephemeral?: true;
   /** Of a join token that an agent made: the agent's uid. */
   readonly issuedBy?: string;
+  /** Of a join token or a root agent's token that an API token made or renewed: its uid. They end when it is revoked. */
+  readonly madeWith?: string;
   /** Of an API token: longest life of agents and tokens made with it, ms. Absent: they end with it at the latest. */
   readonly maxGrant?: number;
   /** Of an API token: the account's `epoch` when it was made. */

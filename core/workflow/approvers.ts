@@ -23,14 +23,26 @@ export async function mayApproveOwn(
   workspace: string,
   judged: Judged,
 ): Promise<boolean> {
+  return (await whyNotOwn(services, workspace, judged)) === undefined;
+}
+
+/** Returns why a person may not approve what they asked for themselves; undefined where they may, see {@link mayApproveOwn}. */
+export async function whyNotOwn(
+  services: Pick<Services, 'store'>,
+  workspace: string,
+  judged: Judged,
+): Promise<string | undefined> {
   const { failsControls = [], changesDuty } = judged;
   const { settings } = (await workspaceById(services, workspace)).spec;
   const { selfApproval, requireApproval, compliance } = settings;
-  if (compliance?.secondPerson && failsControls.length > 0) return false;
-  if (changesDuty) return isOnlyApproverOf(services, workspace, judged);
+  if (compliance?.secondPerson && failsControls.length > 0) {
+    return 'controls fail after it, and the workspace has compliance.secondPerson';
+  }
+  const others = async (why: string) => ((await isOnlyApproverOf(services, workspace, judged)) ? undefined : why);
+  if (changesDuty) return others('it changes when a second person is needed, and others may approve');
   // Where even the settings need approval, a single approver who may not could never be let in again.
-  if (selfApproval !== undefined && !(requireApproval && !selfApproval)) return selfApproval;
-  return isOnlyApproverOf(services, workspace, judged);
+  if (selfApproval === false && !requireApproval) return 'selfApproval is off';
+  return selfApproval === true ? undefined : others('selfApproval is not on, and others may approve');
 }
 
 /**

@@ -10,7 +10,7 @@ import { hasSecondFactor, spendCode } from '../identity/second-factor.ts';
 import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
 import { workspaceById } from '../model/workspaces.ts';
-import { ADMINISTRATOR_ROUTES, mayApproveOwn, mayRoutePublic } from './approvers.ts';
+import { ADMINISTRATOR_ROUTES, mayRoutePublic, whyNotOwn } from './approvers.ts';
 import { executeOrLater } from './execute.ts';
 import { requireSameNames } from './named-peers.ts';
 import { asSeen } from './redraw.ts';
@@ -63,13 +63,15 @@ export interface Standing {
 
 export async function standingOf(context: CallContext<Services>, workflow: WorkflowRecord): Promise<Standing> {
   const { services, workspace, caller } = context;
-  const needsCode = (await workspaceById(services, workspace)).spec.settings.approvalCode === true;
+  const { slug, settings } = (await workspaceById(services, workspace)).spec;
+  const needsCode = settings.approvalCode === true;
   const refused = (why: string, isOwn: boolean): Standing => ({ mayApprove: false, why, isOwn, needsCode });
   if (!caller || !isPerson(context)) return refused(NO_PERSON, false);
   const isOwn = await isOwnRequest(services, workflow, caller);
   if (!caller.scopesIn(workspace).has('workflows:approve')) return refused(NO_SCOPE, isOwn);
   if (routesPublicBlock(workflow.spec.effect) && !mayRoutePublic(context)) return refused(ADMINISTRATOR_ROUTES, isOwn);
-  if (isOwn && !(await mayApproveOwn(services, workspace, workflow.spec))) return refused(OWN, isOwn);
+  const whyNot = isOwn ? await whyNotOwn(services, workspace, workflow.spec) : undefined;
+  if (whyNot !== undefined) return refused(ownRequest(whyNot, slug), isOwn);
   if (needsCode && !(await hasSecondFactor(services, caller))) return refused(NO_FACTOR, isOwn);
   return { mayApprove: true, isOwn, needsCode };
 }
@@ -78,10 +80,12 @@ const NO_PERSON =
   'Only a signed-in person may review a workflow, over REST or the dashboard; never an agent, a token or MCP.';
 const NO_SCOPE =
   'You may read this, and not decide it: that needs workflows:approve, as operators and administrators have.';
-const OWN =
-  'You asked for this change, or answer for who did, so another person has to approve it (selfApproval is not on and others may approve, or controls fail after it and the workspace has compliance.secondPerson). If nobody else is left, whoever runs the host ends this with meshd end-approval.';
 const NO_FACTOR =
   'This workspace asks who approves for a code of their second factor (approvalCode), and your account has none: enrol one first (mesh otp enroll).';
+
+function ownRequest(why: string, workspace: string): string {
+  return `You asked for this change, or answer for who did, so another person has to approve it: ${why}. If nobody else is left, whoever runs the host ends this with: meshd end-approval ${workspace}`;
+}
 
 /** Rejects a pending workflow. @throws MeshError as {@link approveWorkflow} */
 export async function rejectWorkflow(

@@ -103,6 +103,16 @@ describe('what a person made', () => {
     expect(await owners(scene)).toEqual(GRACES);
     expect((await scene.call(boss, 'list_peers')).items.length).toBeGreaterThan(0);
     await scene.enrol(join, 'late');
+    const { items: joins } = await scene.call(scene.grace, 'list_join_tokens');
+    expect(joins).toMatchObject([{ name: 'laptops', createdBy: 'user:ada' }]);
+  });
+
+  it('that was taken over is left by whoever has it now', async () => {
+    await using scene = await buildScene();
+    const { join } = await belongings(scene);
+    await scene.call(scene.grace, 'remove_member', { username: 'ada', successor: 'grace' });
+    await scene.call(scene.admin, 'remove_member', { username: 'grace' });
+    await expect(scene.enrol(join, 'late')).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 
   it('ends where the default successor is no member, or is who leaves', async () => {

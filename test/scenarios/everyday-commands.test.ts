@@ -177,7 +177,7 @@ test('mesh plan shows what a sentence would change, and --apply puts it into the
 });
 
 test('mesh tokens lists join tokens and API tokens, agents, snapshots, networks and workspaces have their lists', async () => {
-  await run('invite', '--labels', 'role=web,env=prod');
+  await run('invite', '--labels', 'role=web,env=prod', '--device-labels', 'site');
   await run('admin', 'create-api-token', '--name', 'ci', '--scopes', 'network:read');
   const rows = rowsOf(await run('tokens'));
   expect(rows.map(([, kind, name]) => [kind, name])).toEqual([
@@ -186,6 +186,7 @@ test('mesh tokens lists join tokens and API tokens, agents, snapshots, networks 
     ['api', 'ci'],
   ]);
   expect(rows[1]).toContain('role=web,env=prod');
+  expect([rows[0]?.includes('Devices may ask for'), rows[1]?.includes('site')]).toEqual([true, true]);
   expect(await run('agents')).toBe('none\n');
   expect(await run('snapshots')).toMatch(/^(none|Id)/);
   expect(rowsOf(await run('networks'))[1]?.[0]).toBe('default');

@@ -26,6 +26,10 @@ it('a token makes no agent that holds more than the token', async () => {
     code: 'forbidden',
     details: { scope: 'network:write' },
   });
+  await expect(kit.call(createAgent, { name: 'default' }, { bearer: String(token) })).rejects.toMatchObject({
+    code: 'forbidden',
+    message: expect.stringContaining('unless scopes (--scopes) says otherwise'),
+  });
   await expect(make('narrow', ['network:read', 'agents:delegate'])).resolves.toMatchObject({ identity: {} });
 });
 

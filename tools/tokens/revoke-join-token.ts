@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DELETE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { revokeToken } from '../../core/identity/join-tokens.ts';
+import { revokeJoinToken as revoke } from '../../core/identity/join-tokens.ts';
 import { defineOperation } from '../define.ts';
 
 export const revokeJoinToken = defineOperation({
@@ -17,7 +17,7 @@ export const revokeJoinToken = defineOperation({
   problems: ['unauthenticated', 'forbidden', 'not_found'],
   http: { method: 'delete', path: '/api/v1/tokens/:id', aliases: ['/api/v1/token/:id'] },
   async run({ id }, context) {
-    await revokeToken(id, 'join', context);
+    await revoke(id, context);
     return { revoked: true as const };
   },
 });

@@ -16,7 +16,10 @@ export const userSchema = z.strictObject({
 
 /** An account with what changes once it has signed in, where it approves from then on. */
 export const changedUserSchema = userSchema.extend({
-  notice: z.string().optional().describe('what changes once a new platform administrator has signed in'),
+  notice: z
+    .string()
+    .optional()
+    .describe('what changes once a new platform administrator has signed in with a password of their own'),
 });
 
 export function userView({ uid, name, spec, createdAt }: AccountRecord): z.input<typeof userSchema> {

@@ -15,7 +15,10 @@ export const setMember = defineOperation({
     'Makes who has this user name a member of the workspace, or changes its role there, at once. The answer is the same whether or not there is such an account: one made later is a member from its first login.',
   input: z.strictObject({ username: lineOfText(TEXT_LIMITS.name).min(1), role: z.enum(WORKSPACE_ROLES) }),
   output: memberSchema.extend({
-    notice: z.string().optional().describe('what changes once the new approver has signed in'),
+    notice: z
+      .string()
+      .optional()
+      .describe('what changes once the new approver has signed in with a password of their own'),
   }),
   access: 'members:write',
   workspace: 'scoped',

@@ -241,11 +241,12 @@ function scheduleItem(name: ScheduleName, { spec }: WorkspaceRecord, { accounts 
   ];
 }
 
-/** Id of the person who made a token, also by an agent. */
+/** Id of the person who made a token, also by an agent, or who took it over. */
 function makerOf(
-  { createdBy, issuedBy }: Partial<Pick<TokenRecord['spec'], 'createdBy' | 'issuedBy'>>,
+  { owner, createdBy, issuedBy }: Partial<Pick<TokenRecord['spec'], 'owner' | 'createdBy' | 'issuedBy'>>,
   { state, ids }: Known,
 ): string | undefined {
+  if (owner) return owner;
   const agent = [...state.agents.values()].find(({ uid }) => uid === issuedBy);
   const person = agent && lineOf(agent, state).at(-1)?.spec.person?.id;
   return person ?? ids.get(createdBy?.replace(/^user:/, '') ?? '');

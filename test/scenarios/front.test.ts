@@ -195,12 +195,13 @@ describe('the built-in password', () => {
     const env = { MESH_SERVER: plane.url };
     const none = { code: 2, stdout: '', stderr: 'No password: set MESH_PASSWORD, or send it on standard input.\n' };
     expect(await mesh(['login'], { home, env })).toEqual(none);
-    const signedIn = await mesh(['login'], { home, env: { ...env, MESH_CONFIG_DIR: plane.directory } });
+    const here = { ...env, MESH_CONFIG_DIR: plane.directory };
+    const signedIn = await mesh(['login'], { home, env: here });
     expect(signedIn).toMatchObject({ code: 0, stdout: expect.stringContaining('mesh passwd') });
     const token = readFileSync(path.join(plane.directory, FIRST_LOGIN_TOKEN_FILE), 'utf8').trim();
     expect(JSON.stringify(signedIn)).not.toContain(token);
     const stdin = `${BUILT_IN_PASSWORD}\nchosen by the admin 7\n`;
-    expect(await mesh(['passwd'], { home, env, stdin })).toMatchObject({ code: 0 });
+    expect(await mesh(['passwd'], { home, env: here, stdin })).toMatchObject({ code: 0 });
   });
 
   test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(

@@ -46,6 +46,10 @@ interface SignedIn {
 /** How often a person at a terminal may type a password before the command ends. */
 const TRIES = 3;
 
+const PASSWORD_HELP = `
+The password is that of MESH_PASSWORD, else the first line of standard input; a terminal asks for it. Without one, and where
+the built-in one is refused, root and the user of meshd sign in on its machine with its ${FIRST_LOGIN_TOKEN_FILE}.`;
+
 /** `mesh login`: the session is stored 0600 and used by every other command. */
 export function defineLogin(command: Command): void {
   answering(
@@ -56,7 +60,8 @@ export function defineLogin(command: Command): void {
       )
       .option('--username <name>', 'account (that of the last login, admin)')
       .option('--workspace <id>', 'workspace for the commands that follow')
-      .option('--otp <code>', 'code of the authenticator app, or a recovery code; asked for where it is needed'),
+      .option('--otp <code>', 'code of the authenticator app, or a recovery code; asked for where it is needed')
+      .addHelpText('after', PASSWORD_HELP),
     login,
   );
 }
@@ -130,7 +135,7 @@ async function replaceFirst(target: Target, first: string, secrets: SecretReader
 async function askForLogin(account: Account, secrets: SecretReader, otp?: string) {
   for (let left = TRIES; ; ) {
     left -= 1;
-    const password = await secrets.ask('Password: ');
+    const password = (await secrets.ask('Password: ')) || firstLoginTokenFor(account);
     if (!password) {
       throw new CliError('No password: set MESH_PASSWORD, or send it on standard input.', EXIT.input);
     }
@@ -233,7 +238,7 @@ async function signIn(account: Account, password: string, otp?: string): Promise
   } catch (error) {
     const isRefused = error instanceof CliError && error.code === 'forbidden' && password === BUILT_IN_PASSWORD;
     if (!isRefused || !isOnThisMachine(account.server)) throw error;
-    const token = firstLoginTokenHere();
+    const token = firstLoginTokenFor(account);
     if (token !== undefined) return exchange(account, token, otp);
     const hint = `mesh login reads ${FIRST_LOGIN_TOKEN_FILE} by itself when root or the user who runs meshd starts it (sudo mesh login).`;
     throw new CliError(`${error.message}\n${hint}`, error.exitCode, error.problem);
@@ -246,8 +251,12 @@ function isOnThisMachine(server: string): boolean {
   return hostname === 'localhost' || isLoopback(hostname);
 }
 
-/** Where meshd keeps its configuration: as MESH_CONFIG_DIR says, by default, and as the unit and the image of deploy/ have it. */
-function firstLoginTokenHere(): string | undefined {
+/**
+ * The token that meshd on this machine left for the first login, if this user may read it. Its directory is the one of
+ * MESH_CONFIG_DIR, the default, or that of the unit and the image of deploy/.
+ */
+function firstLoginTokenFor({ server }: Account): string | undefined {
+  if (!isOnThisMachine(server)) return undefined;
   const directories = [variable('MESH_CONFIG_DIR'), path.join(homedir(), '.meshd'), '/var/lib/meshd', '/var/lib/mesh'];
   for (const directory of directories.filter((each) => each !== undefined)) {
     try {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Greeting } from '../client/agent/launch.ts';
 import { asUser } from '../test/kits/process/as-user.ts';
 import { EXIT } from './exit.ts';
-import { notGoingOn } from './node-daemon.ts';
+import { exitCodeOf, notGoingOn } from './node-daemon.ts';
 
 const facts = { directory: '/srv/mesh', server: 'https://mesh.example.net' };
 const greeting = (state: Greeting['state']) => ({
@@ -26,4 +26,10 @@ test('a node that is registered no more is not started, for the reason and with 
 
 test.each(['up', 'pending', 'revoked', 'away'] as const)('a node that is %s goes on by itself', (state) => {
   expect(notGoingOn(greeting(state), facts)).toBeUndefined();
+});
+
+test('a node that does not route its block goes on, and its start ends with 5; one that waits with 0', () => {
+  const states = ['refused', 'pending', 'away', 'up'] as const;
+  expect(states.map((state) => exitCodeOf(greeting(state)))).toEqual([EXIT.conflict, EXIT.ok, EXIT.ok, EXIT.ok]);
+  expect(notGoingOn(greeting('refused'), facts)).toBeUndefined();
 });

@@ -78,7 +78,9 @@ export function greetingText({ line, hostFirewall, directory }: Greeting, end = 
   return [`${called(line)}${end}`, ...(hostFirewall ? [openedText(hostFirewall, directory)] : [])].join('\n');
 }
 
-function exitCodeOf({ hostFirewall }: Greeting): number {
+/** Of a node that goes on by itself: it is up, or waits for something, or does not route its block. */
+export function exitCodeOf({ state, hostFirewall }: Pick<Greeting, 'state' | 'hostFirewall'>): number {
+  if (state === 'refused') return EXIT.conflict;
   return hostFirewall ? exitCodeOfOpened(hostFirewall) : EXIT.ok;
 }
 

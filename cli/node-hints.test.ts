@@ -13,6 +13,7 @@ const FACTS: HintFacts = {
   server: 'https://mesh.example.net:8443',
   interfaceName: 'mesh1',
   id: 'p_abcdefghijklmnopqrstuvwxyz',
+  acceptable: '8.8.8.0/24',
 };
 const EVERY_FACT = [FACTS, { directory: '/srv/mesh', id: 'p_a', server: 'http://h:1' }];
 

@@ -8,6 +8,8 @@ export interface HintFacts {
   readonly server?: string | undefined;
   readonly interfaceName?: string | undefined;
   readonly id?: string;
+  /** Block that the node does not route unless its person accepts it. */
+  readonly acceptable?: string | undefined;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface HintFacts {
 export const HINTS = {
   join: (facts) => init(facts),
   joinAgain: (facts) => init(facts, ' --force'),
-  up: ({ directory }) => `${sudo()}mesh up --daemon${at(directory)}`,
+  up: ({ directory, acceptable }) => `${sudo()}mesh up --daemon${at(directory)}${accepting(acceptable)}`,
   startService: ({ interfaceName }) => `${sudo()}mesh service start${on(interfaceName)}`,
   down: ({ directory }) => `${sudo()}mesh down${at(directory)}`,
   status: ({ directory }) => `${sudo()}mesh status${at(directory)}`,
@@ -48,6 +50,10 @@ function at(directory: string | undefined): string {
   const named = directory ?? nodeDirectory(undefined);
   const isFound = process.getuid?.() === 0 && named === nodeDirectory(undefined);
   return isFound ? '' : ` --config-dir ${quoted(named)}`;
+}
+
+function accepting(block: string | undefined): string {
+  return block === undefined ? '' : ` --accept-routes ${quoted(block)}`;
 }
 
 function on(interfaceName: string | undefined): string {

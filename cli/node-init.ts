@@ -64,7 +64,7 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
       }).catch((error: unknown) => {
         throw asCliError(error);
       });
-      return answerOf(enrolled, directory, await routeText(enrolled));
+      return answerOf(enrolled, directory, await routeOf(enrolled));
     },
   );
 }
@@ -72,22 +72,30 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
 /** In place of a name: whichever is free. */
 const AUTO = 'auto';
 
-/** Returns the control plane, and the block that the node will route or why it will not. */
-async function routeText({ config, block }: Enrolled): Promise<string> {
+/** What the node will do with the block of its network. */
+async function routeOf({ config, block }: Enrolled): Promise<{ readonly text: string; readonly acceptable?: string }> {
   const { server, signalingUrl, acceptRoutes: accepted = [], carriedBlock: carried } = config;
   const plane = `Control plane: ${server}, bus ${signalingUrl}`;
-  if (block === undefined) return plane;
+  if (block === undefined) return { text: plane };
   const used = await usedAddresses({ server, signalingUrl }, { relay: null, stun: [] });
   const verdict = judgeRoute(block, { accepted, carried, used, collisions: [], isAlone: false });
-  const routed =
-    'refusal' in verdict ? refusalText(verdict.refusal) : `${block}, routed into the tunnel while the node is up`;
-  return `${plane}\nBlock: ${routed}`;
+  if (!('refusal' in verdict)) return { text: `${plane}\nBlock: ${block}, routed into the tunnel while the node is up` };
+  const { refusal } = verdict;
+  return {
+    text: `${plane}\nBlock: ${refusalText(refusal)}`,
+    ...(refusal.code === 'not-accepted' && { acceptable: block }),
+  };
 }
 
-function answerOf({ config, phase, address, block }: Enrolled, directory: string, route: string): Answer {
+function answerOf(
+  { config, phase, address, block }: Enrolled,
+  directory: string,
+  { text: route, acceptable }: Awaited<ReturnType<typeof routeOf>>,
+): Answer {
   const { id, name, server } = config;
   const file = nodeConfigFile(directory);
-  const next = `Next: ${startHint(directory)}`;
+  const trusted = acceptable === undefined ? '' : ', if you trust the network with this block';
+  const next = `Next${trusted}: ${startHint(directory, acceptable)}`;
   const value = { id, name, phase, address, block: block ?? null, server, configuration: file };
   if (phase === 'ready') {
     return { value, text: `Registered ${name} as ${address}.\n${route}\nConfiguration: ${file}`, hints: [next] };

@@ -2,9 +2,9 @@ import { defaultInterface } from '../client/tunnel/platform.ts';
 import { HINTS } from './node-hints.ts';
 import { managerHere } from './service/here.ts';
 
-/** How the node of a directory is started here: as a service where it is one. */
-export function startHint(directory: string): string {
-  return serviceStart(directory) ?? HINTS.up({ directory });
+/** How the node of a directory is started here: as a service where it is one. @param acceptable see `HintFacts` */
+export function startHint(directory: string, acceptable?: string): string {
+  return serviceStart(directory) ?? HINTS.up({ directory, acceptable });
 }
 
 /** Undefined where the node of a directory is no service. */

@@ -34,7 +34,7 @@ export async function announcement(
   const isBuiltIn = await hasBuiltInPassword(services);
   if (isBuiltIn) {
     log.warn(
-      { token: path.join(config.configDir, FIRST_LOGIN_TOKEN_FILE) },
+      { file: path.join(config.configDir, FIRST_LOGIN_TOKEN_FILE) },
       'an administrator has the built-in password, good for root and the user of this process on this machine only, and for all ' +
         'others the token in this file: sign in with mesh login and choose another, or set app.initAdmins',
     );

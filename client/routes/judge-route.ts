@@ -48,6 +48,9 @@ export type RouteVerdict = { readonly refusal: RouteRefusal } | { readonly warni
 /** The widest block that a node ever routes: 10.0.0.0/8. */
 const WIDEST_PREFIX = 8;
 
+const restartWith = (cidr: string) =>
+  `end the node where it runs, and start it with --accept-routes ${cidr}.`;
+
 const ANOTHER_BLOCK =
   'Have an administrator move this node to a network with another private block, such as 10.97.0.0/24.';
 
@@ -88,7 +91,7 @@ function ruleAgainst(cidr: string, block: IpRange | undefined, facts: RouteFacts
     return refused('control-plane', reason, ANOTHER_BLOCK);
   }
   if (isPrivateBlock(block) || isAccepted(block, facts)) return undefined;
-  const remedy = `${ANOTHER_BLOCK} If you trust the network with these addresses, start the node with --accept-routes ${cidr}.`;
+  const remedy = `${ANOTHER_BLOCK} If you trust the network with these addresses, ${restartWith(cidr)}`;
   return refused('not-accepted', 'its addresses are public, and a node routes private ones alone', remedy);
 }
 
@@ -101,7 +104,7 @@ function hostAgainst(cidr: string, block: IpRange | undefined, facts: RouteFacts
   }
   if (withdrawn !== cidr || (block && isAccepted(block, facts))) return undefined;
   const reason = 'this node lost its control plane when it routed it, and reached it again without';
-  const remedy = `${ANOTHER_BLOCK} If something else was the reason, start the node with --accept-routes ${cidr}.`;
+  const remedy = `${ANOTHER_BLOCK} If something else was the reason, ${restartWith(cidr)}`;
   return refused('cut-off', reason, remedy);
 }
 

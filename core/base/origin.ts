@@ -21,5 +21,12 @@ export function originOf(request: Request): string {
   const ip = request.ip ?? socket.remoteAddress ?? '';
   if (!isLoopback(ip)) return ip;
   const isLocal = isNamedLoopback(headers) && !Object.keys(headers).some((name) => PASSED_ON.test(name));
-  return isLocal ? ip : `proxy ${plainAddress(ip)}`;
+  return isLocal ? ip : `${PROXY}${plainAddress(ip)}`;
+}
+
+const PROXY = 'proxy ';
+
+/** Tells whether a request came over the loopback, but from elsewhere. */
+export function isThroughProxy(origin: string): boolean {
+  return origin.startsWith(PROXY);
 }

@@ -119,6 +119,19 @@ describe('the built-in password', () => {
     });
   });
 
+  it.each([
+    ['proxy 127.0.0.1', 'this request came through a proxy'],
+    [REMOTE, `this request came from ${REMOTE}`],
+    ['127.0.0.1', 'this request came from another user or container'],
+  ])('that is refused from %s is refused with that for a reason', async (origin, message) => {
+    await using kit = await buildIdentityKit({ initAdmins: false });
+    const raw = { username: 'admin', password: BUILT_IN_PASSWORD };
+    await expect(kit.call(logIn, raw, { origin, isFromHost: false })).rejects.toMatchObject({
+      code: 'forbidden',
+      message: expect.stringContaining(message),
+    });
+  });
+
   it('gives way to the token of the first login from everywhere, until a password is chosen', async () => {
     await using kit = await buildIdentityKit({ initAdmins: false });
     const token = firstLoginToken(kit.services.keys).reveal();

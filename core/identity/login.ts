@@ -2,7 +2,7 @@ import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
-import { isLoopback, plainAddress } from '../base/origin.ts';
+import { isLoopback, isThroughProxy, plainAddress } from '../base/origin.ts';
 import { type CommitContext, type SecurityEvent, StoreError } from '../base/ports.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, findAccount, normalizeUsername } from './accounts.ts';
@@ -150,8 +150,9 @@ function judge(
   }
   if (account.spec.passwordState === 'built-in' && !mayUseBuiltIn) {
     const message =
-      'The built-in password works only for root and for the user who runs meshd, on its machine. Anyone else signs in with ' +
-      `the token in ${FIRST_LOGIN_TOKEN_FILE} of its configuration directory as the password, or sets app.initAdmins.`;
+      'The built-in password works only for root and for the user who runs meshd, directly on its machine; ' +
+      `${sourceText(origin)}. Anyone else signs in with the token in ${FIRST_LOGIN_TOKEN_FILE} of its configuration ` +
+      'directory as the password, or sets app.initAdmins.';
     return { refusal: new MeshError('forbidden', message), changes: {} };
   }
   const changes = knownSourcesWith(account, origin);
@@ -166,6 +167,13 @@ function judge(
   if (used) return { changes: { ...changes, secondFactor: used.factor }, detail: { secondFactor: used.by } };
   const message = 'The code is wrong or was used before: send the next one that the authenticator app shows.';
   return { refusal: new MeshError('otp_required', message), changes, detail: { reason: 'wrong code' } };
+}
+
+/** Returns where a request came from that is not from the host of the control plane, or not known to be. */
+function sourceText(origin: string): string {
+  if (isLoopback(origin)) return 'this request came from another user or container, or nobody can tell from whom';
+  if (isThroughProxy(origin)) return 'this request came through a proxy, or under another name than localhost';
+  return `this request came from ${origin}`;
 }
 
 /** With the network of a login, where it is new. This machine is always known. */

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { loadConfig } from '../../bin/compose/config.ts';
-import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
+import { BUILT_IN_PASSWORD, FIRST_LOGIN_TOKEN_FILE } from '../../core/identity/first-accounts.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { apiOf, loginWithOwn, startHarness } from '../kits/http/harness.ts';
 import { freshKey } from '../kits/plane/devices.ts';
@@ -94,6 +94,7 @@ test('the first password is told at a start while it is good, and not once it wa
   const url = await first.ready();
   const told = `first password: ${BUILT_IN_PASSWORD}`;
   expect(first.stdout()).toContain(told);
+  expect(first.stderr()).toContain(path.join(directory, FIRST_LOGIN_TOKEN_FILE));
   const old = { username: 'admin', password: BUILT_IN_PASSWORD };
   const { token } = (await call(url, 'POST', '/users/login', { body: old })).data;
   const passwords = { oldPassword: BUILT_IN_PASSWORD, newPassword: PASSWORD };

@@ -14,6 +14,7 @@ import { ADMIN_PASSWORD, configure, FIRST_ADMIN, loginWithOwn, startHarness } fr
 import { webAndDatabase } from '../kits/http/network-setup.ts';
 import { planIdOf } from '../kits/http/plan-id.ts';
 import { freshDirectory } from '../kits/process/meshd.ts';
+import { mesh } from '../kits/process/run-command.ts';
 
 /** What stands between a control plane and its callers: browsers, reverse proxies, monitoring. */
 
@@ -184,10 +185,38 @@ describe('the built-in password', () => {
       expect(outcome(await logIn(plane.url, proxied, token))).toBe(200);
       await loginWithOwn(plane.api, 'admin', token, 'chosen by the admin 7');
       expect(outcome(await logIn(plane.url, {}, token))).toBe('401 unauthenticated');
-      await plane.stop();
-      expect(existsSync(file)).toBe(false);
+      await expect.poll(() => existsSync(file)).toBe(false);
     }
   });
+
+  test('need not be typed: mesh login reads its token on this machine, where it is given no password', async () => {
+    await using plane = await startHarness({ config: {} });
+    const home = freshDirectory();
+    const env = { MESH_SERVER: plane.url };
+    const none = { code: 2, stdout: '', stderr: 'No password: set MESH_PASSWORD, or send it on standard input.\n' };
+    expect(await mesh(['login'], { home, env })).toEqual(none);
+    const here = { ...env, MESH_CONFIG_DIR: plane.directory };
+    const signedIn = await mesh(['login'], { home, env: here });
+    expect(signedIn).toMatchObject({ code: 0, stdout: expect.stringContaining('mesh passwd') });
+    const token = readFileSync(path.join(plane.directory, FIRST_LOGIN_TOKEN_FILE), 'utf8').trim();
+    expect(JSON.stringify(signedIn)).not.toContain(token);
+    const stdin = `${BUILT_IN_PASSWORD}\nchosen by the admin 7\n`;
+    expect(await mesh(['passwd'], { home, env: here, stdin })).toMatchObject({ code: 0 });
+  });
+
+  test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
+    'that is refused has mesh login read its token, or say who can',
+    async () => {
+      await using plane = await startHarness({ config: {} });
+      await using forwarder = await startForwarder(Number(new URL(plane.url).port), { uid: OTHER_UID });
+      const home = freshDirectory();
+      const env = { MESH_SERVER: forwarder.url, MESH_PASSWORD: BUILT_IN_PASSWORD };
+      const refused = await mesh(['login'], { home, env });
+      expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('sudo mesh login') });
+      const signedIn = await mesh(['login'], { home, env: { ...env, MESH_CONFIG_DIR: plane.directory } });
+      expect(signedIn).toMatchObject({ code: 0, stdout: expect.stringContaining('mesh passwd') });
+    },
+  );
 });
 
 describe('behind a reverse proxy', () => {

@@ -61,10 +61,13 @@ describe('mesh init', () => {
     expect(refused.stdout).toContain(
       'Block: The block 8.8.8.0/24 is not routed: its addresses are public, and a node routes private ones alone.',
     );
+    expect(refused.stdout).toContain('end the node where it runs, and start it with --accept-routes 8.8.8.0/24.');
+    expect(refused.stdout).toMatch(/\nNext, if you trust .*: .*mesh up --daemon .*--accept-routes 8\.8\.8\.0\/24\n/);
     expect(readConfig()).toMatchObject({ acceptRoutes: [] });
     const blocks = ['--accept-routes', '8.8.8.0/24,9.9.9.0/24', '--accept-routes', '1.1.1.0/24'];
     const accepted = await init(['--server', harness.url, '--token', token, ...blocks]);
     expect(accepted.stdout).toContain('Block: 8.8.8.0/24, routed into the tunnel while the node is up\n');
+    expect(accepted.stdout).not.toContain('--accept-routes');
     expect(readConfig()).toMatchObject({ acceptRoutes: ['8.8.8.0/24', '9.9.9.0/24', '1.1.1.0/24'] });
     const wide = await init(['--server', harness.url, '--token', token, '--accept-routes', '0.0.0.0/0']);
     expect([wide.code, wide.stderr]).toEqual([2, expect.stringContaining('0.0.0.0/0 is wider than /8')]);

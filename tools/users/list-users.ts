@@ -26,6 +26,7 @@ export const listUsers = defineOperation({
     Name: 'username',
     Role: 'role',
     Disabled: 'disabled',
+    'Password to change': 'passwordChangeRequired',
     'Second factor': 'secondFactor',
     Locked: 'lockedUntil',
     Created: 'createdAt',

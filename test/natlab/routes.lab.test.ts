@@ -84,6 +84,12 @@ describePrivileged('a node and the block of its network', () => {
     nameThePlane(lab.host('one'), PLANE_ADDRESS);
     // The node has the very address of its control plane by now, the first of the block.
     expect(await leaves(one, PLANE_ADDRESS)).toBe(false);
+    // A restart within the probation ends nothing: the graph on disk has the block.
+    await one.stop();
+    nameThePlane(lab.host('one'), undefined);
+    one.start();
+    await one.until(({ node }) => node.cidr === '10.5.0.0/24');
+    nameThePlane(lab.host('one'), PLANE_ADDRESS);
 
     const { routes } = await one.until(isRefused, WITHDRAWN_MS);
     expect(await leaves(one, PLANE_ADDRESS)).toBe(true);

@@ -104,6 +104,23 @@ describePrivileged('a node and the block of its network', () => {
     await one.stop();
   });
 
+  it('goes while its host is in a network with the same addresses', async () => {
+    await using lab = await natlab(ROUTES);
+    await using plane = await startLabPlane(lab);
+    const { one } = await labNodes(lab, plane, ['one']);
+    await one.until(({ node }) => node.address !== null);
+    await one.host.must('ip', ['link', 'add', 'lan0', 'type', 'dummy']);
+    await one.host.must('ip', ['link', 'set', 'lan0', 'up']);
+    await one.host.must('ip', ['address', 'add', '10.96.0.77/24', 'dev', 'lan0']);
+
+    const { routes } = await one.until(isRefused);
+    expect(routes.refused).toMatchObject({ cidr: '10.96.0.0/24', code: 'own-network' });
+    expect(await one.host.must('ip', ['route', 'get', '10.96.0.9'])).toContain('dev lan0');
+    await one.host.must('ip', ['link', 'delete', 'lan0']);
+    await one.until(({ node }) => node.address !== null);
+    await one.stop();
+  });
+
   it.each([
     ['128.0.0.0/1', '128.0.0.5', 'too-wide'],
     ['169.254.0.0/16', '169.254.0.5', 'special'],

@@ -155,17 +155,16 @@ export class Agent {
         onPath: (status) => this.#tellPath(status),
         onInForce: (graph) => {
           options.names?.use(graph);
-          if (graph) this.#guard.routed(graph.self.cidr);
+          this.#guard.routed(graph?.self.cidr);
         },
       },
       this.#keyPair,
     );
     this.#guard = new RouteGuard({
-      heardAt: () => this.#control.status.heardAt,
-      ask: (why) => this.#control.check(why),
+      reaches: () => this.#control.reaches(),
       withdraw: (block) => this.#withdraw(block),
       restore: () => this.#withdraw(undefined),
-      clock,
+      keep: (block) => this.#control.keepBlocks({ probationBlock: block }),
       log,
     });
     this.#network = options.parts.platform.watchNetwork(options.interfaceName, log, () => {
@@ -189,9 +188,10 @@ export class Agent {
     const kept = this.#control.graph;
     if (kept) {
       this.#options.log.info({ version: kept.version }, 'coming up from the graph that was kept on disk');
-      this.#overlay.want(kept);
-      const { withdrawnBlock } = this.#config;
+      const { probationBlock, withdrawnBlock } = this.#config;
       if (withdrawnBlock === kept.self.cidr) this.#guard.withdrawn(withdrawnBlock);
+      else if (probationBlock === kept.self.cidr) this.#guard.doubt(probationBlock);
+      this.#overlay.want(kept);
     }
     const asked = this.#control.start();
     try {
@@ -344,7 +344,7 @@ export class Agent {
 
   /** @param block undefined: what was withdrawn is routed again */
   #withdraw(block: string | undefined): void {
-    this.#control.keepWithdrawn(block);
+    this.#control.keepBlocks({ withdrawnBlock: block });
     this.#overlay.judgeAgain();
     this.#control.networkChanged();
   }

@@ -259,6 +259,43 @@ test('what speaks against a block later takes it away, and brings it back when i
   expect(calls().at(-1)).toBe('connect a');
 });
 
+test('a host that joins a network with the block loses no route: the overlay goes, and is back once that is gone', async () => {
+  await want(graphOf(['a']));
+  recorded.collisions = ['10.96.0.0/24 on wlan0'];
+  overlay.networkChanged();
+  await overlay.settled();
+  expect(calls()).toEqual(['paths closed', 'tunnel closed', 'firewall closed']);
+  expect(overlay.route).toMatchObject({ refusal: { code: 'own-network' } });
+  recorded.collisions = [];
+  overlay.networkChanged();
+  await overlay.settled();
+  expect(calls().at(-1)).toBe('connect a');
+  expect(overlay.route).toEqual({});
+});
+
+test('a change of the network does not hurry an overlay that fails to come up', async () => {
+  recorded.failNext('tunnel');
+  await want(graphOf(['a']));
+  overlay.networkChanged();
+  await overlay.settled();
+  expect(calls()).toEqual([]);
+});
+
+test('a host whose routes cannot be read keeps the block that is in use, and is asked again', async () => {
+  await want(graphOf(['a']));
+  const { platform } = recorded.parts;
+  const { collisions } = platform;
+  Object.assign(platform, { collisions: () => Promise.reject(new Error('ip failed')) });
+  overlay.networkChanged();
+  await overlay.settled();
+  expect(calls()).toEqual([]);
+  expect(troubles.map(({ message }) => message)).toEqual(['ip failed']);
+  Object.assign(platform, { collisions });
+  recorded.collisions = ['10.96.0.0/24 on wlan0'];
+  await vi.advanceTimersByTimeAsync(1_500);
+  expect(calls()).toEqual(['paths closed', 'tunnel closed', 'firewall closed']);
+});
+
 test('in another block paths begin anew, so that none leads to an endpoint inside it', async () => {
   await want(graphOf(['a']));
   const moved = await want(graphOf(['a'], inBlock('10.97.0.0/24', '10.97.0.5')));

@@ -166,9 +166,11 @@ export class Overlay {
     this.#open?.paths.receiveSignal(subject, sealed);
   }
 
-  /** This host has another network. */
+  /** This host has another network, which may be in the block. */
   networkChanged(): void {
     this.#open?.paths.networkChanged();
+    // An overlay that does not come up changes the network itself, on a Mac: it is tried again in its own time.
+    if (this.#open || 'refusal' in this.#route) this.judgeAgain();
   }
 
   /** Rules of the host are to let the overlay in from now on. @returns how they are then; undefined while it is down */
@@ -349,9 +351,11 @@ export class Overlay {
     const isMoved = graph.self.cidr !== open.graph.self.cidr;
     if (isMoved || this.#isToJudge) {
       // The graph before is not wanted any more, and this one would take away what this host uses.
-      await this.#requireRoute(graph).catch(async (refused: unknown) => {
-        await this.#takeDown();
-        throw refused;
+      await this.#requireRoute(graph).catch(async (error: unknown) => {
+        // A block that is in use stays so while nobody can tell.
+        if (isMoved || error instanceof RouteRefused) await this.#takeDown();
+        else this.#isToJudge = true;
+        throw error;
       });
     }
     // Paths to endpoints inside the new block would lead into the tunnel itself.

@@ -24,6 +24,8 @@ import {
 
 /** What telling that this node goes may take in all. */
 const LEAVE_MS = 2_000;
+/** A control plane that takes longer to answer is asked again. */
+const REACH_MS = 5_000;
 
 /** Keeps the graph of this node current: by the bus, and by HTTP where the bus does not answer. */
 export class ControlLink {
@@ -133,10 +135,27 @@ export class ControlLink {
     this.#bus.publish(subject, payload);
   }
 
-  /** Writes down which block cut this node off from its control plane. */
-  keepWithdrawn(block: string | undefined): void {
-    const { withdrawnBlock: _, ...config } = this.#config;
-    this.#save({ ...config, ...(block !== undefined && { withdrawnBlock: block }) });
+  /** Writes down which block is on probation, and which one cut this node off from its control plane. */
+  keepBlocks(change: { readonly [Name in 'probationBlock' | 'withdrawnBlock']?: string | undefined }): void {
+    const { probationBlock, withdrawnBlock, ...config } = { ...this.#config, ...change };
+    if (probationBlock === this.#config.probationBlock && withdrawnBlock === this.#config.withdrawnBlock) return;
+    this.#save({
+      ...config,
+      ...(probationBlock !== undefined && { probationBlock }),
+      ...(withdrawnBlock !== undefined && { withdrawnBlock }),
+    });
+  }
+
+  /** Asks the API over a new connection, whatever is connected already. @returns whether it answered within a moment */
+  async reaches(): Promise<boolean> {
+    const enough = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(REACH_MS)]);
+    try {
+      await new PlaneApi(this.#config.server, undefined, enough, true).discovery();
+    } catch (error) {
+      if (!(error instanceof PlaneRefusal)) return false;
+    }
+    if (this.#trouble !== '') void this.#fetches.now('the control plane answers again');
+    return true;
   }
 
   /** This host has another network. */

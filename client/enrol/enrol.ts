@@ -95,7 +95,7 @@ function keyAge(held: NodeConfig | undefined): Pick<NodeConfig, 'keySince'> {
   return held.keySince === undefined ? {} : { keySince: held.keySince };
 }
 
-type RouteSettings = Pick<NodeConfig, 'acceptRoutes' | 'carriedBlock' | 'withdrawnBlock'>;
+type RouteSettings = Pick<NodeConfig, 'acceptRoutes' | 'carriedBlock' | 'probationBlock' | 'withdrawnBlock'>;
 
 /** A node that registers again in its directory routes what it routed. */
 async function routeSettings(
@@ -107,11 +107,13 @@ async function routeSettings(
   const {
     acceptRoutes = [],
     carriedBlock,
+    probationBlock,
     withdrawnBlock,
   } = await withRouteSettings(held, new GraphFile(directory, held.id).read());
   return {
     acceptRoutes: given ?? acceptRoutes,
     ...(carriedBlock !== undefined && { carriedBlock }),
+    ...(probationBlock !== undefined && { probationBlock }),
     ...(withdrawnBlock !== undefined && { withdrawnBlock }),
   };
 }

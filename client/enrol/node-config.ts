@@ -47,6 +47,8 @@ const nodeConfigShape = object(
     acceptRoutes: list(cidr, MAX_ACCEPTED),
     /** Block that an earlier version routed and that is refused now: it stays. */
     carriedBlock: cidr,
+    /** Block whose route is not trusted yet: whether this node reaches its control plane over it is not known. */
+    probationBlock: cidr,
     /** Block whose route cut this node off from its control plane. */
     withdrawnBlock: cidr,
   },

@@ -121,13 +121,16 @@ export class PlaneApi {
   readonly server: string;
   #token: string | undefined;
   readonly #signal: AbortSignal | undefined;
+  readonly #isAnew: boolean;
   /** The version of the wire that is spoken, as of the last answer. */
   #wire: number | undefined;
 
-  constructor(server: string, token?: string, signal?: AbortSignal) {
+  /** @param isAnew each call looks the name up and connects, and uses no connection that is there */
+  constructor(server: string, token?: string, signal?: AbortSignal, isAnew = false) {
     this.server = server;
     this.#token = token;
     this.#signal = signal;
+    this.#isAnew = isAnew;
   }
 
   /** For the calls from now on. */
@@ -255,6 +258,7 @@ export class PlaneApi {
       const request = client.request(url, {
         method,
         signal,
+        ...(this.#isAnew && { agent: false }),
         headers: {
           ...headers,
           ...(text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),

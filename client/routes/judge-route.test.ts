@@ -29,7 +29,7 @@ test('a public block is routed once a block that holds it is accepted, and one b
   expect(codeOf('8.8.8.0/24', { accepted: ['8.8.8.0/25', '9.0.0.0/8'] })).toBe('not-accepted');
 });
 
-test.each(['the control plane', 'the bus', 'a relay', 'a STUN server'])(
+test.each(['the control plane', 'the bus', 'a relay', 'a STUN server', 'the DNS resolver of this host'])(
   'a block with the address of %s is not routed, accepted or not',
   (of) => {
     const used = [{ of, address: '10.5.0.1' }];

@@ -1,31 +1,70 @@
-import type { Clock, Log } from '../../core/base/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 
-/** How long a node tries to reach its control plane over a new route before it takes the route away. */
+/** For so long an answer may still come by what was known before the route, such as the address of a name. */
 export const PROBATION_MS = 30_000;
-/** Attempts that began over the withdrawn route take a while to end. */
+/** How long the control plane is asked then before the route is taken away. */
+const PATIENCE_MS = 10_000;
+/** How long it is asked without the route before the route comes back. */
 export const WITHOUT_MS = 60_000;
+/** A route that was taken away before stays for so long, and for twice as long each time. */
+export const AGAIN_MS = 120_000;
+const LONGEST_MS = 3_600_000;
 const LOOK_MS = 5_000;
+/** Nobody asks more often than so many times in one phase. */
+const LOOKS = 20;
 
 interface RouteGuardOptions {
-  /** When the control plane was heard last, ms; null before the first time. */
-  heardAt(): number | null;
-  /** Asks the control plane for something soon, over the API. */
-  ask(why: string): void;
+  /** Asks the control plane over a new connection. Resolves soon, and does not reject. @returns whether it answered */
+  reaches(): Promise<boolean>;
   /** Takes the route of a block away, and puts it back. */
   withdraw(block: string): void;
   restore(block: string): void;
-  readonly clock: Clock;
+  /** Writes down which block is not trusted yet, so that another run of this node goes on watching. */
+  keep(block: string | undefined): void;
   readonly log: Log;
+}
+
+/** A block that is not trusted yet. */
+export interface Doubt {
+  readonly block: string;
+  readonly phase: 'awaited' | 'routed' | 'withdrawn';
+  /** How often its route was taken away. */
+  readonly withdrawals: number;
+}
+
+/** How long the phase lasts at most, from when on an answer counts, and how often the control plane is asked. */
+export function phaseTimes({ phase, withdrawals }: Doubt) {
+  const isRouted = phase === 'routed';
+  const routedMs =
+    withdrawals === 0 ? PROBATION_MS + PATIENCE_MS : Math.min(AGAIN_MS * 2 ** (withdrawals - 1), LONGEST_MS);
+  const mostMs = isRouted ? routedMs : WITHOUT_MS;
+  return { mostMs, countsFromMs: isRouted ? PROBATION_MS : LOOK_MS, lookMs: Math.max(LOOK_MS, mostMs / LOOKS) };
+}
+
+/** What becomes of a block whose control plane answered, or has not within the phase. Undefined: nothing is in doubt any more. */
+export function nextDoubt(doubt: Doubt, isReached: boolean): Doubt | undefined {
+  if (isReached) return undefined;
+  return doubt.phase === 'routed'
+    ? { ...doubt, phase: 'withdrawn', withdrawals: doubt.withdrawals + 1 }
+    : { ...doubt, phase: 'awaited' };
 }
 
 /**
  * Watches a block that a graph of the control plane brought: where the node loses its control plane over it, the route is
- * withdrawn. Where the control plane stays away without the route too, the route was not the reason, and comes back.
+ * withdrawn. Where the control plane stays away without the route too, nobody knows: the route comes back, and is watched on.
+ *
+ * | Phase | Until | Then |
+ * | --- | --- | --- |
+ * | awaited | the block is routed | routed |
+ * | routed | the route is gone, for another reason | awaited |
+ * | routed | an answer to what was asked 30 s after it was routed, or later | trusted: the end |
+ * | routed | 40 s without; after the first withdrawal 2 min, 4 min and so on up to an hour | withdrawn |
+ * | withdrawn | an answer | it stays away: the end |
+ * | withdrawn | 60 s without | awaited |
  */
 export class RouteGuard {
   readonly #options: RouteGuardOptions;
-  /** The block of the newest graph that the control plane sent, until it is in force. */
-  #expected: string | undefined;
+  #doubt: Doubt | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: RouteGuardOptions) {
@@ -34,49 +73,64 @@ export class RouteGuard {
 
   /** A graph came from the control plane. @param inForce block that is routed now */
   graphCame(block: string, inForce: string | undefined): void {
-    this.#expected = block === inForce ? undefined : block;
-    if (this.#expected !== undefined) this.stop();
+    if (block !== inForce && block !== this.#doubt?.block) this.doubt(block);
   }
 
-  /** A block is routed from now on. */
-  routed(block: string): void {
-    if (block !== this.#expected) return;
-    this.#expected = undefined;
-    this.#watch('a new route is in use', PROBATION_MS, (isHeard) => {
-      if (isHeard) return;
-      const { log, withdraw } = this.#options;
-      log.warn({}, `the control plane was not heard since ${block} is routed: the route is withdrawn`);
-      withdraw(block);
-      this.withdrawn(block);
-    });
+  /** A block is to be watched once it is routed, or one that an earlier run did not trust yet. */
+  doubt(block: string): void {
+    this.#options.keep(block);
+    this.#enter({ block, phase: 'awaited', withdrawals: 0 });
   }
 
-  /** A block is withdrawn, now or by an earlier run of this node. */
+  /** A block is routed from now on; undefined: none is. */
+  routed(block: string | undefined): void {
+    const doubt = this.#doubt;
+    if (doubt === undefined || doubt.phase === 'withdrawn') return;
+    const phase = block === doubt.block ? 'routed' : 'awaited';
+    if (phase !== doubt.phase) this.#enter({ ...doubt, phase });
+  }
+
+  /** A block was withdrawn by an earlier run of this node. */
   withdrawn(block: string): void {
-    this.#watch('a route was withdrawn', WITHOUT_MS, (isHeard) => {
-      const { log, restore } = this.#options;
-      if (isHeard) return;
-      log.info({}, `the control plane is away without ${block} too: the block is routed again`);
-      restore(block);
-    });
+    this.#enter({ block, phase: 'withdrawn', withdrawals: 1 });
   }
 
   stop(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#enter(undefined);
   }
 
-  #watch(why: string, patienceMs: number, decide: (isHeard: boolean) => void): void {
-    this.stop();
-    const { clock, ask, heardAt } = this.#options;
-    const since = clock.now();
-    const look = () => {
-      const isHeard = (heardAt() ?? 0) > since;
-      if (!isHeard && clock.now() - since < patienceMs) return ask(why);
-      this.stop();
-      decide(isHeard);
-    };
-    this.#timer = setInterval(look, LOOK_MS);
-    ask(why);
+  #enter(doubt: Doubt | undefined): void {
+    clearTimeout(this.#timer);
+    this.#doubt = doubt;
+    if (doubt && doubt.phase !== 'awaited') this.#look(doubt, 0);
+  }
+
+  /** @param passedMs since the phase began */
+  #look(doubt: Doubt, passedMs: number): void {
+    const { mostMs, countsFromMs, lookMs } = phaseTimes(doubt);
+    const waitMs = passedMs === 0 ? countsFromMs : Math.min(lookMs, mostMs - passedMs);
+    this.#timer = setTimeout(async () => {
+      const isReached = await this.#options.reaches();
+      // Meanwhile it may have been stopped, or have gone on.
+      if (doubt !== this.#doubt) return;
+      if (isReached || passedMs + waitMs >= mostMs) this.#decide(doubt, isReached);
+      else this.#look(doubt, passedMs + waitMs);
+    }, waitMs);
+  }
+
+  #decide(doubt: Doubt, isReached: boolean): void {
+    const { log, keep, withdraw, restore } = this.#options;
+    const { block } = doubt;
+    const next = nextDoubt(doubt, isReached);
+    this.#enter(next);
+    if (next === undefined) keep(undefined);
+    else if (next.phase === 'withdrawn') {
+      log.warn({}, `the control plane does not answer over ${block}: the route is withdrawn`);
+      withdraw(block);
+    } else {
+      log.info({}, `the control plane is away without ${block} too: the block is routed again`);
+      keep(block);
+      restore(block);
+    }
   }
 }

@@ -9,14 +9,15 @@ const resolve = async (host: string) => {
 };
 const place = (url: string) => ({ url, name: 'x', credential: 'c', expiresAt: '2026-01-01T00:00:00.000Z' });
 
-test('a node uses the addresses of control plane, bus, relays and STUN servers, names as they resolve now', async () => {
+test('a node uses the addresses of control plane, bus, relays, STUN servers and DNS, names as they resolve now', async () => {
   const places = { server: 'https://mesh.test:18090', signalingUrl: 'nats://10.1.0.1:4222' };
   const graph = {
     relay: place('lrps://relay.test:6266'),
     relays: [place('10.2.0.1:6266'), place('lrp://[fd00::2]:6266')],
     stun: ['10.3.0.1:3478', 'gone.test:3478'],
   };
-  expect(await usedAddresses({ ...places, relayOverride: { host: '10.4.0.1' } }, graph, resolve)).toEqual([
+  const resolvers = () => ['10.9.0.2'];
+  expect(await usedAddresses({ ...places, relayOverride: { host: '10.4.0.1' } }, graph, resolve, resolvers)).toEqual([
     { of: 'the control plane', address: '192.0.2.1' },
     { of: 'the control plane', address: '2001:db8::1' },
     { of: 'the bus', address: '10.1.0.1' },
@@ -25,5 +26,6 @@ test('a node uses the addresses of control plane, bus, relays and STUN servers, 
     { of: 'a relay', address: 'fd00::2' },
     { of: 'a relay', address: '10.4.0.1' },
     { of: 'a STUN server', address: '10.3.0.1' },
+    { of: 'the DNS resolver of this host', address: '10.9.0.2' },
   ]);
 });

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { FullGraph } from '../../core/model/graph.ts';
+import { hostResolvers } from './host-resolvers.ts';
 import type { UsedAddress } from './judge-route.ts';
 
 /** A name that is not resolved within this has no address for the judgement. */
@@ -15,11 +16,12 @@ interface Places {
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** Returns the addresses that a node uses now of its control plane, bus, relays and STUN servers; names are resolved. */
+/** Returns the addresses that a node uses now of its control plane, bus, relays and STUN servers, whose names are resolved, and of DNS. */
 export async function usedAddresses(
   { server, signalingUrl, relayOverride }: Places,
   { relay, relays = [], stun }: Pick<FullGraph, 'relay' | 'relays' | 'stun'>,
   resolve: Resolve = resolved,
+  resolvers: () => readonly string[] = hostResolvers,
 ): Promise<readonly UsedAddress[]> {
   const places: readonly (readonly [of: string, host: string])[] = [
     ['the control plane', hostOf(server)],
@@ -27,6 +29,8 @@ export async function usedAddresses(
     ...[relay?.url ?? '', ...relays.map(({ url }) => url)].map((url) => ['a relay', hostOf(url)] as const),
     ['a relay', relayOverride?.host ?? ''],
     ...stun.map((url) => ['a STUN server', hostOf(url)] as const),
+    // Without it no name is found again.
+    ...resolvers().map((address) => ['the DNS resolver of this host', address] as const),
   ];
   const known = new Map<string, string>();
   for (const [of, host] of places) if (host !== '' && !known.has(host)) known.set(host, of);

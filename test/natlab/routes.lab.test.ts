@@ -84,6 +84,12 @@ describePrivileged('a node and the block of its network', () => {
     nameThePlane(lab.host('one'), PLANE_ADDRESS);
     // The node has the very address of its control plane by now, the first of the block.
     expect(await leaves(one, PLANE_ADDRESS)).toBe(false);
+    // A restart within the probation ends nothing: the graph on disk has the block.
+    await one.stop();
+    nameThePlane(lab.host('one'), undefined);
+    one.start();
+    await one.until(({ node }) => node.cidr === '10.5.0.0/24');
+    nameThePlane(lab.host('one'), PLANE_ADDRESS);
 
     const { routes } = await one.until(isRefused, WITHDRAWN_MS);
     expect(await leaves(one, PLANE_ADDRESS)).toBe(true);
@@ -95,6 +101,23 @@ describePrivileged('a node and the block of its network', () => {
     await moveTo(plane, 'default');
     const back = await one.until((status) => status.node.address !== null, WITHDRAWN_MS);
     expect(back.node.cidr).toBe('10.96.0.0/24');
+    await one.stop();
+  });
+
+  it('goes while its host is in a network with the same addresses', async () => {
+    await using lab = await natlab(ROUTES);
+    await using plane = await startLabPlane(lab);
+    const { one } = await labNodes(lab, plane, ['one']);
+    await one.until(({ node }) => node.address !== null);
+    await one.host.must('ip', ['link', 'add', 'lan0', 'type', 'dummy']);
+    await one.host.must('ip', ['link', 'set', 'lan0', 'up']);
+    await one.host.must('ip', ['address', 'add', '10.96.0.77/24', 'dev', 'lan0']);
+
+    const { routes } = await one.until(isRefused);
+    expect(routes.refused).toMatchObject({ cidr: '10.96.0.0/24', code: 'own-network' });
+    expect(await one.host.must('ip', ['route', 'get', '10.96.0.9'])).toContain('dev lan0');
+    await one.host.must('ip', ['link', 'delete', 'lan0']);
+    await one.until(({ node }) => node.address !== null);
     await one.stop();
   });
 

@@ -1,0 +1,48 @@
+import { Resolver } from 'node:dns';
+import { BlockList, isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { textIn } from '../if-readable.ts';
+
+/** Where systemd-resolved listens, and where it writes down whom it asks itself. */
+const STUBS = ['127.0.0.53', '127.0.0.54'];
+const BEHIND_THE_STUB = '/run/systemd/resolve/resolv.conf';
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8);
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/** What a host says of its DNS resolvers; tests say it in its place. */
+interface ResolverFacts {
+  /** As in /etc/resolv.conf now; a port may follow an address. */
+  readonly servers: readonly string[];
+  /** What systemd-resolved wrote down; empty where it is not. */
+  readonly behindTheStub: string;
+  /** Addresses of this host. */
+  readonly own: readonly string[];
+}
+
+/** Returns the addresses of the DNS resolvers that this host asks on the network. Those on the host itself need no route. */
+export function hostResolvers(facts: ResolverFacts = factsNow()): readonly string[] {
+  const { servers, behindTheStub, own } = facts;
+  const behind = servers.some((server) => STUBS.includes(server))
+    ? behindTheStub.matchAll(/^nameserver[ \t]+(\S+)/gm)
+    : [];
+  const all = [...servers, ...[...behind].map(([, server = '']) => server)].map(withoutPort);
+  return [...new Set(all)].filter((address) => isIP(address) !== 0 && !isLoopback(address) && !own.includes(address));
+}
+
+function factsNow(): ResolverFacts {
+  return {
+    servers: new Resolver().getServers(),
+    behindTheStub: textIn(BEHIND_THE_STUB),
+    own: Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address)),
+  };
+}
+
+function isLoopback(address: string): boolean {
+  return LOOPBACK.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+}
+
+function withoutPort(server: string): string {
+  return /^\[(.*)\](?::\d+)?$/.exec(server)?.[1] ?? /^([\d.]+):\d+$/.exec(server)?.[1] ?? server;
+}

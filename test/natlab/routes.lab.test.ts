@@ -112,15 +112,13 @@ describePrivileged('a node and the block of its network', () => {
     await using plane = await startLabPlane(lab);
     const { one } = await labNodes(lab, plane, ['one']);
     await one.until(({ node }) => node.address !== null);
-    await one.host.must('ip', ['link', 'add', 'lan0', 'type', 'dummy']);
-    await one.host.must('ip', ['link', 'set', 'lan0', 'up']);
-    await one.host.must('ip', ['address', 'add', '10.96.0.77/24', 'dev', 'lan0']);
+    await one.host.must('ip', ['address', 'add', '10.96.0.77/24', 'dev', 'eth0']);
 
     const { routes } = await one.until(isRefused);
     expect(routes.refused).toMatchObject({ cidr: '10.96.0.0/24', code: 'own-network' });
     const way = () => one.host.must('ip', ['route', 'get', '10.96.0.9']);
-    await expect.poll(way, { timeout: GONE_MS }).toContain('dev lan0');
-    await one.host.must('ip', ['link', 'delete', 'lan0']);
+    await expect.poll(way, { timeout: GONE_MS }).toContain('dev eth0');
+    await one.host.must('ip', ['address', 'delete', '10.96.0.77/24', 'dev', 'eth0']);
     await one.until(({ node }) => node.address !== null);
     await one.stop();
   });

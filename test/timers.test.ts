@@ -29,6 +29,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'client/paths/runtime.ts: Math.max(1, Math.ceil(deadline - now()))':
     'steps of the paths, by a clock that does not jump',
   'client/relay/link.ts: wait': 'LONGEST_RETRY_MS, and the longest wait of Backoff',
+  'client/routes/route-guard.ts: waitMs': 'PROBATION_MS, and LONGEST_MS divided by LOOKS',
   'llm/model/openai/chat.ts: Math.ceil(left)': 'the bounds of MESH_LLM_TIMEOUT',
   'llm/model/openai/chat.ts: idleMs': 'IDLE_MS',
   'llm/model/openai/chat.ts: wait': 'MAX_RETRY_MS, above which there is no second try',

@@ -63,6 +63,22 @@ describe('the API of the control plane, as a node calls it', () => {
     expect(await failure(refusing.rename('web'))).toEqual({ isAway: false, text: `${shown}: ${shown}` });
   });
 
+  test('is asked over a new connection where that is wanted, although one is there', async () => {
+    const ports: (number | undefined)[] = [];
+    const port = await listening(
+      createServer(({ socket }, response) => {
+        ports.push(socket.remotePort);
+        response.end('{"name":"a"}');
+      }),
+    );
+    const [kept, anew] = [false, true].map(
+      (is) => new PlaneApi(`http://127.0.0.1:${port}`, 'mesh-dev-x', undefined, is),
+    );
+    for (const api of [kept, kept, anew, anew]) await api?.rename('a');
+    expect(ports[1]).toBe(ports[0]);
+    expect(new Set(ports).size).toBe(3);
+  });
+
   test('gets no token where none is needed', async () => {
     const seen: unknown[] = [];
     const discovery = { name: 'mesh', controlKey: 'k', signalingUrl: 'nats://plane' };

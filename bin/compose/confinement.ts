@@ -1,5 +1,5 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { closeSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { chown } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import { NodeRefusal } from '../../client/agent/launch.ts';
@@ -26,6 +26,28 @@ function idIn(text = ''): number | undefined {
   const id = /^\d{1,10}$/.test(text) ? Number(text) : 0;
   // 2^32 - 1 means "leave it as it is" to the system calls.
   return id > 0 && id < 0xffff_ffff ? id : undefined;
+}
+
+/**
+ * Closes what the caller had open besides standard input, output and error: a program that is started would inherit it. Node
+ * opens nothing that outlives exec(2); what does is the caller's.
+ */
+export function closeInherited(): void {
+  for (const fd of readdirSync('/proc/self/fd').map(Number)) {
+    if (fd > 2 && outlivesExec(fd)) closeSync(fd);
+  }
+}
+
+const O_CLOEXEC = 0o2_000_000;
+
+function outlivesExec(fd: number): boolean {
+  try {
+    const [, flags = ''] = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
+    return flags !== '' && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0;
+  } catch {
+    // The listing itself was open, and is closed.
+    return false;
+  }
 }
 
 const PASSED = /^(?:PATH|LANG|LC_[A-Z]+|TERM)$/;

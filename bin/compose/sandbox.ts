@@ -11,6 +11,7 @@ import { RUN_DIRECTORY } from '../../client/run-directory.ts';
 import { runProgram } from '../../client/run-program.ts';
 import { sandboxObstacles } from '../../client/tunnel/platform.ts';
 import {
+  closeInherited,
   confined,
   placeFor,
   type SandboxPlace,
@@ -36,6 +37,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
  */
 export async function runSandbox(options: SandboxOptions): Promise<NodeEnd> {
   refuseObstacles('run a sandbox', await sandboxObstacles(process.platform));
+  closeInherited();
   const mark = randomBytes(4).toString('hex');
   const namespace = `mesh-${mark}`;
   const interfaceName = `ms${mark}`;

@@ -95,6 +95,16 @@ describePrivileged('mesh sandbox start by root', () => {
     expect(traces.left()).toEqual([]);
   });
 
+  it('gives its command standard input, output and error, and nothing else that the caller has open', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const delegate = await delegations(plane);
+    const line = [MESH, ...startLine(['bash', '-c', '"ls /proc/\\$\\$/fd; head -c 4 <&200; echo out >&251"'])].join(' ');
+    const caller = `exec 9</etc/shadow 200</etc/shadow 251> >(cat); exec ${line}`;
+    const { stdout } = await lab.host('a').run('bash', ['-c', caller], { env: { MESH_TOKEN: await delegate() } });
+    expect(stdout.trim().split('\n')).toEqual(['0', '1', '2']);
+  });
+
   it('passes SIGTERM and exit codes on, and ends every process that its command left, in whatever namespace', async () => {
     using traces = new SandboxTraces();
     await using lab = await natlab({ hosts: { a: {} } });

@@ -11,6 +11,7 @@ import { RUN_DIRECTORY } from '../../client/run-directory.ts';
 import { runProgram } from '../../client/run-program.ts';
 import { sandboxObstacles } from '../../client/tunnel/platform.ts';
 import {
+  closeInherited,
   confined,
   placeFor,
   type SandboxPlace,
@@ -36,6 +37,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
  */
 export async function runSandbox(options: SandboxOptions): Promise<NodeEnd> {
   refuseObstacles('run a sandbox', await sandboxObstacles(process.platform));
+  closeInherited();
   const mark = randomBytes(4).toString('hex');
   const namespace = `mesh-${mark}`;
   const interfaceName = `ms${mark}`;
@@ -45,7 +47,8 @@ export async function runSandbox(options: SandboxOptions): Promise<NodeEnd> {
   let place: SandboxPlace | undefined;
   try {
     await makeNamespace(namespace);
-    place = await placeFor(user, await tryConfinement(namespace, user, options.command[0]));
+    const found = await tryConfinement(namespace, user, options.command[0]);
+    place = await placeFor(user, found, `/tmp/mesh-sandbox-${mark}`);
     const enrolled = await enrol({ ...options, directory, platform: 'agent', version: VERSION, force: false });
     options.onEnrolled(enrolled);
     const signal = early.release();
@@ -98,12 +101,12 @@ function taskOf(
   namespace: string,
   user: SandboxUser,
   { command, env }: SandboxOptions,
-  { home, cwd }: SandboxPlace,
+  place: SandboxPlace,
   own: Readonly<Record<string, string>>,
 ): (ending: AbortSignal) => Promise<number> {
   return (ending) => {
-    const line = confined(namespace, user, command);
-    const child = startConfined(line, { cwd, env: sandboxEnvironment(process.env, env, { ...own, HOME: home }) });
+    const line = confined(namespace, user, place, command);
+    const child = startConfined(line, sandboxEnvironment(process.env, env, { ...own, HOME: place.home }));
     const exitCode = codeOf(child, command[0] ?? '');
     const end = () => endGroup(child, exitCode);
     if (ending.aborted) end();

@@ -1,5 +1,7 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { type LabHost, natlab } from '../kits/lab/natlab.ts';
 import { LabNode } from '../kits/lab/natlab-node.ts';
@@ -95,6 +97,54 @@ describePrivileged('mesh sandbox start by root', () => {
     expect(traces.left()).toEqual([]);
   });
 
+  it('gives its command standard input, output and error, and nothing else that the caller has open', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const delegate = await delegations(plane);
+    const line = [MESH, ...startLine(['bash', '-c', '"ls /proc/\\$\\$/fd; head -c 4 <&200; echo out >&251"'])].join(
+      ' ',
+    );
+    const caller = `exec 9</etc/shadow 200</etc/shadow 251> >(cat); exec ${line}`;
+    const { stdout } = await lab.host('a').run('bash', ['-c', caller], { env: { MESH_TOKEN: await delegate() } });
+    expect(stdout.trim().split('\n')).toEqual(['0', '1', '2']);
+  });
+
+  it('keeps homes, memory and queues of sandboxes apart, and the terminals and keys of the caller out', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const delegate = await delegations(plane);
+    const script = (what: string) => `echo 1 >/dev/shm/mesh-test; ipcmk -Q >/dev/null; echo "$HOME"; ${what}`;
+    const beside = lab.host('a').spawn(MESH, startLine(['sh', '-c', script('sleep 100')]), {
+      MESH_TOKEN: await delegate(),
+    });
+    const ended = new Promise((done) => beside.once('close', done));
+    beside.stderr?.resume();
+    const [home] = String(await Promise.race([once(beside.stdout as Readable, 'data'), ended])).split('\n');
+    const look = [
+      `ls ${home} 2>/dev/null && echo saw a home`,
+      'ls /dev/shm',
+      'ls /dev/pts',
+      'ipcs -q | grep -c "^0x"',
+      'echo "$(touch "$HOME/x" && ls "$HOME")"',
+      String.raw`perl -e 'print syscall(250, 11, $_ + 0, my $b = " " x 9, 9) < 0 ? "" : "key $b\n" for @ARGV' -- $KEY`,
+    ].join('; ');
+    // add_key(2) to the session keyring, joined anew.
+    const caller = `perl -e 'syscall(250, 1, 0); my @key = ("user", "mesh-test", "secret"); $ENV{KEY} = syscall(248, @key, 6, -3); exec @ARGV' -- `;
+    const line = [...startLine(['sh', '-c', `'${look.replaceAll("'", String.raw`'\''`)}'`], ['--env', 'KEY'])];
+    const env = { MESH_TOKEN: await delegate() };
+    const { stdout } = await lab.host('a').run('sh', ['-c', `${caller} ${MESH} ${line.join(' ')}`], { env });
+    beside.kill('SIGTERM');
+    await ended;
+    expect(existsSync('/dev/shm/mesh-test')).toBe(false);
+    const hasKeyctl = (await lab.host('a').run('sh', ['-c', 'command -v keyctl'])).code === 0;
+    expect(stdout.trim().split('\n')).toEqual([
+      'ptmx',
+      '0',
+      'x',
+      ...(hasKeyctl ? [] : [expect.stringMatching('^key')]),
+    ]);
+  });
+
   it('passes SIGTERM and exit codes on, and ends every process that its command left, in whatever namespace', async () => {
     using traces = new SandboxTraces();
     await using lab = await natlab({ hosts: { a: {} } });
@@ -161,7 +211,15 @@ describePrivileged('mesh sandbox start by root', () => {
     expect([noPrograms.code, noPrograms.stderr]).toEqual([8, expect.stringContaining('the program setpriv')]);
     const noCommand = await host.run(MESH, startLine(['/root/agent.py']), { env });
     expect([noCommand.code, noCommand.stderr]).toEqual([2, expect.stringContaining('Cannot start /root/agent.py')]);
-    expect((await inSandbox(host, token, traces.noting('exit 3'))).code).toBe(3);
+    for (const builtin of ['cd', 'sh/sh'])
+      expect((await host.run(MESH, startLine([builtin, '/tmp']), { env })).stderr).toContain(`Cannot start ${builtin}`);
+    const closed = mkdtempSync('/tmp/closed-');
+    mkdirSync(path.join(closed, 'open'));
+    const where = traces.noting('pwd; exit 3');
+    const homeless = { env: { SUDO_UID: '42' }, cwd: path.join(closed, 'open') };
+    const { code, stdout } = await inSandbox(host, token, where, homeless);
+    rmSync(closed, { recursive: true });
+    expect([code, stdout]).toEqual([3, expect.stringMatching(/^\/tmp\/mesh-sandbox-/)]);
     expect(traces.left()).toEqual([]);
   });
 });

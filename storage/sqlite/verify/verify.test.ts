@@ -462,6 +462,53 @@ function editsOf(table: string, all: (text: string) => Record<string, string | n
   );
 }
 
+test('the rows of a record that are taken out together, from any of its tables, are found; alone and for a whole kind', () => {
+  const database = new DatabaseSync(original, { readOnly: true });
+  const records = database.prepare(`SELECT id, kind, name FROM record WHERE ws = (${OWN})`).all();
+  database.close();
+  const tables = [
+    ['record', 'id'],
+    ['version', 'record'],
+    ['unique_value', 'record'],
+  ] as const;
+  const sets = [1, 2, 3, 4, 5, 6, 7].map((bits) => tables.filter((_, at) => bits & (1 << at)));
+  const kinds = new Map(records.map(({ kind }) => [`${kind}`, records.filter((one) => one['kind'] === kind)]));
+  const groups = [...records.map((record) => [record]), ...kinds.values()];
+  const missed: string[] = [];
+  let tried = 0;
+  for (const group of groups) {
+    const ids = group.map(({ id }) => id).join();
+    for (const set of sets) {
+      let changed = 0n;
+      const file = tampered((edited) => {
+        for (const [table, column] of set)
+          changed += BigInt(edited.prepare(`DELETE FROM ${table} WHERE ${column} IN (${ids})`).run().changes);
+      });
+      if (changed === 0n) continue;
+      tried += 1;
+      const what = `${set.map(([table]) => table).join('+')} of ${group.map(({ kind, name }) => `${kind} ${name}`).join()}`;
+      if (findingsIn(file).length === 0) missed.push(what);
+    }
+  }
+  expect(missed).toEqual([]);
+  expect(tried).toBeGreaterThan(30);
+});
+
+test('the whole past of a deleted record that is taken out is found, and is not where retention dropped it', async () => {
+  const remove = `DELETE FROM version WHERE record IN (SELECT id FROM record WHERE name = 'b'); DELETE FROM record WHERE name = 'b'`;
+  expect(findingsIn(tampered(sql(remove)))).toEqual([
+    expect.stringMatching(/^version_missing: w_contract: MeshPeer b as it was from revision 2 is gone, and no entry/),
+  ]);
+  const file = tampered(() => undefined);
+  const store = await openSqliteStore({ path: file, clock: testClock(START + 48 * HOUR_MS), log: silentLog });
+  await store.compact(WS, 8, []);
+  await store.close();
+  const database = new DatabaseSync(file);
+  const rows = database.prepare("SELECT * FROM record WHERE name = 'b'").all();
+  database.close();
+  expect([rows, findingsIn(file)]).toEqual([[], []]);
+});
+
 test.each([
   ['a kind that there is none of, deleted', "UPDATE record SET kind = 'Nonesuch' WHERE body IS NULL AND name = 'b'"],
   [

@@ -23,7 +23,8 @@ export function programFaults(database: Database): string[] {
       "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' ORDER BY name",
     )
     .all();
-  const isOwn = ({ name, sql }: { name: string; sql: string }) => OWN_TRIGGERS.get(name) === sql.replaceAll(/\s+/g, ' ');
+  const isOwn = ({ name, sql }: { name: string; sql: string }) =>
+    OWN_TRIGGERS.get(name) === sql.replaceAll(/\s+/g, ' ');
   const foreign = rows
     .filter((row) => !isOwn(row))
     .map(

@@ -21,7 +21,10 @@ interface Row {
 export function unreadableIn(database: Database): string | undefined {
   if (!isOfMesh(database)) return undefined;
   const what =
-    unreadableRetention(database) ?? unreadableRecord(database) ?? unreadableVersion(database) ?? unreadableEntry(database);
+    unreadableRetention(database) ??
+    unreadableRecord(database) ??
+    unreadableVersion(database) ??
+    unreadableEntry(database);
   return what === undefined ? undefined : `${what} cannot be read`;
 }
 

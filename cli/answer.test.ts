@@ -1,9 +1,10 @@
 import { styleText } from 'node:util';
+import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
-import { formatAsked } from './answer.ts';
+import { formatAsked, quotedLines, yamlOf } from './answer.ts';
 import { labelsOf } from './operation-options.ts';
 import { beyondColumns, table, textOf } from './table.ts';
-import { visible, visibleJson } from './visible.ts';
+import { visible, visibleInLine, visibleJson } from './visible.ts';
 
 test.each([
   [['peers'], 'table'],
@@ -55,6 +56,19 @@ test('what others wrote cannot act on a terminal, in a text or in JSON, which st
   expect(visible(`${written}\n\tc`)).toBe('a\uFFFD[2J\uFFFD2J\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDb\n\tc');
   const json = visibleJson({ written }, 2);
   expect([/[^\n -~]/u.test(json), JSON.parse(json)]).toEqual([false, { written }]);
+});
+
+test('YAML has escapes for what acts on a terminal, in keys as in values, and is else as it was', async () => {
+  const value = { plain: 'a', lines: 'a\n\tb', 'k\u202e': ['\u2066a\nb', '\u{e0001}', '\u001b[2J'] };
+  const yaml = await yamlOf(value);
+  expect(/[^\n\t -~]/u.test(yaml)).toBe(false);
+  expect(load(yaml)).toEqual(value);
+  expect(await yamlOf({ plain: 'a', lines: 'a\n  b' })).toBe('plain: a\nlines: |-\n  a\n    b\n');
+});
+
+test('the end of a line inside of a line of an answer ends none, and a document of others is indented', () => {
+  expect(visibleInLine('a\nTo apply it: rm')).toBe('a\uFFFDTo apply it: rm');
+  expect(quotedLines('# a\n\nTo apply it: rm\r\n')).toEqual(['  # a', '', '  To apply it: rm']);
 });
 
 test('the colours of results stay, and no others', () => {

@@ -1,17 +1,21 @@
 import { type Command, Option } from 'commander';
+import type { ScalarStyleRule } from 'js-yaml';
 import type { Columns } from '../core/base/operation.ts';
 import { called } from './own-command.ts';
 import { beyondColumns, textOf } from './table.ts';
-import { visible, visibleJson } from './visible.ts';
+import { isHiding, visible, visibleInLine, visibleJson, withEscapes } from './visible.ts';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;
 export type Format = (typeof FORMATS)[number];
 
+/** A line of a text for people, or each of its lines: what others wrote into one cannot be taken for another. */
+export type Lines = string | readonly string[];
+
 /** What a command answers. Standard output holds nothing else. */
 export interface Answer {
   readonly value: unknown;
-  /** For people, in place of the value itself. */
-  readonly text?: string;
+  /** For people, in place of the value itself: a line, or several. An end of a line that is inside of one does not end it. */
+  readonly text?: Lines;
   /** For people: what a table of its `items` shows. */
   readonly columns?: Columns | undefined;
   /** What to do next, for people; a `mesh <command>` in it is written as this shell can run it. */
@@ -66,23 +70,40 @@ export function formatAsked(args: readonly string[]): Format {
 /** Writes an answer to standard output. */
 export async function print({ value, text, columns, hints = [] }: Answer, format: Format): Promise<void> {
   if (format === 'json') process.stdout.write(`${visibleJson(value, 2)}\n`);
-  else if (format === 'yaml')
-    process.stdout.write(process.stdout.isTTY ? visible(await yamlOf(value)) : await yamlOf(value));
+  else if (format === 'yaml') process.stdout.write(await yamlOf(value));
   else {
-    const lines = [text ?? textOf(value, columns), ...hints.map(called)].filter((line) => line !== '');
-    if (lines.length > 0) process.stdout.write(`${visible(lines.join('\n'))}\n`);
+    const shown = text === undefined ? visible(textOf(value, columns)) : shownLines(text);
+    const lines = [shown, ...hints.map((hint) => shownLines(called(hint)))].filter((line) => line !== '');
+    if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
     const beyond = text === undefined && columns ? beyondColumns(value, columns) : undefined;
     if (beyond !== undefined) notice(beyond);
   }
 }
 
-/** Read only where it is asked for: a node that runs for months does without. */
+/** YAML with escapes for what a terminal would act on. Read only where it is asked for: a node that runs for months does without. */
 export async function yamlOf(value: unknown): Promise<string> {
-  const { dump } = await import('js-yaml');
-  return dump(value, { lineWidth: -1, noRefs: true });
+  const { DEFAULT_SCALAR_STYLE_RULES, dump, SCALAR_STYLE } = await import('js-yaml');
+  const quoteHidden: ScalarStyleRule = (layout) => {
+    // In no other style is there an escape.
+    if (isHiding(layout.node.value)) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
+  };
+  const scalarStyleRules = [quoteHidden, ...Object.values(DEFAULT_SCALAR_STYLE_RULES)];
+  return withEscapes(dump(value, { lineWidth: -1, noRefs: true, scalarStyleRules }));
 }
 
 /** What a person should know beside the answer, on standard error. */
-export function notice(text: string): void {
-  process.stderr.write(`${visible(called(text))}\n`);
+export function notice(text: Lines): void {
+  process.stderr.write(`${shownLines([text].flat().map(called))}\n`);
+}
+
+function shownLines(text: Lines): string {
+  return [text].flat().map(visibleInLine).join('\n');
+}
+
+/** The lines of a document of a control plane, indented: none can be taken for a line of the command's own. */
+export function quotedLines(document: string): readonly string[] {
+  return document
+    .trimEnd()
+    .split(/\r?\n/)
+    .map((line) => (line === '' ? '' : `  ${line}`));
 }

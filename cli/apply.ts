@@ -4,7 +4,7 @@ import { PRUNED_KINDS, type PrunedKind } from '../core/model/in-files.ts';
 import { appliedItem } from '../tools/resources/applied-items.ts';
 import { applyResources } from '../tools/resources/apply-resources.ts';
 import { previewResources } from '../tools/resources/preview-resources.ts';
-import { type Answer, answering } from './answer.ts';
+import { type Answer, answering, quotedLines } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { EXIT } from './exit.ts';
 import { type Documents, nameOf, readDocuments, sayingFiles } from './resource-files.ts';
@@ -42,7 +42,7 @@ export function defineApply(apply: Command): void {
       if (dryRun) return answerOf(await preview(target, read, values));
       const value = await sayingFiles(read, () => callOperation(target, applyResources, values));
       tellWaiting(value);
-      return waitingIn(value) === undefined ? { value, text: textOf(appliedSchema.parse(value)) } : { value };
+      return waitingIn(value) === undefined ? { value, text: linesOf(appliedSchema.parse(value)) } : { value };
     },
   );
 }
@@ -59,13 +59,13 @@ export async function preview(target: Target, read: Pick<Documents, 'places'>, v
 }
 
 function answerOf(value: Preview): Answer {
-  if (!value.would_change) return { value, text: `${textOf(value)}\nNothing would change.` };
+  if (!value.would_change) return { value, text: [...linesOf(value), 'Nothing would change.'] };
   const waits = value.waits_for.map((why) => `A person would have to approve it: ${why}`);
-  const text = [textOf(value), '', value.diff_markdown.trimEnd(), ...waits].join('\n');
+  const text = [...linesOf(value), '', ...quotedLines(value.diff_markdown), ...waits];
   return { value, text, exitCode: EXIT.negative };
 }
 
-function textOf({ items, revision }: Applied): string {
+function linesOf({ items, revision }: Applied): readonly string[] {
   const rows = table(items, applyResources.columns ?? {});
-  return `${items.length === 0 ? 'none' : rows}\nRevision ${revision}`;
+  return [...(items.length === 0 ? ['none'] : rows.split('\n')), `Revision ${revision}`];
 }

@@ -84,11 +84,11 @@ function defineAccept(audit: Command, loadStore: () => Promise<AuditStore>): voi
       const reason = options.reason.trim().slice(0, MAX_REASON);
       if (reason === '') throw new CliError('Say by --reason why the logs go on as they are.', EXIT.input);
       const items = await failing(loadStore, (store) => store.accept({ ...options, reason }));
-      const lines = items.map(({ workspace, entry, given }) =>
-        [`${workspace}: entry ${entry} says that this is given up:`, ...given.map((line) => `  ${line}`)].join('\n'),
-      );
-      const text =
-        items.length === 0 ? 'No log contradicts what was signed of it: nothing was changed.' : lines.join('\n');
+      const lines = items.flatMap(({ workspace, entry, given }) => [
+        `${workspace}: entry ${entry} says that this is given up:`,
+        ...given.map((line) => `  ${line}`),
+      ]);
+      const text = items.length === 0 ? 'No log contradicts what was signed of it: nothing was changed.' : lines;
       return { value: { items }, text };
     },
   );
@@ -258,12 +258,12 @@ function verdict(
 
 function answerOf(items: readonly Verdict[]): Answer {
   const verified = items.every((item) => item.verified);
-  const text = items.map(({ workspace, entries, root, findings, notes }) => {
+  const text = items.flatMap(({ workspace, entries, root, findings, notes }) => {
     const said = findings.length === 0 ? 'verified' : 'NOT VERIFIED';
     const lines = [...findings.map(({ message }) => message), ...notes];
-    return [`${workspace}: ${entries} entries, root ${root}: ${said}`, ...lines.map((line) => `  ${line}`)].join('\n');
+    return [`${workspace}: ${entries} entries, root ${root}: ${said}`, ...lines.map((line) => `  ${line}`)];
   });
-  return { value: { verified, items }, text: text.join('\n'), ...(!verified && { exitCode: EXIT.negative }) };
+  return { value: { verified, items }, text, ...(!verified && { exitCode: EXIT.negative }) };
 }
 
 type GivenCheckpoint = SeenLog & { readonly origin: string; readonly note?: string };

@@ -27,7 +27,7 @@ type Shell = keyof typeof SCRIPTS;
 export function defineCompletion(command: Command): void {
   answering(
     command.addArgument(new Argument('[shell]', 'whose').choices(Object.keys(SCRIPTS)).default('bash')),
-    (shell: Shell): Answer => ({ value: { shell, script: SCRIPTS[shell] }, text: SCRIPTS[shell] }),
+    (shell: Shell): Answer => ({ value: { shell, script: SCRIPTS[shell] }, text: SCRIPTS[shell].split('\n') }),
   );
 }
 

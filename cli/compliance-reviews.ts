@@ -96,9 +96,9 @@ async function list({ kind, ...options }: TargetOptions & { readonly kind?: stri
       const word = overdue ? styleText('bold', 'overdue since') : 'due at';
       return `${of}: ${word} ${at}${open === null ? '' : `; open: ${open}`}`;
     });
-  const rows = value.items.length === 0 ? [] : ['', table(value.items, listReviews.columns ?? {})];
+  const rows = value.items.length === 0 ? [] : ['', ...table(value.items, listReviews.columns ?? {}).split('\n')];
   const more = value.next_cursor === undefined ? [] : ['There are more: mesh admin list-reviews lists all.'];
-  return { value, text: [...due, ...rows, ...more].join('\n') };
+  return { value, text: [...due, ...rows, ...more] };
 }
 
 async function start(
@@ -116,7 +116,7 @@ async function start(
   const of = range ? ` of the entries ${range.from_seq} to ${range.to_seq}` : '';
   return {
     value,
-    text: [`Started ${id}: ${counted(count, 'item')}${of}.`, ...notes].join('\n'),
+    text: [`Started ${id}: ${counted(count, 'item')}${of}.`, ...notes],
     hints: [`Look at them: mesh compliance review show ${id}`],
   };
 }
@@ -160,11 +160,11 @@ async function show(
     '',
     `${value.items_count} items, ${left} to be looked at, ${inForce} flagged and in force${since > 0 ? `, ${since} new since: for the next review` : ''}.`,
   ];
-  return { value, text: [...head, ...items.map(lineOf), ...tail].join('\n'), hints: diff };
+  return { value, text: [...head, ...items.flatMap(linesOf), ...tail], hints: diff };
 }
 
 /** What an item is, what was decided, and what ends it where it was flagged. */
-function lineOf(item: Item): string {
+function linesOf(item: Item): readonly string[] {
   const { decision, standing, type, name, facts, told, scopes, may } = item;
   const word = decision?.verdict ?? 'open';
   const now = standing === 'same' ? '' : `, ${standing} since`;
@@ -182,7 +182,7 @@ function lineOf(item: Item): string {
         ]
       : []),
     ...(item.in_force && item.end_by ? [`           To end it: ${item.end_by.operation} ${item.end_by.id}`] : []),
-  ].join('\n');
+  ];
 }
 
 /** All its pages as one. */
@@ -241,7 +241,7 @@ function answerOf(id: string, value: Decided): Answer {
     ...(held > 0 ? [`${held} are yours: another administrator or auditor confirms them.`] : []),
   ];
   const next = undecided === 0 ? `finish ${id}` : `show ${id} --open`;
-  return { value, text: lines.join('\n'), hints: [`Next: mesh compliance review ${next}`] };
+  return { value, text: lines, hints: [`Next: mesh compliance review ${next}`] };
 }
 
 async function inventory({ csv, ...options }: TargetOptions & { readonly csv?: boolean }): Promise<Answer> {
@@ -258,6 +258,6 @@ async function inventory({ csv, ...options }: TargetOptions & { readonly csv?: b
   const rows = items.map((one) => Object.values(one).map((value) => (value === null ? '' : String(value))));
   return {
     value: { items },
-    text: csvOf(Object.keys(listCredentials.output.shape.items.element.shape), rows).trimEnd(),
+    text: csvOf(Object.keys(listCredentials.output.shape.items.element.shape), rows).trimEnd().split('\n'),
   };
 }

@@ -115,7 +115,7 @@ function answerOf(assessment: Assessment): Answer {
   const hint = 'The changes as they can be planned are in --json; mesh admin plan-network-change --changes takes them.';
   const hints = controls.some(({ changes }) => changes.length > 0) ? [hint] : [];
   const end = `Score ${score}, ${status}. Kept as ${id}.`;
-  return { value: assessment, text: [...lines, '', summary, end].join('\n'), hints };
+  return { value: assessment, text: [...lines, '', summary, end], hints };
 }
 
 function headOf({ id, title, status }: Control): string {
@@ -135,7 +135,7 @@ async function compare(from: string, to: string, options: TargetOptions): Promis
   const value = (await callOperation(targetOf(options), compareAssessments, { earlier: from, later: to })) as Compared;
   const lines = value.controls.map((flip) => `${flip.id}: ${flip.from ?? 'unknown'} -> ${flip.to ?? 'unknown'}`);
   const change = value.score_change > 0 ? `+${value.score_change}` : `${value.score_change}`;
-  return { value, text: [...lines, `Score ${change}; ${value.unchanged_count} controls as before.`].join('\n') };
+  return { value, text: [...lines, `Score ${change}; ${value.unchanged_count} controls as before.`] };
 }
 
 interface Trend {
@@ -158,7 +158,7 @@ async function trend(framework: string, options: TargetOptions): Promise<Answer>
     const when = [...days.values()].some((same) => same.length > 1) ? end : end.slice(0, 10);
     return `${when}  ${bar} ${`${score}`.padStart(3)}  ${pass} pass, ${fail} fail, ${none} without evidence  ${id}`;
   });
-  const text = lines.length > 0 ? lines.join('\n') : `There is no assessment yet: mesh compliance assess ${framework}`;
+  const text = lines.length > 0 ? lines : `There is no assessment yet: mesh compliance assess ${framework}`;
   return { value, text };
 }
 
@@ -200,5 +200,5 @@ async function drift({
     `${at}  ${id}`,
     ...controls.map(({ control, from, to }) => `  ${control}: ${from} -> ${to}`),
   ]);
-  return { value, text: lines.length > 0 ? lines.join('\n') : 'No control drifted.' };
+  return { value, text: lines.length > 0 ? lines : 'No control drifted.' };
 }

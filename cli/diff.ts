@@ -49,13 +49,13 @@ function answerOf({ resources, connections, others, notes, ...from }: Difference
   const value = { ...from, resources, connections, others, notes };
   const patches = resources.map(({ file, before, after }) => patchOf(file, before, after));
   const text = [
-    ...patches,
+    ...patches.flatMap((patch) => patch.split('\n')),
     ...others,
     ...connections.map(({ change, src, dst, ports }) => `${change}: ${src} -> ${dst}: ${ports}`),
     ...notes,
-  ].join('\n');
+  ];
   const isSame = resources.length + connections.length + others.length === 0;
-  return isSame ? { value, text: [...notes, 'No difference.'].join('\n') } : { value, text, exitCode: EXIT.negative };
+  return isSame ? { value, text: [...notes, 'No difference.'] } : { value, text, exitCode: EXIT.negative };
 }
 
 function patchOf(file: string, before: string, after: string): string {

@@ -64,7 +64,7 @@ export async function exportEvidence(framework: string | undefined, options: Exp
       `Signed by ${fingerprint}: hand this to the auditor by another way than the file.`,
       `Verify it with VERIFY.md in it, or: mesh evidence verify ${file} --key ${fingerprint}`,
     ];
-    return { value, text: text.join('\n') };
+    return { value, text };
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;

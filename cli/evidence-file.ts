@@ -1,10 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createInflateRaw } from 'node:zlib';
+import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import type { ArchiveReader } from '../core/evidence/verify/findings.ts';
-import { dataDescriptor, directoryOf, localHeader, type ZipPart } from './zip-parts.ts';
+import { dataDescriptor, directoryOf, dosTimeOf, localHeader, type ZipPart } from './zip-parts.ts';
 
 /** An archive of evidence has far less; more is not unpacked. */
 const MAX_ENTRIES = 2_000;
@@ -108,6 +108,8 @@ function readerOf(zip: ZipFile, all: readonly Entry[]): OpenArchive {
   };
   return {
     names: all.map(nameOf),
+    // All have the time of the first: any other does not open.
+    isOf: (at) => all[0] !== undefined && timeOf(all[0]) === dosTimeOf(at),
     read,
     async text(name) {
       if ((entries.get(name)?.uncompressedSize ?? 0) > MAX_TEXT_BYTES)
@@ -120,17 +122,21 @@ function readerOf(zip: ZipFile, all: readonly Entry[]): OpenArchive {
   };
 }
 
-/** What follows the end of the compressed data within an entry is refused: programs that unpack from the beginning would unpack it. */
+/**
+ * What follows the end of the compressed data within an entry is refused: programs that unpack from the beginning would unpack
+ * it. So is another checksum than that of the data: programs that unpack would take the file for damaged.
+ */
 async function* inflated(zip: ZipFile, entry: Entry): AsyncGenerator<Uint8Array> {
   const raw: Readable = await zip.openReadStreamPromise(entry, { decompress: false });
   const inflate = createInflateRaw();
   const isRead = pipeline(raw, inflate);
   // What fails is thrown by the reading of its end.
   isRead.catch(() => undefined);
-  let bytes = 0;
+  let [bytes, checksum] = [0, 0];
   try {
     for await (const part of inflate as AsyncIterable<Uint8Array>) {
       bytes += part.length;
+      checksum = crc32(part, checksum);
       if (bytes > entry.uncompressedSize) throw new Error('it unpacks to more than its header says');
       yield part;
     }
@@ -141,4 +147,5 @@ async function* inflated(zip: ZipFile, entry: Entry): AsyncGenerator<Uint8Array>
   await isRead;
   if (bytes !== entry.uncompressedSize || inflate.bytesWritten !== entry.compressedSize)
     throw new Error('it does not end where its header says');
+  if (checksum !== entry.crc32) throw new Error('it has another checksum (CRC-32) than its header says');
 }

@@ -132,7 +132,7 @@ function answerOf(
   const head = `${file}: ${evidenceId || 'no evidence'}, ${files} files: ${verified ? 'verified' : 'NOT VERIFIED'}`;
   return {
     value,
-    text: [head, ...lines.map((line) => `  ${line}`)].join('\n'),
+    text: [head, ...lines.map((line) => `  ${line}`)],
     ...(!verified && { exitCode: EXIT.negative }),
   };
 }

@@ -44,7 +44,7 @@ export function defineExport(command: Command): void {
       const { at: moment, revision, left_out } = network;
       const value = { directory, at: moment, revision, written, removed, unchanged, left_out };
       const text = `${directory}: ${written.length} written, ${removed.length} removed, ${unchanged} unchanged; the network at ${moment}, revision ${revision}`;
-      return { value, text: [text, ...left_out.map(leftOutText)].join('\n') };
+      return { value, text: [text, ...left_out.map(leftOutText)] };
     },
   );
 }

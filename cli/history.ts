@@ -78,7 +78,7 @@ async function history(src: string, dst: string, options: HistoryOptions): Promi
     cursor = page.next_cursor;
   } while (cursor !== undefined);
   const { next_cursor: _, ...whole } = first;
-  return { value: { ...whole, intervals }, text: intervals.map((one) => lineOf(one, whole)).join('\n') };
+  return { value: { ...whole, intervals }, text: intervals.map((one) => lineOf(one, whole)) };
 }
 
 /** @param page says whether an end is outside, of which no presence is known */

@@ -44,7 +44,7 @@ export async function openOnRunning(directory: string): Promise<Answer | undefin
     const host = await askToOpen(directory);
     return {
       value: { state: 'up', hostFirewall: host },
-      text: `This node is up already.\n${openedText(host, directory)}`,
+      text: ['This node is up already.', ...openedText(host, directory).split('\n')],
       hints: [`As a service, from each start on: ${HINTS.openFromStart({ directory })}`],
       exitCode: exitCodeOfOpened(host),
     };

@@ -59,9 +59,9 @@ function answerOf(applied: Applied, mustJoin: readonly object[], moved: readonly
     ...moved.map((sentence) => `Not as it was: ${sentence}`),
   ];
   const value = { ...applied, must_join: mustJoin, moved };
-  if (mustJoin.length === 0) return { value, text: text.join('\n') };
+  if (mustJoin.length === 0) return { value, text };
   const still = `${mustJoin.length} ${mustJoin.length === 1 ? 'device has' : 'devices have'} still to join, with tokens made by:`;
-  return { value, text: [...text, still].join('\n'), hints: [...hints, 'Then import again.'] };
+  return { value, text: [...text, still], hints: [...hints, 'Then import again.'] };
 }
 
 /** One token for all that have the same labels and network, so that each has them from its first second. */

@@ -42,7 +42,7 @@ export function defineInvite(invite: Command): void {
       }
       const link = formatJoinLink(invitation);
       const below = options.link ? link : 'Whoever scans this joins the network. --link prints it in words.';
-      return { value: { joinLink: link }, text: `${renderUnicodeCompact(link)}\n${below}` };
+      return { value: { joinLink: link }, text: [...renderUnicodeCompact(link).split('\n'), below] };
     },
   );
 }

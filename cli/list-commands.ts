@@ -48,7 +48,9 @@ export async function defineList(command: Command): Promise<void> {
     const asDocuments = formatIn(options) === 'yaml';
     if (one && id !== undefined) {
       const value = await callOperation(target, one, namedBy(one, id), howOf(one, asDocuments));
-      return isPage(value) ? { value, columns: one.columns } : { value, text: (await yamlOf(value)).trimEnd() };
+      return isPage(value)
+        ? { value, columns: one.columns }
+        : { value, text: (await yamlOf(value)).trimEnd().split('\n') };
     }
     const values = valuesOf(fields, options);
     const labels = isFilteredHere ? Object.entries(labelsOf(options.labels ?? '', '--labels')) : [];

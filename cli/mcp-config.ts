@@ -77,7 +77,7 @@ async function writeConfig(options: ConfigOptions): Promise<Answer> {
   if (before) await endHeld(there, before, issued);
   const next = nextStep(client, opened.file);
   const value = { file: opened.file, backup: backup ?? null, server: target.server, workspace, identity, next };
-  return { value, text: `${textOf(opened.file, backup, workspace, issued)}\n${next}` };
+  return { value, text: [...linesOf(opened.file, backup, workspace, issued), next] };
 }
 
 function tokenElsewhere(name: string, files: readonly string[]): string {
@@ -114,15 +114,15 @@ async function wantedOf({ client, name, ttl, scopes, reach }: ConfigOptions): Pr
 /** A name has 63 characters at most; two are left for a number. */
 const MAX_DERIVED_NAME = 61;
 
-function textOf(
+function linesOf(
   file: string,
   backup: string | undefined,
   workspace: string,
   { kind, name, scopes, expiresAt }: Issued,
-): string {
+): readonly string[] {
   const who = kind === 'agent' ? `the agent ${name}` : `you, with the API token ${name}`;
   return [
     `Wrote ${file} (0600)${backup === undefined ? '' : `; as it was before: ${backup}`}.`,
     `The client acts in workspace ${workspace} as ${who} until ${expiresAt}: ${scopes.join(', ')}.`,
-  ].join('\n');
+  ];
 }

@@ -170,7 +170,7 @@ function telling(work: () => Promise<string>): Promise<void> {
   return failing(async () => {
     const text = await work();
     const { print } = await import('./answer.ts');
-    await print({ value: text, text: called(text) }, 'table');
+    await print({ value: text, text: called(text).split('\n') }, 'table');
   });
 }
 
@@ -197,7 +197,7 @@ function addDoctor(program: Command, { loadDoctor }: Meshd): void {
         const examine = await loadDoctor();
         const found = await examine(program.opts<MeshdOptions>().configDir);
         const { print } = await import('./answer.ts');
-        await print({ value: found, text: found.items.map(inWords).join('\n') }, json ? 'json' : 'table');
+        await print({ value: found, text: found.items.map(inWords) }, json ? 'json' : 'table');
         if (!found.ok) process.exitCode = 1;
       }),
     );

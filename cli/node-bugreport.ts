@@ -45,7 +45,7 @@ export function defineBugreport(report: Command, { version }: Pick<CommandContex
     async (options: ReportOptions): Promise<Answer> => {
       requireRoot('mesh bugreport');
       const text = await collected(options, version);
-      if (options.out === '-') return { value: { text }, text };
+      if (options.out === '-') return { value: { text }, text: text.split('\n') };
       const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-');
       const file = path.resolve(options.out ?? `mesh-bugreport-${stamp}.txt`);
       try {

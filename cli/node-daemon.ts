@@ -61,7 +61,8 @@ export async function runInBackground({
   const text = `${told.line}\nLog: ${log}`;
   if (!told.greeting && told.exitCode !== EXIT.ok) throw new CliError(isPlain(told) ? told.line : text, told.exitCode);
   const { line: _, ...greeting } = told.greeting ?? { line: '' };
-  return { value: { ...greeting, pid: child.pid, log }, text, exitCode: told.exitCode };
+  const value = { ...greeting, pid: child.pid, log };
+  return { value, text: [...told.line.split('\n'), `Log: ${log}`], exitCode: told.exitCode };
 }
 
 /** What is wrong is said, and the log has no more of it. */

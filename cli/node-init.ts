@@ -98,11 +98,11 @@ function answerOf(
   const next = `Next${trusted}: ${startHint(directory, acceptable)}`;
   const value = { id, name, phase, address, block: block ?? null, server, configuration: file };
   if (phase === 'ready') {
-    return { value, text: `Registered ${name} as ${address}.\n${route}\nConfiguration: ${file}`, hints: [next] };
+    return { value, text: [`Registered ${name} as ${address}.`, route, `Configuration: ${file}`], hints: [next] };
   }
   return {
     value,
-    text: `Registered ${name}.\n${route}\nConfiguration: ${file}`,
+    text: [`Registered ${name}.`, route, `Configuration: ${file}`],
     hints: [
       `It is pending: an administrator has to approve it, on the dashboard or by: ${HINTS.approve({ id, server })}`,
       'It connects as soon as it is approved.',

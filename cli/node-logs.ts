@@ -42,7 +42,7 @@ export function defineLogs(logs: Command): void {
         return undefined;
       }
       const lines = journal ? await journalLines(journal, options.lines) : fileLines(file, options.lines);
-      return { value: { source: journal ?? file, lines }, text: lines.join('\n') };
+      return { value: { source: journal ?? file, lines }, text: lines };
     },
   );
 }

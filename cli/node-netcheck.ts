@@ -50,7 +50,7 @@ export function defineNetcheck(netcheck: Command): void {
       const isGood = [report.api, report.bus, report.relay].every(({ isReached }) => isReached);
       return {
         value: { ...report, node: node ?? null },
-        text: await text(report, { node, shutOut, directory }),
+        text: (await text(report, { node, shutOut, directory })).split('\n'),
         ...(!isGood && { exitCode: EXIT.negative }),
       };
     },

@@ -57,7 +57,7 @@ export function definePing(command: Command): void {
     ];
     return {
       value: { peer: last.name, path: last.path, reason: last.reason, replies, large },
-      text: text.filter((line) => line !== '').join('\n'),
+      text: text.filter((line) => line !== ''),
       ...((!isGood || large?.isLost) && { exitCode: EXIT.negative }),
     };
   });

@@ -73,7 +73,8 @@ async function install(options: readonly string[], given: ServiceOptions): Promi
   await requireUpOptions(options);
   const service = serviceOf(options, given);
   const manager = managerHere();
-  if (given.print) return { value: { text: manager.render(service) }, text: manager.render(service).trimEnd() };
+  if (given.print)
+    return { value: { text: manager.render(service) }, text: manager.render(service).trimEnd().split('\n') };
   requireRoot('mesh service install');
   requireManager();
   await requireNode(service, manager);
@@ -96,7 +97,7 @@ async function install(options: readonly string[], given: ServiceOptions): Promi
   ];
   return {
     value: { ...status, ...(opened && { hostFirewall: opened }) },
-    text: lines.join('\n'),
+    text: lines,
     hints: [
       `See it: ${HINTS.status({ directory: service.directory })}`,
       `Its log: ${manager.logHint(service.interfaceName)}`,
@@ -205,7 +206,7 @@ function statusAnswer(status: ServiceStatus, interfaceName: string): Answer {
     detail,
     `Log: ${managerHere().logHint(interfaceName)}`,
   ];
-  return { value: status, text: lines.join('\n'), ...(state !== 'running' && { exitCode: EXIT.negative }) };
+  return { value: status, text: lines, ...(state !== 'running' && { exitCode: EXIT.negative }) };
 }
 
 /** @throws CliError */

@@ -21,7 +21,7 @@ export function defineStatus(status: Command): void {
     async ({ configDir }: { configDir?: string }): Promise<Answer> => {
       requireRoot('mesh status');
       const value = await nodeStatus(configDir);
-      return { value, text: statusText(value, Date.now(), nodeDirectory(configDir)) };
+      return { value, text: statusText(value, Date.now(), nodeDirectory(configDir)).split('\n') };
     },
   );
 }

@@ -123,7 +123,7 @@ function nodeOptions(options: UpOptions, format: Format): NodeOptions {
             const ended = notGoingOn(greeting, facts());
             if (ended) throw ended;
             const { line: _, ...value } = greeting;
-            return print({ value, text: greetingText(greeting, ' End it with Ctrl-C.') }, format);
+            return print({ value, text: greetingText(greeting, ' End it with Ctrl-C.').split('\n') }, format);
           },
         }),
   };

@@ -142,7 +142,7 @@ async function answerOf(pair: Pair, own: OwnNode, { policy, path, back, unknown 
   const isNegative = shutOut !== undefined || policy?.denied || blocked.length > 0 || large?.isLost;
   return {
     value: { from, to, policy, path, back, blocked, large: large ?? null },
-    text: text.join('\n'),
+    text,
     ...(isNegative && { exitCode: EXIT.negative }),
   };
 }

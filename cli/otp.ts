@@ -38,7 +38,10 @@ async function enrol(): Promise<Answer> {
   using secrets = readSecrets();
   const password = await ask(secrets, 'Password: ');
   const { uri, secret } = begun.parse(await callApi(target, { method: 'post', path: PATH, body: { password } }));
-  notice(`${renderUnicodeCompact(uri)}\nScan this with an authenticator app, or type the secret into it: ${secret}`);
+  notice([
+    ...renderUnicodeCompact(uri).split('\n'),
+    `Scan this with an authenticator app, or type the secret into it: ${secret}`,
+  ]);
   const tries = secrets.isTerminal ? TRIES : 1;
   let said = '';
   for (let left = tries; left > 0; left -= 1) {
@@ -103,6 +106,6 @@ async function ask(secrets: SecretReader, question: string, mayBeEmpty = false):
 
 function shown(what: string, answer: unknown): Answer {
   const { recoveryCodes } = codes.parse(answer);
-  const text = `${what} Recovery codes, each good once and shown this once: keep them apart from the app.\n\n${recoveryCodes.join('\n')}`;
-  return { value: answer, text };
+  const head = `${what} Recovery codes, each good once and shown this once: keep them apart from the app.`;
+  return { value: answer, text: [head, '', ...recoveryCodes] };
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { applyNetworkChange } from '../tools/intents/apply-network-change.ts';
 import { planNetworkChange } from '../tools/intents/plan-network-change.ts';
 import { getMe } from '../tools/users/get-me.ts';
-import { type Answer, answering } from './answer.ts';
+import { type Answer, answering, quotedLines } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { exitOf } from './failed.ts';
 import { sessionAt, type Target, type TargetOptions, targetOf } from './session.ts';
@@ -40,7 +40,8 @@ export function definePlan(command: Command): void {
 async function plan(words: string[], { apply, approver, ...options }: PlanOptions): Promise<Answer> {
   const target = targetOf(options);
   const planned = (await callOperation(target, planNetworkChange, { intent: words.join(' ') })) as Plan;
-  const { plan_id: id, diff_markdown: text, changes, another_person: isAnother } = planned;
+  const { plan_id: id, diff_markdown: markdown, changes, another_person: isAnother } = planned;
+  const text = quotedLines(markdown);
   if (!apply) {
     const asked = approver ?? (isAnother ? 'NAME' : (sessionAt(target.server)?.username ?? 'NAME'));
     const command = `mesh admin apply-network-change --plan-id ${id} --approved-by ${asked}`;
@@ -51,7 +52,7 @@ async function plan(words: string[], { apply, approver, ...options }: PlanOption
   const applied = (await callOperation(target, applyNetworkChange, values)) as Workflow;
   tellWaiting(applied);
   const value = { plan: planned, workflow: applied };
-  return { value, text: `${text.trimEnd()}\n\n${applied.message}`, ...exitOf(applied) };
+  return { value, text: [...text, '', applied.message], ...exitOf(applied) };
 }
 
 async function ownName(target: Target): Promise<string> {

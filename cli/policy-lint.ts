@@ -12,8 +12,7 @@ export function addLintCommand(policy: Command): void {
   answering(withTarget(policy.command('lint').description(description)), async (options: TargetOptions) => {
     const { items } = await allPages(targetOf(options), lintPolicies as never, {});
     const found = items as readonly Finding[];
-    const text =
-      found.length === 0 ? 'Nothing about the policies looks like a mistake.' : found.map(linesOf).join('\n');
+    const text = found.length === 0 ? 'Nothing about the policies looks like a mistake.' : found.flatMap(linesOf);
     return { value: { items: found }, text, ...(found.length > 0 && { exitCode: EXIT.negative }) } satisfies Answer;
   });
 }
@@ -27,7 +26,14 @@ interface Finding {
   readonly fix: string;
 }
 
-function linesOf({ code, policies: [policy = ''], direction, rule_index: index, why, fix }: Finding): string {
+function linesOf({
+  code,
+  policies: [policy = ''],
+  direction,
+  rule_index: index,
+  why,
+  fix,
+}: Finding): readonly string[] {
   const where = direction === null ? '' : ` ${direction}${index === null ? '' : ` rule ${index}`}`;
-  return `${code} ${policy}${where}: ${why}.\n  ${fix}`;
+  return [`${code} ${policy}${where}: ${why}.`, `  ${fix}`];
 }

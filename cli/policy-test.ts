@@ -24,7 +24,7 @@ export function definePolicy(policy: Command): void {
     async (file: string): Promise<Answer> => {
       const value = testPolicies(await readDocument(file), Date.now());
       const failed = value.filter(({ pass }) => !pass).length;
-      const text = [...value.map(lineOf), `${value.length - failed} hold, ${failed} fail`].join('\n');
+      const text = [...value.map(lineOf), `${value.length - failed} hold, ${failed} fail`];
       return { value, text, ...(failed > 0 && { exitCode: EXIT.negative }) };
     },
   );

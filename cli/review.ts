@@ -84,14 +84,14 @@ async function reviewAll(
       break;
     } catch (error) {
       const done = answers.map(({ text }) => text).filter((text) => text !== undefined);
-      if (done.length > 0) notice(done.join('\n'));
+      if (done.length > 0) notice(done.flat());
       throw error;
     }
   }
   const texts = answers.map(({ text }) => text).filter((text) => text !== undefined);
   const { exitCode } = answers.at(-1) ?? {};
   const value = { items: answers.map((one) => one.value) };
-  return { value, text: texts.join('\n'), ...(exitCode !== undefined && { exitCode }) };
+  return { value, text: texts.flat(), ...(exitCode !== undefined && { exitCode }) };
 }
 
 /** @throws CliError that names what waits, where anything does */

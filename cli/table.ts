@@ -13,7 +13,7 @@ export function textOf(answer: unknown, columns?: Columns): string {
   return [
     items.length === 0 ? 'none' : table(items as Row[], columns),
     ...Object.entries(besides).flatMap(([field, value]) => (value ? [`${visibleLine(field)}: ${cellOf(value)}`] : [])),
-    ...(next === undefined ? [] : [`more: --cursor ${next}`]),
+    ...(next === undefined ? [] : [visibleLine(`more: --cursor ${next}`)]),
   ].join('\n');
 }
 

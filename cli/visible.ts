@@ -8,6 +8,18 @@ const IN_PLACE = '\uFFFD';
 /** One line for a terminal, whatever others wrote into a field. */
 export const visibleLine = (text: string) => text.replaceAll(HIDDEN, IN_PLACE);
 
+/** One line likewise, which may have colours. */
+export const visibleInLine = (text: string) => visible(text.replaceAll('\n', IN_PLACE));
+
+/** Whether a text has anything in it that a terminal would act on, but for ends of lines and tabs. */
+export const isHiding = (text: string) => text.replaceAll(/[\n\t]/g, '').search(HIDDEN) >= 0;
+
+/** YAML with escapes for the same, which stands in double quotes there. */
+export const withEscapes = (yaml: string) =>
+  yaml.replaceAll(HIDDEN, (found) =>
+    found === '\n' || found === '\t' ? found : `\\U${found.codePointAt(0)?.toString(16).padStart(8, '0')}`,
+  );
+
 /** Lines for a terminal. */
 export const visible = (text: string) => text.replaceAll(HIDDEN_IN_LINES, (_, own?: string) => own ?? IN_PLACE);
 

@@ -24,6 +24,14 @@ const DEFLATED = 8;
 const MODE = 0o100644 * 0x1_0000 + 0x20;
 const MOST_32 = 0xffff_ffff;
 
+/** An instant (ms) as the archive is written with it: in UTC, in steps of two seconds. */
+export function dosTimeOf(at: number): number {
+  const date = new Date(at);
+  const day = ((date.getUTCFullYear() - 1980) * 16 + date.getUTCMonth() + 1) * 32 + date.getUTCDate();
+  const time = (date.getUTCHours() * 64 + date.getUTCMinutes()) * 32 + Math.floor(date.getUTCSeconds() / 2);
+  return day * 0x1_0000 + time;
+}
+
 /** A record of fixed length: a size in bytes with each value. */
 function record(...fields: readonly (readonly [bytes: 2 | 4 | 8, value: number])[]): Buffer {
   return Buffer.concat(

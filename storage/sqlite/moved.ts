@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type CopyMark, type Moved, movedRefusal, unfinishedRefusal } from '../copy/moved.ts';
 import { unavailable } from '../unavailable.ts';
 import { type Database, openDatabase, openForReading } from './database.ts';
+import { requireKnown } from './schema.ts';
 
 /** Tables of one row beside those of the store, of a file that no control plane starts on. */
 const MOVED = 'moved';
@@ -13,9 +14,17 @@ export function requireInUse(database: Database): void {
   if (why !== undefined) throw unavailable(why);
 }
 
-/** Why no control plane starts on a file, which may not be there. */
+/**
+ * Why no control plane starts on a file, which may not be there.
+ *
+ * @throws StoreError `unavailable` of a file of a newer version, or of another program
+ */
 export function whyNotInUse(path: string): string | undefined {
-  return existsSync(path) ? reading(path, notInUse) : undefined;
+  if (!existsSync(path)) return undefined;
+  return reading(path, (database) => {
+    requireKnown(database);
+    return notInUse(database);
+  });
 }
 
 function notInUse(database: Database): string | undefined {

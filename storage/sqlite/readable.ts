@@ -20,13 +20,26 @@ interface Row {
  */
 export function unreadableIn(database: Database): string | undefined {
   if (!isOfMesh(database)) return undefined;
-  const what = unreadableRecord(database) ?? unreadableVersion(database) ?? unreadableEntry(database);
+  const what =
+    unreadableRetention(database) ??
+    unreadableRecord(database) ??
+    unreadableVersion(database) ??
+    unreadableEntry(database);
   return what === undefined ? undefined : `${what} cannot be read`;
 }
 
 function isOfMesh(database: Database): boolean {
   return database.statement("SELECT 1 FROM sqlite_schema WHERE name = 'audit'").get() !== undefined;
 }
+
+/** Which past revisions can be read, as a workspace has it. */
+function unreadableRetention(database: Database): string | undefined {
+  const rows = database.statement<{ name: string; keep: string }>('SELECT name, keep FROM workspace ORDER BY id').all();
+  const found = rows.find(({ keep }) => !isRevisions(parsed(keep)));
+  return found && `the list of kept revisions of workspace ${found.name}`;
+}
+
+const isRevisions = (value: unknown) => Array.isArray(value) && value.every(Number.isSafeInteger);
 
 function unreadableRecord(database: Database): string | undefined {
   const pages = database.statement<Row>(`

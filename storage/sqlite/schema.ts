@@ -91,11 +91,7 @@ export async function migrate(
   check: (database: Database) => void = requireReadable,
 ): Promise<string | undefined> {
   const present = schemaOf(database);
-  if (present > migrations.length) {
-    throw unavailable(
-      `${database.path} has schema ${present}, newer than the ${migrations.length} this version knows; start the newer version or restore a backup made before the upgrade`,
-    );
-  }
+  requireKnown(database, migrations.length);
   if (present === migrations.length) return undefined;
   if (present > 0) check(database);
   const copy = present > 0 ? await copyOf(database, present) : undefined;
@@ -110,6 +106,15 @@ export async function migrate(
     });
   }
   return copy;
+}
+
+/** @throws StoreError `unavailable` for a file of a newer version, or of another program */
+export function requireKnown(database: Database, known = MIGRATIONS.length): void {
+  const present = schemaOf(database);
+  if (present <= known) return;
+  throw unavailable(
+    `${database.path} has schema ${present}, newer than the ${known} this version knows; start the newer version or restore a backup made before the upgrade`,
+  );
 }
 
 /** @throws StoreError `unavailable` that names what a newer schema could not take over; the file is as it was */

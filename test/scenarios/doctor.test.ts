@@ -106,6 +106,38 @@ describe('what keeps a control plane from its work ends with 1 and is named:', (
     ]);
   });
 
+  test.each<[string, string, string, RegExp]>([
+    ['of a newer version', 'PRAGMA user_version = 99', 'database', /has schema 99, newer than/],
+    ['whose log may be changed', 'DROP TRIGGER audit_is_never_changed', 'database', /lacks the trigger/],
+    ['whose retention cannot be read', "UPDATE workspace SET keep = '{{{'", 'database', /kept revisions of workspace/],
+    [
+      'with a record that has no name',
+      "UPDATE record SET body = '{}' WHERE name = 'shut'",
+      'networks',
+      /MeshPolicy shut of workspace w_\w+, as of revision \d+ cannot be read/,
+    ],
+    [
+      'with a network that has no block',
+      "UPDATE record SET body = json_set(body, '$.spec', json('{}')) WHERE kind = 'MeshNetwork'",
+      'networks',
+      /^The network \S+ of the workspace \S+ is damaged: its spec has no block/,
+    ],
+    [
+      'with a peer that has no status',
+      "UPDATE record SET body = json_set(body, '$.status', json('{}')) WHERE kind = 'MeshPeer'",
+      'nodes',
+      /^The peer \S+ of the workspace \S+ is damaged: its status has no phase/,
+    ],
+  ])('a database %s', async (_what, edit, check, detail) => {
+    const directory = release();
+    const database = new DatabaseSync(path.join(directory, 'mesh.db'));
+    database.exec(edit);
+    database.close();
+    const { code, items, of } = await doctor(directory);
+    expect([code, of(check)[0]]).toMatchObject([1, { state: 'failed', detail: expect.stringMatching(detail) }]);
+    expect(JSON.stringify(items)).not.toMatch(/Cannot read|undefined/);
+  });
+
   test('a port that another program has', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

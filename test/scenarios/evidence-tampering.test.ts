@@ -323,6 +323,15 @@ const TAMPERINGS: readonly (readonly [string, () => readonly ZipEntry[], string,
     /signatures/,
   ],
   [
+    'another time beside what was signed',
+    () =>
+      envelope((value) => {
+        value['generatedAt'] = '2020-01-01T00:00:00.000Z';
+      }),
+    'assessment',
+    /generated_at is not what was signed/,
+  ],
+  [
     'another evidence_id',
     () =>
       envelope((value) => {
@@ -475,6 +484,31 @@ describe('an entry that unpacks as something else than was signed is found and n
     expect([found.codes, found.text]).toEqual([['damaged'], expect.stringContaining('other headers than')]);
   });
 });
+
+test('another time of all files, as the headers have it, is found and named', async () => {
+  const { time = 0 } = genuine[0] ?? {};
+  // A step of two seconds, the same day of another year, and the same instant spelled in another way.
+  for (const other of [time + 1, time + 2 ** 25, (time & 0xffff_f800) + 0x7ff]) {
+    const found = await findingsOf(storedZip(genuine.map((entry) => ({ ...entry, time: other >>> 0 }))));
+    expect([found.codes, found.text]).toEqual([['changed'], expect.stringContaining('have another time than')]);
+  }
+});
+
+test.each(['VERIFY.md', 'report.html', 'raw-data/audit-log.jsonl', 'attestation.json'])(
+  'another checksum of %s in all its headers is found and named',
+  async (name) => {
+    const forge = ({ descriptor, central }: ZipHeaders) => {
+      descriptor.writeUInt32LE((descriptor.readUInt32LE(4) ^ 1) >>> 0, 4);
+      central.writeUInt32LE((central.readUInt32LE(16) ^ 1) >>> 0, 16);
+      return {};
+    };
+    const found = await findingsOf(storedZip(withEntry(name, () => ({ forge }))));
+    expect([found.codes, found.text]).toEqual([
+      expect.arrayContaining(['damaged']),
+      expect.stringContaining(`${name} cannot be read: it has another checksum`),
+    ]);
+  },
+);
 
 describe('what the signer itself left out or changed is found and named', () => {
   async function foundBySigner(entries: readonly ZipEntry[], seen: readonly SeenOrigin[] = []) {

@@ -4,13 +4,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { load } from 'js-yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
 import { joinTokenFor, register } from '../kits/http/joining.ts';
 import { mesh } from '../kits/process/run-command.ts';
 
 /** Red, a title of the terminal, and a line of its own. */
-const EVIL = '\u001b[31mred\u009b31m\u001b]0;title\u0007\nINJECTED\r\u001b[1mbold';
+const EVIL = '\u001b[31mred\u009b31m\u001b]0;title\u0007\u202e\u{e0001}\nINJECTED\r\u001b[1mbold';
 /** Values that decide what a command does: with others it would end before it shows anything. */
 const KEPT =
   /^(?:id|.*_?id|at|.*At|.*_at|from|to|token|status|phase|kind|type|code|action|slug|severity|risk|proof|verdict|state|protocol|cidr|address|apiVersion|version|next_cursor|session)$/i;
@@ -86,6 +87,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['compliance', 'assess', 'soc2', '--from', '1h'],
   ['admin', 'list-peers'],
   ['approve', 'wf_none'],
+  ['mcp', 'config', '--output', path.join(home, 'mcp.json')],
 ];
 
 const shown = async (line: readonly string[], more: Readonly<Record<string, string>> = {}) => {
@@ -101,16 +103,24 @@ const shown = async (line: readonly string[], more: Readonly<Record<string, stri
 };
 
 /** All that acts on a terminal but ends of lines and tabs. */
-const ACTS = /[^\P{Cc}\n\t]/u;
+const ACTS = /[^\P{Cc}\n\t]|\p{Cf}/u;
 
 test.each(COMMANDS.map((line) => [line.join(' '), line] as const))(
-  'mesh %s lets no text of a control plane act on the terminal',
+  'mesh %s lets no text of a control plane act on the terminal, or stand where its own lines do',
   async (_title, line) => {
     const text = await shown(line);
     expect(text).not.toBe('');
     expect(text.match(ACTS), text).toBe(null);
+    expect(text).not.toMatch(/^INJECTED/m);
   },
 );
+
+test('YAML has escapes for what would act on the terminal, and says the same', async () => {
+  const yaml = await shown(['workspaces', '-o', 'yaml']);
+  expect(yaml).toContain('INJECTED');
+  expect(yaml.match(ACTS), yaml).toBe(null);
+  expect(JSON.stringify(load(yaml))).toContain('\u202e\u{e0001}\\nINJECTED');
+});
 
 test('what a control plane refuses is said in lines that begin with its own words, or are indented', async () => {
   refuses = true;

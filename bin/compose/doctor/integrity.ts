@@ -2,6 +2,7 @@ import { hasCredentials } from '../../../storage/credentials.ts';
 import { isServed } from '../../../storage/open.ts';
 import { faultIn } from '../../../storage/sqlite/integrity.ts';
 import { hasEntries } from '../../../storage/sqlite/losses.ts';
+import { programFaultsIn } from '../../../storage/sqlite/programs.ts';
 import type { Config } from '../config.ts';
 import { whyNoStart } from '../judge-installation.ts';
 import { keyPlaceOf } from '../known-credentials.ts';
@@ -20,6 +21,11 @@ export const checkIntegrity: Check = async ({ file, config }) => {
   if (!hasCredentials(configDir) && !hasEntries(file)) return [ok(`No control plane has run in ${configDir} yet.`)];
   const fault = faultIn(file);
   if (fault !== undefined) return [failed(`${fault}. ${await restoreAdvice({ configDir, file })}`)];
+  const programs = programFaultsIn(file);
+  if (programs.length > 0) {
+    const advice = await restoreAdvice({ configDir, file });
+    return programs.map((fault) => failed(`${fault} Somebody else changed the database. ${advice}`));
+  }
   return [ok('Every page of the database, every record and every entry of the audit log can be read.')];
 };
 

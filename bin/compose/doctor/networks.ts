@@ -3,7 +3,7 @@ import { controlRanges } from '../../../core/intent/verify/lock-out.ts';
 import { isPublicBlock } from '../../../core/model/network-blocks.ts';
 import type { NetworkRecord } from '../../../core/model/resources.ts';
 import { addressSettings } from '../given-addresses.ts';
-import { type Check, type Finding, ok, warning } from './check.ts';
+import { type Check, type Finding, failed, ok, warning } from './check.ts';
 import { readStates } from './read-states.ts';
 
 /** Networks whose block would be refused now: those that an earlier version allowed, or that a new setting meets. */
@@ -17,6 +17,8 @@ export const checkNetworks: Check = async (subject) => {
 };
 
 function findingOf({ workspace, name, spec }: NetworkRecord, reserved: readonly ReservedRange[]): Finding | undefined {
+  if (typeof spec.cidr !== 'string')
+    return failed(`The network ${name} of the workspace ${workspace} is damaged: its spec has no block (cidr).`);
   const which = `The network ${name} of the workspace ${workspace} keeps its block`;
   const refused = refusalOfBlock(spec.cidr, reserved);
   if (refused !== undefined) {

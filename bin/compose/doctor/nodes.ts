@@ -1,6 +1,6 @@
 import { versionOf } from '../../../core/model/resources.ts';
 import { VERSION } from '../version.ts';
-import { type Check, ok } from './check.ts';
+import { type Check, type Finding, failed, ok } from './check.ts';
 import { readStates } from './read-states.ts';
 
 const UNSAID = 'unknown';
@@ -10,8 +10,15 @@ export const checkNodes: Check = async (subject) => {
   const states = await readStates(subject);
   if (!states) return [];
   const counts = new Map<string, number>();
-  for (const { peers, presence } of states) {
+  const damaged: Finding[] = [];
+  for (const { workspace, peers, presence } of states) {
     for (const peer of peers.values()) {
+      if (typeof peer.status.phase !== 'string') {
+        damaged.push(
+          failed(`The peer ${peer.name} of the workspace ${workspace} is damaged: its status has no phase.`),
+        );
+        continue;
+      }
       if (peer.status.phase !== 'ready') continue;
       const version = versionOf(peer, presence.get(peer.name)?.spec) ?? UNSAID;
       counts.set(version, (counts.get(version) ?? 0) + 1);
@@ -19,6 +26,7 @@ export const checkNodes: Check = async (subject) => {
   }
   const said = [...counts].sort().map(([version, count]) => `${version}: ${count}`);
   return [
+    ...damaged,
     ok(said.length === 0 ? 'No nodes have joined.' : `Nodes by version: ${said.join(', ')}; meshd is ${VERSION}.`),
   ];
 };

@@ -1,10 +1,20 @@
+import { StoreError } from '../../../core/base/ports.ts';
 import { silentLog } from '../../../core/base/silent-log.ts';
 import type { NetworkState } from '../../../core/state/state.ts';
 import { buildNetworkStates } from '../../../core/state/states.ts';
 import { isServed, openStoreReader } from '../../../storage/open.ts';
+import { faultIn } from '../../../storage/sqlite/integrity.ts';
 import { hasEntries } from '../../../storage/sqlite/losses.ts';
 import { storeUrl } from '../store-url.ts';
 import type { Subject } from './check.ts';
+
+/** What is damaged, in words: the fault of a program that reads what it did not write says nothing of it. */
+function damageOf(workspace: string, file: string | undefined, error: unknown): string {
+  const fault = file === undefined ? undefined : faultIn(file);
+  if (fault !== undefined) return `${fault}.`;
+  if (error instanceof StoreError) return error.message;
+  return `a record of workspace ${workspace} is damaged: it has not the form of its kind.`;
+}
 
 /** Returns the network of each workspace as it is now, read without a write; undefined where there is no store yet. */
 export async function readStates({
@@ -17,7 +27,13 @@ export async function readStates({
   try {
     const states = buildNetworkStates({ store });
     const found: NetworkState[] = [];
-    for (const workspace of await store.workspaces()) found.push(await states.current(workspace));
+    for (const workspace of await store.workspaces()) {
+      try {
+        found.push(await states.current(workspace));
+      } catch (error) {
+        throw new Error(damageOf(workspace, file, error), { cause: error });
+      }
+    }
     return found;
   } finally {
     await store.close();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseInstant } from '../../base/time.ts';
 import { catalogueOf } from '../../compliance/catalogue.ts';
 import { CONTROL_STATES } from '../../compliance/control-result.ts';
 import { FRAMEWORKS } from '../../compliance/frameworks.ts';
@@ -12,6 +13,7 @@ const MAX_CONTROLS = 1_000;
 
 const assessmentShape = z.object({
   evidence_id: z.string(),
+  generated_at: z.iso.datetime(),
   canonical_framework: z.enum(FRAMEWORKS),
   period_start: z.iso.datetime(),
   period_end: z.iso.datetime(),
@@ -27,6 +29,8 @@ export interface CheckedAssessment {
   readonly controls: readonly string[];
   /** ISO 8601; undefined where it cannot be read. */
   readonly period?: { readonly start: string; readonly end: string };
+  /** The instant of the archive, ms; undefined where it cannot be read. */
+  readonly at?: number;
   readonly findings: readonly EvidenceFinding[];
   readonly notes: readonly string[];
 }
@@ -47,6 +51,7 @@ export function checkAssessment(text: string, attested: Attested): CheckedAssess
   return {
     controls: assessment.controls.map(({ id }) => controlPath(id)),
     period: { start, end },
+    at: parseInstant(assessment.generated_at),
     findings: faults.map((fault) => ({ code: 'assessment', message: `${ASSESSMENT_PATH}: ${fault}` })),
     notes: note === undefined ? [] : [note],
   };
@@ -56,6 +61,7 @@ function signedOtherwise(assessment: Assessment, attested: Attested): string[] {
   const results = JSON.stringify(assessment.controls.map(({ id, status }) => [id, status]).toSorted());
   const said: readonly (readonly [string, boolean])[] = [
     ['evidence_id', assessment.evidence_id === attested.evidenceId],
+    ['generated_at', assessment.generated_at === attested.generatedAt],
     ['canonical_framework', assessment.canonical_framework === attested.catalogue?.framework],
     ['the status of a control', results === JSON.stringify(attested.results.toSorted())],
   ];

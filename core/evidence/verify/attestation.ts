@@ -42,6 +42,8 @@ export interface Attested {
   /** What was signed of each file; nothing where nothing was signed. */
   readonly files: readonly FileDigest[];
   readonly evidenceId: string;
+  /** ISO 8601. It stands beside what was signed: the assessment, whose digest was signed, has to say the same. */
+  readonly generatedAt: string;
   /** What the controls were judged by. */
   readonly catalogue?: { readonly framework: string; readonly sha256: string } | undefined;
   readonly results: readonly ControlResult[];
@@ -84,13 +86,14 @@ export function readAttestation(text: string, publicKey: Uint8Array): Attested {
   return {
     files,
     evidenceId: envelope.evidenceId,
+    generatedAt: envelope.generatedAt,
     catalogue: catalogueIn(predicate),
     results: resultsIn(predicate),
     findings,
   };
 }
 
-const NOTHING = { files: [], evidenceId: '', results: [] } as const;
+const NOTHING = { files: [], evidenceId: '', generatedAt: '', results: [] } as const;
 const CATALOGUE = 'catalogue/';
 
 function catalogueIn({ configuration }: Predicate): Attested['catalogue'] {

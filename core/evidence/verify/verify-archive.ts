@@ -1,5 +1,6 @@
 import { type Checkpoint, openCheckpoint, readCheckpoint } from '../../audit/checkpoint.ts';
 import { keyFingerprint, parsePublicKeyPem } from '../../audit/dsse.ts';
+import { formatInstant } from '../../base/time.ts';
 import { type FileDigest, manifestOf } from '../attestation.ts';
 import { ASSESSMENT_PATH, ATTESTATION_PATH, CHECKPOINT_PATH, KEY_PATH, LAYOUT, MANIFEST_PATH } from '../layout.ts';
 import { checkAssessment } from './assessment.ts';
@@ -50,7 +51,7 @@ export async function verifyArchive(
   const files = attested?.files ?? [];
   if (files.length > 0) await check.namesAgainst(files);
   check.layout(LAYOUT);
-  const period = await check.assessment(attested);
+  const period = await check.assessment(attested, archive);
   const checkpoint = publicKey && (await check.checkpoint(publicKey));
   const raw = await checkRawFiles(check, { checkpoint, evidenceId: attested?.evidenceId ?? '', period, seen });
   await check.digests(files, raw);
@@ -83,11 +84,18 @@ class ArchiveCheck extends CheckedFiles {
   }
 
   /** @returns the period that was assessed, where that can be read; ISO 8601 */
-  async assessment(attested: Attested | undefined): Promise<{ start: string; end: string } | undefined> {
+  async assessment(
+    attested: Attested | undefined,
+    archive: Pick<ArchiveReader, 'isOf'>,
+  ): Promise<{ start: string; end: string } | undefined> {
     const text = await this.text(ASSESSMENT_PATH);
     if (text === undefined || !attested) return undefined;
-    const { controls, period, findings, notes } = checkAssessment(text, attested);
+    const { controls, period, at, findings, notes } = checkAssessment(text, attested);
     this.findings.push(...findings);
+    if (at !== undefined && !archive.isOf(at)) {
+      const message = `The files of the archive have another time than ${formatInstant(at)}, that of ${ASSESSMENT_PATH}.`;
+      this.findings.push({ code: 'changed', message });
+    }
     this.notes.push(...notes);
     this.layout(controls);
     return period;

@@ -55,9 +55,11 @@ export function recordFindings(
     }
   });
   for (const [key, changes] of history) {
-    if (!seen.has(key) && changes.at(-1)?.type !== 'deleted') {
+    if (seen.has(key)) continue;
+    if (changes.at(-1)?.type !== 'deleted')
       tell(found, workspace, 'record_missing', `${spelled(key)} is gone; the log has no deletion of it.`);
-    }
+    // A record without a row has no versions either: retention drops the last of them together with the row.
+    checkMissing(workspace, key, { changes, compactions, kept: new Set() }, found);
   }
   surviving(found.findings, `The lookups of ${workspace.name}`, () => checkLookups(database, workspace, claims, found));
   return found;
@@ -166,14 +168,26 @@ function checkVersions(
     if (change) checkBody(workspace, what, version, change, 'version_changed', found);
     else tell(found, workspace, 'version_changed', `${what} until ${version.until}: the log has no such version.`);
   }
-  if (!hasHistory(kind)) return;
+  checkMissing(workspace, keyOf(kind, name), { changes, compactions, kept }, found);
+}
+
+interface Kept {
+  readonly changes: readonly LoggedChange[];
+  readonly compactions: readonly CompactionDetail[];
+  /** The revisions at which the versions that are stored ended. */
+  readonly kept: ReadonlySet<number>;
+}
+
+/** Looks for each version of a record that the log tells of and does not give up. */
+function checkMissing(workspace: WorkspaceRow, key: string, { changes, compactions, kept }: Kept, found: Found): void {
+  if (!hasHistory(key.split('/', 1)[0])) return;
   for (const { revision, until } of superseded(changes)) {
     if (kept.has(until) || isDropped(compactions, revision, until)) continue;
     tell(
       found,
       workspace,
       'version_missing',
-      `${kind} ${name} as it was from revision ${revision} is gone, and no entry says that it was dropped.`,
+      `${spelled(key)} as it was from revision ${revision} is gone, and no entry says that it was dropped.`,
     );
   }
 }

@@ -77,11 +77,20 @@ function tampered(edit: (database: DatabaseSync) => void): string {
   const copy = path.join(mkdtempSync(path.join(tmpdir(), 'mesh-tampered-')), 'mesh.db');
   onTestFinished(() => rmSync(path.dirname(copy), { recursive: true, force: true }));
   copyFileSync(original, copy);
-  const database = new DatabaseSync(copy);
-  database.exec('DROP TRIGGER audit_is_never_changed; DROP TRIGGER audit_is_never_deleted');
-  edit(database);
-  database.close();
+  withoutTriggers(copy, edit);
   return copy;
+}
+
+/** Puts the triggers of a file back once it was edited, unless the edit made others or took their table. */
+function withoutTriggers(file: string, edit: (database: DatabaseSync) => void): void {
+  const database = new DatabaseSync(file);
+  const triggers = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").all();
+  for (const { name } of triggers) database.exec(`DROP TRIGGER ${name}`);
+  edit(database);
+  const has = database.prepare('SELECT 1 FROM sqlite_schema WHERE type = ? AND name = ?');
+  for (const { name, sql: text } of triggers)
+    if (has.get('table', 'audit') && !has.get('trigger', `${name}`)) database.exec(`${text}`);
+  database.close();
 }
 
 function findingsIn(file: string): string[] {
@@ -355,6 +364,17 @@ test('what is no store of ours, or of an older version, is refused with what to 
   expect(() => verifyDatabase(path.join(folder, 'none.db'))).toThrow(/does not open for reading/);
   const old = tampered(sql('PRAGMA user_version = 1'));
   expect(() => verifyDatabase(old)).toThrow(/schema 1, of an older version: start this version of meshd on it once/);
+  const newer = tampered(sql('PRAGMA user_version = 99'));
+  expect(() => verifyDatabase(newer)).toThrow(/schema 99, newer than the \d+ this version knows/);
+});
+
+test.each(['audit_is_never_changed', 'audit_is_never_deleted'])('a file without its trigger %s is found', (name) => {
+  const file = tampered(() => undefined);
+  const database = new DatabaseSync(file);
+  database.exec(`DROP TRIGGER ${name}`);
+  database.close();
+  const lacks = expect.stringMatching(`^damaged: The file lacks the trigger ${name}`);
+  expect(findingsIn(file)).toEqual([lacks, lacks]);
 });
 
 test('a version that is gone is explained by an entry alone, not by what the row of the workspace says', () => {
@@ -371,10 +391,10 @@ test('a long entry whose text was taken out is found, although what is left is i
   await store.record(WS, [{ type: 'test.long', actor: 'system:test', result: 'ok', detail }]);
   await store.close();
   expect(findingsIn(file)).toEqual([]);
-  const database = new DatabaseSync(file);
-  const { entry } = database.prepare(`SELECT entry FROM audit WHERE ${entryOf(14)}`).get() as { entry: string };
-  database.prepare(`UPDATE audit SET entry = ? WHERE ${entryOf(14)}`).run(leafDataOf(entry));
-  database.close();
+  withoutTriggers(file, (database) => {
+    const { entry } = database.prepare(`SELECT entry FROM audit WHERE ${entryOf(14)}`).get() as { entry: string };
+    database.prepare(`UPDATE audit SET entry = ? WHERE ${entryOf(14)}`).run(leafDataOf(entry));
+  });
   expect(findingsIn(file)).toEqual([expect.stringMatching(/^entry_changed: .*Entry 14: its text is not the one/)]);
 });
 
@@ -461,6 +481,53 @@ function editsOf(table: string, all: (text: string) => Record<string, string | n
     ),
   );
 }
+
+test('the rows of a record that are taken out together, from any of its tables, are found; alone and for a whole kind', () => {
+  const database = new DatabaseSync(original, { readOnly: true });
+  const records = database.prepare(`SELECT id, kind, name FROM record WHERE ws = (${OWN})`).all();
+  database.close();
+  const tables = [
+    ['record', 'id'],
+    ['version', 'record'],
+    ['unique_value', 'record'],
+  ] as const;
+  const sets = [1, 2, 3, 4, 5, 6, 7].map((bits) => tables.filter((_, at) => bits & (1 << at)));
+  const kinds = new Map(records.map(({ kind }) => [`${kind}`, records.filter((one) => one['kind'] === kind)]));
+  const groups = [...records.map((record) => [record]), ...kinds.values()];
+  const missed: string[] = [];
+  let tried = 0;
+  for (const group of groups) {
+    const ids = group.map(({ id }) => id).join();
+    for (const set of sets) {
+      let changed = 0n;
+      const file = tampered((edited) => {
+        for (const [table, column] of set)
+          changed += BigInt(edited.prepare(`DELETE FROM ${table} WHERE ${column} IN (${ids})`).run().changes);
+      });
+      if (changed === 0n) continue;
+      tried += 1;
+      const what = `${set.map(([table]) => table).join('+')} of ${group.map(({ kind, name }) => `${kind} ${name}`).join()}`;
+      if (findingsIn(file).length === 0) missed.push(what);
+    }
+  }
+  expect(missed).toEqual([]);
+  expect(tried).toBeGreaterThan(30);
+});
+
+test('the whole past of a deleted record that is taken out is found, and is not where retention dropped it', async () => {
+  const remove = `DELETE FROM version WHERE record IN (SELECT id FROM record WHERE name = 'b'); DELETE FROM record WHERE name = 'b'`;
+  expect(findingsIn(tampered(sql(remove)))).toEqual([
+    expect.stringMatching(/^version_missing: w_contract: MeshPeer b as it was from revision 2 is gone, and no entry/),
+  ]);
+  const file = tampered(() => undefined);
+  const store = await openSqliteStore({ path: file, clock: testClock(START + 48 * HOUR_MS), log: silentLog });
+  await store.compact(WS, 8, []);
+  await store.close();
+  const database = new DatabaseSync(file);
+  const rows = database.prepare("SELECT * FROM record WHERE name = 'b'").all();
+  database.close();
+  expect([rows, findingsIn(file)]).toEqual([[], []]);
+});
 
 test.each([
   ['a kind that there is none of, deleted', "UPDATE record SET kind = 'Nonesuch' WHERE body IS NULL AND name = 'b'"],

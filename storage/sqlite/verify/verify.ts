@@ -3,6 +3,8 @@ import { contradiction, type Finding, type LogReport, rootOfLeaves, rootsAt } fr
 import type { KeptCheckpoint } from '../../../core/base/ports.ts';
 import { unavailable } from '../../unavailable.ts';
 import { asStoreError, type Database, openForReading } from '../database.ts';
+import { programFaults } from '../programs.ts';
+import { requireKnown } from '../schema.ts';
 import type { WorkspaceRow } from '../workspaces.ts';
 import { type Recomputed, recompute, surviving } from './entries.ts';
 import { recordFindings, retentionFindings } from './records.ts';
@@ -16,7 +18,7 @@ const MAX_FINDINGS = 100;
  * read; a control plane may run on it.
  *
  * @param only the id of one workspace; all of them without
- * @throws StoreError `unavailable` for a file that cannot be read
+ * @throws StoreError `unavailable` for a file that cannot be read, or that no control plane of this version starts on
  */
 export function verifyDatabase(path: string, only?: string): LogReport[] {
   const database = openForReading(path);
@@ -25,6 +27,7 @@ export function verifyDatabase(path: string, only?: string): LogReport[] {
     if (schema < LEAST_SCHEMA) {
       throw unavailable(`${path} has schema ${schema}, of an older version: start this version of meshd on it once`);
     }
+    requireKnown(database);
     database.exec('BEGIN');
     const damage: Finding[] = [];
     for (const find of [damageOf, programFindings, strayFindings])
@@ -86,34 +89,8 @@ function damageOf(database: Database): Finding[] {
     .map(({ integrity_check: said }) => ({ code: 'damaged', message: `The database file is damaged: ${said}` }));
 }
 
-/** Triggers that every file has: the log is only appended to. */
-const OWN_TRIGGERS: ReadonlySet<string> = new Set(
-  [
-    ['audit_is_never_changed', 'UPDATE'],
-    ['audit_is_never_deleted', 'DELETE'],
-  ].map(
-    ([name, event]) =>
-      `CREATE TRIGGER ${name} BEFORE ${event} ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END`,
-  ),
-);
-
-/**
- * What of the file itself acts when it is written or read: a trigger undoes what the control plane writes, and a view answers
- * it otherwise than whoever only reads.
- */
-function programFindings(database: Database): Finding[] {
-  const rows = database
-    .statement<{ type: string; name: string; sql: string }>(
-      "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' ORDER BY name",
-    )
-    .all();
-  return rows
-    .filter(({ sql }) => !OWN_TRIGGERS.has(sql.replaceAll(/\s+/g, ' ')))
-    .map(({ type, name }) => {
-      const message = `The file has the ${type} ${name.slice(0, 80)}, which no version of Mesh makes: what is written to it or read from it may be another.`;
-      return { code: 'damaged', message };
-    });
-}
+const programFindings = (database: Database) =>
+  programFaults(database).map((message): Finding => ({ code: 'damaged', message }));
 
 /** What belongs to no workspace that there is, or to another one than its record: nothing else would look at it. */
 function strayFindings(database: Database): Finding[] {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { openEvidence } from '../../../cli/evidence-file.ts';
 import { dataDescriptor, directoryOf, localHeader } from '../../../cli/zip-parts.ts';
@@ -5,6 +6,8 @@ import { dataDescriptor, directoryOf, localHeader } from '../../../cli/zip-parts
 export interface ZipEntry {
   readonly name: string;
   readonly bytes: Buffer;
+  /** Of MS-DOS, in its headers; that of the first entry where it has none. */
+  readonly time?: number;
   /** What lies before its own header and belongs to no entry. */
   readonly before?: Buffer;
   /** Its data as compressed, where it is not just that. */
@@ -21,14 +24,18 @@ export interface ZipHeaders {
 }
 
 const END_BYTES = 22;
+/** Of the time in the header before an entry. */
+const TIME_AT = 10;
+const SOME_TIME = 0x5a21_0000;
 
 export async function entriesOf(file: string): Promise<ZipEntry[]> {
+  const time = readFileSync(file).readUInt32LE(TIME_AT);
   const archive = await openEvidence(file);
   const entries: ZipEntry[] = [];
   for (const name of archive.names) {
     const parts: Uint8Array[] = [];
     for await (const part of archive.read(name)) parts.push(part);
-    entries.push({ name, bytes: Buffer.concat(parts) });
+    entries.push({ name, bytes: Buffer.concat(parts), time });
   }
   archive.close();
   return entries;
@@ -38,10 +45,10 @@ export async function entriesOf(file: string): Promise<ZipEntry[]> {
 export function storedZip(entries: readonly ZipEntry[]): Buffer {
   const [files, directory]: [Buffer[], Buffer[]] = [[], []];
   let offset = 0;
-  for (const { name, bytes, before = Buffer.alloc(0), deflated = deflateRawSync(bytes), forge } of entries) {
+  for (const { name, bytes, time, before = Buffer.alloc(0), deflated = deflateRawSync(bytes), forge } of entries) {
     const part = {
       name: Buffer.from(name),
-      time: 0x5a21_0000,
+      time: time ?? entries[0]?.time ?? SOME_TIME,
       crc32: crc32(bytes),
       compressedSize: deflated.length,
       uncompressedSize: bytes.length,

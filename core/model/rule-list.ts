@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { listOf } from '../base/list.ts';
 
 /** The most that the rules of one list may say together, as {@link rulesWeight} counts it. */
-export const MAX_RULES_WEIGHT = 2_000;
+export const MAX_RULES_WEIGHT = 3_000;
 
 /**
  * A list of rules as callers send it. All such lists are made here: a list of 100 rules with 100 entries and ports each
@@ -39,7 +39,10 @@ function entryWeight(entry: unknown): number {
     listIn(selector, 'peers').length +
     listIn(selector, 'notPeers').length +
     (typeof labels === 'object' && labels !== null ? Object.keys(labels).length : 0) +
-    listIn(selector, 'matchExpressions').reduce<number>((sum, one) => sum + 1 + listIn(one, 'values').length, 0);
+    listIn(selector, 'matchExpressions').reduce<number>(
+      (sum, one) => sum + Math.max(1, listIn(one, 'values').length),
+      0,
+    );
   return Math.max(1, named) + listIn(fieldOf(entry, 'ipBlock'), 'except').length;
 }
 

@@ -22,6 +22,7 @@ import { LOST_PLACES_AN_HOUR } from '../core/model/key-allowance.ts';
 import { MAX_LABELS } from '../core/model/labels.ts';
 import { POLICY_LIMITS } from '../core/model/policy.ts';
 import { MAX_PATH_REPORTS, MAX_PATHS_OF_NODE } from '../core/model/reported-paths.ts';
+import { MAX_RULES_WEIGHT } from '../core/model/rule-list.ts';
 import { MAX_NODE_COUNT } from '../core/model/workspaces.ts';
 import { OWN_REST_MS } from '../core/peers/changed-itself.ts';
 import { MAX_EDGES } from '../core/reachability/outside.ts';
@@ -113,7 +114,11 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Labels', MAX_LABELS, ''],
     ['Annotations', MAX_ANNOTATIONS, ''],
     ['Rules in one direction of a policy', POLICY_LIMITS.rulesPerDirection, ''],
-    ['Entries of `from` or `to`', POLICY_LIMITS.entriesPerRule, ''],
+    [
+      'Entries and ports of all rules in one direction of a policy, or of one `reach` or `egress`; an entry counts once for each peer, label, value and exception that it names',
+      MAX_RULES_WEIGHT,
+      'together',
+    ],
     ['Ports of a rule', POLICY_LIMITS.portsPerRule, ''],
     ['Peers that a selector lists', POLICY_LIMITS.peersPerSelector, ''],
     ['Expressions of a selector', POLICY_LIMITS.expressionsPerSelector, ''],

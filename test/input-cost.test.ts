@@ -167,6 +167,68 @@ test.each<[string, string, (nameAt: (index: number) => string) => Input]>([
   },
 );
 
+const WEB = { peerSelector: { matchLabels: { role: 'web' } } };
+const FEW = 6;
+/** Rules that all say the same, so that they compress well. */
+const sameRules = (end: 'from' | 'to', [rules, entries, ports]: readonly number[] = []) =>
+  times(rules ?? FEW, () => ({
+    [end]: times(entries ?? FEW, () => WEB),
+    ports: times(ports ?? FEW, (at) => ({ port: 2 * at + 1 })),
+  }));
+
+/** How much is there before a call that is counted, and the form of its rules. */
+interface Shape {
+  readonly peers?: number;
+  /** Sub-agents whose rules are like those of the call. */
+  readonly agents?: number;
+  readonly rules?: readonly number[];
+}
+
+/** The work of a root agent that delegates, and of a person who makes a policy, in a workspace of that shape. */
+async function workIn(name: 'delegate_agent' | 'create_policy', { peers = 20, agents = 2, rules }: Shape) {
+  const home = await kit.workspace();
+  await seedPeers(kit.services, home, Object.fromEntries(times(peers, (at) => [`web-${at}`, { role: 'web' }])));
+  const admin = person('admin', home);
+  const reach = [{ to: [{ peerSelector: {} }] }];
+  const { id, identity } = await kit.call('create_agent', { name: 'root', reach }, { as: admin, workspace: home });
+  const root = { as: agent(identity.scopes, home, { id, name: 'root' }), workspace: home };
+  const delegate = (subAgentName: string) =>
+    send(
+      'delegate_agent',
+      { id: 'self', subAgentName, ttl: '1h', policyPreset: 'sandboxed', egress: sameRules('to', rules) },
+      root,
+    );
+  for (let at = 0; at < agents; at += 1) expect(await delegate(`sub-${at}`)).toBe('ok');
+  const spec = { action: 'ALLOW', peerSelector: {}, ingress: sameRules('from', rules) };
+  return counter.of(async () => {
+    const done =
+      name === 'delegate_agent'
+        ? delegate('new')
+        : send('create_policy', { name: 'new', spec }, { as: admin, workspace: home });
+    expect(await done).toBe('ok');
+  });
+}
+
+test.each<[string, Shape, Shape]>([
+  ['rules', { rules: [20, FEW, FEW] }, { rules: [40, FEW, FEW] }],
+  ['entries of a rule', { rules: [FEW, 60, FEW] }, { rules: [FEW, 120, FEW] }],
+  ['ports of a rule', { rules: [FEW, FEW, 60] }, { rules: [FEW, FEW, 120] }],
+  ['peers', { peers: 60 }, { peers: 120 }],
+  ['agents of the line', { agents: 15 }, { agents: 30 }],
+])('twice as many %s cost a delegation and a policy at most 2.2 times the work', async (_what, one, two) => {
+  for (const name of ['delegate_agent', 'create_policy'] as const) {
+    await workIn(name, one);
+    const plain = await workIn(name, one);
+    expect((await workIn(name, two)) / plain, name).toBeLessThan(MOST_GROWTH);
+  }
+});
+
+test('a delegation beside twenty of the largest sub-agents and 300 peers costs at most 5 times one in an empty network', async () => {
+  const rules = [100, 10, 20];
+  const alone = await workIn('delegate_agent', { peers: 1, agents: 1, rules });
+  expect(await workIn('delegate_agent', { peers: PEERS, agents: 20, rules })).toBeLessThan(alone * MOST_WORK);
+});
+
 /** An input with one value at a place of a schema. */
 function planted(pointer: string, value: unknown): Input {
   return pointer

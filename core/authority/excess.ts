@@ -120,9 +120,11 @@ function entryOf({ protocol, from, to }: PortSpan): PortEntry {
 }
 
 /** Members of the agent's line, up and down, whose reach would grow on a peer that is there already. */
-function enlarged(agent: AgentRecord, { before, after, was, is, now }: Compared, ports: PortSets): string[] {
-  if (before.peers === after.peers && before.agents === after.agents && before.policies === after.policies) return [];
-  const line = [...ancestors(before, agent), ...family(before, agent)].filter((member) => isLive(member, now));
+function enlarged(agent: AgentRecord, change: Compared, ports: PortSets): string[] {
+  const { before, after, was, is, now } = change;
+  const line = [...ancestors(before, agent), ...family(before, agent)].filter(
+    (member) => isLive(member, now) && mayReachElse(member, change),
+  );
   return line.flatMap((member) => {
     const then = after.agents.get(member.name);
     if (then === undefined || then.uid !== member.uid) return [];
@@ -131,6 +133,17 @@ function enlarged(agent: AgentRecord, { before, after, was, is, now }: Compared,
     const grown = firstGrown(before, after, (old, next) => ports.minus(has(next), had(old)) !== NO_PORTS);
     return grown === undefined ? [] : [`it adds ${grown.name} to what the agent ${member.name} may reach`];
   });
+}
+
+/** Whether anything changes that an agent's reach follows from: peers, what they may open, its line of agents. */
+function mayReachElse(member: AgentRecord, { before, after, effect }: Compared): boolean {
+  if (before.peers !== after.peers || effect.groups.length > 0) return true;
+  const [line, then] = [ancestors(before, member), ancestors(after, member)];
+  return (
+    after.agents.get(member.name) !== member ||
+    line.length !== then.length ||
+    line.some((ancestor, index) => ancestor !== then[index])
+  );
 }
 
 function firstGrown(

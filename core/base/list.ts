@@ -1,14 +1,26 @@
 import { z } from 'zod';
 import { MAX_FIELD_ERRORS } from './schema-errors.ts';
 
+/** What is wrong with a list as it was sent, if anything. */
+type Weigh = (entries: readonly unknown[]) => string | undefined;
+
+interface BoundedListDef extends z.core.$ZodArrayDef {
+  readonly weigh?: Weigh | undefined;
+}
+
 /** An array that is checked no further once one refusal is full: zod by itself collects every fault there is. */
-const BoundedList = z.core.$constructor<z.ZodArray, z.core.$ZodArrayDef>('BoundedList', (inst, def) => {
+const BoundedList = z.core.$constructor<z.ZodArray, BoundedListDef>('BoundedList', (inst, def) => {
   z.ZodArray.init(inst, def);
   const parse = inst._zod.parse;
   inst._zod.parse = (payload, context) => {
     const input: unknown = payload.value;
     // What is no list, or too long a one, is refused here before any entry is looked at.
     if (!Array.isArray(input) || input.length > mostOf(def)) return parse(payload, context);
+    const message = def.weigh?.(input);
+    if (message !== undefined) {
+      payload.issues.push({ code: 'custom', message, input, inst, continue: false });
+      return payload;
+    }
     const output: unknown[] = [];
     payload.value = output;
     for (const [index, value] of input.entries()) {
@@ -31,9 +43,13 @@ function mostOf({ checks = [] }: z.core.$ZodArrayDef): number {
   return Math.min(...limits.map((limit) => limit ?? Number.POSITIVE_INFINITY));
 }
 
-/** A list in a request, with at most `max` entries, which are counted before any is looked at. */
-export function listOf<T extends z.ZodType>(entry: T, max: number): z.ZodArray<T> {
-  return new BoundedList({ type: 'array', element: entry }).max(max) as unknown as z.ZodArray<T>;
+/**
+ * A list in a request, with at most `max` entries, which are counted before any is looked at.
+ *
+ * @param weigh says what is wrong with the whole list, before any entry is checked
+ */
+export function listOf<T extends z.ZodType>(entry: T, max: number, weigh?: Weigh): z.ZodArray<T> {
+  return new BoundedList({ type: 'array', element: entry, weigh }).max(max) as unknown as z.ZodArray<T>;
 }
 
 /** Whether a schema was made by {@link listOf}. */

@@ -5,6 +5,7 @@ import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { peerNameFault } from '../model/peer-name.ts';
 import { egressRuleSchema } from '../model/policy.ts';
 import { PRESETS } from '../model/resources.ts';
+import { ruleList } from '../model/rule-list.ts';
 import { DEFAULT_JOIN_USES, MAX_JOIN_USES } from './join-tokens.ts';
 
 /** What making an agent asks of its maker, by whichever operation: of a root agent a person, of a sub-agent its parent. */
@@ -41,7 +42,7 @@ export const rootAgentFields = {
     .optional()
     .describe('Life, such as 2h; at most 90d, 24h when left out; made with an API token at most what that may grant'),
   policyPreset: z.enum(PRESETS).default('inherit').describe('Widest preset its sub-agents may have'),
-  reach: listOf(egressRuleSchema, MAX_RULES)
+  reach: ruleList(egressRuleSchema, MAX_RULES)
     .default([])
     .describe('What it and its sub-agents may reach, and open to others; nothing when left out'),
   tokenUses: z
@@ -59,5 +60,5 @@ export const subAgentFields = {
   ),
   policyPreset: z.enum(PRESETS).describe('isolated < sandboxed < coordinator < inherit; never wider than yours'),
   scopes: listOf(z.enum(SCOPES), SCOPES.length).default(['network:read']).describe('Subset of yours'),
-  egress: listOf(egressRuleSchema, MAX_RULES).default([]).describe('What a sandboxed sub-agent may reach'),
+  egress: ruleList(egressRuleSchema, MAX_RULES).default([]).describe('What a sandboxed sub-agent may reach'),
 };

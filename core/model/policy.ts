@@ -4,6 +4,7 @@ import { schemaNames } from '../base/schema-names.ts';
 import { instantText, lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { containsRange, parseCidr } from './cidr.ts';
 import { labelKeySchema, labelsSchema, labelValueSchema } from './labels.ts';
+import { ruleList } from './rule-list.ts';
 
 /** Bounds on one policy, so that no write can make the engine slow. A stored record is at most 8 KB compressed besides. */
 export const POLICY_LIMITS = {
@@ -131,8 +132,14 @@ export const policySpecSchema = z.strictObject({
 });
 export type PolicySpec = z.output<typeof policySpecSchema>;
 
+/** A spec as callers send it: stored rules may weigh more. */
+export const sentSpecSchema = policySpecSchema.extend({
+  ingress: ruleList(ingressRuleSchema, POLICY_LIMITS.rulesPerDirection).optional(),
+  egress: ruleList(egressRuleSchema, POLICY_LIMITS.rulesPerDirection).optional(),
+});
+
 /** A spec as callers write it: nobody is meant by silence. Policies that were stored without a selector mean everyone. */
-export const policyInputSchema = policySpecSchema
+export const policyInputSchema = sentSpecSchema
   .extend({ peerSelector: selectorSchema })
   .register(schemaNames, { name: 'PolicySpec' });
 

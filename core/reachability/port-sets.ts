@@ -57,6 +57,8 @@ export function pointOf(protocol: Protocol, port: number | undefined): number {
 export class PortSets {
   readonly #ranges: Int32Array[] = [Int32Array.of(), Int32Array.from(EVERYTHING)];
   readonly #described: Allowed[] = [];
+  /** Of lists of rules, which are applied to one peer after the other. */
+  readonly #ofEntries = new WeakMap<readonly PortEntry[], PortSetId>();
   /** By a hash of their ranges: text of large sets would be larger than they are. */
   readonly #ids = new Map<number, PortSetId[]>([
     [hashOf([]), [NO_PORTS]],
@@ -85,14 +87,11 @@ export class PortSets {
   /** The ports that a rule's `ports` stand for; none listed means everything. */
   ofEntries(entries: readonly PortEntry[]): PortSetId {
     if (entries.length === 0) return ALL_PORTS;
-    const ranges = entries.map(rangeOfEntry).sort(([a], [b]) => a - b);
-    const merged: number[] = [];
-    for (const [from, to] of ranges) {
-      const last = merged.at(-1);
-      if (last !== undefined && from <= last + 1) merged[merged.length - 1] = Math.max(last, to);
-      else merged.push(from, to);
-    }
-    return this.#intern(merged);
+    const known = this.#ofEntries.get(entries);
+    if (known !== undefined) return known;
+    const id = this.#intern(mergedRanges(entries));
+    this.#ofEntries.set(entries, id);
+    return id;
   }
 
   /** The set that {@link describe} tells of. */
@@ -254,6 +253,16 @@ function rangeOfEntry({ protocol = 'TCP', port, endPort }: PortEntry): readonly 
   if (protocol === 'ICMP') return [ICMP_CODE, ICMP_CODE];
   const base = PROTOCOLS.indexOf(protocol) * STRIDE;
   return port === undefined ? [base + 1, base + LAST_PORT] : [base + port, base + (endPort ?? port)];
+}
+
+function mergedRanges(entries: readonly PortEntry[]): number[] {
+  const merged: number[] = [];
+  for (const [from, to] of entries.map(rangeOfEntry).sort(([a], [b]) => a - b)) {
+    const last = merged.at(-1);
+    if (last !== undefined && from <= last + 1) merged[merged.length - 1] = Math.max(last, to);
+    else merged.push(from, to);
+  }
+  return merged;
 }
 
 /** Sweeps both range lists once; a range is open from its start to one past its end. */

@@ -6,7 +6,7 @@ import { lineOfText, mapOf, TEXT_LIMITS } from '../base/text.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES } from '../compute/answer-size.ts';
 import { parseAddress, parseCidr, parseRange } from '../model/cidr.ts';
 import { peerNamesAsIds, unknownPeers } from '../model/peer-lists.ts';
-import { policySpecSchema, protocolSchema } from '../model/policy.ts';
+import { protocolSchema, sentSpecSchema } from '../model/policy.ts';
 import { allowedSchema, dividedRowSchema, reasonCodeSchema, verdictSchema } from './answers.ts';
 import { compileDivided, type Divided } from './divided.ts';
 import type { NetworkModel } from './model.ts';
@@ -77,7 +77,7 @@ export const simulateInputSchema = z
       })
       .optional(),
     peers: listOf(peerSchema, SIMULATE_LIMITS.peers),
-    policies: listOf(z.strictObject({ name, spec: policySpecSchema }), SIMULATE_LIMITS.policies),
+    policies: listOf(z.strictObject({ name, spec: sentSpecSchema }), SIMULATE_LIMITS.policies),
     externals: listOf(externalSchema, SIMULATE_LIMITS.externals).optional(),
     queries: listOf(querySchema, SIMULATE_LIMITS.queries).optional(),
     sources: listOf(name, SIMULATE_LIMITS.peers + SIMULATE_LIMITS.externals)

@@ -8,7 +8,7 @@ import { FILE_KINDS } from '../../core/model/in-files.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageQuery } from '../page.ts';
-import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
+import { asksPast, pastFields, stateFor } from '../past.ts';
 import { SNAPSHOT_PAGE } from '../snapshots/get-snapshot.ts';
 
 const texts = z.record(z.string(), z.string());
@@ -42,7 +42,7 @@ export const exportResources = defineHeavyOperation({
   edition: 'community',
   proWhen: asksPast,
   effects: READ,
-  cost: pastCost,
+  cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/export', joinsPages: true },
   async run({ cursor, ...query }, context) {

@@ -35,7 +35,7 @@ import { COMPUTE_LIMITS } from '../plane/compute/limits.ts';
 import { FLIGHT_LIMITS } from '../plane/webhooks/due.ts';
 import { SEND_LIMITS } from '../plane/webhooks/post.ts';
 import { MAX_EXPORTS } from '../rest/evidence.ts';
-import { BODY_LIMIT } from '../rest/read-body.ts';
+import { BODY_LIMIT, SMALL_BODY_LIMIT } from '../rest/read-body.ts';
 import { ARCHIVE_LIMITS } from '../rest/send-archive.ts';
 import { MAX_AGENTS } from '../tools/agents/get-agent-tree.ts';
 import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
@@ -75,6 +75,7 @@ type Row = readonly [what: string, limit: number, unit: string];
 export const limits: Readonly<Record<string, readonly Row[]>> = {
   'A request': [
     ['Body, before and after decompression', BODY_LIMIT, 'bytes'],
+    ['Body of a login, a registration and the calls of devices', SMALL_BODY_LIMIT, 'bytes'],
     ['JSON: nesting', JSON_LIMITS.depth, 'levels'],
     ['JSON: keys', JSON_LIMITS.keys, ''],
     ['JSON: keys of one object', JSON_LIMITS.keysOfObject, ''],

@@ -83,6 +83,8 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['YAML: line ends and characters that can begin a node', YAML_LIMITS.indicators, 'characters'],
     ['YAML: keys and values, with those that aliases repeat', YAML_LIMITS.nodes, ''],
     ['YAML: nesting', YAML_LIMITS.depth, 'levels'],
+    ['YAML: keys of one mapping', YAML_LIMITS.keysOfMapping, ''],
+    ['YAML: anchors', YAML_LIMITS.anchors, ''],
     ['YAML: aliases', YAML_LIMITS.aliases, 'in one document'],
     ['Documents of one apply', MAX_DOCUMENTS, ''],
     ['Changes of one plan', MAX_CHANGES, ''],

@@ -34,6 +34,7 @@ import { MAX_RESOURCE_CHARACTERS } from '../mcp/resources.ts';
 import { COMPUTE_LIMITS } from '../plane/compute/limits.ts';
 import { FLIGHT_LIMITS } from '../plane/webhooks/due.ts';
 import { SEND_LIMITS } from '../plane/webhooks/post.ts';
+import { BODY_POOL } from '../rest/body-pool.ts';
 import { MAX_EXPORTS } from '../rest/evidence.ts';
 import { BODY_LIMIT, SMALL_BODY_LIMIT } from '../rest/read-body.ts';
 import { ARCHIVE_LIMITS } from '../rest/send-archive.ts';
@@ -76,6 +77,8 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
   'A request': [
     ['Body, before and after decompression', BODY_LIMIT, 'bytes'],
     ['Body of a login, a registration and the calls of devices', SMALL_BODY_LIMIT, 'bytes'],
+    ['Bodies on their way, of what each has beyond 64 KiB, of all senders', BODY_POOL.total, 'bytes'],
+    ['The same, of one address', BODY_POOL.perSource, 'bytes'],
     ['JSON: nesting', JSON_LIMITS.depth, 'levels'],
     ['JSON: keys', JSON_LIMITS.keys, ''],
     ['JSON: keys of one object', JSON_LIMITS.keysOfObject, ''],

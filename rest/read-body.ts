@@ -3,7 +3,9 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { MeshError } from '../core/base/errors.ts';
 import { JSON_LIMITS } from '../core/base/json-text.ts';
+import { originOf } from '../core/base/origin.ts';
 import type { Access } from '../core/base/scope.ts';
+import { BODY_POOL, BodyPool, type BodyShare } from './body-pool.ts';
 
 /** Bytes of one request body, before and after decompression. */
 export const BODY_LIMIT: number = JSON_LIMITS.bytes;
@@ -23,6 +25,8 @@ export function bodyLimitOf(access: Access): number {
 const DECOMPRESSORS: Readonly<
   Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>
 > = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
+/** Of this process, for REST and MCP. */
+const BODIES = new BodyPool(BODY_POOL);
 const UTF_8 = /^(?:utf-?8|us-ascii)$/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i;
 
@@ -34,7 +38,7 @@ const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i;
 export async function readBody(
   request: IncomingMessage,
   limit: number,
-  { takesCompressed = true } = {},
+  { takesCompressed = true, pool = BODIES } = {},
 ): Promise<string> {
   const { headers } = request;
   const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase();
@@ -43,33 +47,60 @@ export async function readBody(
   const charset = CHARSET.exec(headers['content-type'] ?? '')?.[1];
   if (charset !== undefined && !UTF_8.test(charset)) throw unreadable(takesCompressed);
   if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
-  const bytes = await readBytes(request, limit);
+  // Given back when the body was read, refused or cut off.
+  using share = pool.open(originOf(request));
+  const bytes = await readBytes(request, limit, share);
   return new TextDecoder().decode(decompress ? await decompressed(bytes, decompress, limit) : bytes);
 }
 
 /** By events: an async iterator costs several times as much for the one chunk that most bodies are. */
-function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+function readBytes(request: IncomingMessage, limit: number, share: BodyShare): Promise<Buffer> {
   // One that was cut off while its caller was looked up emits no event any more.
   if (request.destroyed) throw cutOff();
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    // One buffer that grows, for thousands of tiny chunks would take far more memory than their bytes.
+    let held: Buffer = Buffer.alloc(0);
     let size = 0;
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limit) {
-        request.pause();
-        reject(tooLarge(limit));
-      } else {
-        chunks.push(chunk);
+    const refuse = (error: unknown) => {
+      held = Buffer.alloc(0);
+      request.off('data', take);
+      request.pause();
+      reject(error);
+    };
+    const take = (chunk: Buffer) => {
+      const needed = size + chunk.length;
+      if (needed > limit) {
+        refuse(tooLarge(limit));
+        return;
       }
-    });
-    request.once('end', () => resolve(Buffer.concat(chunks, size)));
+      try {
+        if (needed > held.length) held = grown(held, size, needed, share);
+      } catch (error) {
+        refuse(error);
+        return;
+      }
+      chunk.copy(held, size);
+      size = needed;
+    };
+    request.on('data', take);
+    request.once('end', () => resolve(held.subarray(0, size)));
     request.once('error', () => reject(cutOff()));
     request.once('close', () => {
       // An error has its price, and each request that was read ends with this event.
       if (!request.readableEnded) reject(cutOff());
     });
   });
+}
+
+/** A buffer for so many bytes, with the first ones of another. @throws MeshError where the pool has no room */
+function grown(held: Buffer, size: number, needed: number, share: BodyShare): Buffer {
+  const doubled = Math.max(needed, held.length * 2);
+  // What a small body takes is no part of the pool.
+  const length = needed <= BODY_POOL.free ? Math.min(doubled, BODY_POOL.free) : doubled;
+  share.growTo(length);
+  const larger = Buffer.allocUnsafeSlow(length);
+  held.copy(larger, 0, 0, size);
+  return larger;
 }
 
 async function decompressed(bytes: Buffer, decompress: (typeof DECOMPRESSORS)[string], limit: number): Promise<Buffer> {

@@ -35,8 +35,9 @@ import { MAX_RESOURCE_CHARACTERS } from '../mcp/resources.ts';
 import { COMPUTE_LIMITS } from '../plane/compute/limits.ts';
 import { FLIGHT_LIMITS } from '../plane/webhooks/due.ts';
 import { SEND_LIMITS } from '../plane/webhooks/post.ts';
+import { BODY_POOL } from '../rest/body-pool.ts';
 import { MAX_EXPORTS } from '../rest/evidence.ts';
-import { BODY_LIMIT } from '../rest/read-body.ts';
+import { BODY_LIMIT, SMALL_BODY_LIMIT } from '../rest/read-body.ts';
 import { ARCHIVE_LIMITS } from '../rest/send-archive.ts';
 import { MAX_AGENTS } from '../tools/agents/get-agent-tree.ts';
 import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
@@ -76,6 +77,9 @@ type Row = readonly [what: string, limit: number, unit: string];
 export const limits: Readonly<Record<string, readonly Row[]>> = {
   'A request': [
     ['Body, before and after decompression', BODY_LIMIT, 'bytes'],
+    ['Body of a login, a registration and the calls of devices', SMALL_BODY_LIMIT, 'bytes'],
+    ['Bodies on their way, of what each has beyond 64 KiB, of all senders', BODY_POOL.total, 'bytes'],
+    ['The same, of one address', BODY_POOL.perSource, 'bytes'],
     ['JSON: nesting', JSON_LIMITS.depth, 'levels'],
     ['JSON: keys', JSON_LIMITS.keys, ''],
     ['JSON: keys of one object', JSON_LIMITS.keysOfObject, ''],
@@ -83,6 +87,8 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['YAML: line ends and characters that can begin a node', YAML_LIMITS.indicators, 'characters'],
     ['YAML: keys and values, with those that aliases repeat', YAML_LIMITS.nodes, ''],
     ['YAML: nesting', YAML_LIMITS.depth, 'levels'],
+    ['YAML: keys of one mapping', YAML_LIMITS.keysOfMapping, ''],
+    ['YAML: anchors', YAML_LIMITS.anchors, ''],
     ['YAML: aliases', YAML_LIMITS.aliases, 'in one document'],
     ['Documents of one apply', MAX_DOCUMENTS, ''],
     ['Changes of one plan', MAX_CHANGES, ''],

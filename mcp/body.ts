@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { MeshError } from '../core/base/errors.ts';
 import { parseJson } from '../core/base/json-text.ts';
-import { readBody } from '../rest/read-body.ts';
+import { BODY_LIMIT, readBody } from '../rest/read-body.ts';
 
 /** The JSON of a request's body. @throws MeshError as `readBody` and `parseJson` do, with a SyntaxError as its cause */
 export async function readMessage(request: IncomingMessage): Promise<unknown> {
-  const text = await readBody(request, { takesCompressed: false });
+  const text = await readBody(request, BODY_LIMIT, { takesCompressed: false });
   try {
     return parseJson(text);
   } catch (cause) {

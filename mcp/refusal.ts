@@ -13,8 +13,10 @@ export function sendRpcError(
 ): void {
   const { retryAfterSeconds } = (problem ?? {}) as { retryAfterSeconds?: unknown };
   const retry = typeof retryAfterSeconds === 'number' ? { 'Retry-After': String(retryAfterSeconds) } : {};
+  // Who asks too often does not keep a connection besides.
+  const close = status === 429 ? { Connection: 'close' } : {};
   const error = { code, message: lineText(message), ...(problem && { data: problem }) };
-  send(response, status, { 'Content-Type': 'application/json', ...retry }, { jsonrpc: '2.0', id, error });
+  send(response, status, { 'Content-Type': 'application/json', ...retry, ...close }, { jsonrpc: '2.0', id, error });
 }
 
 /** 401 as RFC 6750 asks. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { invalidInput, MeshError } from '../core/base/errors.ts';
 import { parseJson } from '../core/base/json-text.ts';
 import type { HttpBinding } from '../core/base/operation.ts';
-import { readBody } from './read-body.ts';
+import { BODY_LIMIT, readBody } from './read-body.ts';
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;
 /** A body of these is no JSON that stands for itself, and so is none of `JSON_TYPE`. */
@@ -24,6 +24,7 @@ interface Body {
 export async function readFields(
   request: IncomingMessage,
   { method, yamlField }: Pick<HttpBinding, 'method' | 'yamlField'>,
+  limit = BODY_LIMIT,
 ): Promise<Body> {
   if (!hasBody(request)) return { fields: {}, isMergePatch: false };
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
@@ -31,7 +32,7 @@ export async function readFields(
   const isMergePatch = method === 'patch' && type === PATCH_TYPES[1];
   const isJson = JSON_TYPE.test(type) && !PATCH_TYPE.test(type);
   if (!yaml && !isJson && !isMergePatch) throw notTaken(method, yamlField);
-  const body = await readBody(request);
+  const body = await readBody(request, limit);
   if (yaml) return { fields: { [yamlField]: body }, isMergePatch };
   return { fields: body.trim() === '' ? {} : parseFields(body), isMergePatch };
 }

@@ -3,14 +3,30 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { MeshError } from '../core/base/errors.ts';
 import { JSON_LIMITS } from '../core/base/json-text.ts';
+import { originOf } from '../core/base/origin.ts';
+import type { Access } from '../core/base/scope.ts';
+import { BODY_POOL, BodyPool, type BodyShare } from './body-pool.ts';
 
 /** Bytes of one request body, before and after decompression. */
-export const BODY_LIMIT = JSON_LIMITS.bytes;
+export const BODY_LIMIT: number = JSON_LIMITS.bytes;
+/**
+ * The same where nobody has to be signed in, and for devices. The largest of these is a heartbeat of 256 reports, each at
+ * the limits of its fields: 62,000 bytes.
+ */
+export const SMALL_BODY_LIMIT = 65_536;
+const SMALL: ReadonlySet<Access> = new Set<Access>(['public', 'enrolment', 'device']);
+
+/** Bytes that the body of a request for an operation may have. */
+export function bodyLimitOf(access: Access): number {
+  return SMALL.has(access) ? SMALL_BODY_LIMIT : BODY_LIMIT;
+}
 
 /** By name in `Content-Encoding`. Both run outside of the serving thread. */
 const DECOMPRESSORS: Readonly<
   Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>
 > = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
+/** Of this process, for REST and MCP. */
+const BODIES = new BodyPool(BODY_POOL);
 const UTF_8 = /^(?:utf-?8|us-ascii)$/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i;
 
@@ -19,35 +35,55 @@ const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i;
  *
  * @throws MeshError `payload_too_large`, `unsupported_media_type`, or `invalid_input` for one that was cut off
  */
-export async function readBody(request: IncomingMessage, { takesCompressed = true } = {}): Promise<string> {
+export async function readBody(
+  request: IncomingMessage,
+  limit: number,
+  { takesCompressed = true, pool = BODIES } = {},
+): Promise<string> {
   const { headers } = request;
   const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase();
   const decompress = takesCompressed && Object.hasOwn(DECOMPRESSORS, encoding) ? DECOMPRESSORS[encoding] : undefined;
   if (encoding !== 'identity' && !decompress) throw unreadable(takesCompressed);
   const charset = CHARSET.exec(headers['content-type'] ?? '')?.[1];
   if (charset !== undefined && !UTF_8.test(charset)) throw unreadable(takesCompressed);
-  if (Number(headers['content-length'] ?? 0) > BODY_LIMIT) throw tooLarge();
-  const bytes = await readBytes(request);
-  return new TextDecoder().decode(decompress ? await decompressed(bytes, decompress) : bytes);
+  if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  // Given back when the body was read, refused or cut off.
+  using share = pool.open(originOf(request));
+  const bytes = await readBytes(request, limit, share);
+  return new TextDecoder().decode(decompress ? await decompressed(bytes, decompress, limit) : bytes);
 }
 
 /** By events: an async iterator costs several times as much for the one chunk that most bodies are. */
-function readBytes(request: IncomingMessage): Promise<Buffer> {
+function readBytes(request: IncomingMessage, limit: number, share: BodyShare): Promise<Buffer> {
   // One that was cut off while its caller was looked up emits no event any more.
   if (request.destroyed) throw cutOff();
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    // One buffer that grows, for thousands of tiny chunks would take far more memory than their bytes.
+    let held: Buffer = Buffer.alloc(0);
     let size = 0;
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > BODY_LIMIT) {
-        request.pause();
-        reject(tooLarge());
-      } else {
-        chunks.push(chunk);
+    const refuse = (error: unknown) => {
+      held = Buffer.alloc(0);
+      request.off('data', take);
+      request.pause();
+      reject(error);
+    };
+    const take = (chunk: Buffer) => {
+      const needed = size + chunk.length;
+      if (needed > limit) {
+        refuse(tooLarge(limit));
+        return;
       }
-    });
-    request.once('end', () => resolve(Buffer.concat(chunks, size)));
+      try {
+        if (needed > held.length) held = grown(held, size, needed, share);
+      } catch (error) {
+        refuse(error);
+        return;
+      }
+      chunk.copy(held, size);
+      size = needed;
+    };
+    request.on('data', take);
+    request.once('end', () => resolve(held.subarray(0, size)));
     request.once('error', () => reject(cutOff()));
     request.once('close', () => {
       // An error has its price, and each request that was read ends with this event.
@@ -56,16 +92,27 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-async function decompressed(bytes: Buffer, decompress: (typeof DECOMPRESSORS)[string]): Promise<Buffer> {
+/** A buffer for so many bytes, with the first ones of another. @throws MeshError where the pool has no room */
+function grown(held: Buffer, size: number, needed: number, share: BodyShare): Buffer {
+  const doubled = Math.max(needed, held.length * 2);
+  // What a small body takes is no part of the pool.
+  const length = needed <= BODY_POOL.free ? Math.min(doubled, BODY_POOL.free) : doubled;
+  share.growTo(length);
+  const larger = Buffer.allocUnsafeSlow(length);
+  held.copy(larger, 0, 0, size);
+  return larger;
+}
+
+async function decompressed(bytes: Buffer, decompress: (typeof DECOMPRESSORS)[string], limit: number): Promise<Buffer> {
   try {
-    return await decompress(bytes, { maxOutputLength: BODY_LIMIT });
+    return await decompress(bytes, { maxOutputLength: limit });
   } catch (error) {
-    throw (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge() : cutOff();
+    throw (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(limit) : cutOff();
   }
 }
 
-function tooLarge(): MeshError {
-  return new MeshError('payload_too_large', `Send at most 1 MB (${BODY_LIMIT} bytes) in one request, decompressed.`);
+function tooLarge(limit: number): MeshError {
+  return new MeshError('payload_too_large', `Send at most ${limit} bytes in this request, decompressed.`);
 }
 
 function cutOff(): MeshError {

@@ -18,6 +18,7 @@ import { answersRecord, entityTagIn, parseIfMatch } from './entity-tags.ts';
 import { buildCoercion } from './input.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
+import { bodyLimitOf } from './read-body.ts';
 import { requestIdOf } from './request-id.ts';
 import { buildRoutes } from './routes.ts';
 import { sendPieces } from './send-pieces.ts';
@@ -97,6 +98,7 @@ function buildAnswer<Services>(
   const coerce = buildCoercion(operation.input);
   const status = http.status ?? 200;
   const takesBody = http.method !== 'get';
+  const bodyLimit = bodyLimitOf(operation.access);
   const enrols = operation.access === 'enrolment';
   // What the edition does not have is refused by its route alone: whatever else is wrong comes after.
   const isReadable = operation.edition !== 'pro' || gate.edition === 'pro';
@@ -115,7 +117,7 @@ function buildAnswer<Services>(
     let failure: { readonly error: unknown; readonly problem: Problem } | undefined;
     try {
       const asked = isReadable ? coerce.query(search) : {};
-      const body = takesBody && isReadable ? await readFields(request, http) : undefined;
+      const body = takesBody && isReadable ? await readFields(request, http, bodyLimit) : undefined;
       // Spread, not assigned: a key `__proto__` stays a key, and is refused as one.
       const raw: Record<string, unknown> = { ...asked, ...body?.fields };
       let workspace: string | undefined;

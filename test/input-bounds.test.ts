@@ -2,8 +2,11 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { JSON_LIMITS } from '../core/base/json-text.ts';
 import { isBoundedList, listOf } from '../core/base/list.ts';
-import { lineOfText, mapOf } from '../core/base/text.ts';
+import { lineOfText, mapOf, TEXT_LIMITS } from '../core/base/text.ts';
 import { manifestSchemas } from '../core/changes/manifest.ts';
+import { MAX_PATH_REPORTS } from '../core/model/reported-paths.ts';
+import { bodyLimitOf } from '../rest/read-body.ts';
+import { sendHeartbeat } from '../tools/devices/send-heartbeat.ts';
 import { operations } from '../tools/index.ts';
 import { walkSchema } from './walk-schema.ts';
 
@@ -42,6 +45,24 @@ test('no list or map of a request may have more entries than a body may hold', (
     [...walkSchema(schema)].flatMap(({ schema: inner }) => z.globalRegistry.get(inner)?.['maxProperties'] ?? []),
   );
   expect(Math.max(...sizes.map(Number))).toBeLessThanOrEqual(JSON_LIMITS.keysOfObject);
+});
+
+test('the longest heartbeat fits into the body of a device', () => {
+  const report = {
+    peer: 'p'.repeat(TEXT_LIMITS.id),
+    transport: 'lrp-ready',
+    path: 'relayed',
+    reason: 'r'.repeat(32),
+    since: `2026-01-05T12:00:00.${'1'.repeat(TEXT_LIMITS.instant - 21)}Z`,
+  };
+  const heartbeat = {
+    paths: Array(MAX_PATH_REPORTS).fill(report),
+    version: 'v'.repeat(TEXT_LIMITS.version),
+    leaving: true,
+    witnessed: { size: 2 ** 32, finding: { code: 'key_changed', message: 'm'.repeat(1_000) } },
+  };
+  expect(sendHeartbeat.input.parse(heartbeat)).toEqual(heartbeat);
+  expect(JSON.stringify(heartbeat).length).toBeLessThanOrEqual(bodyLimitOf('device'));
 });
 
 function unbounded(schema: z.core.$ZodType): string[] {

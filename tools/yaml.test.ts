@@ -65,11 +65,35 @@ test('spaces after many dashes cost no more than the letters that they are', () 
   expect(yaml.parse(`${'-  '.repeat(30)}x${' '.repeat(100_000)}`)).toHaveLength(1);
 });
 
-test('16,000 keys are read, and the last one twice is refused', () => {
-  const text = Array.from({ length: 16_000 }, (_, index) => `k${index}: 1`).join('\n');
-  expect(Object.keys(yaml.parse(text)[0] as object)).toHaveLength(16_000);
-  expect(() => yaml.parse(`${text}\nk15999: 1`)).toThrow('duplicated mapping key (line 16001, column 1)');
+test.each<[string, (count: number) => string, number, string]>([
+  ['keys of a mapping', (count) => lines(count, (at) => `k${at}: 1`), 1_000, 'more than 1000 keys'],
+  [
+    'keys of a mapping on one line',
+    (count) => `[{${lines(count, (at) => `k${at}: 1,`)}}]`,
+    1_000,
+    'more than 1000 keys',
+  ],
+  ['anchors', (count) => lines(count, (at) => `- &a${at} x`), 2_000, 'more than 2000 anchors'],
+])('as many %s as the limit are read, and one more is refused with the limit', (_what, textOf, limit, message) => {
+  expect(yaml.parse(textOf(limit))).toHaveLength(1);
+  expect(() => yaml.parse(textOf(limit + 1))).toThrow(message);
 });
+
+test('the last of a thousand keys twice is refused', () => {
+  const text = lines(999, (at) => `k${at}: 1`);
+  expect(() => yaml.parse(`${text}\nk998: 1`)).toThrow('duplicated mapping key (line 1000, column 1)');
+});
+
+test('2,000 policies in one text are read', () => {
+  const labels = Array.from({ length: 8 }, (_, at) => `label-${at}: ${'v'.repeat(30)}`).join(', ');
+  const policy = (at: number) => `kind: MeshPolicy\nmetadata: { name: p${at}, labels: { ${labels} } }\nspec: {}\n`;
+  const text = Array.from({ length: 2_000 }, (_, at) => policy(at)).join('---\n');
+  expect(yaml.parse(text)).toHaveLength(2_000);
+});
+
+function lines(count: number, line: (at: number) => string): string {
+  return Array.from({ length: count }, (_, at) => line(at)).join('\n');
+}
 
 test('any text is read within the bounds, or refused with a YamlError', () => {
   const piece = fc.oneof(

@@ -1,4 +1,5 @@
-import { constructFromEvents, EVENT_ID, parseEvents, YAMLException } from 'js-yaml';
+import { constructFromEvents, EVENT_ID, type Event, parseEvents, YAMLException } from 'js-yaml';
+import { JSON_LIMITS } from '../core/base/json-text.ts';
 import { type Yaml, YamlError } from '../core/base/ports.ts';
 
 export const YAML_LIMITS = {
@@ -10,6 +11,10 @@ export const YAML_LIMITS = {
   nodes: 60_000,
   /** Levels of nesting; no resource has more than a dozen. */
   depth: 40,
+  /** Keys of one mapping, as in JSON. */
+  keysOfMapping: JSON_LIMITS.keysOfObject,
+  /** Anchors of all documents: one in each of as many documents as one apply takes. */
+  anchors: 2_000,
   /** Aliases of one document; an honest manifest uses a few. */
   aliases: 100,
 } as const;
@@ -41,14 +46,37 @@ function hasTooManyIndicators(text: string): boolean {
 function load(text: string): unknown[] {
   try {
     const events = parseEvents(text, { maxDepth: YAML_LIMITS.depth });
-    const nodes = events.filter(({ type }) => type !== EVENT_ID.POP).length;
-    if (nodes > YAML_LIMITS.nodes) throw tooManyNodes();
+    requireBounded(events);
     return constructFromEvents(events, { source: text, maxAliases: YAML_LIMITS.aliases });
   } catch (error) {
     if (error instanceof YamlError) throw error;
     if (!(error instanceof YAMLException)) throw new YamlError(String(error));
     const { reason, mark } = error;
     throw new YamlError(mark ? `${reason} (line ${mark.line + 1}, column ${mark.column + 1})` : reason);
+  }
+}
+
+/** Before values are made of them. @throws YamlError */
+function requireBounded(events: readonly Event[]): void {
+  // Of the collections that are open, the innermost last: a mapping has two children for each key.
+  const open: { readonly most: number; children: number }[] = [];
+  let nodes = 0;
+  let anchors = 0;
+  for (const event of events) {
+    if (event.type === EVENT_ID.POP) {
+      open.pop();
+      continue;
+    }
+    nodes += 1;
+    if (nodes > YAML_LIMITS.nodes) throw tooManyNodes();
+    const parent = open.at(-1);
+    if (parent && ++parent.children > parent.most)
+      throw new YamlError(`A mapping holds more than ${YAML_LIMITS.keysOfMapping} keys: send it in parts.`);
+    if (event.type === EVENT_ID.ALIAS) continue;
+    if (event.type !== EVENT_ID.DOCUMENT && event.anchorStart >= 0 && ++anchors > YAML_LIMITS.anchors)
+      throw new YamlError(`The text holds more than ${YAML_LIMITS.anchors} anchors: repeat what they stand for.`);
+    if (event.type === EVENT_ID.SCALAR) continue;
+    open.push({ most: event.type === EVENT_ID.MAPPING ? YAML_LIMITS.keysOfMapping * 2 : Infinity, children: 0 });
   }
 }
 

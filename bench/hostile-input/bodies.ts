@@ -23,6 +23,7 @@ export interface Place {
   readonly peers: number;
 }
 
+const LOGIN = '/api/v1/users/login';
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const absent = () => 'absent';
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
@@ -53,7 +54,7 @@ export function bodiesOf({ workspace, admin, agent, peers }: Place): Pair[] {
     return { what, hostile: { ...to, body: padded(a) }, plain: { ...to, body: padded(b) } };
   };
   const login = (username: string) => `{"username":${username},"password":"x"}`;
-  const gzipped = text('', '/api/v1/users/login', undefined, login, nested(50_000));
+  const gzipped = text('', LOGIN, undefined, login, nested(50_000));
   const compressed = (sent: Sent): Sent => ({
     ...sent,
     body: gzipSync(sent.body ?? ''),
@@ -65,23 +66,20 @@ export function bodiesOf({ workspace, admin, agent, peers }: Place): Pair[] {
     const more = { ...headers, ...MCP_HEADERS };
     return { ...pair, hostile: { ...pair.hostile, headers: more }, plain: { ...pair.plain, headers: more } };
   };
+  const keys = (count: number) => `{${times(count, (at) => `"k${at}":1`).join()}}`;
   const fields = times(90_000, (at) => `"k${at}":1`).join();
 
   return [
-    text('login, nested 150,000 levels', '/api/v1/users/login', undefined, login, nested(150_000)),
+    text('login, nested 150,000 levels', LOGIN, undefined, login, nested(150_000)),
     {
       what: 'login, nested 50,000 levels, gzip',
       hostile: compressed(gzipped.hostile),
       plain: compressed(gzipped.plain),
     },
-    text('login, 90,000 unknown fields', '/api/v1/users/login', undefined, login, `{${fields}}`),
-    text(
-      'login, all that the bounds let in',
-      '/api/v1/users/login',
-      undefined,
-      login,
-      `[${times(1_900, () => nested(60)).join()}]`,
-    ),
+    text('login, 90,000 unknown fields', LOGIN, undefined, login, `{${fields}}`),
+    text('login, all that the bounds let in', LOGIN, undefined, login, `[${times(1_900, () => nested(60)).join()}]`),
+    text('login, 65 objects of 990 keys', LOGIN, undefined, login, `[${times(65, () => keys(990)).join()}]`),
+    text('login, 6 objects of 990 keys', LOGIN, undefined, login, `[${times(6, () => keys(990)).join()}]`),
     text(
       'register, nested',
       '/api/v1/devices/register',

@@ -79,7 +79,8 @@ async function routeOf({ config, block }: Enrolled): Promise<{ readonly text: st
   if (block === undefined) return { text: plane };
   const used = await usedAddresses({ server, signalingUrl }, { relay: null, stun: [] });
   const verdict = judgeRoute(block, { accepted, carried, used, collisions: [], isAlone: false });
-  if (!('refusal' in verdict)) return { text: `${plane}\nBlock: ${block}, routed into the tunnel while the node is up` };
+  if (!('refusal' in verdict))
+    return { text: `${plane}\nBlock: ${block}, routed into the tunnel while the node is up` };
   const { refusal } = verdict;
   return {
     text: `${plane}\nBlock: ${refusalText(refusal)}`,

@@ -155,8 +155,8 @@ bin/mesh admin update-workspace --settings '{"compliance": {"secondPerson": true
 
 With \`secondPerson\` another person than the one who asked approves each change of networks, peers and policies after which a control fails or a peer leaves the scope, whatever \`selfApproval\`
 says. What fails only later counts too: once policies have ended, or once devices have joined with the tokens that are out; a token with labels waits where its devices would fail a control. While tokens with more than ${MAX_NEWCOMERS} different sets of labels are out, which is more than can be judged, every such change waits. Direct writes and files wait for it too. To change what the workspace is assessed by then needs a second person as well, as
-long as there are two who may approve. What devices and the control plane write by themselves does not wait. Who may approve is a
-matter of \`requireApproval\`: members, tokens, accounts and the other settings of the workspace do not wait by \`secondPerson\` alone, so set both.
+long as there are two who may approve. What devices and the control plane write by themselves does not wait. Who may approve
+waits as well: roles and accounts of approvers ([delegation.md](delegation.md#turning-the-protection-off)). Tokens and the other settings of the workspace do not wait by \`secondPerson\` alone: set \`requireApproval\` too.
 
 ## Honest limits
 

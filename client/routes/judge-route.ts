@@ -48,8 +48,7 @@ export type RouteVerdict = { readonly refusal: RouteRefusal } | { readonly warni
 /** The widest block that a node ever routes: 10.0.0.0/8. */
 const WIDEST_PREFIX = 8;
 
-const restartWith = (cidr: string) =>
-  `end the node where it runs, and start it with --accept-routes ${cidr}.`;
+const restartWith = (cidr: string) => `end the node where it runs, and start it with --accept-routes ${cidr}.`;
 
 const ANOTHER_BLOCK =
   'Have an administrator move this node to a network with another private block, such as 10.97.0.0/24.';

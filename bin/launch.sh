@@ -12,4 +12,5 @@ if [ -z "$NODE_COMPILE_CACHE" ]; then
   [ -d "$NODE_COMPILE_CACHE" ] || (umask 077 && mkdir -p "$NODE_COMPILE_CACHE") 2>/dev/null
   export NODE_COMPILE_CACHE
 fi
-exec "$node" --disable-warning=ExperimentalWarning ${option:+"$option"} "$main" "$@"
+# SIGUSR1 would open a debugger, to every user of this machine.
+exec "$node" --disable-sigusr1 --disable-warning=ExperimentalWarning ${option:+"$option"} "$main" "$@"

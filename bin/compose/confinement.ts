@@ -87,7 +87,7 @@ export async function placeFor(
 /**
  * First process of the sandbox's PID namespace: it takes in orphans, and all others end with it. It gives the sandbox terminals
  * and shared memory of its own; puts the temporary home, where there is one, in the place of a directory that is closed to
- * others; and hides what a shell says of a command that a signal ended. A session keyring of its own takes keyctl(1): where
+ * others; and hides what a shell says of a command that a signal ended, and ends with it alone. A session keyring of its own takes keyctl(1): where
  * that is not there, the command has the caller's.
  */
 const INIT = `
@@ -101,6 +101,7 @@ shift 2
 while [ "$1" != -- ]; do mount -o bind /dev/null "$1"; shift; done
 shift
 set +e
+trap : INT
 exec 3>&2 2>/dev/null
 if keyctl show >/dev/null; then
   keyctl session - sh -c 'exec "$@" 2>&3 3>&-' sh "$@"

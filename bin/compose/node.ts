@@ -224,7 +224,7 @@ const keptLine = (name: string, why: string) => `It keeps the name ${name} for n
 
 function endOnSignals(agent: Agent, log: Log): { hasFailed(): boolean; release(): void } {
   let hasFailed = false;
-  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
   const end = (signal: string) => agent.askToEnd(signal);
   const crash = (error: unknown) => {
     log.error({ error: (error as Error)?.stack ?? String(error) }, 'the node failed');

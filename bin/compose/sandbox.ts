@@ -1,13 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import path from 'node:path';
 import { type NodeEnd, NodeRefusal, type SandboxOptions } from '../../client/agent/launch.ts';
 import { enrol } from '../../client/enrol/enrol.ts';
-import { readNodeConfig } from '../../client/enrol/node-config.ts';
-import { PlaneApi } from '../../client/enrol/plane-api.ts';
-import { RUN_DIRECTORY } from '../../client/run-directory.ts';
 import { runProgram } from '../../client/run-program.ts';
 import { sandboxObstacles } from '../../client/tunnel/platform.ts';
 import {
@@ -22,12 +18,13 @@ import {
   tryConfinement,
 } from './confinement.ts';
 import { refuseObstacles, runNode } from './node.ts';
+import { holdSandbox, removeDeadSandboxes, removeSandbox, sandboxNames } from './sandbox-remains.ts';
 import { VERSION } from './version.ts';
 
 /** Time to end by itself after it was asked to. */
 const END_MS = 5_000;
 
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
 
 /**
  * Enrols a sub-agent and runs a command in a network namespace whose only interface is the overlay, under its preset. All
@@ -38,23 +35,25 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 export async function runSandbox(options: SandboxOptions): Promise<NodeEnd> {
   refuseObstacles('run a sandbox', await sandboxObstacles(process.platform));
   closeInherited();
-  const mark = randomBytes(4).toString('hex');
-  const namespace = `mesh-${mark}`;
-  const interfaceName = `ms${mark}`;
-  const directory = path.join(RUN_DIRECTORY, `sandbox-${mark}`);
+  await removeDeadSandboxes();
+  const names = sandboxNames(randomBytes(4).toString('hex'));
+  const { namespace, interfaceName, directory } = names;
   const user = sandboxUser(process.env);
-  const early = rememberSignals();
-  let place: SandboxPlace | undefined;
+  const signals = rememberSignals();
+  const lock = holdSandbox(names);
   try {
     await makeNamespace(namespace);
-    const found = await tryConfinement(namespace, user, options.command[0]);
-    place = await placeFor(user, found, `/tmp/mesh-sandbox-${mark}`);
-    const enrolled = await enrol({ ...options, directory, platform: 'agent', version: VERSION, force: false });
-    options.onEnrolled(enrolled);
-    const signal = early.release();
-    if (signal !== undefined) return { why: 'task', exitCode: 128 + constants.signals[signal] };
+    const place = await placeFor(user, await tryConfinement(namespace, user, options.command[0]), names.temporary);
+    const enrolled = await enrol({ ...options, directory, platform: 'agent', version: VERSION, force: false }).catch(
+      (error: unknown) => {
+        if (signals.first() === undefined) throw error;
+      },
+    );
+    if (enrolled) options.onEnrolled(enrolled);
+    const early = signals.first();
+    if (early !== undefined || !enrolled) return endBy(early ?? 'SIGTERM');
     const { server, agentToken = '' } = enrolled.config;
-    return await runNode({
+    const end = await runNode({
       directory,
       namespace,
       interfaceName,
@@ -68,31 +67,34 @@ export async function runSandbox(options: SandboxOptions): Promise<NodeEnd> {
       ...(options.onStarted && { onStarted: options.onStarted }),
       ...(options.relayOverride && { relayOverride: options.relayOverride }),
       ...(options.command.length > 0 && {
-        task: taskOf(namespace, user, options, place, { MESH_SERVER: server, MESH_TOKEN: agentToken }),
+        task: taskOf(namespace, user, options, place, signals.first, { MESH_SERVER: server, MESH_TOKEN: agentToken }),
       }),
     });
+    const signal = signals.first();
+    // Its command never began.
+    return end.why === 'asked' && signal !== undefined && options.command.length > 0 ? endBy(signal) : end;
   } finally {
-    early.release();
-    await takeAway(namespace);
-    await leave(directory);
-    for (const left of [directory, path.join(RUN_DIRECTORY, interfaceName)])
-      rmSync(left, { recursive: true, force: true });
-    // By rm(1), which follows no link that the command left there.
-    if (place?.temporary !== undefined) await runProgram('rm', ['-rf', '--one-file-system', '--', place.temporary]);
+    await removeSandbox(names);
+    lock.release();
+    signals.release();
   }
 }
 
-/** Until the node looks at signals itself none ends this process: it would leave the namespace. */
-function rememberSignals(): { release(): (typeof SIGNALS)[number] | undefined } {
-  let first: (typeof SIGNALS)[number] | undefined;
+type EndSignal = (typeof SIGNALS)[number];
+
+const endBy = (signal: EndSignal): NodeEnd => ({ why: 'task', exitCode: 128 + constants.signals[signal] });
+
+/** No signal ends this process by itself: it would leave the namespace. */
+function rememberSignals(): { first(): EndSignal | undefined; release(): void } {
+  let first: EndSignal | undefined;
   const remember = (signal: NodeJS.Signals) => {
-    first ??= signal as (typeof SIGNALS)[number];
+    first ??= signal as EndSignal;
   };
   for (const signal of SIGNALS) process.on(signal, remember);
   return {
+    first: () => first,
     release() {
       for (const signal of SIGNALS) process.off(signal, remember);
-      return first;
     },
   };
 }
@@ -102,13 +104,15 @@ function taskOf(
   user: SandboxUser,
   { command, env }: SandboxOptions,
   place: SandboxPlace,
+  signal: () => EndSignal | undefined,
   own: Readonly<Record<string, string>>,
 ): (ending: AbortSignal) => Promise<number> {
   return (ending) => {
     const line = confined(namespace, user, place, command);
     const child = startConfined(line, sandboxEnvironment(process.env, env, { ...own, HOME: place.home }));
     const exitCode = codeOf(child, command[0] ?? '');
-    const end = () => endGroup(child, exitCode);
+    // unshare(1) itself ends by the others.
+    const end = () => endGroup(child, exitCode, signal() === 'SIGINT' ? 'SIGINT' : 'SIGTERM');
     if (ending.aborted) end();
     ending.addEventListener('abort', end, { once: true });
     return exitCode;
@@ -135,29 +139,18 @@ function codeOf(child: ChildProcess, program: string): Promise<number> {
 }
 
 /** Asks the processes of a command to end, as a shell asks those of a job, and then ends them. */
-function endGroup(child: ChildProcess, hasEnded: Promise<unknown>): void {
-  const send = (signal: NodeJS.Signals) => {
+function endGroup(child: ChildProcess, hasEnded: Promise<unknown>, signal: EndSignal): void {
+  const send = (what: NodeJS.Signals) => {
     try {
-      if (child.pid !== undefined) process.kill(-child.pid, signal);
+      if (child.pid !== undefined) process.kill(-child.pid, what);
     } catch {
       // It has ended by itself.
     }
   };
-  send('SIGTERM');
+  send(signal);
   const timer = setTimeout(send, END_MS, 'SIGKILL');
   const settle = () => clearTimeout(timer);
   hasEnded.then(settle, settle);
-}
-
-async function takeAway(namespace: string): Promise<void> {
-  await runProgram('ip', ['netns', 'delete', namespace]);
-  rmSync(`/etc/netns/${namespace}`, { recursive: true, force: true });
-}
-
-/** The peer goes with the sandbox; one whose time is over is gone already. */
-async function leave(directory: string): Promise<void> {
-  const config = readNodeConfig(directory);
-  if (config) await new PlaneApi(config.server, config.deviceToken).leave().catch(() => undefined);
 }
 
 async function must(args: readonly string[]): Promise<void> {

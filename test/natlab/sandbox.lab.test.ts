@@ -145,12 +145,12 @@ describePrivileged('mesh sandbox start by root', () => {
     ]);
   });
 
-  it('passes SIGTERM and exit codes on, and ends every process that its command left, in whatever namespace', async () => {
+  it('passes SIGTERM, SIGINT and exit codes on, and ends every process that its command left, in whatever namespace', async () => {
     using traces = new SandboxTraces();
     await using lab = await natlab({ hosts: { a: {} } });
     await using plane = await startLabPlane(lab);
     const delegate = await delegations(plane);
-    const begin = async (script: string) => {
+    const begin = async (script: string, signal: NodeJS.Signals = 'SIGTERM') => {
       const child = lab.host('a').spawn(MESH, startLine(['sh', '-c', traces.noting(script)]), {
         MESH_TOKEN: await delegate(),
       });
@@ -159,17 +159,63 @@ describePrivileged('mesh sandbox start by root', () => {
       child.stderr?.resume();
       const ended = new Promise((done) => child.once('close', done));
       await Promise.race([begun, ended]);
-      child.kill('SIGTERM');
+      child.kill(signal);
       return ended;
     };
     expect(await begin('trap "exit 7" TERM; echo begun; while :; do sleep 0.05; done')).toBe(7);
     expect(await begin('echo begun; exec sleep 100')).toBe(143);
+    expect(await begin('trap "exit 8" INT; echo begun; while :; do sleep 0.05; done', 'SIGINT')).toBe(8);
+    expect(await begin('echo begun; exec sleep 100', 'SIGQUIT')).toBe(143);
     expect((await inSandbox(lab.host('a'), await delegate(), traces.noting('kill -KILL $$'))).code).toBe(137);
     const mark = '98765.4';
     const leaving = traces.noting(`setsid unshare -Urn sleep ${mark} & sleep 0.2`);
     await inSandbox(lab.host('a'), await delegate(), leaving);
     expect((await lab.host('a').run('pgrep', ['-f', `^sleep ${mark}`])).stdout).toBe('');
     expect(traces.left()).toEqual([]);
+  });
+
+  it('removes what a sandbox left that was killed, and nothing of one that runs', async () => {
+    using killed = new SandboxTraces();
+    using running = new SandboxTraces();
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const delegate = await delegations(plane);
+    const begin = async (traces: SandboxTraces) => {
+      const line = startLine([
+        'sh',
+        '-c',
+        traces.noting('trap "exit 7" TERM; echo begun; while :; do sleep 0.05; done'),
+      ]);
+      const child = lab.host('a').spawn(MESH, line, { MESH_TOKEN: await delegate() });
+      const ended = once(child, 'exit');
+      child.stderr?.resume();
+      await Promise.race([once(child.stdout as Readable, 'data'), ended]);
+      return { child, ended };
+    };
+    const beside = await begin(running);
+    const before = running.left();
+    const victim = await begin(killed);
+    victim.child.kill('SIGKILL');
+    await victim.ended;
+    expect(killed.left()).not.toEqual([]);
+    expect((await inSandbox(lab.host('a'), await delegate(), 'exit 3')).code).toBe(3);
+    expect(killed.left()).toEqual([]);
+    expect(running.left()).toEqual(before);
+    beside.child.kill('SIGTERM');
+    expect(await beside.ended).toEqual([7, null]);
+    expect(running.left()).toEqual([]);
+  });
+
+  it('ends by the signal that it got while it enrolled', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const token = await (await delegations(plane))();
+    // Takes the connection, ends who started it, and never answers.
+    const server = `require("net").createServer((socket) => socket.on("error", () => {}).on("close", () => process.exit()) && process.kill(process.ppid)).listen(0, "127.0.0.1", function () { console.log(this.address().port) })`;
+    const start = 'sandbox start --server http://127.0.0.1:$port -- true';
+    const script = `exec 5< <(exec node -e '${server}'); read port <&5; exec ${MESH} ${start}`;
+    const { code } = await lab.host('a').run('bash', ['-c', script], { env: { MESH_TOKEN: token } });
+    expect(code).toBe(143);
   });
 
   it('shares no terminal with its command, which cannot push input into it', async () => {

@@ -22,7 +22,7 @@ export class SandboxTraces implements Disposable {
   left(): string[] {
     const marks = [...readFileSync(this.#file, 'utf8').matchAll(INTERFACE)].map(([, mark = '']) => mark);
     if (marks.length === 0) throw new Error('No sandbox was noted.');
-    const names = ['/run/mesh', '/run/netns'].flatMap((directory) =>
+    const names = ['/run/mesh', '/run/netns', '/etc/netns', '/run/wireguard', '/tmp'].flatMap((directory) =>
       existsSync(directory) ? readdirSync(directory) : [],
     );
     return names.filter((name) => marks.some((mark) => name.includes(mark)));

@@ -207,7 +207,7 @@ async function askNewPassword(secrets: SecretReader): Promise<string | undefined
 /** @throws the error itself where it is another one, or nobody is there to try again */
 function againIf(error: unknown, code: string, { isTerminal }: SecretReader, left: number): void {
   if (!(error instanceof CliError) || error.code !== code || !isTerminal || left === 0) throw error;
-  notice(error.message);
+  notice(error.message.split('\n'));
 }
 
 /** Asks for a code where the account has a second factor; again where it was wrong, or was used a moment ago. */
@@ -224,7 +224,7 @@ async function signInAsking(
     } catch (error) {
       if (!(error instanceof CliError) || error.code !== 'otp_required' || left === 0) throw error;
       if (otp !== undefined && !secrets.isTerminal) throw error;
-      if (otp !== undefined) notice(error.message);
+      if (otp !== undefined) notice(error.message.split('\n'));
       otp = await secrets.ask('Code: ');
       if (!otp) throw error;
     }

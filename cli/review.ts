@@ -124,18 +124,19 @@ async function review(
   }
   const value = await callOperation(targetOf(options), operation, { id, ...(note !== undefined && { note }) });
   const { status, summary, error } = value as Reviewed;
-  return { value, text: `${id} is ${status}: ${error ?? summary}${next(value as Reviewed)}`, ...exitOf(value) };
+  const text = [`${id} is ${status}: ${error ?? summary}`, ...next(value as Reviewed)];
+  return { value, text, ...exitOf(value) };
 }
 
 /** What is to be done where it was not carried out. */
-function next({ status, summary, awaits }: Reviewed): string {
+function next({ status, summary, awaits }: Reviewed): readonly string[] {
   switch (status) {
     case 'failed':
-      return `\nNothing has changed. To go on, ask for the change again: ${summary}`;
+      return [`Nothing has changed. To go on, ask for the change again: ${summary}`];
     case 'approved':
-      return `\nNothing has changed yet. ${awaits ?? 'It is carried out in a moment: see mesh admin get-workflow.'}`;
+      return [`Nothing has changed yet. ${awaits ?? 'It is carried out in a moment: see mesh admin get-workflow.'}`];
     default:
-      return '';
+      return [];
   }
 }
 

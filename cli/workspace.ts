@@ -64,9 +64,18 @@ async function onlyWorkspace(target: Target): Promise<string | undefined> {
     // A token may be good for several workspaces and yet not list them.
     throw error instanceof CliError && error.code === 'forbidden' ? new WorkspaceNeeded() : error;
   })) as { items: { id: string; slug: string }[] };
+  if (items.length === 0) await requireWhoMayMakeOne(target);
   if (items.length < 2) return items[0]?.id;
   throw new CliError(
     `You have several workspaces (${items.map(({ slug }) => slug).join(', ')}): name one with --workspace.`,
     EXIT.input,
   );
+}
+
+/** @throws CliError for a person who sees no workspace and may make none */
+async function requireWhoMayMakeOne(target: Target): Promise<void> {
+  const { role } = (await callApi(target, { method: 'get', path: '/api/v1/users/me' })) as { role?: unknown };
+  if (role === 'user') {
+    throw new CliError('You are a member of no workspace. Ask an administrator to add you.', EXIT.auth);
+  }
 }

@@ -19,3 +19,12 @@ test('the configuration page says what each variable takes, down to the shortest
   expect(bounded.filter(([name]) => !accepted(name)).map(([name]) => name)).toEqual([]);
   expect(page).toContain('| `app.metrics.token` | at least 16 characters |');
 });
+
+test('a row of the configuration page has its four cells, and no words of a validator', () => {
+  const rows = String(pages['configuration.md']?.())
+    .split('\n')
+    .filter((line) => line.startsWith('| `MESH_'));
+  const variables = rows.filter((row) => Object.keys(environment.shape).some((name) => row.startsWith(`| \`${name}\``)));
+  expect(variables.map((row) => row.split('|').length)).toEqual(variables.map(() => 6));
+  expect(variables.filter((row) => /Invalid |Too (small|big)|expected/.test(row))).toEqual([]);
+});

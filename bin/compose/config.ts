@@ -111,8 +111,8 @@ export const environment = z.object({
   MESH_STUN_RATE: z.coerce
     .number()
     .int()
-    .min(1)
-    .max(10_000_000)
+    .min(1, 'must be 1 to 10000000')
+    .max(10_000_000, 'must be 1 to 10000000')
     .default(100)
     .describe('STUN answers a second for one source'),
   MESH_SIGNALING_AUTH: z
@@ -183,7 +183,7 @@ export const environment = z.object({
       'Hosts, addresses and CIDRs that are not on the internet and webhooks may be sent to all the same, with commas between; in place of app.webhooks.allow',
     ),
   MESH_SUPERVISED: z
-    .stringbool()
+    .stringbool({ error: 'must be true or false' })
     .optional()
     .describe(
       'Whether something starts meshd again when it ends: then it ends by itself after a stall of 20 s. When unset, true below systemd',

@@ -54,6 +54,22 @@ describe('a command that needs a workspace and is given none', () => {
   });
 });
 
+test('a person who is a member of no workspace is told to ask an administrator', async () => {
+  await using harness = await startFresh();
+  await signedIn(harness);
+  const password = 'a first password 42';
+  const made = await mesh(['admin', 'create-user', '--username', 'ann', '--password', password], { home });
+  expect(made).toMatchObject({ code: 0 });
+  const ann = path.join(home, 'ann');
+  const env = { MESH_SERVER: harness.url, MESH_CONFIG_DIR: ann };
+  expect(await mesh(['login', '--username', 'ann'], { home, env, stdin: `${password}\n` })).toMatchObject({ code: 0 });
+  await mesh(['passwd'], { home, env, stdin: `${password}\n${OWN_PASSWORD}\n` });
+  const told = 'You are a member of no workspace. Ask an administrator to add you.\n';
+  for (const args of [['peers'], ['invite'], ['admin', 'get-workspace']]) {
+    expect(await mesh(args, { home, env })).toEqual({ code: 3, stdout: '', stderr: told });
+  }
+});
+
 test('a command without a session says how to sign in, and one before the first password is changed how to change it', async () => {
   await using harness = await startFresh();
   const env = { MESH_SERVER: harness.url };

@@ -24,7 +24,9 @@ test('a row of the configuration page has its four cells, and no words of a vali
   const rows = String(pages['configuration.md']?.())
     .split('\n')
     .filter((line) => line.startsWith('| `MESH_'));
-  const variables = rows.filter((row) => Object.keys(environment.shape).some((name) => row.startsWith(`| \`${name}\``)));
+  const variables = rows.filter((row) =>
+    Object.keys(environment.shape).some((name) => row.startsWith(`| \`${name}\``)),
+  );
   expect(variables.map((row) => row.split('|').length)).toEqual(variables.map(() => 6));
   expect(variables.filter((row) => /Invalid |Too (small|big)|expected/.test(row))).toEqual([]);
 });

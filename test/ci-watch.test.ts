@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -40,6 +41,18 @@ test('a tier that writes on and on is ended once the time for all is over, and a
   const script = 'trap "exit 0" TERM; while :; do echo on; sleep 1; done';
   const { code, stderr } = await watched(script, { DEADLINE: '1' });
   expect([code, stderr]).toEqual([1, expect.stringContaining('the tier was ended: the time for all tiers is over.\n')]);
+});
+
+test('a tier whose logs were taken away is ended: whoever asked for it is no longer there', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mesh-watch-'));
+  const script = 'echo "pid $$"; exec sleep 3600';
+  const child = spawn(path.resolve('.ci/watch'), ['the tier', path.join(folder, 'log'), 'sh', '-c', script]);
+  let shown = '';
+  child.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+  await expect.poll(() => shown).toMatch(/pid \d+\n/);
+  rmSync(folder, { recursive: true });
+  expect(await once(child, 'exit')).toEqual([1, null]);
+  await expect.poll(() => isRunning(Number(/pid (\d+)/.exec(shown)?.[1]))).toBe(false);
 });
 
 /** Not so for one that ended and that nobody waits for. */

@@ -197,7 +197,7 @@ function addDoctor(program: Command, { loadDoctor }: Meshd): void {
         const examine = await loadDoctor();
         const found = await examine(program.opts<MeshdOptions>().configDir);
         const { print } = await import('./answer.ts');
-        await print({ value: found, text: found.items.map(inWords) }, json ? 'json' : 'table');
+        await print({ value: found, text: found.items.flatMap(inWords) }, json ? 'json' : 'table');
         if (!found.ok) process.exitCode = 1;
       }),
     );
@@ -217,8 +217,8 @@ function addBusConfig(program: Command, { loadBusConfig }: Meshd): void {
     );
 }
 
-function inWords({ check, state, detail, repaired }: Diagnosis['items'][number]): string {
-  return `${(repaired ? 'repaired' : state).padEnd(8)}  ${check.padEnd(13)}  ${called(detail)}`;
+function inWords({ check, state, detail, repaired }: Diagnosis['items'][number]): string[] {
+  return `${(repaired ? 'repaired' : state).padEnd(8)}  ${check.padEnd(13)}  ${called(detail)}`.split('\n');
 }
 
 async function failing(work: () => Promise<void>): Promise<void> {

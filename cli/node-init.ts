@@ -73,17 +73,17 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
 const AUTO = 'auto';
 
 /** What the node will do with the block of its network. */
-async function routeOf({ config, block }: Enrolled): Promise<{ readonly text: string; readonly acceptable?: string }> {
+async function routeOf({ config, block }: Enrolled): Promise<{ readonly lines: readonly string[]; readonly acceptable?: string }> {
   const { server, signalingUrl, acceptRoutes: accepted = [], carriedBlock: carried } = config;
   const plane = `Control plane: ${server}, bus ${signalingUrl}`;
-  if (block === undefined) return { text: plane };
+  if (block === undefined) return { lines: [plane] };
   const used = await usedAddresses({ server, signalingUrl }, { relay: null, stun: [] });
   const verdict = judgeRoute(block, { accepted, carried, used, collisions: [], isAlone: false });
   if (!('refusal' in verdict))
-    return { text: `${plane}\nBlock: ${block}, routed into the tunnel while the node is up` };
+    return { lines: [plane, `Block: ${block}, routed into the tunnel while the node is up`] };
   const { refusal } = verdict;
   return {
-    text: `${plane}\nBlock: ${refusalText(refusal)}`,
+    lines: [plane, `Block: ${refusalText(refusal)}`],
     ...(refusal.code === 'not-accepted' && { acceptable: block }),
   };
 }
@@ -91,7 +91,7 @@ async function routeOf({ config, block }: Enrolled): Promise<{ readonly text: st
 function answerOf(
   { config, phase, address, block }: Enrolled,
   directory: string,
-  { text: route, acceptable }: Awaited<ReturnType<typeof routeOf>>,
+  { lines: route, acceptable }: Awaited<ReturnType<typeof routeOf>>,
 ): Answer {
   const { id, name, server } = config;
   const file = nodeConfigFile(directory);
@@ -99,11 +99,11 @@ function answerOf(
   const next = `Next${trusted}: ${startHint(directory, acceptable)}`;
   const value = { id, name, phase, address, block: block ?? null, server, configuration: file };
   if (phase === 'ready') {
-    return { value, text: [`Registered ${name} as ${address}.`, route, `Configuration: ${file}`], hints: [next] };
+    return { value, text: [`Registered ${name} as ${address}.`, ...route, `Configuration: ${file}`], hints: [next] };
   }
   return {
     value,
-    text: [`Registered ${name}.`, route, `Configuration: ${file}`],
+    text: [`Registered ${name}.`, ...route, `Configuration: ${file}`],
     hints: [
       `It is pending: an administrator has to approve it, on the dashboard or by: ${HINTS.approve({ id, server })}`,
       'It connects as soon as it is approved.',

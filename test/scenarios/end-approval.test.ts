@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { apiOf, configure, freshWorkspace } from '../kits/http/harness.ts';
+import { apiOf, configure, freshWorkspace, loginWithOwn } from '../kits/http/harness.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
 import { launcher, run } from '../kits/process/run-command.ts';
 
@@ -20,7 +20,7 @@ test('where the second administrator is gone, the host lets the one who is left 
   const { workspace, token } = await freshWorkspace(api);
   const at = `/api/v1/workspaces/${workspace}`;
   await api('POST', '/api/v1/users', { token, body: { username: 'bob', password: PASSWORD, role: 'platform_admin' } });
-  await api('POST', '/api/v1/users/login', { body: { username: 'bob', password: PASSWORD } });
+  await loginWithOwn(api, 'bob', PASSWORD, 'a-good-Pass-2');
   const weaker = { token, body: { settings: { selfApproval: true } } };
   expect((await api('PATCH', at, weaker)).body).toMatchObject({ status: 'pending_approval' });
 

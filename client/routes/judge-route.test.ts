@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judgeRoute, type RouteFacts, refusalText, unacceptable } from './judge-route.ts';
+import { DNS_RESOLVER, judgeRoute, type RouteFacts, refusalText, unacceptable } from './judge-route.ts';
 
 const NOTHING: RouteFacts = { accepted: [], used: [], collisions: [], isAlone: false };
 const codeOf = (cidr: string, facts: Partial<RouteFacts> = {}) => {
@@ -29,7 +29,7 @@ test('a public block is routed once a block that holds it is accepted, and one b
   expect(codeOf('8.8.8.0/24', { accepted: ['8.8.8.0/25', '9.0.0.0/8'] })).toBe('not-accepted');
 });
 
-test.each(['the control plane', 'the bus', 'a relay', 'a STUN server', 'the DNS resolver of this host'])(
+test.each(['the control plane', 'the bus', 'a relay', 'a STUN server'])(
   'a block with the address of %s is not routed, accepted or not',
   (of) => {
     const used = [{ of, address: '10.5.0.1' }];
@@ -37,6 +37,12 @@ test.each(['the control plane', 'the bus', 'a relay', 'a STUN server', 'the DNS 
     expect(codeOf('10.96.0.0/24', { used })).toBe('routed');
   },
 );
+
+test('a block with a DNS resolver of the host is routed only once it is accepted: the resolver may be a peer', () => {
+  const used = [{ of: DNS_RESOLVER, address: '10.96.0.53' }];
+  expect(codeOf('10.96.0.0/24', { used })).toBe('control-plane');
+  expect(codeOf('10.96.0.0/24', { used, accepted: ['10.96.0.0/24'] })).toBe('routed');
+});
 
 test('a block that overlaps a route of this host is not routed, and the text names it and what to do', () => {
   const verdict = judgeRoute('192.168.7.0/24', { ...NOTHING, collisions: ['192.168.7.0/24 on eth0'] });

@@ -20,6 +20,9 @@ export interface RouteRefusal {
   readonly remedy: string;
 }
 
+/** Names the one used address that may be in the tunnel all the same, where the person of this host accepts its block. */
+export const DNS_RESOLVER = 'the DNS resolver of this host';
+
 /** An address that this node uses outside of the tunnel. */
 export interface UsedAddress {
   /** Such as `the control plane`. */
@@ -84,12 +87,14 @@ function ruleAgainst(cidr: string, block: IpRange | undefined, facts: RouteFacts
   const special = specialRangeIn(block);
   if (special) return refused('special', `${special.cidr} is reserved for ${special.use}`, ANOTHER_BLOCK);
   if (facts.isAlone) return undefined;
-  const used = facts.used.find(({ address }) => isInside(address, block));
+  const accepted = isAccepted(block, facts);
+  const used = facts.used.find(({ of, address }) => isInside(address, block) && !(accepted && of === DNS_RESOLVER));
   if (used) {
     const reason = `it holds ${used.address}, the address of ${used.of}, which this node would lose`;
-    return refused('control-plane', reason, ANOTHER_BLOCK);
+    const inTunnel = ` If that resolver is a peer of this network, ${restartWith(cidr)}`;
+    return refused('control-plane', reason, used.of === DNS_RESOLVER ? `${ANOTHER_BLOCK}${inTunnel}` : ANOTHER_BLOCK);
   }
-  if (isPrivateBlock(block) || isAccepted(block, facts)) return undefined;
+  if (isPrivateBlock(block) || accepted) return undefined;
   const remedy = `${ANOTHER_BLOCK} If you trust the network with these addresses, ${restartWith(cidr)}`;
   return refused('not-accepted', 'its addresses are public, and a node routes private ones alone', remedy);
 }

@@ -29,3 +29,11 @@ test('a node uses the addresses of control plane, bus, relays, STUN servers and 
     { of: 'the DNS resolver of this host', address: '10.9.0.2' },
   ]);
 });
+
+test('a resolver that is the node itself is in the tunnel, and is none that a block would take', async () => {
+  const places = { server: 'http://10.1.0.1:18090', signalingUrl: 'nats://10.1.0.1:4222' };
+  const self = { id: 'p_1', name: 'a', address: '10.96.0.1', cidr: '10.96.0.0/24', phase: 'ready' } as const;
+  const graph = { self, relay: null, stun: [] };
+  const used = await usedAddresses(places, graph, resolve, () => ['10.96.0.1', '10.96.0.53']);
+  expect(used.map(({ address }) => address)).toEqual(['10.1.0.1', '10.96.0.53']);
+});

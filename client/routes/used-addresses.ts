@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { hostResolvers } from './host-resolvers.ts';
-import type { UsedAddress } from './judge-route.ts';
+import { DNS_RESOLVER, type UsedAddress } from './judge-route.ts';
 
 /** A name that is not resolved within this has no address for the judgement. */
 const LOOKUP_MS = 2_000;
@@ -19,7 +19,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 /** Returns the addresses that a node uses now of its control plane, bus, relays and STUN servers, whose names are resolved, and of DNS. */
 export async function usedAddresses(
   { server, signalingUrl, relayOverride }: Places,
-  { relay, relays = [], stun }: Pick<FullGraph, 'relay' | 'relays' | 'stun'>,
+  { self, relay, relays = [], stun }: Pick<FullGraph, 'relay' | 'relays' | 'stun'> & Partial<Pick<FullGraph, 'self'>>,
   resolve: Resolve = resolved,
   resolvers: () => readonly string[] = hostResolvers,
 ): Promise<readonly UsedAddress[]> {
@@ -29,8 +29,10 @@ export async function usedAddresses(
     ...[relay?.url ?? '', ...relays.map(({ url }) => url)].map((url) => ['a relay', hostOf(url)] as const),
     ['a relay', relayOverride?.host ?? ''],
     ...stun.map((url) => ['a STUN server', hostOf(url)] as const),
-    // Without it no name is found again.
-    ...resolvers().map((address) => ['the DNS resolver of this host', address] as const),
+    // Without it no name is found again. A name server of the node itself is in the tunnel.
+    ...resolvers()
+      .filter((address) => address !== self?.address)
+      .map((address) => [DNS_RESOLVER, address] as const),
   ];
   const known = new Map<string, string>();
   for (const [of, host] of places) if (host !== '' && !known.has(host)) known.set(host, of);

@@ -102,7 +102,9 @@ test('a byte of a stored record that was changed is found in the file, with the 
   );
   const { code, stdout } = await mesh(['audit', 'verify', '--database', plane.database], { home: plane.home });
   expect(code).toBe(1);
-  expect(stdout).toMatch(/NOT VERIFIED\n(?:.*\n)*.*MeshPolicy b at revision \d+ was changed: the log says [0-9a-f]{12}…/);
+  expect(stdout).toMatch(
+    /NOT VERIFIED\n(?:.*\n)*.*MeshPolicy b at revision \d+ was changed: the log says [0-9a-f]{12}…/,
+  );
 });
 
 test.each([

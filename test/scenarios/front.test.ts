@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
@@ -115,26 +113,6 @@ test('load balancers may ask for health under any name', async () => {
   }
 });
 
-/** A user that owns nothing here. */
-const OTHER_UID = 61_234;
-
-/** A process that passes what reaches it on to a port of the loopback, byte by byte. */
-async function startForwarder(port: number, as: { readonly uid?: number } = {}) {
-  const code = `require('node:net').createServer((from) => {
-    const to = require('node:net').connect(${port}, '127.0.0.1');
-    from.pipe(to).pipe(from);
-    for (const each of [from, to]) each.on('error', () => { from.destroy(); to.destroy(); });
-  }).listen(0, '127.0.0.1', function () { console.log(this.address().port) })`;
-  const child = spawn(process.execPath, ['-e', code], { ...as, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
-  const [text] = await once(child.stdout, 'data');
-  return {
-    url: `http://127.0.0.1:${String(text).trim()}`,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-    },
-  };
-}
-
 describe('the built-in password', () => {
   const names = { publicUrls: ['http://vpn.example'] };
 
@@ -157,23 +135,6 @@ describe('the built-in password', () => {
     await using plane = await startHarness({ config: { app: { ...names, ...trust } } });
     expect(outcome(await logIn(plane.url, headers, BUILT_IN_PASSWORD))).toBe('403 forbidden');
   });
-
-  test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
-    'does not work through a forwarder of another user that adds no header, and its token does',
-    async () => {
-      await using plane = await startHarness({ config: {} });
-      await using forwarder = await startForwarder(Number(new URL(plane.url).port), { uid: OTHER_UID });
-      expect(outcome(await logIn(forwarder.url, {}, BUILT_IN_PASSWORD))).toBe('403 forbidden');
-      const file = path.join(plane.directory, FIRST_LOGIN_TOKEN_FILE);
-      const mode = (statSync(file).mode & 0o777).toString(8);
-      const token = readFileSync(file, 'utf8').trim();
-      expect([mode, outcome(await logIn(forwarder.url, {}, token))]).toEqual(['600', 200]);
-      // What root runs cannot be told from root.
-      await using own = await startForwarder(Number(new URL(plane.url).port));
-      expect(outcome(await logIn(own.url, {}, BUILT_IN_PASSWORD))).toBe(200);
-      expect(plane.log.join('\n')).not.toContain(token);
-    },
-  );
 
   test('works with its token alone where nobody can tell who calls, and the token is gone once it is spent', async () => {
     const directory = freshDirectory();
@@ -203,20 +164,6 @@ describe('the built-in password', () => {
     const stdin = `${BUILT_IN_PASSWORD}\nchosen by the admin 7\n`;
     expect(await mesh(['passwd'], { home, env: here, stdin })).toMatchObject({ code: 0 });
   });
-
-  test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
-    'that is refused has mesh login read its token, or say who can',
-    async () => {
-      await using plane = await startHarness({ config: {} });
-      await using forwarder = await startForwarder(Number(new URL(plane.url).port), { uid: OTHER_UID });
-      const home = freshDirectory();
-      const env = { MESH_SERVER: forwarder.url, MESH_PASSWORD: BUILT_IN_PASSWORD };
-      const refused = await mesh(['login'], { home, env });
-      expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('sudo mesh login') });
-      const signedIn = await mesh(['login'], { home, env: { ...env, MESH_CONFIG_DIR: plane.directory } });
-      expect(signedIn).toMatchObject({ code: 0, stdout: expect.stringContaining('mesh passwd') });
-    },
-  );
 });
 
 describe('behind a reverse proxy', () => {

@@ -1,5 +1,5 @@
 import { containsRange, type IpRange, overlaps, parseAddress, parseCidr } from '../../core/model/cidr.ts';
-import { isPrivateBlock, specialRangeIn } from '../../core/model/network-blocks.ts';
+import { isPrivateBlock, reservedText, specialRangeIn } from '../../core/model/network-blocks.ts';
 
 /** Why a node does not route the block of its network into the tunnel. */
 export const ROUTE_REFUSALS = [
@@ -72,7 +72,7 @@ export function unacceptable(cidr: string): string | undefined {
   if (block?.family !== 4) return `${cidr} is no IPv4 block such as 198.18.0.0/15.`;
   if (isTooWide(cidr)) return `${cidr} is wider than /${WIDEST_PREFIX}, which a node never routes.`;
   const special = specialRangeIn(block);
-  return special && `${cidr} overlaps ${special.cidr}, which is reserved for ${special.use}: a node never routes it.`;
+  return special && `${reservedText(cidr, special)}: a node never routes it.`;
 }
 
 function ruleAgainst(cidr: string, block: IpRange | undefined, facts: RouteFacts): RouteRefusal | undefined {

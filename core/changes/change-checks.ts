@@ -2,7 +2,7 @@ import { eachOrFaults } from '../base/each-or-faults.ts';
 import { type FieldError, invalidInput, MeshError } from '../base/errors.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { type IpRange, overlaps, parseCidr } from '../model/cidr.ts';
-import { specialRangeIn } from '../model/network-blocks.ts';
+import { reservedText, specialRangeIn } from '../model/network-blocks.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
 import { isHostOf } from './address.ts';
@@ -29,7 +29,7 @@ export function refusalOfBlock(cidr: string, reserved: readonly ReservedRange[])
   if (!block) return `${cidr} is no block of addresses.`;
   const special = specialRangeIn(block);
   if (special) {
-    return `${cidr} overlaps ${special.cidr}, which is reserved for ${special.use}. Choose a private block, such as 10.97.0.0/24.`;
+    return `${reservedText(cidr, special)}. Choose a private block, such as 10.97.0.0/24.`;
   }
   const held = reserved.find(({ range }) => overlaps(range, block));
   if (!held) return undefined;

@@ -31,6 +31,11 @@ export function specialRangeIn(block: IpRange): SpecialRange | undefined {
   return SPECIAL_RANGES.find(({ range }) => overlaps(range, block));
 }
 
+/** Returns why a block may not be used, without the end of the sentence. */
+export function reservedText(cidr: string, { cidr: range, use }: SpecialRange): string {
+  return cidr === range ? `${cidr} is reserved for ${use}` : `${cidr} overlaps ${range}, which is reserved for ${use}`;
+}
+
 /** Tells whether only private networks use the addresses of a block. */
 export function isPrivateBlock(block: IpRange): boolean {
   return PRIVATE.some((range) => containsRange(range, block));

@@ -73,7 +73,10 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
 const AUTO = 'auto';
 
 /** What the node will do with the block of its network. */
-async function routeOf({ config, block }: Enrolled): Promise<{ readonly lines: readonly string[]; readonly acceptable?: string }> {
+async function routeOf({
+  config,
+  block,
+}: Enrolled): Promise<{ readonly lines: readonly string[]; readonly acceptable?: string }> {
   const { server, signalingUrl, acceptRoutes: accepted = [], carriedBlock: carried } = config;
   const plane = `Control plane: ${server}, bus ${signalingUrl}`;
   if (block === undefined) return { lines: [plane] };

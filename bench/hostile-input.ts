@@ -9,7 +9,7 @@ import { bodiesOf, type Sent } from './hostile-input/bodies.ts';
 import { machine, median } from './report.ts';
 
 /**
- * What bodies cost that are made to be costly: `node bench/hostile-input.ts [peers] [rounds] [seconds]`. Each is sent beside
+ * The cost of bodies that are made to be costly: `node bench/hostile-input.ts [peers] [rounds] [seconds]`. Each is sent beside
  * a plain one of the same bytes to the same operation, in turn; counted is the processor time of the serving thread, so
  * that other load does not show. Then senders repeat the dearest while one peer is read, where it does. The senders run in
  * this process, on the same machine. Ends with 1 where a goal is missed.
@@ -18,7 +18,7 @@ const [peers = 2_000, rounds = 15, seconds = 5] = process.argv.slice(2).map(Numb
 const DEAREST = 4;
 const SENDERS = 2;
 const PROBE_MS = 10;
-/** What the goals are: docs/benchmarks/hostile-input.md. */
+/** Goals of docs/benchmarks/hostile-input.md. */
 const MOST_TIMES = 5;
 const GOAL_MS = 100;
 

@@ -8,7 +8,7 @@ import { dataDescriptor, directoryOf, dosTimeOf, localHeader, type ZipPart } fro
 
 /** An archive of evidence has far less; more is not unpacked. */
 const MAX_ENTRIES = 2_000;
-/** What a header of 32 bits can say. */
+/** Largest number in a field of 32 bits. */
 const MAX_FILE_BYTES = 0xffff_fffe;
 const MAX_ALL_BYTES = 8 * 1024 ** 3;
 /** Of what is read as a whole: as JSON it takes many times its size. */

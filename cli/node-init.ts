@@ -72,7 +72,7 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
 /** In place of a name: whichever is free. */
 const AUTO = 'auto';
 
-/** What the node will do with the block of its network. */
+/** Tells what the node will do with the block of its network. */
 async function routeOf({
   config,
   block,

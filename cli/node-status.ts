@@ -102,7 +102,7 @@ function busText({ url, isUp, trouble }: NodeStatus['control']['bus']): string {
   return isUp ? 'up' : trouble.replace(`the bus at ${url} `, '');
 }
 
-/** What this node does not route, or routes only because it did before. */
+/** Lines about a block that this node does not route, or routes only because it did before. */
 function routeRows({ routes: { accepted, refused, carried } }: NodeStatus): [string, string][] {
   return [
     ...(accepted.length > 0 ? [['Accepted', `${accepted.join(', ')}, beside private blocks`] as [string, string]] : []),

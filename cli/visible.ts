@@ -11,7 +11,7 @@ export const visibleLine = (text: string) => text.replaceAll(HIDDEN, IN_PLACE);
 /** One line likewise, which may have colours. */
 export const visibleInLine = (text: string) => visible(text.replaceAll('\n', IN_PLACE));
 
-/** Whether a text has anything in it that a terminal would act on, but for ends of lines and tabs. */
+/** Tells whether a text has anything in it that a terminal would act on, but for ends of lines and tabs. */
 export const isHiding = (text: string) => text.replaceAll(/[\n\t]/g, '').search(HIDDEN) >= 0;
 
 /** YAML with escapes for the same, which stands in double quotes there. */

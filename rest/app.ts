@@ -47,7 +47,7 @@ export interface AppOptions {
   readonly trustProxy?: TrustProxy;
   /** Names of this control plane, in lower case, besides those of the loopback. */
   readonly hosts?: ReadonlySet<string>;
-  /** Whether root, or the user of this process, holds the other end of a connection on this machine; nobody does without. */
+  /** Tells whether root, or the user of this process, holds the other end of a connection on this machine; nobody does without. */
   readonly isHostUser?: (socket: Socket) => Promise<boolean>;
   /** Who may read /metrics; everyone unless set. */
   readonly metricsAccess?: MetricsAccess;

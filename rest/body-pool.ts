@@ -9,7 +9,7 @@ export interface PoolLimits {
   readonly perSource: number;
 }
 
-/** What unfinished bodies hold together; without it, 10,000 connections could hold 10 GB. */
+/** Bounds the memory of all unfinished bodies together; without it, 10,000 connections could hold 10 GB. */
 export const BODY_POOL: PoolLimits = { free: 65_536, total: 67_108_864, perSource: 8_388_608 };
 
 const RETRY_AFTER_SECONDS = 1;

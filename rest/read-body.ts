@@ -95,7 +95,7 @@ function readBytes(request: IncomingMessage, limit: number, share: BodyShare): P
 /** A buffer for so many bytes, with the first ones of another. @throws MeshError where the pool has no room */
 function grown(held: Buffer, size: number, needed: number, share: BodyShare): Buffer {
   const doubled = Math.max(needed, held.length * 2);
-  // What a small body takes is no part of the pool.
+  // A small body takes nothing out of the pool.
   const length = needed <= BODY_POOL.free ? Math.min(doubled, BODY_POOL.free) : doubled;
   share.growTo(length);
   const larger = Buffer.allocUnsafeSlow(length);

@@ -29,7 +29,7 @@ export interface RouterOptions<Services> {
   readonly gate: Gate<Services>;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Whether root, or the user of this process, holds the other end of a connection on this machine; nobody does without. */
+  /** Tells whether root, or the user of this process, holds the other end of a connection on this machine; nobody does without. */
   readonly isHostUser?: ((socket: Socket) => Promise<boolean>) | undefined;
   /** Raw name, value pairs put on every answer. */
   readonly headers: readonly string[];

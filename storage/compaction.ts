@@ -16,7 +16,7 @@ export interface CompactionDetail {
   readonly isMark?: true;
 }
 
-/** Whether what reads obey changes: an entry of the log says so in the same transaction. */
+/** Tells whether what reads obey changes: an entry of the log says so in the same transaction. */
 export function isMoved(
   before: { readonly compacted: number; readonly keep: readonly number[] },
   { upTo, keep }: CompactionDetail,

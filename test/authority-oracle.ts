@@ -288,7 +288,7 @@ function wrongWrite({ ledger }: Scene, written: Written): string | undefined {
   }
 }
 
-/** Whether devices of a join token are known to policies by more than that they are there. */
+/** Tells whether devices of a join token are known to policies by more than that they are there. */
 function givesAccess({ labels, deviceLabels = [], network = 'default' }: TokenSpec): boolean {
   return Object.keys(labels).length > 0 || deviceLabels.length > 0 || network !== 'default';
 }
@@ -321,7 +321,7 @@ function wrongPeer(ledger: Ledger, { actor, who, before, after, changes }: Writt
   return sameValue(bound(was), bound(is)) ? undefined : 'its bound changed';
 }
 
-/** Whether the workspace has a second person decide on who reaches whom just now. */
+/** Tells whether the workspace has a second person decide on who reaches whom just now. */
 export async function needsSecondPerson(scene: Scene): Promise<boolean> {
   const workspaces = await scene.records('Workspace', 'w_system');
   return workspaces.find(({ uid }) => uid === scene.workspace)?.spec.settings.requireApproval === true;

@@ -63,7 +63,7 @@ export function sandboxEnvironment(caller: Environment, named: readonly string[]
   return { ...Object.fromEntries(passed), ...own };
 }
 
-/** What a command finds when it starts. */
+/** The surroundings of a command when it starts. */
 export interface SandboxPlace {
   readonly home: string;
   readonly cwd: string;

@@ -1,7 +1,7 @@
 import type { ConnectionEnds, ConnectionOwner } from '../../platform/connection-owner.ts';
 import { connectionOwner } from '../../platform/platform.ts';
 
-/** Whether root, or the user of this process, holds the other end of a connection on this machine; false where nobody can tell. */
+/** Tells whether root, or the user of this process, holds the other end of a connection on this machine; false where nobody can tell. */
 export function buildHostUsers(
   ownerOf: ConnectionOwner = connectionOwner,
   own = process.getuid?.(),

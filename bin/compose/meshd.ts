@@ -46,7 +46,7 @@ export async function startMeshd(
   };
 }
 
-/** Whether systemd started this very process as a service, and so sees it end (systemd.exec(5)). */
+/** Tells whether systemd started this very process as a service, and so sees it end (systemd.exec(5)). */
 function isMainOfService({ SYSTEMD_EXEC_PID: pid }: NodeJS.ProcessEnv): boolean {
   return pid === String(process.pid);
 }

@@ -8,7 +8,7 @@ import { RUN_DIRECTORY } from '../../client/run-directory.ts';
 import { runProgram } from '../../client/run-program.ts';
 import { type LockHolder, lockDirectory, takeLock } from '../../storage/directory-lock.ts';
 
-/** What a sandbox makes on the host: its mark is in every name. */
+/** Names that a sandbox makes on the host; each contains its mark. */
 export interface SandboxNames {
   readonly namespace: string;
   readonly interfaceName: string;

@@ -11,11 +11,11 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8);
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** What a host says of its DNS resolvers; tests say it in its place. */
+/** Facts of a host about its DNS resolvers; tests supply their own. */
 interface ResolverFacts {
   /** As in /etc/resolv.conf now; a port may follow an address. */
   readonly servers: readonly string[];
-  /** What systemd-resolved wrote down; empty where it is not. */
+  /** Text of the file that systemd-resolved writes; empty without it. */
   readonly behindTheStub: string;
   /** Addresses of this host. */
   readonly own: readonly string[];

@@ -16,7 +16,7 @@ export interface RouteRefusal {
   readonly cidr: string;
   readonly code: RouteRefusalCode;
   readonly reason: string;
-  /** What a person does about it. */
+  /** Advice for the person of this host. */
   readonly remedy: string;
 }
 
@@ -30,7 +30,7 @@ export interface UsedAddress {
   readonly address: string;
 }
 
-/** What the judgement goes by, as of now. */
+/** Facts that the judgment rests on, as of now. */
 export interface RouteFacts {
   /** CIDRs beyond the private ones that the person of this host accepts (`--accept-routes`). */
   readonly accepted: readonly string[];
@@ -41,7 +41,7 @@ export interface RouteFacts {
   readonly used: readonly UsedAddress[];
   /** Routes of the host that overlap the block, as `192.168.1.0/24 on eth0`. */
   readonly collisions: readonly string[];
-  /** Whether the interface is in a network namespace without other interfaces, where a route takes nothing away. */
+  /** Tells whether the interface is in a network namespace without other interfaces, where a route takes nothing away. */
   readonly isAlone: boolean;
 }
 

@@ -6,7 +6,7 @@ import { AGAIN_MS, PROBATION_MS, RouteGuard, WITHOUT_MS } from './route-guard.ts
 const ROUTED_MS = PROBATION_MS + 10_000;
 
 let isThere: boolean;
-/** Whether the block itself is what cuts the node off. */
+/** Tells whether the block itself is what cuts the node off. */
 let isCut: boolean;
 let isRouted: boolean;
 let calls: string[];

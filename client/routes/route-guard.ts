@@ -41,7 +41,7 @@ export function phaseTimes({ phase, withdrawals }: Doubt) {
   return { mostMs, countsFromMs: isRouted ? PROBATION_MS : LOOK_MS, lookMs: Math.max(LOOK_MS, mostMs / LOOKS) };
 }
 
-/** What becomes of a block whose control plane answered, or has not within the phase. Undefined: nothing is in doubt any more. */
+/** The next phase of a block whose control plane answered, or did not within the phase. Undefined: nothing is in doubt any more. */
 export function nextDoubt(doubt: Doubt, isReached: boolean): Doubt | undefined {
   if (isReached) return undefined;
   return doubt.phase === 'routed'

@@ -73,7 +73,7 @@ export function statusUnder(spec: AssertionSpec, { spec: before, status }: Pick<
   return Object.fromEntries(kept.map((end) => [end, status[end]])) as AssertionStatus;
 }
 
-/** Whether a term means one peer that is let in, or was shut out since. */
+/** Tells whether a term means one peer that is let in, or was shut out since. */
 export function isThere({ peers }: Pick<NetworkState, 'peers'>, term: string): boolean {
   return (lookUp(peers, term)?.status.phase ?? 'pending') !== 'pending';
 }

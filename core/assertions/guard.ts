@@ -42,7 +42,7 @@ export async function brokenAssertions(
   return { broken, basis: networkBasis(before) };
 }
 
-/** Whether a peer comes in under a name that is not to reach somebody, and would reach them: nobody reached anybody by it before. */
+/** Tells whether a peer comes in under a name that is not to reach somebody, and would reach them: nobody reached anybody by it before. */
 function isOfNewcomer(spec: AssertionSpec, flaw: Flaw, before: NetworkState, after: NetworkState): boolean {
   if (spec.expect === 'reachable' || flaw.from === null) return false;
   return ENDS.some((end) => !isThere(before, spec[end]) && isThere(after, spec[end]));

@@ -40,7 +40,7 @@ export async function findAssertion(
   return findRecord(await assertionsOf(services, workspace), 'assertion', id);
 }
 
-/** Whether an assertion holds, and why not, or for whom it is judged as if they were there. */
+/** Tells whether an assertion holds, and why not, or for whom it is judged as if they were there. */
 export interface Held {
   readonly holds: boolean;
   readonly detail: string | null;

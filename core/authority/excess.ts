@@ -135,7 +135,7 @@ function enlarged(agent: AgentRecord, change: Compared, ports: PortSets): string
   });
 }
 
-/** Whether anything changes that an agent's reach follows from: peers, what they may open, its line of agents. */
+/** Tells whether anything changes that an agent's reach follows from: peers, what they may open, its line of agents. */
 function mayReachElse(member: AgentRecord, { before, after, effect }: Compared): boolean {
   if (before.peers !== after.peers || effect.groups.length > 0) return true;
   const [line, then] = [ancestors(before, member), ancestors(after, member)];

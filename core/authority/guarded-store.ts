@@ -226,7 +226,7 @@ function withTokenOf(op: Op, token: string | undefined): Op {
   return { ...op, record: { ...op.record, spec } satisfies RecordDraft };
 }
 
-/** Whether a write makes a credential, gives it another secret, or lets it live longer. */
+/** Tells whether a write makes a credential, gives it another secret, or lets it live longer. */
 function grantsCredential({ before, after }: Write): boolean {
   const end = after && credentialEnd(after);
   if (!after || end === undefined) return false;

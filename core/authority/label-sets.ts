@@ -64,7 +64,7 @@ function otherThan(values: ReadonlySet<string>): string {
   return other;
 }
 
-/** What devices get that join with one token. */
+/** Labels and network that devices get which join with one token. */
 export interface Joins {
   readonly labels: Labels;
   readonly network: string;

@@ -14,7 +14,7 @@ export class NeedsPerson extends Error {
   readonly writes: readonly Write[];
   /** Controls of frameworks that would fail and did not: empty where the workspace demands nobody for them. */
   readonly failsControls: readonly string[];
-  /** Whether it changes when a second person is needed, or what the workspace is judged by under `secondPerson`. */
+  /** Tells whether it changes when a second person is needed, or what the workspace is judged by under `secondPerson`. */
   readonly changesDuty: boolean;
 
   constructor(asked: Pick<NeedsPerson, Asked>) {

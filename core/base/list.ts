@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_FIELD_ERRORS } from './schema-errors.ts';
 
-/** What is wrong with a list as it was sent, if anything. */
+/** Returns the fault of a list as it was sent, if there is one. */
 type Weigh = (entries: readonly unknown[]) => string | undefined;
 
 interface BoundedListDef extends z.core.$ZodArrayDef {
@@ -14,7 +14,7 @@ const BoundedList = z.core.$constructor<z.ZodArray, BoundedListDef>('BoundedList
   const parse = inst._zod.parse;
   inst._zod.parse = (payload, context) => {
     const input: unknown = payload.value;
-    // What is no list, or too long a one, is refused here before any entry is looked at.
+    // A value that is no list, or too long a one, is refused here before any entry is checked.
     if (!Array.isArray(input) || input.length > mostOf(def)) return parse(payload, context);
     const message = def.weigh?.(input);
     if (message !== undefined) {
@@ -52,7 +52,7 @@ export function listOf<T extends z.ZodType>(entry: T, max: number, weigh?: Weigh
   return new BoundedList({ type: 'array', element: entry, weigh }).max(max) as unknown as z.ZodArray<T>;
 }
 
-/** Whether a schema was made by {@link listOf}. */
+/** Tells whether a schema was made by {@link listOf}. */
 export function isBoundedList(schema: z.core.$ZodType): boolean {
   return schema._zod.traits.has('BoundedList');
 }

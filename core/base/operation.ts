@@ -57,7 +57,7 @@ export interface CallContext<Services> {
   readonly face: Face;
   /** Source address, where there is one. */
   readonly origin: string;
-  /** Whether root, or the user of the control plane, runs the process at the other end of the connection. Absent for no. */
+  /** Tells whether root, or the user of the control plane, runs the process at the other end of the connection. Absent for no. */
   readonly isFromHost?: () => Promise<boolean>;
   readonly signal: AbortSignal;
   /** The record that is to be at a revision; the store refuses other writes, and a change that waits keeps it. */

@@ -1,7 +1,7 @@
 import type { Kind, RecordTypes } from './record.ts';
 
 /**
- * What a field of a record means for access:
+ * The meaning of a field of a record for access:
  * - `grants`: gives or takes access, or the right to decide;
  * - `limits`: bounds a grant in number or time;
  * - `expires`: bounds a grant by an instant that is computed when a call runs, so two attempts of one call differ;
@@ -79,7 +79,7 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
     name: 'identifies',
     labels: 'nothing',
     spec: { src: 'grants', dst: 'grants', protocol: 'grants', port: 'grants', endPort: 'grants', expect: 'grants' },
-    // What is remembered of an end that left follows from its last record.
+    // The memory of an end that left follows from its last record.
     status: { src: 'nothing', dst: 'nothing' },
   },
   AgentIdentity: {

@@ -29,7 +29,7 @@ export interface CallRequest {
   readonly workspaceHints: readonly (string | undefined)[];
   readonly face: Face;
   readonly origin: string;
-  /** Whether root, or the user of the control plane, runs the process at the other end of the connection. Absent for no. */
+  /** Tells whether root, or the user of the control plane, runs the process at the other end of the connection. Absent for no. */
   readonly isFromHost?: () => Promise<boolean>;
   /** Which versions of the wire a node says that it speaks. */
   readonly wire?: string | undefined;

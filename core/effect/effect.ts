@@ -30,7 +30,7 @@ const SIDES = ['opened', 'closed'] as const satisfies readonly EffectSide[];
 
 /** What a change of the network opens and closes, whole; nothing is left out. */
 export interface Effect {
-  /** What nodes route into their tunnel from then on. */
+  /** Blocks that nodes route into their tunnel from then on. */
   readonly routes: readonly RouteChange[];
   /** Between peers. */
   readonly groups: readonly EffectGroup[];

@@ -10,7 +10,7 @@ export interface RouteChange {
   readonly from?: { readonly network: string; readonly block: string };
   /** Names of the peers that take the route. */
   readonly peers: readonly string[];
-  /** Whether the block holds addresses of the Internet. */
+  /** Tells whether the block holds addresses of the Internet. */
   readonly isPublic: boolean;
 }
 

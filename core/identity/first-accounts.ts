@@ -25,7 +25,7 @@ export function firstLoginToken({ controlPrivateKey }: Pick<Keyring, 'controlPri
   return new Secret(Buffer.from(hkdfSync('sha256', key, '', 'mesh first login', 32)).toString('base64url'));
 }
 
-/** Whether a password is the token of the first login, and the account has yet to choose its own. */
+/** Tells whether a password is the token of the first login, and the account has yet to choose its own. */
 export function isFirstLogin(
   { spec }: AccountRecord,
   password: string,

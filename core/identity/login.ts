@@ -92,7 +92,7 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
   }
 }
 
-/** Whether an account with the built-in password is signed in to by who runs the control plane, or with its token. */
+/** Tells whether an account with the built-in password is signed in to by who runs the control plane, or with its token. */
 async function isAtHome(
   account: AccountRecord | undefined,
   password: string,

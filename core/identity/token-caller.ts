@@ -103,7 +103,7 @@ async function agentCaller(services: Reads, token: TokenRecord): Promise<Verifie
   };
 }
 
-/** Whether the device of an agent was revoked, so that the agent does nothing until a person lets the device in again. */
+/** Tells whether the device of an agent was revoked, so that the agent does nothing until a person lets the device in again. */
 export async function isBarred(services: Reads, agent: AgentRecord): Promise<boolean> {
   return isShutOut(agent, await peerOf(services, agent));
 }

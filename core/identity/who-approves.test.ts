@@ -28,7 +28,7 @@ async function alone(options: IdentityKitOptions = {}) {
       // biome-ignore lint/suspicious/noExplicitAny: each test knows the answer of the operation it names.
       kit.call<any>(name, raw, { bearer, workspace: prod });
   const root = as(await kit.admin());
-  /** Whether root may approve what root asks for. */
+  /** Tells whether root may approve what root asks for. */
   const approvesOwn = async () => {
     const spec = { action: 'DENY', peerSelector: {} };
     const changes = [{ action: 'create', resource: 'MeshPolicy', name: 'shut', spec }];

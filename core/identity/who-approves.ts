@@ -11,7 +11,7 @@ export interface Approvers {
   /** Of the platform: at home in every workspace. */
   readonly administrators: ReadonlySet<string>;
   readonly members: ReadonlySet<string>;
-  /** Those of both who have signed in with a password of their own since they became approvers. Never listed: it says which accounts exist. */
+  /** Members of both sets who have signed in with a password of their own since they became approvers. Never listed: it says which accounts exist. */
   readonly signedIn: ReadonlySet<string>;
 }
 

@@ -31,9 +31,9 @@ export interface TokenSpec {
   readonly ephemeral?: true;
   /** Of a join token that an agent made: the agent's uid. */
   readonly issuedBy?: string;
-  /** Of a join token or a root agent's token that an API token made or renewed: its uid. They end when it is revoked. */
+  /** Uid of the API token that made or renewed this join token or root agent's token, which ends when that is revoked. */
   readonly madeWith?: string;
-  /** Of an API token: longest life of agents and tokens made with it, ms. Absent: they end with it at the latest. */
+  /** Longest life of agents and tokens made with this API token, ms. Absent: they end with it at the latest. */
   readonly maxGrant?: number;
   /** Of an API token: the account's `epoch` when it was made. */
   readonly epoch?: number;

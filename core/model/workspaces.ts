@@ -87,7 +87,7 @@ export const complianceSettings = z.strictObject({
 
 export type ComplianceSettings = z.output<typeof complianceSettings>;
 
-/** Who takes over what a person leaves, where nobody else is named. */
+/** Default successor: takes over what a person leaves, where nobody else is named. */
 const successorSettings = z.union([
   z
     .strictObject({ username: lineOfText(TEXT_LIMITS.name).min(1).describe('a member of the workspace') })
@@ -153,7 +153,7 @@ export interface WorkspaceSpec {
   readonly displayName: string;
   readonly maxNodeCount: number;
   readonly settings: WorkspaceSettings;
-  /** Who made each schedule; null for one whose person has left, absent for one that an older version made. */
+  /** Maker of each schedule; null for one whose person has left, absent for one that an older version made. */
   readonly scheduleOwners?: { readonly [K in ScheduleName]?: Owner | null };
   /** When `meshd end-approval` ended the need for a second person, ms; absent where it never did. */
   readonly approvalEndedAt?: number;

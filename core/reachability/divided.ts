@@ -76,7 +76,7 @@ function partsOf(reach: Reachability): ReadonlyMap<string, readonly ExternalInpu
   return parts;
 }
 
-/** Whether a block, or what it leaves out, covers a part of a range. */
+/** Tells whether a block, or what it leaves out, covers a part of a range. */
 function divides({ cidr, except }: BlockCode, whole: IpRange): boolean {
   return [cidr, ...except].some((range) => overlaps(range, whole) && !containsRange(range, whole));
 }
@@ -117,7 +117,7 @@ function* rowsOfParts(reach: Reachability, { external, parts, sources }: RowsAsk
   }
 }
 
-/** What each part may use; undefined where none may use anything. */
+/** Returns the ports that every part may use; undefined where no part may use any. */
 function rowOf(
   { parts: { ports } }: Reachability,
   open: readonly PortSetId[],

@@ -20,7 +20,7 @@ export interface WebhookSpec {
   readonly secrets: readonly SealedSecret[];
   /** Actor, such as `user:ada`. */
   readonly createdBy: string;
-  /** Who answers for it; null where they have left. Absent where an older version made it: who made it. */
+  /** Account that answers for it; null where its person has left. Absent where an older version made it: its maker. */
   readonly owner?: Owner | null;
 }
 

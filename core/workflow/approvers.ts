@@ -9,7 +9,7 @@ import type { Services } from './services.ts';
 interface Judged {
   readonly effect?: { readonly routes?: readonly RouteView[] };
   readonly failsControls?: readonly string[];
-  /** Whether it changes when a second person is needed: never one's own to approve while there is one. */
+  /** Tells whether it changes when a second person is needed: never one's own to approve while there is one. */
   readonly changesDuty?: boolean;
 }
 

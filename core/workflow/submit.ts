@@ -94,7 +94,7 @@ export async function submitChanges(
   }
 }
 
-/** Whether a workspace with `requireApproval` has a person decide on these writes, by what changes in their records. */
+/** Tells whether a workspace with `requireApproval` has a person decide on these writes, by what changes in their records. */
 export async function needsApproval(
   { services, workspace, caller }: CallContext<Pick<Services, 'store'>>,
   ops: readonly Op[],

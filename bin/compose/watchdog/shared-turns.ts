@@ -7,7 +7,7 @@ const LENGTH = 3;
 
 const PHASES = ['starting', 'serving', 'stopping'] as const satisfies readonly Look['phase'][];
 
-/** What the serving thread and its watchdog tell each other, in memory that both see while neither listens. */
+/** State that the serving thread and its watchdog share in memory, which both read while neither can listen. */
 export class SharedTurns {
   readonly buffer: SharedArrayBuffer;
   readonly #cells: Int32Array;

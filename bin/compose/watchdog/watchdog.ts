@@ -10,7 +10,7 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** Property of `globalThis` by which the watchdog, in the inspector, finds {@link Rescue}. */
 export const RESCUE = 'meshWatchdogRescue';
 
-/** What the watchdog calls on the serving thread while that stands still. */
+/** Functions that the watchdog calls on the serving thread while that stands still. */
 export interface Rescue {
   /** Gives the stop signals back to the kernel: until the thread turns again, one ends the process at once. */
   letSignalsEnd(): void;

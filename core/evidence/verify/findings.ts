@@ -25,7 +25,7 @@ export interface EvidenceFinding {
 export interface ArchiveReader {
   /** As the directory of the archive has them, each as often as it is there. */
   readonly names: readonly string[];
-  /** Whether its entries have the time of an instant (ms), as exactly as an archive says it. */
+  /** Tells whether its entries have the time of an instant (ms), as exactly as an archive says it. */
   isOf(at: number): boolean;
   /** The bytes of an entry, of those with the same name the first. @throws Error where they cannot be read */
   read(name: string): AsyncIterable<Uint8Array>;

@@ -17,7 +17,7 @@ export const CONTEXT = { actor: 'system:test', reason: 'test', requestId: 'r_tes
 export interface IdentityKitOptions extends KitOptions {
   /** False leaves the first administrator with the built-in password. */
   readonly initAdmins?: boolean;
-  /** Whether the first administrator has yet to change the password of `app.initAdmins`. */
+  /** Tells whether the first administrator has yet to change the password of `app.initAdmins`. */
   readonly isUnchanged?: boolean;
 }
 

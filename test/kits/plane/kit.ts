@@ -53,7 +53,7 @@ export interface CallAs {
   readonly workspace?: string;
   readonly face?: Face;
   readonly origin?: string;
-  /** Whether root or the user of the control plane calls, as tests over HTTP do; true unless set. */
+  /** Tells whether root or the user of the control plane calls, as tests over HTTP do; true unless set. */
   readonly isFromHost?: boolean;
   readonly ifMatch?: CallRequest['ifMatch'];
 }

@@ -89,7 +89,7 @@ export async function callApi({ server, token, workspace }: Target, request: Api
   throw new CliError(message, exitCodeOf(code), problem);
 }
 
-/** Of JSON: the escape character, and every other backslash with what it stands before. */
+/** Matches the escape character in JSON, and every other backslash with the character behind it. */
 const ESCAPED = /\\(?:u001b|.)/gi;
 
 /** Of one answer that is read as bytes: an entry of the audit log that tells of an import of a whole network has some MB. */
@@ -124,7 +124,7 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? message;
 }
 
-/** What begins a sequence for a terminal stands in no text of a control plane: colors of an answer are this program's own. */
+/** Removes escape characters from texts of a control plane: colors of an answer are this program's own. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.replaceAll(ESCAPED, (found) => (found.length > 2 ? '\\ufffd' : found)));

@@ -99,7 +99,7 @@ async function isAt(file: FileHandle, position: number, expected: Buffer): Promi
 }
 
 function readerOf(zip: ZipFile, all: readonly Entry[]): OpenArchive {
-  // Of two with the same name the first is read; that there are two is a finding.
+  // The first of two entries with the same name is read; that there are two is a finding.
   const entries = new Map(all.map((entry) => [nameOf(entry), entry] as const).reverse());
   const read = async function* (name: string): AsyncGenerator<Uint8Array> {
     const entry = entries.get(name);

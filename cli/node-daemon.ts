@@ -79,7 +79,7 @@ export function greetingText({ line, hostFirewall, directory }: Greeting, end = 
   return [`${called(line)}${end}`, ...(hostFirewall ? [openedText(hostFirewall, directory)] : [])].join('\n');
 }
 
-/** Of a node that goes on by itself: it is up, or waits for something, or does not route its block. */
+/** States of a node that goes on by itself: it is up, waits for something, or does not route its block. */
 export function exitCodeOf({ state, hostFirewall }: Pick<Greeting, 'state' | 'hostFirewall'>): number {
   if (state === 'refused') return EXIT.conflict;
   return hostFirewall ? exitCodeOfOpened(hostFirewall) : EXIT.ok;

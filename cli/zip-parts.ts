@@ -4,7 +4,7 @@
  * in any other form may unpack to something that nobody signed.
  */
 
-/** What the directory of a ZIP says of an entry, and the headers are made from. */
+/** Facts of an entry in the directory of a ZIP, from which the headers are made. */
 export interface ZipPart {
   readonly name: Uint8Array;
   /** Date and time of MS-DOS, as its bytes stand in a header. */

@@ -204,7 +204,7 @@ function locked(directory: string, holder: LockHolder): { release(): void } {
   }
 }
 
-/** What a node routes is written down before it routes anything. */
+/** Writes the route settings of a node down before it routes anything. */
 async function withRoutes(config: NodeConfig, { directory, acceptRoutes }: NodeOptions): Promise<NodeConfig> {
   const kept = new GraphFile(directory, config.id).read();
   const settled = { ...(await withRouteSettings(config, kept)), ...(acceptRoutes && { acceptRoutes }) };

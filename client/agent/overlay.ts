@@ -39,7 +39,7 @@ export interface OverlayOptions {
   readonly relayOverride?: RelayAddress;
   /** Rules of the host are to let the overlay in. */
   readonly opensHost: boolean;
-  /** What the judgement of a graph's block goes by, beside the routes of this host. */
+  /** Facts for the judgment of a graph's block, beside the routes of this host. */
   routeFacts(graph: FullGraph): Promise<Omit<RouteFacts, 'collisions' | 'isAlone'>>;
   readonly known: Pick<KnownPeers, 'all' | 'remember' | 'keep'>;
   readonly clock: Clock;

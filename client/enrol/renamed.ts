@@ -8,7 +8,7 @@ export interface Renamed {
   readonly kept?: string;
 }
 
-/** Of refusals that say nothing against the name itself. */
+/** Refusals that say nothing against the name itself. */
 const FOR_NOW: ReadonlySet<string> = new Set(['rate_limited', 'peer_pending']);
 
 /**

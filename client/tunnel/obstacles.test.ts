@@ -64,7 +64,7 @@ it('names the package of each program that is missing, and only those needed', (
 
 it('asks for what a sandbox needs besides, and tells a container how to get all of it', () => {
   const programs = new Set(['ip', 'nft', 'wireguard-go', 'setpriv']);
-  // What Docker gives a container with NET_ADMIN added.
+  // Docker gives a container these when NET_ADMIN is added.
   const facts = { ...EVERYTHING, programs, isContainer: true, effectiveCapabilities: '00000000a80435fb' };
   expect(obstaclesOf(facts)).toEqual([]);
   expect(obstaclesOf(facts, 'sandbox')).toEqual([

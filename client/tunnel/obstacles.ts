@@ -23,7 +23,7 @@ const PACKAGES = {
 } as const;
 export const PROGRAMS = Object.keys(PACKAGES) as (keyof typeof PACKAGES)[];
 
-/** What is to run here. A sandbox has namespaces of its own besides. */
+/** The thing that is to run here. A sandbox has namespaces of its own besides. */
 export type Purpose = 'node' | 'sandbox';
 
 /** Bits of a set of capabilities, capabilities(7). */

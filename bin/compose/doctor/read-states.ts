@@ -8,7 +8,7 @@ import { hasEntries } from '../../../storage/sqlite/losses.ts';
 import { storeUrl } from '../store-url.ts';
 import type { Subject } from './check.ts';
 
-/** What is damaged, in words: the fault of a program that reads what it did not write says nothing of it. */
+/** Returns the damage in words, in place of the error of a program that met data it did not write. */
 function damageOf(workspace: string, file: string | undefined, error: unknown): string {
   const fault = file === undefined ? undefined : faultIn(file);
   if (fault !== undefined) return `${fault}.`;

@@ -140,11 +140,15 @@ function next({ status, summary, awaits }: Reviewed): readonly string[] {
   }
 }
 
-/** Approves the key and the name that it shows: what has changed meanwhile is refused. */
+/**
+ * Approves the key and the name that it shows: what has changed meanwhile is refused. A name goes as it was given, so that
+ * the control plane refuses one that another device bore lately.
+ */
 async function approve(target: Target, id: string): Promise<Answer> {
   const peer = (await callOperation(target, getPeer, { id })) as Peer;
   notice(peerLine(peer));
-  return answerOf(await callOperation(target, approvePeer, { id: peer.id, revision: peer.revision }));
+  const input = id === peer.id ? { id, revision: peer.revision } : { id };
+  return answerOf(await callOperation(target, approvePeer, input));
 }
 
 function peerLine({ id, name, publicKey, renames = [] }: ConcernedPeer): string {
@@ -154,14 +158,15 @@ function peerLine({ id, name, publicKey, renames = [] }: ConcernedPeer): string 
 
 /** @throws CliError for a peer that is in the network: to shut it out is another matter */
 async function reject(target: Target, id: string): Promise<Answer> {
-  const { name, status } = (await callOperation(target, getPeer, { id })) as Peer;
+  const peer = (await callOperation(target, getPeer, { id })) as Peer;
+  const { name, status } = peer;
   if (status.phase !== 'pending') {
     throw new CliError(
       `${name} is ${status.phase}, not pending. To shut it out: mesh admin revoke-peer ${name}`,
       EXIT.conflict,
     );
   }
-  return answerOf(await callOperation(target, revokePeer, { id }));
+  return answerOf(await callOperation(target, revokePeer, { id: peer.id }));
 }
 
 function answerOf(value: unknown): Answer {

@@ -42,6 +42,13 @@ export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
   return `${prefix}_${body}`;
 }
 
+const ID = new RegExp(`^[a-z]+(_[a-z]+)?_[${ALPHABET}]{${BODY_LENGTH}}$`);
+
+/** Whether a text has the form of an id, in any case. */
+export function readsAsId(text: string): boolean {
+  return ID.test(text.toLowerCase());
+}
+
 /** Whether an id is that of an agent. */
 export function isAgentId(id: string): boolean {
   return id.startsWith('agt_' satisfies `${IdPrefix}_`);

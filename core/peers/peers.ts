@@ -20,12 +20,18 @@ import { findPeer } from '../state/find-peer.ts';
 import type { NetworkServices, PeerCall, PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { changedIdentity } from './changed-itself.ts';
+import { requireOneBearer } from './name-bearers.ts';
 import { presenceOp } from './presence.ts';
 
-/** Lets a pending or revoked peer in: it gets its address and, from then on, its graph. */
+/**
+ * Lets a pending or revoked peer in: it gets its address and, from then on, its graph.
+ *
+ * @throws MeshError `conflict` for a bare name that another key bore lately
+ */
 export function approvePeer(context: PeerCall, id: string): Promise<PeerRecord> {
   return change(context, id, async (state, peer) => {
     if (peer.status.phase === 'ready') return { peer, ops: [] };
+    await requireOneBearer(context, peer, id);
     const now = context.services.clock.now();
     const { address, ...status } = peer.status;
     const approval = { approvedBy: context.caller?.subject ?? '', approvedAt: formatInstant(now) };
@@ -48,12 +54,17 @@ export function revokePeer(context: PeerCall, id: string): Promise<PeerRecord> {
   });
 }
 
-/** Makes a peer that came with an agent's token one that stays. @throws MeshError `conflict` for the peer of an agent */
+/**
+ * Makes a peer that came with an agent's token one that stays.
+ *
+ * @throws MeshError `conflict` for the peer of an agent, and for a bare name that another key bore lately
+ */
 export function adoptPeer(context: PeerCall, id: string): Promise<PeerRecord> {
   requireSession(context.caller);
   return change(context, id, async (state, peer) => {
     const record = adopted(peer);
     if (!record) return { peer, ops: [] };
+    await requireOneBearer(context, peer, id);
     const ops = [update(peer, record)];
     const basis = await requireAssertionsAfter(context, state, ops);
     return { peer, ops, basis, reason: `adopted device ${peer.name}` };

@@ -122,6 +122,15 @@ describe('mesh approve and mesh reject', () => {
     expect([code, stderr]).toEqual([5, 'web-1 is ready, not pending. To shut it out: mesh admin revoke-peer web-1\n']);
   });
 
+  test('refuse a name that another device bore, and name the id to send', async () => {
+    const id = await pending('web-1');
+    await harness.api('DELETE', `/api/v1/peers/${id}`, place);
+    const next = await pending('web-1');
+    const { code, stderr } = await mesh(['approve', 'web-1'], { home });
+    expect([code, stderr]).toEqual([5, expect.stringContaining(`it is ${next} with the key`)]);
+    expect(await run('approve', next)).toMatch(/^web-1 is ready as /);
+  });
+
   test('say that nothing waits where a list of ids came out empty, and else what does', async () => {
     for (const verb of ['approve', 'reject']) {
       for (const ids of [[], ['']]) {

@@ -2,7 +2,7 @@ import { formatInstant, parseInstant } from '../../core/base/time.ts';
 import type { DeltaGraph, FullGraph, GraphMessage } from '../../core/model/graph.ts';
 import { newToken } from '../../core/model/token.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
-import { provenKey } from '../enrol/key-proof.ts';
+import { proofBy, provenKey } from '../enrol/key-proof.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
 import { PlaneApi, PlaneRefusal } from '../enrol/plane-api.ts';
 import type { ControlOptions } from './control-options.ts';
@@ -185,7 +185,9 @@ export class ControlLink {
     const pair = keyPairOf(Buffer.from(nextPrivateKey, 'base64'));
     try {
       const proven = provenKey(pair, id, controlKey);
-      const given = await this.#api.rotateKey({ ...proven, deviceToken: nextDeviceToken });
+      const own = keyPairOf(Buffer.from(this.#config.privateKey, 'base64'));
+      const oldKeyProof = proofBy(own, id, proven.publicKey, controlKey);
+      const given = await this.#api.rotateKey({ ...proven, oldKeyProof, deviceToken: nextDeviceToken });
       return this.#takeNext(given) ?? pair;
     } catch (error) {
       if (!(error instanceof PlaneRefusal)) throw error;

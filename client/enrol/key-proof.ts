@@ -8,8 +8,12 @@ import { agree, importPrivateKey, type KeyPair } from '../../net/seal/x25519.ts'
  */
 export function provenKey(pair: KeyPair, subject: string, controlKey: string): { publicKey: string; proof: string } {
   const publicKey = Buffer.from(pair.publicKey).toString('base64');
+  return { publicKey, proof: proofBy(pair, subject, publicKey, controlKey) };
+}
+
+/** HMAC-SHA256(X25519(node, controlKey), subject || publicKey) in base64, by the key that the node has for the one that it wants. */
+export function proofBy(pair: KeyPair, subject: string, publicKey: string, controlKey: string): string {
   const shared = agree(importPrivateKey(pair.privateKey), Buffer.from(controlKey, 'base64'));
   if (!shared) throw new MeshError('unavailable', 'The control plane named an unusable control key.');
-  const proof = createHmac('sha256', shared).update(subject).update(publicKey).digest('base64');
-  return { publicKey, proof };
+  return createHmac('sha256', shared).update(subject).update(publicKey).digest('base64');
 }

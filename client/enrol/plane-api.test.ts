@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
+import { WIRE_TEXT } from '../../core/model/wire.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { PlaneApi, PlaneAway, PlaneRefusal } from './plane-api.ts';
 
@@ -110,6 +111,26 @@ describe('the API of the control plane, as a node calls it', () => {
     await expect(api.heartbeat(says)).rejects.toMatchObject({ code: 'invalid_input' });
     await api.heartbeat(says);
     expect(told).toEqual(['1: paths', '2: paths', '2: paths,version', '1: paths,version', '1: paths']);
+  });
+
+  test('sends a proof by the old key to control planes that take one', async () => {
+    const told: string[][] = [];
+    let wire = '1-2';
+    const api = async () =>
+      plane(async (request, response) => {
+        const sent = Object.keys(JSON.parse((await text(request)) || '{}'));
+        if (request.method === 'POST') told.push(sent);
+        const discovery = { name: 'mesh', controlKey: 'k', signalingUrl: 'nats://plane' };
+        response.writeHead(200, { 'mesh-wire': wire }).end(JSON.stringify({ ...discovery, deviceToken: 't' }));
+      });
+    const body = { publicKey: 'k', proof: 'p', oldKeyProof: 'o', deviceToken: 't' };
+    await (await api()).rotateKey(body);
+    wire = WIRE_TEXT;
+    await (await api()).rotateKey(body);
+    expect(told).toEqual([
+      ['publicKey', 'proof', 'deviceToken'],
+      ['publicKey', 'proof', 'oldKeyProof', 'deviceToken'],
+    ]);
   });
 
   test('says no with its own code', async () => {

@@ -54,7 +54,7 @@ const MAX_ANSWER_BYTES = 64 * 1_048_576;
  * Fields of registrations, heartbeats and rotations since a version of the wire: an older control plane refuses what it does not know.
  * Not `leaving`: without it a heartbeat says the contrary, and to be refused is better.
  */
-const SINCE: Readonly<Record<string, number>> = { version: 2, witnessed: 2, deviceToken: 2 };
+const SINCE: Readonly<Record<string, number>> = { version: 2, witnessed: 2, deviceToken: 2, oldKeyProof: 3 };
 
 const line = text(4_096, ONE_LINE);
 /** A signed note has lines. */
@@ -191,7 +191,7 @@ export class PlaneApi {
     return this.#call('DELETE', '/api/v1/devices/self', deletedShape);
   }
 
-  rotateKey(body: { readonly publicKey: string; readonly proof: string; readonly deviceToken: string }) {
+  rotateKey(body: Readonly<Record<'publicKey' | 'proof' | 'oldKeyProof' | 'deviceToken', string>>) {
     return this.#tell('/api/v1/devices/self/key', rotatedShape, body);
   }
 

@@ -142,6 +142,9 @@ function peerDecision(write: Write<'MeshPeer'>, { ending }: Facts): Decision {
   const changed = changedGrants(was, is).filter((field) => !(isAdopted && ADOPTION.has(field)));
   return [
     ...renamed,
+    ...(is.status.keyByToken && was.spec.publicKey !== is.spec.publicKey
+      ? [`changes the key of the peer ${name} to ${is.spec.publicKey} without a proof by its old key`]
+      : []),
     ...(from === 'revoked' && to === 'ready' ? [`lets the revoked peer ${name} in again`] : []),
     ...(from === 'ready' && to === 'revoked' ? [`revokes the peer ${name}`] : []),
     ...(isAdopted ? [`adopts the peer ${name}`] : []),

@@ -51,6 +51,7 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
       proven: 'nothing',
       ephemeral: 'limits',
       keySince: 'nothing',
+      keyByToken: 'nothing',
       changedItselfAt: 'nothing',
       version: 'nothing',
       renames: 'nothing',

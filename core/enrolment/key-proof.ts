@@ -41,6 +41,23 @@ export function checkProof(
   );
 }
 
+/**
+ * Returns whether the key that a device has allows the one that it wants: then nobody who merely has its token asks for it.
+ *
+ * @throws MeshError `invalid_input` for a proof that is wrong
+ */
+export function isAllowedByOldKey(
+  { keys }: Pick<NetworkServices, 'keys'>,
+  { uid, spec }: Pick<PeerRecord, 'uid' | 'spec'>,
+  { publicKey, oldKeyProof }: { readonly publicKey: string; readonly oldKeyProof?: string | undefined },
+): boolean {
+  if (oldKeyProof === undefined) return false;
+  if (isProofOf(oldKeyProof, uid, publicKey, keys, spec.publicKey)) return true;
+  const detail =
+    'Send base64 of HMAC-SHA256(X25519(present private key, controlKey), id of the device + new publicKey), or leave it out.';
+  throw invalidInput([{ pointer: '/oldKeyProof', detail }], 'The proof by the present private key is wrong.');
+}
+
 /** What a device writes that proves the key that it has: from now on it has to prove it again. @throws MeshError `rate_limited` */
 export function provenOps(peer: PeerRecord, isProven: boolean, now: number): Op[] {
   if (!isProven || peer.status.proven) return [];

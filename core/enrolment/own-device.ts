@@ -23,7 +23,14 @@ import { dueCheckpoint, newestCheckpoint, takeWitness } from '../peers/witnessed
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { hasEnded } from '../views/peer-view.ts';
-import { type ClaimedKey, checkProof, type KeyClaim, provenOps, requireNewKey } from './key-proof.ts';
+import {
+  type ClaimedKey,
+  checkProof,
+  isAllowedByOldKey,
+  type KeyClaim,
+  provenOps,
+  requireNewKey,
+} from './key-proof.ts';
 
 type OwnDeviceCall = CallContext<
   Pick<
@@ -120,12 +127,13 @@ export async function heartbeat(
 
 /**
  * Gives the device another key and another token; the old ones end with the commit. With the key that it has, another token.
+ * Another key that the present one does not allow waits for a person where the workspace has `requireApproval`.
  *
  * @throws MeshError `peer_pending` for another key before the device is approved
  */
 export async function rotateKey(
   context: OwnDeviceCall,
-  claim: KeyClaim & { readonly deviceToken?: string | undefined },
+  claim: KeyClaim & { readonly oldKeyProof?: string | undefined; readonly deviceToken?: string | undefined },
 ): Promise<{ peer: PeerRecord; deviceToken: string }> {
   const { services, workspace, caller } = context;
   const { publicKey } = claim;
@@ -138,23 +146,35 @@ export async function rotateKey(
     }
     const now = services.clock.now();
     const key = { publicKey, isProven };
-    const ops = holder ? provenOps(peer, isProven, now) : [keyOp(peer, key, now)];
+    const isAllowed = holder !== undefined || isAllowedByOldKey(services, peer, claim);
+    const ops = holder ? provenOps(peer, isProven, now) : [keyOp(peer, { ...key, isAllowed }, now)];
     const { agentRef, delegatedBy } = peer.spec;
     if (!holder) await requireNewKey(services, workspace, key, (agentRef ?? delegatedBy) !== undefined);
     const owned = { name: peer.name, owner: peer.uid, createdBy: caller?.subject ?? '' };
     const token = await renewToken(services.store, workspace, 'dev', owned, claim.deviceToken);
-    const commit = commitContext(context, `rotated the key of ${peer.name}`);
+    const commit = commitContext(context, `rotated the key of ${peer.name}${isAllowed ? '' : UNPROVEN}`);
     const done = await services.store.commit(workspace, [...ops, token.op], commit);
     return { peer: ops.length > 0 ? writtenRecord(done, peer) : peer, deviceToken: token.token };
   });
 }
 
-function keyOp(peer: PeerRecord, { publicKey, isProven }: ClaimedKey, now: number): Op {
-  const { proven: _, ...status } = changedIdentity(peer.status, now);
+const UNPROVEN = ', without a proof by its old key';
+
+function keyOp(
+  peer: PeerRecord,
+  { publicKey, isProven, isAllowed }: ClaimedKey & { readonly isAllowed: boolean },
+  now: number,
+): Op {
+  const { proven: _, keyByToken: _before, ...status } = changedIdentity(peer.status, now);
   const record = {
     ...draftOf(peer),
     spec: { ...peer.spec, publicKey },
-    status: { ...status, ...(isProven && { proven: true }), keySince: formatInstant(now) },
+    status: {
+      ...status,
+      ...(isProven && { proven: true }),
+      ...(!isAllowed && { keyByToken: true as const }),
+      keySince: formatInstant(now),
+    },
     unique: [...peer.unique.filter((value) => !value.startsWith('pubkey:')), `pubkey:${publicKey}`],
   };
   return { op: 'update', record, revision: peer.revision };

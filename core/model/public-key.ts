@@ -38,13 +38,23 @@ export function publicKeyFlaw(text: string): string | undefined {
   return `${why}: send the same key as ${canonical}, and set that on the device`;
 }
 
-/** HMAC-SHA256(X25519(node, controlKey), subject || publicKey), base64: who made it for this subject has the private key. */
-export function isProofOf(proof: string, subject: string, publicKey: string, keys: Pick<Keyring, 'agree'>): boolean {
+/**
+ * HMAC-SHA256(X25519(node, controlKey), subject || publicKey), base64: who made it for this subject has the private key.
+ *
+ * @param prover public key of whoever made it, where that is another than the one that it is about
+ */
+export function isProofOf(
+  proof: string,
+  subject: string,
+  publicKey: string,
+  keys: Pick<Keyring, 'agree'>,
+  prover = publicKey,
+): boolean {
   const given = Buffer.from(proof, 'base64');
   if (given.length !== 32) return false;
   let shared: Uint8Array;
   try {
-    shared = keys.agree(Uint8Array.from(Buffer.from(publicKey, 'base64')));
+    shared = keys.agree(Uint8Array.from(Buffer.from(prover, 'base64')));
   } catch {
     // A point of low order has no shared secret worth the name.
     return false;

@@ -42,6 +42,8 @@ export interface PeerStatus {
   readonly ephemeral?: true;
   /** When it took its present key; absent for the one that it came with. */
   readonly keySince?: string;
+  /** True where its device took its present key by its token alone, without a proof by the key before. */
+  readonly keyByToken?: true;
   /** When its device last changed this record by itself. */
   readonly changedItselfAt?: string;
   /** Names that it had lately. */

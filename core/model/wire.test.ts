@@ -23,7 +23,9 @@ describe('the versions of the wire', () => {
     'that are said as %j are no versions',
     (said) => {
       expect([readWire(said), commonWire(said)]).toEqual([undefined, undefined]);
-      expect(wireMismatch('node', said)).toBe('What the node says of its versions of the wire is not like 1-2.');
+      expect(wireMismatch('node', said)).toBe(
+        `What the node says of its versions of the wire is not like ${WIRE_TEXT}.`,
+      );
     },
   );
 

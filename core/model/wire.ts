@@ -13,8 +13,9 @@ export interface WireVersions {
  * 1  0.1.0, which says no version
  * 2  says its versions; registrations and heartbeats may have `version`, heartbeats `witnessed`, those over HTTP `leaving`,
  *    replies `checkpoint`, graphs `relays`; replies to heartbeats may have `mark`, which the next heartbeat repeats
+ * 3  rotations may have `oldKeyProof`
  */
-export const WIRE: WireVersions = { oldest: 1, newest: 2 };
+export const WIRE: WireVersions = { oldest: 1, newest: 3 };
 const UNSAID: WireVersions = { oldest: 1, newest: 1 };
 
 /** Says them over HTTP, in both directions; `wire` in what is sealed. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { freshKey } from '../../test/kits/plane/devices.ts';
+import { freshKey, oldKeyProofOf } from '../../test/kits/plane/devices.ts';
 import { buildWorkspaceKit } from '../../test/kits/plane/workspace-kit.ts';
 
 /** Two laptops that swapped their names before writes needed approval. */
@@ -44,7 +44,8 @@ test('who approves a call sees the peer that it writes, with the key that it has
   await using kit = await swapped();
   const { workflow_id: id } = await kit.as('operator')('update_peer', { id: 'ceo-laptop', name: 'desk' });
   const { publicKey } = freshKey();
-  await kit.call('rotate_device_key', { publicKey }, kit.evil.self);
+  const oldKeyProof = oldKeyProofOf(kit.evil.key, kit.evil.id, publicKey, kit.services.keys.controlKey);
+  await kit.call('rotate_device_key', { publicKey, oldKeyProof }, kit.evil.self);
   const { peers } = await kit.ask('get_workflow', { id });
   expect(peers).toMatchObject([
     { id: kit.evil.id, name: 'ceo-laptop', publicKey, renames: [expect.stringMatching(/^evil until /)] },

@@ -242,6 +242,22 @@ test('the key of a running node is exchanged, and the graph goes on with the new
   await node.until(() => lists(node.peers(), ['b']));
 });
 
+test('a node proves its new key by the old one, so that no person has to approve it', async () => {
+  const { harness, place, busUrl } = await planeWithBus();
+  await using _ = harness;
+  const config = await joined(harness, place, 'a', busUrl);
+  const settings = { requireApproval: true };
+  await harness.api('PATCH', `/api/v1/workspaces/${place.workspace}`, { ...place, body: { settings } });
+  const { publicKey } = provenKey(generateKeyPair(), config.id, config.controlKey);
+  const unproven = { token: config.deviceToken, body: { publicKey } };
+  expect(await harness.api('POST', '/api/v1/devices/self/key', unproven)).toMatchObject({ status: 202 });
+  const node = linkOf(config);
+  const pair = await node.link.rotateKey();
+  const { body } = await harness.api('GET', '/api/v1/peers/a', place);
+  expect(body.publicKey).toBe(Buffer.from(pair.publicKey).toString('base64'));
+  await node.link.stop();
+});
+
 test('a refusal of the token that a node had when it asked says nothing of the one that it has by then', async () => {
   const { harness, place, busUrl } = await planeWithBus();
   await using _ = harness;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { freshKey } from '../../test/kits/plane/devices.ts';
+import { freshKey, oldKeyProofOf } from '../../test/kits/plane/devices.ts';
 import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a device has the name that it gave itself, and keeps its id', async () => {
@@ -52,12 +52,13 @@ test('of a device one new name waits at a time, and none of one that has left', 
   });
 });
 
-test('where writes need approval a device changes its key and leaves by itself', async () => {
+test('where writes need approval a device changes its key, with a proof by the old one, and leaves by itself', async () => {
   await using kit = await buildWorkspaceKit();
-  const { self } = await kit.join('web-1');
+  const { id, key, self } = await kit.join('web-1');
   await kit.ask('update_workspace', { settings: { requireApproval: true } });
   const { publicKey } = freshKey();
-  const rotated = await kit.call('rotate_device_key', { publicKey }, self);
+  const oldKeyProof = oldKeyProofOf(key, id, publicKey, kit.services.keys.controlKey);
+  const rotated = await kit.call('rotate_device_key', { publicKey, oldKeyProof }, self);
   expect(rotated).toMatchObject({ publicKey });
   expect(await kit.call('leave_network', {}, { bearer: rotated.deviceToken })).toEqual({ deleted: 'web-1' });
 });

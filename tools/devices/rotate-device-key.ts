@@ -8,12 +8,18 @@ import { defineOperation } from '../define.ts';
 export const rotateDeviceKey = defineOperation({
   name: 'rotate_device_key',
   title: 'Rotate the key of this device',
-  description: 'Replaces the public key of the device and its token. Its neighbours are told the new key.',
+  description:
+    'Replaces the public key of the device and its token. Its neighbours are told the new key. Where the workspace has requireApproval, a person approves a key that the present one does not prove; the device then sends the call again.',
   input: z.strictObject({
     publicKey: publicKeySchema.describe('X25519, base64'),
     proof: lineOfText(TEXT_LIMITS.id)
       .optional()
       .describe('HMAC-SHA256(X25519(new private key, controlKey), id + publicKey), base64'),
+    oldKeyProof: lineOfText(TEXT_LIMITS.id)
+      .optional()
+      .describe(
+        'HMAC-SHA256(X25519(present private key, controlKey), id + new publicKey), base64. Without it a person approves the key where the workspace has requireApproval',
+      ),
     deviceToken: lineOfText(TEXT_LIMITS.token)
       .regex(/^mesh-dev-[A-Za-z0-9_-]{43}$/, { error: 'must be mesh-dev- and 32 random bytes in base64url' })
       .optional()
@@ -29,6 +35,8 @@ export const rotateDeviceKey = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: { ...UPDATE, idempotentHint: false },
+  mayWait: true,
+  confidential: { answer: true, input: ['proof', 'oldKeyProof', 'deviceToken'] },
   problems: ['invalid_input', 'not_found', 'conflict'],
   http: { method: 'post', path: '/api/v1/devices/self/key' },
   async run(claim, context) {

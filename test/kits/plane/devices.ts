@@ -25,6 +25,11 @@ export function proofOf({ privateKey, publicKey }: DeviceKey, token: string, con
   return createHmac('sha256', shared).update(token).update(publicKey).digest('base64');
 }
 
+/** HMAC-SHA256(X25519(old private key, controlKey), id || new publicKey), base64. */
+export function oldKeyProofOf(old: DeviceKey, id: string, publicKey: string, controlKey: Uint8Array): string {
+  return proofOf({ privateKey: old.privateKey, publicKey }, id, controlKey);
+}
+
 /** A control plane in this process, or one that is called over HTTP. */
 type Plane = Pick<Kit, 'call'> | { readonly api: Api };
 

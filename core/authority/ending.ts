@@ -1,4 +1,6 @@
+import { closingsOf } from '../model/closings.ts';
 import { AGENT_LABEL } from '../model/presets.ts';
+import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { Write } from './writes.ts';
 
@@ -12,9 +14,13 @@ export function endingAgents(writes: readonly Write[]): ReadonlySet<string> {
   return new Set(ended);
 }
 
-/** Whether a policy of an agent's preset, or one that the agent wrote by itself, goes with an agent that ends. */
-export function endsWith({ type, before }: Write, ending: ReadonlySet<string>): boolean {
-  if (type !== 'deleted' || !before) return false;
+/**
+ * Tells whether a policy of an agent's preset, or one that the agent wrote by itself, goes with an agent that ends, or stays with
+ * what it closes alone.
+ */
+export function endsWith(write: Write, ending: ReadonlySet<string>): boolean {
+  const { type, before } = write;
+  if (!before || (type !== 'deleted' && !onlyCloses(write))) return false;
   return [before.labels[AGENT_LABEL], before.annotations[WRITTEN_BY]].some((id) => id !== undefined && ending.has(id));
 }
 
@@ -22,5 +28,16 @@ export function endsWith({ type, before }: Write, ending: ReadonlySet<string>): 
 export function onlyEnds(writes: readonly Write[]): boolean {
   const ending = endingAgents(writes);
   if (ending.size === 0) return false;
-  return writes.every(({ kind, type }) => type === 'deleted' || (kind !== 'MeshPolicy' && kind !== 'MeshPeer'));
+  return writes.every(
+    (write) =>
+      write.type === 'deleted' ||
+      (write.kind !== 'MeshPolicy' && write.kind !== 'MeshPeer') ||
+      (onlyCloses(write) && endsWith(write, ending)),
+  );
+}
+
+/** Tells whether a policy keeps what it closes, and loses what it opens. */
+function onlyCloses({ type, before, after }: Write): boolean {
+  if (type !== 'updated' || before?.kind !== 'MeshPolicy' || after?.kind !== 'MeshPolicy') return false;
+  return sameValue(after.spec, closingsOf(before.spec));
 }

@@ -4,6 +4,7 @@ import { isolates } from '../model/meaning.ts';
 import type { PolicySpec, Rule, Selector } from '../model/policy.ts';
 import { AGENT_LABEL, PARENT_LABEL } from '../model/presets.ts';
 import type { AgentRecord } from '../model/resources.ts';
+import { selectorWithin } from '../model/selector-within.ts';
 import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { PortSets } from '../reachability/port-sets.ts';
@@ -13,7 +14,7 @@ import { agentOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { Compared } from './excess.ts';
 import { type Layers, layersOf } from './reach-of.ts';
-import { isWithin, selectorWithin } from './within.ts';
+import { isWithin } from './within.ts';
 
 /**
  * Whether a policy of a delegated agent could ever shut off peers that are not its to shut off, whichever come to match it

@@ -1,8 +1,7 @@
 import { containsRange, overlaps, parseCidr } from '../model/cidr.ts';
-import { lookUpById } from '../model/find.ts';
 import { meansAnyone } from '../model/meaning.ts';
-import type { EgressRule, PeerEntry, PolicySpec, PortEntry, Selector } from '../model/policy.ts';
-import { selects } from '../model/selector.ts';
+import type { EgressRule, PeerEntry, PolicySpec, PortEntry } from '../model/policy.ts';
+import { selectorWithin } from '../model/selector-within.ts';
 import { NO_PORTS, type PortSets } from '../reachability/port-sets.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { Layers } from './reach-of.ts';
@@ -84,59 +83,6 @@ function entryWithin(inner: PeerEntry, outer: PeerEntry, peers: Reach['peers']):
     const hole = parseCidr(text);
     return hole !== undefined && !overlaps(small, hole);
   });
-}
-
-/**
- * Whether every peer that `inner` can mean is meant by `outer`. A no may be too strict, never too lax. Of peers that `inner`
- * lists, their labels of today count: a person who changes these sees what stays open to them.
- */
-export function selectorWithin(inner: Selector, outer: Selector, peers: NetworkState['peers']): boolean {
-  if (inner.peers?.every((id) => isHeld(id, outer, peers))) return true;
-  if (outer.peers !== undefined) return false;
-  const isLeftOut = (id: string) => inner.notPeers?.includes(id) || (inner.peers && !inner.peers.includes(id));
-  if (!(outer.notPeers ?? []).every(isLeftOut)) return false;
-  const labels = Object.entries(outer.matchLabels ?? {});
-  if (!labels.every(([key, value]) => isImplied(inner, { key, operator: 'In', values: [value] }))) return false;
-  return (outer.matchExpressions ?? []).every((expression) => isImplied(inner, expression));
-}
-
-/** Whoever is gone is meant by nobody's selector: an id is never used again. */
-function isHeld(id: string, outer: Selector, peers: NetworkState['peers']): boolean {
-  const peer = lookUpById(peers, id);
-  return peer === undefined || selects(outer, peer);
-}
-
-type Expression = NonNullable<Selector['matchExpressions']>[number];
-
-function isImplied({ matchLabels = {}, matchExpressions = [] }: Selector, outer: Expression): boolean {
-  const own = Object.hasOwn(matchLabels, outer.key) ? matchLabels[outer.key] : undefined;
-  const known: readonly Expression[] = [
-    ...matchExpressions.filter(({ key }) => key === outer.key),
-    ...(own === undefined ? [] : [{ key: outer.key, operator: 'In' as const, values: [own] }]),
-  ];
-  return known.some((inner) => implies(inner, outer));
-}
-
-/** Whether one requirement of a label leaves only what another one of the same label allows. */
-function implies(inner: Expression, outer: Expression): boolean {
-  const [held, allowed] = [inner.values ?? [], new Set(outer.values ?? [])];
-  switch (outer.operator) {
-    case 'In':
-      return inner.operator === 'In' && held.every((value) => allowed.has(value));
-    case 'NotIn':
-      if (inner.operator === 'In') return held.every((value) => !allowed.has(value));
-      return inner.operator === 'DoesNotExist' || (inner.operator === 'NotIn' && isSubset(allowed, held));
-    case 'Exists':
-      return inner.operator === 'In' || inner.operator === 'Exists';
-    case 'DoesNotExist':
-      return inner.operator === 'DoesNotExist';
-    default:
-      return outer.operator satisfies never;
-  }
-}
-
-function isSubset(values: ReadonlySet<string>, of: readonly string[]): boolean {
-  return values.isSubsetOf(new Set(of));
 }
 
 /** Whether a rule lets in anyone who is no peer of a network. */

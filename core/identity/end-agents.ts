@@ -96,8 +96,9 @@ export function nextFamilies(state: NetworkState, roots: readonly AgentRecord[],
 
 /** What ending agents writes, their peers apart. */
 export function endOps(ending: readonly AgentRecord[], phase: AgentPhase, going: EndingWith): Op[] {
-  const { policies, tokens, plans, workflows } = going;
+  const { policies, kept, checks, tokens, plans, workflows } = going;
   return [
+    ...checks,
     ...ending.map((agent): Op => {
       const { peerRef: _, ...status } = agent.status;
       return { op: 'update', revision: agent.revision, record: { ...draftOf(agent), status: { ...status, phase } } };
@@ -105,6 +106,7 @@ export function endOps(ending: readonly AgentRecord[], phase: AgentPhase, going:
     ...[...policies, ...tokens, ...plans].map(
       ({ kind, name, revision }): Op => ({ op: 'delete', key: { kind, name }, revision }),
     ),
+    ...kept.map(({ before: { revision }, after: record }): Op => ({ op: 'update', record, revision })),
     ...workflows.map((workflow) => cancelOp(workflow, 'who asked for it has ended')),
   ];
 }

@@ -1,3 +1,5 @@
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { Op } from '../base/ports.ts';
 import { isUndecided, type PlanRecord, type WorkflowRecord } from '../model/asked.ts';
 import { AGENT_LABEL } from '../model/presets.ts';
 import type { AgentRecord, PeerRecord, PolicyRecord } from '../model/resources.ts';
@@ -6,6 +8,7 @@ import { WRITTEN_BY } from '../model/written-by.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
+import { type KeptClosing, type KeptClosings, keptClosings } from './kept-closings.ts';
 
 /** What goes when agents end. */
 export interface EndingWith {
@@ -13,6 +16,10 @@ export interface EndingWith {
   readonly peers: readonly PeerRecord[];
   /** Of their presets, and those that they wrote by themselves. */
   readonly policies: readonly PolicyRecord[];
+  /** Policies that stay and only close, where the workspace has `requireApproval`: a person decides what is opened. */
+  readonly kept: readonly KeptClosing[];
+  /** Holds the commit to what the others that go were judged on. */
+  readonly checks: readonly Op[];
   readonly tokens: readonly TokenRecord[];
   readonly plans: readonly PlanRecord[];
   /** Those that wait. */
@@ -21,23 +28,31 @@ export interface EndingWith {
 
 /** Everything that agents made or that belongs to them, and that does not outlive them. */
 export async function endingWith(
-  { store }: Pick<NetworkServices, 'store'>,
+  { store, clock }: Pick<NetworkServices, 'store' | 'clock'>,
   state: NetworkState,
   agents: readonly AgentRecord[],
 ): Promise<EndingWith> {
   const ids = new Set(agents.map(({ uid }) => uid));
   const names = new Set(agents.map(({ name }) => name));
   const has = (id: string | undefined) => id !== undefined && ids.has(id);
-  const [tokens, plans, workflows] = await Promise.all([
+  const [directory, tokens, plans, workflows] = await Promise.all([
+    store.getById(SYSTEM_WORKSPACE, 'Workspace', state.workspace),
     store.list(state.workspace, 'Token'),
     store.list(state.workspace, 'Plan'),
     store.list(state.workspace, 'Workflow'),
   ]);
+  const policies = [...state.policies.values()].filter(
+    ({ labels, annotations }) => has(labels[AGENT_LABEL]) || has(annotations[WRITTEN_BY]),
+  );
+  const { kept, checks } = directory?.spec.settings.requireApproval
+    ? keptClosings({ state, agents, policies, now: clock.now() })
+    : NONE_KEPT;
+  const stays = new Set(kept.map(({ before }) => before));
   return {
     peers: [...state.peers.values()].filter((peer) => names.has(agentOf(peer) ?? '')),
-    policies: [...state.policies.values()].filter(
-      ({ labels, annotations }) => has(labels[AGENT_LABEL]) || has(annotations[WRITTEN_BY]),
-    ),
+    policies: policies.filter((policy) => !stays.has(policy)),
+    kept,
+    checks,
     tokens: tokens.items.filter(({ spec }) => tokenEnds(spec, has)),
     plans: plans.items.filter(({ spec }) => has(spec.requesterId)),
     workflows: workflows.items.filter(
@@ -45,6 +60,8 @@ export async function endingWith(
     ),
   };
 }
+
+const NONE_KEPT: KeptClosings = { kept: [], checks: [] };
 
 function tokenEnds({ kind, owner, issuedBy }: TokenRecord['spec'], has: (id: string | undefined) => boolean): boolean {
   return kind === 'join' ? has(issuedBy) : (kind === 'agt' || kind === 'dlg') && has(owner);

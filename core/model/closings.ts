@@ -1,0 +1,27 @@
+import { isolates, rulesOf } from './meaning.ts';
+import type { PolicySpec, Rule } from './policy.ts';
+
+const DIRECTIONS = ['ingress', 'egress'] as const satisfies readonly Rule['direction'][];
+
+/** Returns what a policy closes, without what it opens: an ALLOW without its rules isolates the same peers. */
+export function closingsOf(spec: PolicySpec): PolicySpec {
+  if (spec.action === 'DENY') return spec;
+  const { ingress, egress, ...rest } = spec;
+  return { ...rest, ...(ingress && { ingress: [] }), ...(egress && { egress: [] }) };
+}
+
+/** One direction in which a policy closes something. */
+export interface Closing {
+  readonly direction: Rule['direction'];
+  /** What the rules of a DENY close; undefined where the policy isolates. */
+  readonly denied?: readonly Rule[];
+}
+
+/** Returns the directions in which a policy closes something. */
+export function closingDirections(spec: PolicySpec): Closing[] {
+  return DIRECTIONS.flatMap((direction): Closing[] => {
+    const rules = rulesOf(spec, direction);
+    if (rules === undefined) return [];
+    return [isolates(spec, direction) ? { direction } : { direction, denied: rules }];
+  });
+}

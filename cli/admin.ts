@@ -31,6 +31,9 @@ function define(command: Command, operation: AnyOperation<never>): void {
   // The token that a device enrols with is the bearer itself, so --token says it already.
   const fields = fieldsOf(operation).filter((field) => !taken.has(flagOf(field.name)));
   const inPath = pathFieldsOf(operation);
+  // The operations on a workspace itself name nothing else.
+  const isOfWorkspace = operation.http.path.endsWith('/:workspaceId');
+  if (isOfWorkspace) command.argument('[workspace]', 'in place of --workspace');
   for (const name of inPath) command.argument(`[${name}]`, `in place of ${flagOf(name)}`);
   for (const field of fields) command.addOption(optionOf(field));
   command.option(
@@ -38,7 +41,9 @@ function define(command: Command, operation: AnyOperation<never>): void {
     'more fields as one JSON object, or a YAML document where the operation takes one',
   );
   answering(command, async (...args: unknown[]): Promise<Answer> => {
-    const options = args[inPath.length] as AdminOptions;
+    const workspace = isOfWorkspace ? (args.shift() as string | undefined) : undefined;
+    const given = args[inPath.length] as AdminOptions;
+    const options = workspace === undefined ? given : { ...given, workspace };
     const values = valuesOf(fields, options);
     for (const name of Object.keys(values).filter(isPassword)) {
       notice(

@@ -22,3 +22,13 @@ test.each([
   expect(() => loadConfig({}, directory)).toThrow(text);
   expect(() => loadConfig({}, directory)).not.toThrow(/EISDIR/);
 });
+
+test('variables and fields that are wrong are told in plain words, with what is right', () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'mesh-config-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  writeFileSync(path.join(directory, 'config.yaml'), 'app:\n  relayz: []\n  stun: 7\n');
+  const load = () => loadConfig({ MESH_EDITION: 'gold' }, directory);
+  expect(load).toThrow(/MESH_EDITION: Must be one of pro, community\./);
+  expect(load).toThrow(/config\.yaml app\.stun: Must be a list\./);
+  expect(load).toThrow(/config\.yaml app\.relayz: There is no such field: did you mean relays\?/);
+});

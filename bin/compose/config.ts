@@ -5,6 +5,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { COMMAND_VARIABLES } from '../../core/base/command-variables.ts';
 import { parseDuration } from '../../core/base/duration.ts';
+import { fieldErrorsOf, PLAINLY } from '../../core/base/schema-errors.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { unreadable } from '../../core/base/unreadable.ts';
 import { PASSWORD_LENGTH } from '../../core/identity/passwords.ts';
@@ -342,8 +343,8 @@ export function loadConfig(variables: Given, configDir: string, others: readonly
   const given = givenIn(variables);
   const problems: string[] = [];
   // What is asked of several together is asked of them as they are given: also where the form of another is wrong.
-  const env = environment.safeParse(given);
-  if (!env.success) problems.push(...env.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  const env = environment.safeParse(given, PLAINLY);
+  if (!env.success) problems.push(...problemsOf(env.error, ''));
   for (const [one, other] of PAIRS) {
     if ((given[one] === undefined) !== (given[other] === undefined)) {
       problems.push(`${one}, ${other}: set both or neither`);
@@ -385,10 +386,17 @@ function readConfigFile(name: string, problems: string[]): ConfigFile | undefine
     problems.push(`${name} is no YAML: ${(error as Error).message}. Correct it there.`);
     return undefined;
   }
-  const parsed = file.safeParse(content);
+  const parsed = file.safeParse(content, PLAINLY);
   if (parsed.success) return parsed.data;
-  problems.push(...parsed.error.issues.map((issue) => `config.yaml ${issue.path.join('.')}: ${issue.message}`));
+  problems.push(...problemsOf(parsed.error, 'config.yaml '));
   return undefined;
+}
+
+/** @param error of a parse with {@link PLAINLY} */
+function problemsOf(error: z.ZodError, where: string): string[] {
+  return fieldErrorsOf(error).map(
+    ({ pointer, detail }) => `${where}${pointer.slice(1).replaceAll('/', '.')}: ${detail}`,
+  );
 }
 
 function secret(minLength: number) {

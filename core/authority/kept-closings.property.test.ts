@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { agent, network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { effectOf } from '../effect/effect.ts';
 import { keptClosings } from '../identity/kept-closings.ts';
-import type { PolicySpec, Selector } from '../model/policy.ts';
+import type { PolicySpec, PortEntry, Selector } from '../model/policy.ts';
 import { AGENT_LABEL } from '../model/presets.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
@@ -41,7 +41,7 @@ const selector: fc.Arbitrary<Selector> = fc.oneof(
   fc.constant<Selector>({ peers: [OWN.uid] }),
   fc.constant<Selector>({ matchExpressions: [{ key: 'tier', operator: 'Exists' }] }),
 );
-const ports = fc.constantFrom(undefined, [{ protocol: 'TCP' as const, port: 443 }]);
+const ports = fc.constantFrom<PortEntry[] | undefined>(undefined, [{ protocol: 'TCP', port: 443 }]);
 const sides = fc.array(
   fc.record({ who: fc.option(selector, { nil: undefined }), ports }).map(({ who, ports: some }) => ({
     ...(who && { who: [{ peerSelector: who }] }),

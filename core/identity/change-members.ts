@@ -7,11 +7,12 @@ import type { WorkspaceRole } from '../base/scope.ts';
 import { serialised } from '../base/serialise.ts';
 import { writtenRecord } from '../base/written.ts';
 import { workspaceById } from '../model/workspaces.ts';
+import { isOpen } from '../state/agent-tree.ts';
 import type { PeerCall, StoreCall } from '../state/services.ts';
 import { type AccountRecord, findAccount, normalizeUsername, USERNAME_PATTERN } from './accounts.ts';
 import { type LeftItem, leftInWorkspace } from './leaving-preview.ts';
 import { isOfOneAccount, type MemberRecord, memberDraft } from './members.ts';
-import { endLeft, endOrphans, heirIn, leavingOps, passSchedules, successorIn } from './offboard.ts';
+import { endLeft, endOrphans, heirIn, leavingOps, openAgentsOf, passSchedules, successorIn } from './offboard.ts';
 
 /**
  * Makes who has this user name a member, or changes the role it has, in this workspace and nowhere else. Accounts are
@@ -60,6 +61,7 @@ export async function removeMember(
   const heir = await memberHeir(context, { name, account }, successor);
   const agents = heir ? `, and gave what they left to ${heir.name}` : '';
   const commit = commitContext(context, `removed member ${name}${agents}`);
+  const had = account ? openAgentsOf(await services.states.current(workspace), account.uid) : [];
   let isMet = false;
   await serialised(services.store, workspace, async () => {
     const member = await memberOf(name, context);
@@ -74,7 +76,14 @@ export async function removeMember(
     await endLeft(services, workspace, account, heir, commit);
     await passSchedules(services, workspace, account, heir, commit);
   }
-  return endOrphans(services, workspace, commit);
+  const ended = new Set(await endOrphans(services, workspace, commit));
+  // The job that ends the agents of people who have gone may have been first.
+  const { agents: now } = await services.states.current(workspace);
+  for (const { name: agent } of had) {
+    const record = now.get(agent);
+    if (!record || !isOpen(record)) ended.add(agent);
+  }
+  return [...ended];
 }
 
 /** Returns what would become of what a member leaves. @throws MeshError as {@link removeMember} */

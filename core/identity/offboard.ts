@@ -8,7 +8,7 @@ import { cancelOp, isUndecided, type PlanRecord, type WorkflowRecord } from '../
 import type { AgentRecord } from '../model/resources.ts';
 import type { TokenRecord } from '../model/token-record.ts';
 import { SCHEDULE_NAMES, type ScheduleName, type WorkspaceRecord } from '../model/workspaces.ts';
-import { isOpen } from '../state/agent-tree.ts';
+import { family, isOpen } from '../state/agent-tree.ts';
 import type { NetworkServices, PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { type AccountRecord, accountById, findAccount, normalizeUsername } from './accounts.ts';
@@ -240,6 +240,13 @@ export async function isMember(
 ): Promise<boolean> {
   if (account.spec.disabled) return false;
   return account.spec.role === 'platform_admin' || (await roleOf(services, workspace, account)) !== undefined;
+}
+
+/** Returns the agents of a person that have not ended, with all that they delegated. */
+export function openAgentsOf(state: NetworkState, person: string): AgentRecord[] {
+  return rootsOf(state, person)
+    .flatMap((root) => family(state, root))
+    .filter(isOpen);
 }
 
 function rootsOf({ agents }: NetworkState, person: string): AgentRecord[] {

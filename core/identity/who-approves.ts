@@ -11,7 +11,7 @@ export interface Approvers {
   /** Of the platform: at home in every workspace. */
   readonly administrators: ReadonlySet<string>;
   readonly members: ReadonlySet<string>;
-  /** Members of both sets who have signed in with a password of their own since they became approvers. Never listed: it says which accounts exist. */
+  /** Members of both sets who have signed in with a password of their own since they became approvers. Told to who may list accounts alone: it says which ones exist. */
   readonly signedIn: ReadonlySet<string>;
 }
 

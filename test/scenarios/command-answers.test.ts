@@ -29,6 +29,16 @@ test('mesh admin says on standard error who lets a held call go on, and keeps JS
   }
 });
 
+test('mesh admin takes the workspace that it shows or changes as an argument', async () => {
+  await using harness = await startHarness();
+  const { token, workspace } = await harness.workspace();
+  const env = { MESH_SERVER: harness.url, MESH_TOKEN: token, MESH_WORKSPACE: 'another' };
+  const { code, stdout } = await mesh(['admin', 'get-workspace', workspace, '--json'], { home, env });
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { id: workspace }]);
+  const update = ['admin', 'update-workspace', workspace, '--display-name', 'Shop', '--json'];
+  expect(JSON.parse((await mesh(update, { home, env })).stdout)).toMatchObject({ id: workspace, displayName: 'Shop' });
+});
+
 test('mesh invite shows a held call as mesh admin does, and no QR code', async () => {
   const held = { status: 'pending_approval', workflow_id: 'wf_1', message: 'Nothing has changed yet.' };
   const server = createServer((_, response) => response.writeHead(202).end(JSON.stringify(held)));

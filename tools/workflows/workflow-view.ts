@@ -37,7 +37,7 @@ export const workflowDetailSchema = z.strictObject({
   plannedBy: z.enum(PLANNERS).nullable().describe('Whose reading of the intent it is; null of a call that waits'),
   reading: z.string().nullable().describe('What they say of it, not checked'),
   appliedBy: z.string(),
-  approvalAskedOf: z.string().nullable(),
+  approvalAskedOf: z.string().nullable().describe('Another person than the requester'),
   verification: z
     .enum(VERIFICATIONS)
     .nullable()
@@ -109,7 +109,8 @@ export async function workflowDetailView(
     plannedBy: spec.plannedBy ?? null,
     reading: spec.sentence ?? null,
     appliedBy: spec.appliedBy,
-    approvalAskedOf: spec.approvalAskedOf ?? null,
+    // Who asks themselves has asked nobody in particular.
+    approvalAskedOf: `user:${spec.approvalAskedOf}` === spec.requestedBy ? null : (spec.approvalAskedOf ?? null),
     verification: spec.verification ?? null,
     objections: [...(spec.objections ?? [])],
     overridden: spec.overridden,

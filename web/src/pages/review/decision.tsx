@@ -172,8 +172,7 @@ function Told({ workflow, redrawn }: { workflow: WorkflowDetail; redrawn: Redraw
         [words.readBy, plannedBy && `${words.readers[plannedBy]}: ${reading ?? ''}`],
         [words.verified, verification && <Verdicts key="verified" workflow={workflow} redrawn={redrawn} />],
         [words.against, isPending && redrawn && words.revision(redrawn.base_revision, redrawn.revision)],
-        // Who asks themselves has asked nobody in particular.
-        [words.askedOf, `user:${workflow.approvalAskedOf}` !== requestedBy && workflow.approvalAskedOf],
+        [words.askedOf, workflow.approvalAskedOf],
         [words.peers, workflow.peers.length > 0 && <Peers key="peers" workflow={workflow} />],
         [words.status, !isPending && (error ? `${status}: ${error}` : status)],
         [words.awaits, workflow.awaits],

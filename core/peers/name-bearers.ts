@@ -35,8 +35,8 @@ export async function requireOneBearer(
   const bearer = { id, publicKey: spec.publicKey, revision };
   throw new MeshError(
     'conflict',
-    `The name ${name} belonged to ${newest.id} with the key ${newest.publicKey} until ${newest.until}; it is ${id} with the key ` +
-      `${spec.publicKey} now. Check the key, and send that id instead of the name, or "revision": ${revision} with it.`,
+    `Cannot tell which device you mean: ${name} was ${newest.id} with the key ${newest.publicKey} until ${newest.until}, and ` +
+      `it is ${id} with the key ${spec.publicKey} now. Check the key, then send this id in place of the name, or revision ${revision} with it.`,
     { bearer, former },
   );
 }

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { apiOf, configure, freshWorkspace } from '../kits/http/harness.ts';
+import { apiOf, configure, freshWorkspace, loginWithOwn } from '../kits/http/harness.ts';
 import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
 import { launcher, run } from '../kits/process/run-command.ts';
 import { type Databases, hasMongod } from '../kits/servers/replica-set.ts';
@@ -56,6 +56,25 @@ describe.skipIf(!hasMongod)('meshd on a replica set', () => {
     const api = apiOf(await start().ready());
     const { body } = await api('GET', '/api/v1/policies', place);
     expect(JSON.stringify(body)).toContain('closed');
+  });
+
+  test('lets the host end the need for a second person while it is stopped, and not before', async () => {
+    const meshd = start();
+    const api = apiOf(await meshd.ready());
+    const [at, { token }] = [`/api/v1/workspaces/${place.workspace}`, place];
+    const bob = { username: 'bob', password: 'a-good-Pass-1', role: 'platform_admin' };
+    await api('POST', '/api/v1/users', { token, body: bob });
+    await loginWithOwn(api, bob.username, bob.password, 'a-good-Pass-2');
+    const weaker = { token, body: { settings: { selfApproval: true } } };
+    expect((await api('PATCH', at, weaker)).body).toMatchObject({ status: 'pending_approval' });
+    expect(await command('end-approval', place.workspace)).toMatchObject({ code: 1 });
+    await meshd.stop();
+    expect(await command('end-approval', place.workspace)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('approve their own requests'),
+    });
+    const again = apiOf(await start().ready());
+    expect((await again('GET', at, { token })).text).toContain('"selfApproval":true');
   });
 
   test.each([['backup', 'x.db'], ['restore', 'x.db'], ['compact']])(

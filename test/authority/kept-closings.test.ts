@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Op } from '../../core/base/ports.ts';
 import { endAgents, overdue } from '../../core/identity/end-agents.ts';
+import { CONTEXT } from '../kits/plane/identity-kit.ts';
 import { approve, buildScene, only, reachOf, type Scene } from './scene.ts';
 
 const SCOPES = ['network:read', 'network:write', 'agents:delegate', 'agents:write'] as const;
@@ -116,4 +118,28 @@ test('what a sub-agent closed passes to the agent above it, and ends or stays wi
   });
   await scene.call(scene.ada, 'revoke_agent', { id: 'root' });
   expect(await policyOf(scene)).toMatchObject({ spec: DB_CLOSED, annotations: {} });
+});
+
+test('where the policy that closes the same is deleted at the very moment, the one of the agent stays', async () => {
+  await using at = await written(WEB_TO_DB);
+  const { scene, root } = at;
+  const { services } = scene.kit;
+  const shut = { name: 'shut', spec: { action: 'DENY', peerSelector: {} } };
+  await approve(scene, scene.grace, (await scene.call(scene.ada, 'create_policy', shut)).workflow_id);
+  const { store } = services;
+  let isFirst = true;
+  const racing: typeof store = {
+    ...store,
+    async commit(workspace, ops, context) {
+      const gone: Op = { op: 'delete', key: { kind: 'MeshPolicy', name: 'shut' } };
+      if (isFirst) await store.commit(workspace, [gone], CONTEXT);
+      isFirst = false;
+      return store.commit(workspace, ops, context);
+    },
+  };
+  const roots = (state: Awaited<ReturnType<Scene['state']>>) =>
+    [...state.agents.values()].filter(({ uid }) => uid === root.id);
+  expect(await endAgents({ ...services, store: racing }, scene.workspace, roots, 'Revoked', CONTEXT)).toEqual(['root']);
+  expect([...(await scene.state()).policies.keys()]).toEqual(['own']);
+  expect(await reaches(scene)).toEqual({ web: false, secret: false });
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { schemaNames } from '../../core/base/schema-names.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { effectView } from '../../core/effect/effect-view.ts';
 import { PLANNERS, VERIFICATIONS } from '../../core/intent/plan/assess.ts';
@@ -33,17 +34,19 @@ const route = z.strictObject({
   is_public: z.boolean(),
 });
 
-export const effectSchema = z.strictObject({
-  routes: z.array(route).optional().describe('Route changes, public blocks first'),
-  opened: z.array(row),
-  closed: z.array(row),
-  opened_pairs: z.int().describe('Pairs of peers'),
-  closed_pairs: z.int(),
-  opened_outside: z.int().optional().describe('Pairs of a peer and a CIDR or outside'),
-  closed_outside: z.int().optional(),
-  unchanged_count: z.int().describe('Pairs that may talk before and after alike'),
-  omitted: z.int().describe('Rows left out'),
-});
+export const effectSchema = z
+  .strictObject({
+    routes: z.array(route).optional().describe('Route changes, public blocks first'),
+    opened: z.array(row),
+    closed: z.array(row),
+    opened_pairs: z.int().describe('Pairs of peers'),
+    closed_pairs: z.int(),
+    opened_outside: z.int().optional().describe('Pairs of a peer and a CIDR or outside'),
+    closed_outside: z.int().optional(),
+    unchanged_count: z.int().describe('Pairs that may talk before and after alike'),
+    omitted: z.int().describe('Rows left out'),
+  })
+  .register(schemaNames, { name: 'Effect' });
 
 /** A plan as answers show it. */
 export const planSchema = z.strictObject({

@@ -228,7 +228,7 @@ const MIGHTY: readonly string[] = ['admin', 'platform admin', 'root agent'];
 
 /** An id of the same form that nothing has. */
 function absentAs(id: string): string {
-  return id.replace(/_.*/, (random) => `_${'0'.repeat(random.length - 1)}`);
+  return id.replace(/_.*/, (random) => `_${'a'.repeat(random.length - 1)}`);
 }
 
 async function eventsOf({ faces, workspace }: World, { bearer }: Identity): Promise<Response> {

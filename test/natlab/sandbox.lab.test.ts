@@ -268,4 +268,23 @@ describePrivileged('mesh sandbox start by root', () => {
     expect([code, stdout]).toEqual([3, expect.stringMatching(/^\/tmp\/mesh-sandbox-/)]);
     expect(traces.left()).toEqual([]);
   });
+
+  it.each([{ failing: ['nft'] }, { failing: ['wg', 'wireguard-go'] }])(
+    'spends no token where $failing is installed and fails, and leaves nothing',
+    async ({ failing }) => {
+      using traces = new SandboxTraces();
+      await using lab = await natlab({ hosts: { a: {} } });
+      await using plane = await startLabPlane(lab);
+      const token = await (await delegations(plane))();
+      const programs = mkdtempSync('/tmp/failing-');
+      const script = `#!/bin/sh\n${traces.noting('echo broken >&2; exit 1')}\n`;
+      for (const program of failing) writeFileSync(path.join(programs, program), script, { mode: 0o755 });
+      const env = { MESH_TOKEN: token, PATH: `${programs}:${process.env['PATH']}` };
+      const { code, stderr } = await lab.host('a').run(MESH, startLine(['true']), { env });
+      rmSync(programs, { recursive: true });
+      expect([code, stderr]).toEqual([8, expect.stringContaining('The token was not used')]);
+      expect((await inSandbox(lab.host('a'), token, 'exit 3')).code).toBe(3);
+      expect(traces.left()).toEqual([]);
+    },
+  );
 });

@@ -10,13 +10,14 @@ import { normalizeName } from '../core/model/resources.ts';
 import { type Answer, answering } from './answer.ts';
 import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
-import { nodeDirectory } from './node-directory.ts';
+import { nodeDirectory, ownPlane } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 import { HINTS } from './node-hints.ts';
 import { acceptRoutesOption } from './node-options.ts';
 import { labelsOf } from './operation-options.ts';
 import { readToken, warnPlainHttp } from './session.ts';
 import { startHint } from './start-hint.ts';
+import { serverForToken } from './token-server.ts';
 import { variable } from './variable.ts';
 
 interface InitOptions {
@@ -35,7 +36,7 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
   answering(
     init
       .argument('[link]', 'join link mesh://join?server=…&token=… instead of --server and --token')
-      .option('--server <url>', 'address of the control plane (MESH_SERVER)')
+      .option('--server <url>', 'address of the control plane (MESH_SERVER; the one in the token)')
       .option('--token <token>', 'join token, or @file (MESH_TOKEN)')
       .option('--config-dir <dir>', 'where the configuration is written; up needs the same (~/.mesh)')
       .option('--name <name>', 'name of this node instead of the host name; auto: the host name, or the next free one')
@@ -125,8 +126,10 @@ function invitationOf(link: string | undefined, options: InitOptions): Invitatio
       throw asCliError(error);
     }
   }
-  const server = options.server ?? variable('MESH_SERVER');
+  const named = options.server ?? variable('MESH_SERVER');
   const token = readToken(options.token);
+  const own = ownPlane(nodeDirectory(options.configDir));
+  const server = token === undefined ? named : serverForToken(token, named, own);
   if (!server)
     throw new CliError('Which control plane? Give --server http(s)://host:18090, or a join link.', EXIT.input);
   if (!token) throw new CliError('By what right? Give --token with a join token, or set MESH_TOKEN.', EXIT.input);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { MeshError } from '../../core/base/errors.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { normalizeName } from '../../core/model/resources.ts';
-import { controlKeyFingerprint, parseToken } from '../../core/model/token.ts';
+import { addressIn, controlKeyFingerprint, parseToken, withoutAddress } from '../../core/model/token.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import { GraphFile } from '../control/graph-file.ts';
 import { readRegular } from '../if-readable.ts';
@@ -49,8 +49,9 @@ export interface Enrolled {
  * @throws MeshError, PlaneRefusal or PlaneAway; nothing was spent unless the control plane answered.
  */
 export async function enrol(options: EnrolOptions): Promise<Enrolled> {
-  const { directory, token, server } = options;
-  requireJoinToken(token);
+  const { directory, server } = options;
+  requireJoinToken(options.token);
+  const token = withoutAddress(options.token);
   const held = options.force ? undefined : readNodeConfig(directory);
   if (held && originOf(held.server) !== originOf(server)) {
     throw new MeshError(
@@ -119,9 +120,9 @@ async function routeSettings(
 }
 
 /** @throws MeshError that never repeats what was given */
-function requireJoinToken(text: string): void {
-  const kind = parseToken(text)?.kind;
-  if (kind === 'join' || kind === 'dlg') return;
+export function requireJoinToken(text: string): void {
+  const kind = parseToken(withoutAddress(text))?.kind;
+  if ((kind === 'join' || kind === 'dlg') && addressIn(text) !== undefined) return;
   throw new MeshError(
     'invalid_input',
     /^mesh-(join|dlg)-/.test(text)

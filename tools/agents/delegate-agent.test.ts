@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { addressIn } from '../../core/model/token.ts';
 import { agent, buildKit, person } from '../../test/kits/plane/kit.ts';
 
 const fields = { subAgentName: 'helper one', ttl: '1m', policyPreset: 'sandboxed' };
@@ -21,6 +22,19 @@ test('a parent delegates with its own token and the answer names it', async () =
     parentRef: { name: 'planner', namespace: 'prod' },
   });
   await kit[Symbol.asyncDispose]();
+});
+
+test('a delegate token carries the public address of its control plane unless it is asked for without', async () => {
+  await using kit = await buildKit({ publicUrls: ['https://mesh.example.com'] });
+  const workspace = await kit.workspace('prod');
+  const { id, identity } = await kit.call('create_agent', { name: 'planner' }, { as: person('admin', workspace) });
+  const parent = agent(identity.scopes, workspace, { id, name: 'planner' });
+  const carried = async (more: object) => {
+    const { enrollmentToken } = await kit.call('delegate_agent', { id, ...fields, ...more }, { as: parent });
+    return addressIn(enrollmentToken);
+  };
+  expect(await carried({})).toBe('https://mesh.example.com');
+  expect(await carried({ subAgentName: 'other', includeAddress: false })).toBeNull();
 });
 
 test.each([

@@ -39,7 +39,7 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
       .option('--server <url>', 'address of the control plane (MESH_SERVER; the one in the token)')
       .option('--token <token>', 'join token, or @file (MESH_TOKEN)')
       .option('--config-dir <dir>', 'where the configuration is written; up needs the same (~/.mesh)')
-      .option('--name <name>', 'name of this node instead of the host name; auto: the host name, or the next free one')
+      .option('--name <name>', 'name of this node instead of the host name, or the next free one like it')
       .option('--labels <key=value,...>', 'labels to ask for; the token has to grant them')
       .option('--ephemeral', 'have the control plane delete this node once it has been offline for 10 minutes')
       .addOption(acceptRoutesOption())
@@ -48,13 +48,13 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
       const directory = nodeDirectory(options.configDir);
       const invitation = invitationOf(link, options);
       warnPlainHttp(invitation.server);
-      const isAuto = options.name === AUTO;
+      const given = options.name === AUTO ? undefined : options.name;
       const platform = platformHere();
       const enrolled = await enrol({
         ...invitation,
         directory,
-        name: isAuto || options.name === undefined ? nodeName() : options.name,
-        takesSuggestion: isAuto,
+        name: given ?? nodeName(),
+        takesSuggestion: given === undefined,
         hostname: hostname(),
         platform,
         version,
@@ -70,7 +70,7 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
   );
 }
 
-/** In place of a name: whichever is free. */
+/** As if no name were given, which releases before took for the host name alone. */
 const AUTO = 'auto';
 
 /** Tells what the node will do with the block of its network. */
@@ -93,7 +93,7 @@ async function routeOf({
 }
 
 function answerOf(
-  { config, phase, address, block }: Enrolled,
+  { config, phase, address, takenName, block }: Enrolled,
   directory: string,
   { lines: route, acceptable }: Awaited<ReturnType<typeof routeOf>>,
 ): Answer {
@@ -101,13 +101,18 @@ function answerOf(
   const file = nodeConfigFile(directory);
   const trusted = acceptable === undefined ? '' : ', if you trust the network with this block';
   const next = `Next${trusted}: ${startHint(directory, acceptable)}`;
+  const taken = takenName === undefined ? [] : [`Another device is named ${takenName}: this one is ${name}.`];
   const value = { id, name, phase, address, block: block ?? null, server, configuration: file };
   if (phase === 'ready') {
-    return { value, text: [`Registered ${name} as ${address}.`, ...route, `Configuration: ${file}`], hints: [next] };
+    return {
+      value,
+      text: [...taken, `Registered ${name} as ${address}.`, ...route, `Configuration: ${file}`],
+      hints: [next],
+    };
   }
   return {
     value,
-    text: [`Registered ${name}.`, ...route, `Configuration: ${file}`],
+    text: [...taken, `Registered ${name}.`, ...route, `Configuration: ${file}`],
     hints: [
       `It is pending: an administrator has to approve it, on the dashboard or by: ${HINTS.approve({ id, server })}`,
       'It connects as soon as it is approved.',

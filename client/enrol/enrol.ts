@@ -38,6 +38,8 @@ export interface Enrolled {
   readonly config: NodeConfig;
   readonly phase: 'pending' | 'ready';
   readonly address: string | null;
+  /** The host name, where another device has it and this one got the next free name. */
+  readonly takenName?: string;
   /** Block of its network; an earlier control plane does not say it. */
   readonly block?: string;
 }
@@ -63,7 +65,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   const { controlKey } = await api.discovery();
   checkFingerprint(token, controlKey, server);
   const pair = held ? keyPairOf(Buffer.from(held.privateKey, 'base64')) : draftKey(directory, options.force);
-  const answer = await registered(api, options, held, provenKey(pair, token, controlKey));
+  const { answer, takenName } = await registered(api, options, held, provenKey(pair, token, controlKey));
   const config: NodeConfig = {
     server,
     id: answer.id,
@@ -86,6 +88,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   rmSync(draftFile(directory), { force: true });
   return {
     ...{ config, phase: answer.phase, address: answer.address },
+    ...(takenName !== undefined && { takenName }),
     ...(answer.cidr !== undefined && { block: answer.cidr }),
   };
 }
@@ -139,21 +142,17 @@ async function registered(
   options: EnrolOptions,
   held: NodeConfig | undefined,
   proven: ReturnType<typeof provenKey>,
-): Promise<Registered> {
+): Promise<{ readonly answer: Registered; readonly takenName?: string }> {
   const { platform, hostname, version, labels, ephemeral } = options;
   const asked = { ...(labels && { labels }), ...(ephemeral && { ephemeral: true as const }) };
-  let name = held?.name ?? (options.name === undefined ? undefined : normalizeName(options.name));
+  const wanted = held?.name ?? (options.name === undefined ? undefined : normalizeName(options.name));
+  let name = wanted;
   for (let left = NAME_TRIES; ; ) {
     left -= 1;
     try {
-      return await api.register({
-        ...(name !== undefined && { name }),
-        platform,
-        hostname,
-        version,
-        ...asked,
-        ...proven,
-      });
+      const request = { ...(name !== undefined && { name }), platform, hostname, version, ...asked, ...proven };
+      const answer = await api.register(request);
+      return { answer, ...(wanted !== undefined && name !== wanted && { takenName: wanted }) };
     } catch (error) {
       const suggested = error instanceof PlaneRefusal ? error.suggestedName : undefined;
       if (!options.takesSuggestion || suggested === undefined || left === 0) throw explained(error, held);
@@ -195,7 +194,7 @@ function explained(error: unknown, held: NodeConfig | undefined): unknown {
     ? 'This directory holds a node already: start it, or join anew with --force to replace it.'
     : error.suggestedName === undefined
       ? ''
-      : 'With --name auto it takes the next free one.';
+      : 'Without --name it takes the next free one.';
   return new PlaneRefusal(error.status, error.code, `${error.message} ${remedy}`.trim(), error.suggestedName);
 }
 

@@ -6,13 +6,13 @@ import { type Invitation, isJoinLink, parseJoinLink } from '../client/enrol/join
 import { nodeConfigFile } from '../client/enrol/node-config.ts';
 import { judgeRoute, refusalText } from '../client/routes/judge-route.ts';
 import { usedAddresses } from '../client/routes/used-addresses.ts';
-import { normalizeName } from '../core/model/resources.ts';
 import { type Answer, answering } from './answer.ts';
 import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
 import { nodeDirectory, ownPlane } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 import { HINTS } from './node-hints.ts';
+import { nodeName } from './node-name.ts';
 import { acceptRoutesOption } from './node-options.ts';
 import { labelsOf } from './operation-options.ts';
 import { readToken, warnPlainHttp } from './session.ts';
@@ -53,7 +53,7 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
       const enrolled = await enrol({
         ...invitation,
         directory,
-        name: given ?? nodeName(),
+        name: given ?? (await nodeName()),
         takesSuggestion: given === undefined,
         hostname: hostname(),
         platform,
@@ -139,12 +139,6 @@ function invitationOf(link: string | undefined, options: InitOptions): Invitatio
     throw new CliError('Which control plane? Give --server http(s)://host:18090, or a join link.', EXIT.input);
   if (!token) throw new CliError('By what right? Give --token with a join token, or set MESH_TOKEN.', EXIT.input);
   return { server, token };
-}
-
-/** The host name in the form of device names. */
-export function nodeName(): string {
-  const name = normalizeName(hostname()).replaceAll(/[^A-Za-z0-9._-]/g, '-');
-  return name.slice(0, 63) || 'node';
 }
 
 export function platformHere(): 'linux' | 'macos' | 'container' {

@@ -236,6 +236,15 @@ describePrivileged('mesh sandbox start by root', () => {
     expect([code, said]).toEqual([0, ['none', 'no tty', 'got hello', '']]);
   });
 
+  it('needs the token alone where the host never joined, and names the control plane of the token first', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab, {}, undefined, { publicUrls: [LAB_SERVER] });
+    const env = { HOME: mkdtempSync('/tmp/home-'), MESH_TOKEN: await (await delegations(plane))() };
+    const { code, stderr } = await lab.host('a').run(MESH, ['sandbox', 'start', '--', 'sh', '-c', 'exit 3'], { env });
+    rmSync(env.HOME, { recursive: true });
+    expect([code, stderr.split('\n')[0]]).toEqual([3, expect.stringContaining(`Control plane: ${LAB_SERVER}`)]);
+  });
+
   it('spends no token on a host that cannot run a sandbox, or a command that its user cannot start', async () => {
     using traces = new SandboxTraces();
     await using lab = await natlab({ hosts: { a: {} } });

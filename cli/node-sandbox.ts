@@ -76,8 +76,7 @@ export function defineSandbox(sandbox: Command, { loadLauncher }: CommandContext
         onStuck: () => process.exit(EXIT.unavailable),
         // With a command, standard output is the command's.
         ...(command.length === 0 && {
-          onStarted: ({ line, ...value }) =>
-            print({ value, text: `${called(line)} End it with Ctrl-C.`.split('\n') }, format),
+          onStarted: ({ line, ...value }) => print({ value, text: `${called(line)} End it with Ctrl-C.` }, format),
         }),
         ...(relay && { relayOverride: relay }),
       })

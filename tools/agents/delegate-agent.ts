@@ -27,6 +27,6 @@ export const delegateAgent = defineOperation({
   effects: CREATE,
   problems: ['invalid_input', 'forbidden', 'conflict'],
   http: { method: 'post', path: '/api/v1/agents/:id/delegate' },
-  run: ({ id, subAgentName, includeAddress, ...request }, context) =>
-    delegate(context, id, { name: subAgentName, ...request }, includeAddress),
+  run: ({ id, subAgentName, includeAddress: isCarried = true, ...request }, context) =>
+    delegate(context, id, { name: subAgentName, ...request }, isCarried),
 });

@@ -48,13 +48,13 @@ export const generateJoinToken = defineOperation({
   confidential: { answer: true },
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found'],
   http: { method: 'post', path: '/api/v1/token/generate' },
-  async run({ includeAddress, ...input }, context) {
+  async run({ includeAddress: isCarried = true, ...input }, context) {
     const { token, record } = await generate(input, context);
     const { settings } = context.services;
     const server = publicAddress(settings) ?? settings.apiUrl;
     const isReachable = !isThisMachine(new URL(server).hostname);
     return {
-      token: includeAddress ? withAddress(token, settings) : token,
+      token: isCarried ? withAddress(token, settings) : token,
       ...joinTokenView(record),
       joinLink: `mesh://join?${new URLSearchParams({ server, token })}`,
       ...(!isReachable && { notice: LOCAL_LINK }),

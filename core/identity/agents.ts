@@ -18,7 +18,7 @@ import {
   normalizeName,
   type PolicyPreset,
 } from '../model/resources.ts';
-import { newToken, withAddress, withoutAddress } from '../model/token.ts';
+import { newToken, withAddress } from '../model/token.ts';
 import { tokenDraft } from '../model/token-record.ts';
 import { sameValue } from '../model/value.ts';
 import { ancestors, family, isLive, isOpen } from '../state/agent-tree.ts';
@@ -87,11 +87,11 @@ export async function createRootAgent(context: AgentCall, request: RootAgentRequ
  * @param id uid or name of the caller's own agent, or `self`.
  * @throws MeshError as {@link newSubAgent}
  */
-export async function delegate(context: AgentCall, id: string, request: SubAgentRequest, includeAddress: boolean) {
+export async function delegate(context: AgentCall, id: string, request: SubAgentRequest) {
   const { services, workspace } = context;
   const { ops, name, token, expiresAt, parentRef } = await newSubAgent(context, id, request);
   await services.store.commit(workspace, ops, commitContext(context, `delegate to ${name}`));
-  return { enrollmentToken: includeAddress ? token : withoutAddress(token), expiresAt, parentRef };
+  return { enrollmentToken: token, expiresAt, parentRef };
 }
 
 /**

@@ -141,8 +141,10 @@ describe('mesh init', () => {
     verifies('join-link');
     const link = formatJoinLink({ server: harness.url, token: await joinTokenFor(harness, place) });
     expect((await init([link, '--name', 'from link'])).stdout).toContain('Registered from-link as 10.96.0.1.');
-    const broken = await init([`${link.slice(0, 20)}`]);
+    const broken = await init([link.slice(0, 12)]);
     expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('This is no join link')]);
+    const cut = await init([link.slice(0, link.indexOf('&'))]);
+    expect([cut.code, cut.stderr]).toEqual([2, expect.stringContaining('Put the link in single quotes')]);
   });
 
   test('reads the token from MESH_TOKEN or a file, so that it need not stand in the command', async () => {

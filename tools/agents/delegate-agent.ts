@@ -4,7 +4,6 @@ import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { agentName, DELEGATES, subAgentFields } from '../../core/identity/agent-request.ts';
 import { delegate } from '../../core/identity/agents.ts';
 import { defineOperation } from '../define.ts';
-import { includeAddress } from '../tokens/include-address.ts';
 
 export const delegateAgent = defineOperation({
   name: 'delegate_agent',
@@ -14,7 +13,6 @@ export const delegateAgent = defineOperation({
     id: lineOfText(TEXT_LIMITS.reference).min(1).describe('Your own agent id, or self'),
     subAgentName: agentName,
     ...subAgentFields,
-    includeAddress,
   }),
   output: z.strictObject({
     enrollmentToken: z.string(),
@@ -27,6 +25,5 @@ export const delegateAgent = defineOperation({
   effects: CREATE,
   problems: ['invalid_input', 'forbidden', 'conflict'],
   http: { method: 'post', path: '/api/v1/agents/:id/delegate' },
-  run: ({ id, subAgentName, includeAddress: isCarried = true, ...request }, context) =>
-    delegate(context, id, { name: subAgentName, ...request }, isCarried),
+  run: ({ id, subAgentName, ...request }, context) => delegate(context, id, { name: subAgentName, ...request }),
 });

@@ -7,7 +7,6 @@ import { deviceLabelsSchema } from '../../core/model/device-labels.ts';
 import { labelsSchema } from '../../core/model/labels.ts';
 import { publicAddress, withAddress } from '../../core/model/token.ts';
 import { defineOperation } from '../define.ts';
-import { includeAddress } from './include-address.ts';
 import { joinTokenSchema, joinTokenView } from './join-token-view.ts';
 
 const LOCAL_LINK =
@@ -34,7 +33,10 @@ export const generateJoinToken = defineOperation({
       .describe('labels that a device may ask for when it joins, as key=value, or key for any value'),
     ephemeral: z.boolean().optional().describe('delete its devices once they have been offline for 10 minutes'),
     network: lineOfText(TEXT_LIMITS.name).min(1).optional().describe('network that they join; unset: default'),
-    includeAddress,
+    includeAddress: z
+      .boolean()
+      .optional()
+      .describe('false: a token without the address of this control plane, as nodes up to 0.2.0 need it'),
   }),
   output: joinTokenSchema.extend({
     token: z.string(),
@@ -48,13 +50,13 @@ export const generateJoinToken = defineOperation({
   confidential: { answer: true },
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found'],
   http: { method: 'post', path: '/api/v1/token/generate' },
-  async run({ includeAddress: isCarried = true, ...input }, context) {
+  async run({ includeAddress = true, ...input }, context) {
     const { token, record } = await generate(input, context);
     const { settings } = context.services;
     const server = publicAddress(settings) ?? settings.apiUrl;
     const isReachable = !isThisMachine(new URL(server).hostname);
     return {
-      token: isCarried ? withAddress(token, settings) : token,
+      token: includeAddress ? withAddress(token, settings) : token,
       ...joinTokenView(record),
       joinLink: `mesh://join?${new URLSearchParams({ server, token })}`,
       ...(!isReachable && { notice: LOCAL_LINK }),

@@ -6,6 +6,7 @@ import type { Answer } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { HINTS } from './node-hints.ts';
 import { called } from './own-command.ts';
+import { visibleTexts } from './visible.ts';
 
 /** What the host's own firewall does to the overlay, for people: a line for each thing worth knowing. */
 export function hostFirewallLines(host: HostFirewallStatus, directory: string, now = Date.now()): readonly string[] {
@@ -44,7 +45,7 @@ export async function openOnRunning(directory: string): Promise<Answer | undefin
     const host = await askToOpen(directory);
     return {
       value: { state: 'up', hostFirewall: host },
-      text: ['This node is up already.', ...openedText(host, directory).split('\n')],
+      text: ['This node is up already.', ...openedText(visibleTexts(host), directory).split('\n')],
       hints: [`As a service, from each start on: ${HINTS.openFromStart({ directory })}`],
       exitCode: exitCodeOfOpened(host),
     };

@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import { renderUnicodeCompact } from 'uqr';
 import { z } from 'zod';
 import { formatJoinLink, type Invitation, parseJoinLink } from '../client/enrol/join-link.ts';
-import { type Answer, answering } from './answer.ts';
+import { isThisMachine } from '../core/base/host-check.ts';
+import { addressIn, withoutAddress } from '../core/model/token.ts';
+import { type Answer, answering, notice } from './answer.ts';
 import { labelsOf } from './operation-options.ts';
 import { readToken, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
@@ -20,14 +22,17 @@ interface InviteOptions extends TargetOptions {
   readonly link?: boolean;
 }
 
-const madeSchema = z.object({ token: z.string(), joinLink: z.string() });
+const madeSchema = z.object({ joinLink: z.string() });
 
 /** `mesh invite`: a QR code that joins devices. It holds a join token, so the link in words is shown only when asked for. */
 export function defineInvite(invite: Command): void {
   answering(
     withTarget(invite)
       .option('--join-token <token>', 'show this token, or @file, instead of making one')
-      .option('--public-server <url>', 'address that devices reach the control plane at, instead of its own')
+      .option(
+        '--public-server <url>',
+        'address at which devices reach the control plane (its own, or that of the login)',
+      )
       .option('--expiry <duration>', 'of a token that is made, such as 24h', '24h')
       .option('--uses <n>', 'devices that it may add', '1')
       .option('--labels <key=value,...>', 'labels of the devices that join with it')
@@ -50,7 +55,9 @@ export function defineInvite(invite: Command): void {
 async function invitationOf(options: InviteOptions): Promise<Invitation | { waiting: unknown }> {
   const target = targetOf(options);
   if (options.joinToken !== undefined) {
-    return { server: options.publicServer ?? target.server, token: readToken(options.joinToken) ?? '' };
+    const token = readToken(options.joinToken) ?? '';
+    const told = addressIn(token) ?? target.server;
+    return { server: options.publicServer ?? reachable(told, target.server), token: withoutAddress(token) };
   }
   const body = {
     name: 'invitation',
@@ -63,6 +70,20 @@ async function invitationOf(options: InviteOptions): Promise<Invitation | { wait
   const request = { method: 'post', path: '/api/v1/token/generate', body };
   const answer = await callInWorkspace(target, request, { find: existingOrFirstWorkspace });
   if (waitingIn(answer) !== undefined) return { waiting: answer };
-  const made = madeSchema.parse(answer);
-  return { server: options.publicServer ?? parseJoinLink(made.joinLink).server, token: made.token };
+  const { server, token } = parseJoinLink(madeSchema.parse(answer).joinLink);
+  return { server: options.publicServer ?? reachable(server, target.server), token: withoutAddress(token) };
 }
+
+/** Returns the address that the control plane gives itself, or that of the login where the former is of its own machine alone. */
+export function reachable(told: string, login: string): string {
+  const server = isLocal(told) ? login : told;
+  if (isLocal(server)) notice(UNREACHABLE);
+  return server;
+}
+
+function isLocal(server: string): boolean {
+  return isThisMachine(URL.parse(server)?.hostname ?? '');
+}
+
+const UNREACHABLE =
+  'warning: only the machine of the control plane reaches the address in this link. Set app.publicUrls in config.yaml and start meshd again, or give --public-server.';

@@ -8,7 +8,6 @@ import { GraphFile } from '../client/control/graph-file.ts';
 import { type NodeConfig, nodeConfigFile, readNodeConfig } from '../client/enrol/node-config.ts';
 import { tableOf } from '../client/firewall/render.ts';
 import { runProgram } from '../client/run-program.ts';
-import { defaultInterface } from '../client/tunnel/platform.ts';
 import type { FullGraph } from '../core/model/graph.ts';
 import { type Answer, answering } from './answer.ts';
 import { ownLines } from './bugreport/own-lines.ts';
@@ -17,6 +16,7 @@ import { secretsHere } from './bugreport/secrets.ts';
 import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
 import { nodeDirectory } from './node-directory.ts';
+import { interfaceHere } from './node-interface.ts';
 import { fileLines, journalLines, sourceOf } from './node-logs.ts';
 import { interfaceOf } from './node-options.ts';
 import { requireRoot } from './root.ts';
@@ -40,11 +40,12 @@ export function defineBugreport(report: Command, { version }: Pick<CommandContex
     report
       .option('--out <file>', 'where it is written; - for standard output (mesh-bugreport-<time>.txt)')
       .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
-      .option('--interface <name>', 'interface of the node', interfaceOf, defaultInterface(process.platform))
+      .option('--interface <name>', 'interface of the node (the one it has, or had last)', interfaceOf)
       .option('--log-dir <dir>', 'where mesh up --daemon logs', '/var/log/mesh'),
-    async (options: ReportOptions): Promise<Answer> => {
+    async (options: Omit<ReportOptions, 'interface'> & { interface?: string }): Promise<Answer> => {
       requireRoot('mesh bugreport');
-      const text = await collected(options, version);
+      const interfaceName = options.interface ?? interfaceHere(nodeDirectory(options.configDir));
+      const text = await collected({ ...options, interface: interfaceName }, version);
       if (options.out === '-') return { value: { text }, text: text.split('\n') };
       const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-');
       const file = path.resolve(options.out ?? `mesh-bugreport-${stamp}.txt`);

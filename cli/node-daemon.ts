@@ -8,6 +8,7 @@ import { CliError, EXIT } from './exit.ts';
 import { exitCodeOfOpened, openedText } from './host-firewall.ts';
 import { HINTS, type HintFacts } from './node-hints.ts';
 import { called } from './own-command.ts';
+import { visibleTexts } from './visible.ts';
 
 /** What the child tells before its parent goes. */
 interface Told {
@@ -75,7 +76,8 @@ function isPlain({ exitCode }: Told): boolean {
  *
  * @param end how a person ends the node, where there is more to it than `mesh down`
  */
-export function greetingText({ line, hostFirewall, directory }: Greeting, end = ''): string {
+export function greetingText(greeting: Greeting, end = ''): string {
+  const { line, hostFirewall, directory } = visibleTexts(greeting);
   return [`${called(line)}${end}`, ...(hostFirewall ? [openedText(hostFirewall, directory)] : [])].join('\n');
 }
 

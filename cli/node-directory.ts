@@ -2,7 +2,8 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { nodeConfigFile } from '../client/enrol/node-config.ts';
 import { readRegular } from '../client/if-readable.ts';
-import { ifIs, json, object, text } from '../core/base/shape.ts';
+import { ifIs, json, type Of, object, type Shape, text } from '../core/base/shape.ts';
+import { isPublicKey } from '../core/model/public-key.ts';
 import { variable } from './variable.ts';
 
 /** Where the node of this machine keeps its configuration: `init` and `up` must use the same directory. */
@@ -26,11 +27,28 @@ export function nodeServer(): string | undefined {
   return serverIn(nodeConfigFile(nodeDirectory(undefined)));
 }
 
+const planeShape = object({ server: text(2_048), controlKey: text(44, isPublicKey) });
+/** The control plane that a node of this host has joined. */
+export type OwnPlane = Of<typeof planeShape>;
+
+/** Returns the control plane of the node in a directory, else in the homes where one may be; undefined where this user can read none. */
+export function ownPlane(directory = nodeDirectory(undefined)): OwnPlane | undefined {
+  for (const each of [directory, ...otherHomes()]) {
+    const plane = readIf(json(planeShape), nodeConfigFile(each));
+    if (plane) return plane;
+  }
+  return undefined;
+}
+
 const serverShape = json(object({ server: text(2_048) }));
 
 function serverIn(file: string): string | undefined {
+  return readIf(serverShape, file)?.server;
+}
+
+function readIf<T>(shape: Shape<T>, file: string): T | undefined {
   try {
-    return ifIs(serverShape, readRegular(file))?.server;
+    return ifIs(shape, readRegular(file));
   } catch {
     return undefined;
   }

@@ -6,17 +6,18 @@ import { type Invitation, isJoinLink, parseJoinLink } from '../client/enrol/join
 import { nodeConfigFile } from '../client/enrol/node-config.ts';
 import { judgeRoute, refusalText } from '../client/routes/judge-route.ts';
 import { usedAddresses } from '../client/routes/used-addresses.ts';
-import { normalizeName } from '../core/model/resources.ts';
 import { type Answer, answering } from './answer.ts';
 import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
-import { nodeDirectory } from './node-directory.ts';
+import { nodeDirectory, ownPlane } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 import { HINTS } from './node-hints.ts';
+import { nodeName } from './node-name.ts';
 import { acceptRoutesOption } from './node-options.ts';
 import { labelsOf } from './operation-options.ts';
 import { readToken, warnPlainHttp } from './session.ts';
 import { startHint } from './start-hint.ts';
+import { serverForToken } from './token-server.ts';
 import { variable } from './variable.ts';
 
 interface InitOptions {
@@ -35,10 +36,10 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
   answering(
     init
       .argument('[link]', 'join link mesh://join?server=…&token=… instead of --server and --token')
-      .option('--server <url>', 'address of the control plane (MESH_SERVER)')
+      .option('--server <url>', 'address of the control plane (MESH_SERVER; the one in the token)')
       .option('--token <token>', 'join token, or @file (MESH_TOKEN)')
       .option('--config-dir <dir>', 'where the configuration is written; up needs the same (~/.mesh)')
-      .option('--name <name>', 'name of this node instead of the host name; auto: the host name, or the next free one')
+      .option('--name <name>', 'name of this node instead of the host name, or the next free one like it')
       .option('--labels <key=value,...>', 'labels to ask for; the token has to grant them')
       .option('--ephemeral', 'have the control plane delete this node once it has been offline for 10 minutes')
       .addOption(acceptRoutesOption())
@@ -47,13 +48,13 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
       const directory = nodeDirectory(options.configDir);
       const invitation = invitationOf(link, options);
       warnPlainHttp(invitation.server);
-      const isAuto = options.name === AUTO;
+      const given = options.name === AUTO ? undefined : options.name;
       const platform = platformHere();
       const enrolled = await enrol({
         ...invitation,
         directory,
-        name: isAuto || options.name === undefined ? nodeName() : options.name,
-        takesSuggestion: isAuto,
+        name: given ?? (await nodeName()),
+        takesSuggestion: given === undefined,
         hostname: hostname(),
         platform,
         version,
@@ -69,7 +70,7 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
   );
 }
 
-/** In place of a name: whichever is free. */
+/** As if no name were given, which releases before took for the host name alone. */
 const AUTO = 'auto';
 
 /** Tells what the node will do with the block of its network. */
@@ -92,7 +93,7 @@ async function routeOf({
 }
 
 function answerOf(
-  { config, phase, address, block }: Enrolled,
+  { config, phase, address, takenName, block }: Enrolled,
   directory: string,
   { lines: route, acceptable }: Awaited<ReturnType<typeof routeOf>>,
 ): Answer {
@@ -100,13 +101,18 @@ function answerOf(
   const file = nodeConfigFile(directory);
   const trusted = acceptable === undefined ? '' : ', if you trust the network with this block';
   const next = `Next${trusted}: ${startHint(directory, acceptable)}`;
+  const taken = takenName === undefined ? [] : [`Another device is named ${takenName}: this one is ${name}.`];
   const value = { id, name, phase, address, block: block ?? null, server, configuration: file };
   if (phase === 'ready') {
-    return { value, text: [`Registered ${name} as ${address}.`, ...route, `Configuration: ${file}`], hints: [next] };
+    return {
+      value,
+      text: [...taken, `Registered ${name} as ${address}.`, ...route, `Configuration: ${file}`],
+      hints: [next],
+    };
   }
   return {
     value,
-    text: [`Registered ${name}.`, ...route, `Configuration: ${file}`],
+    text: [...taken, `Registered ${name}.`, ...route, `Configuration: ${file}`],
     hints: [
       `It is pending: an administrator has to approve it, on the dashboard or by: ${HINTS.approve({ id, server })}`,
       'It connects as soon as it is approved.',
@@ -125,18 +131,14 @@ function invitationOf(link: string | undefined, options: InitOptions): Invitatio
       throw asCliError(error);
     }
   }
-  const server = options.server ?? variable('MESH_SERVER');
+  const named = options.server ?? variable('MESH_SERVER');
   const token = readToken(options.token);
+  const own = ownPlane(nodeDirectory(options.configDir));
+  const server = token === undefined ? named : serverForToken(token, named, own);
   if (!server)
     throw new CliError('Which control plane? Give --server http(s)://host:18090, or a join link.', EXIT.input);
   if (!token) throw new CliError('By what right? Give --token with a join token, or set MESH_TOKEN.', EXIT.input);
   return { server, token };
-}
-
-/** The host name in the form of device names. */
-export function nodeName(): string {
-  const name = normalizeName(hostname()).replaceAll(/[^A-Za-z0-9._-]/g, '-');
-  return name.slice(0, 63) || 'node';
 }
 
 export function platformHere(): 'linux' | 'macos' | 'container' {

@@ -6,10 +6,11 @@ import { INTERFACE } from '../client/agent/node-locks.ts';
 import { textIn } from '../client/if-readable.ts';
 import { RUN_DIRECTORY } from '../client/run-directory.ts';
 import { runProgram } from '../client/run-program.ts';
-import { defaultInterface } from '../client/tunnel/platform.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { isRunning } from './is-running.ts';
+import { nodeDirectory } from './node-directory.ts';
+import { interfaceHere } from './node-interface.ts';
 import { interfaceOf } from './node-options.ts';
 import { requireRoot } from './root.ts';
 import { managerHere } from './service/here.ts';
@@ -18,7 +19,8 @@ import { visible } from './visible.ts';
 interface LogsOptions {
   readonly follow?: boolean;
   readonly lines: number;
-  readonly interface: string;
+  readonly interface?: string;
+  readonly configDir?: string;
   readonly logDir: string;
 }
 
@@ -31,11 +33,13 @@ export function defineLogs(logs: Command): void {
     logs
       .option('-f, --follow', 'go on with what it logs from now on, until Ctrl-C')
       .option('-n, --lines <count>', 'how many lines of the past; 0 with -f: only what is new', linesOf, 100)
-      .option('--interface <name>', 'interface of the node', interfaceOf, defaultInterface(process.platform))
+      .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
+      .option('--interface <name>', 'interface of the node (the one it has, or had last)', interfaceOf)
       .option('--log-dir <dir>', 'where mesh up --daemon logs', '/var/log/mesh'),
     async (options: LogsOptions): Promise<Answer | undefined> => {
       requireRoot('mesh logs');
-      const { journal, file } = await sourceOf(options.interface, options.logDir);
+      const interfaceName = options.interface ?? interfaceHere(nodeDirectory(options.configDir));
+      const { journal, file } = await sourceOf(interfaceName, options.logDir);
       if (options.follow) {
         if (journal) await followJournal(journal, options.lines);
         else await followFile(file, options.lines);

@@ -32,6 +32,7 @@ import { asCliError } from './node-errors.ts';
 import { shutOutText } from './node-standing.ts';
 import { called } from './own-command.ts';
 import { startHint } from './start-hint.ts';
+import { visibleTexts } from './visible.ts';
 
 const STUN_PORT = 3_478;
 
@@ -50,7 +51,7 @@ export function defineNetcheck(netcheck: Command): void {
       const isGood = [report.api, report.bus, report.relay].every(({ isReached }) => isReached);
       return {
         value: { ...report, node: node ?? null },
-        text: (await text(report, { node, shutOut, directory })).split('\n'),
+        text: await netcheckLines(report, { node, shutOut, directory }),
         ...(!isGood && { exitCode: EXIT.negative }),
       };
     },
@@ -169,7 +170,10 @@ interface Own {
   readonly directory: string;
 }
 
-async function text(report: NetworkReport, { node, shutOut, directory }: Own): Promise<string> {
+/** Returns the report for people: a line for each part of the network, whatever others wrote into it. */
+export async function netcheckLines(told: NetworkReport, own: Own): Promise<readonly string[]> {
+  const report = visibleTexts(told);
+  const { node, shutOut, directory } = visibleTexts(own);
   const { ipv4, ipv6, nat, silentStun } = report;
   const hasStun = ipv4.address !== null || ipv6.address !== null || shutOut !== undefined;
   const rows: [string, string][] = [
@@ -195,7 +199,7 @@ async function text(report: NetworkReport, { node, shutOut, directory }: Own): P
     for (const line of hostFirewallLines(firewall, directory)) rows.push(['Host firewall', line]);
     rows.push(['Relay session', `${relay.state}${relay.reason ? ` (${relay.reason})` : ''}`]);
   } else rows.push(['Node', process.getuid?.() === 0 ? await notUpText(directory) : 'not up, or not yours to ask']);
-  return rows.map(([name, value]) => `${name.padEnd(15)}${value}`).join('\n');
+  return rows.map(([name, value]) => `${name.padEnd(15)}${value}`);
 }
 
 async function notUpText(directory: string): Promise<string> {

@@ -12,6 +12,7 @@ import { reasonOf } from './node-status.ts';
 import { ownNode } from './own-node.ts';
 import { allowedText, ownVerdict } from './own-verdict.ts';
 import { requireRoot } from './root.ts';
+import { visibleLine } from './visible.ts';
 
 interface PingOptions {
   readonly configDir?: string;
@@ -45,7 +46,7 @@ export function definePing(command: Command): void {
     const found = await findPeer(options.configDir, peer);
     if (options.untilDirect) await askNode(options.configDir, { ask: 'hurry', peer: found.id });
     // A person sees each reply as it comes; the whole is one answer.
-    const told = formatIn(command.opts()) === 'table' ? (line: string) => console.log(line) : () => {};
+    const told = formatIn(command.opts()) === 'table' ? (line: string) => console.log(visibleLine(line)) : () => {};
     const { replies, last } = await ping(found, options, told);
     const isAnswered = replies.some(({ ms }) => ms !== null);
     const large: LargePackets | null = isAnswered ? await largePackets(last.address) : null;

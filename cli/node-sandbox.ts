@@ -8,13 +8,15 @@ import { answering, formatIn, notice, print } from './answer.ts';
 import { outliveOutput } from './closed-output.ts';
 import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
-import { serverHere } from './node-directory.ts';
+import { ownPlane, serverHere } from './node-directory.ts';
 import { asCliError, exitCodeOfEnd } from './node-errors.ts';
 import { HINTS } from './node-hints.ts';
 import { busWaitOption, relayOf } from './node-options.ts';
 import { called } from './own-command.ts';
 import { requireRoot } from './root.ts';
 import { readToken, serverOf, warnPlainHttp } from './session.ts';
+import { serverForToken } from './token-server.ts';
+import { variable } from './variable.ts';
 
 interface StartOptions {
   readonly token?: string;
@@ -34,7 +36,10 @@ export function defineSandbox(sandbox: Command, { loadLauncher }: CommandContext
     .description('enrol with a delegate token and run a command in a network of its own; needs superuser rights')
     .argument('[command...]', 'after --; without it the sandbox stays until its time is over')
     .option('--token <token>', 'delegate token, or @file (MESH_TOKEN)')
-    .option('--server <url>', 'address of the control plane (MESH_SERVER; that of the node or login of this machine)')
+    .option(
+      '--server <url>',
+      'address of the control plane (MESH_SERVER; that of this machine, or the one in the token)',
+    )
     .option('--name <name>', 'name of the peer instead of that of the sub-agent')
     .option('--relay-url <host:port>', 'relay in place of the advertised one', relayOf)
     .addOption(busWaitOption())
@@ -71,8 +76,7 @@ export function defineSandbox(sandbox: Command, { loadLauncher }: CommandContext
         onStuck: () => process.exit(EXIT.unavailable),
         // With a command, standard output is the command's.
         ...(command.length === 0 && {
-          onStarted: ({ line, ...value }) =>
-            print({ value, text: `${called(line)} End it with Ctrl-C.`.split('\n') }, format),
+          onStarted: ({ line, ...value }) => print({ value, text: `${called(line)} End it with Ctrl-C.` }, format),
         }),
         ...(relay && { relayOverride: relay }),
       })
@@ -97,13 +101,16 @@ function variableIn(name: string): string {
 /** @throws CliError that names what is missing */
 function invitationOf(options: StartOptions): Invitation {
   const token = readToken(options.token);
-  const server = serverOf(options.server) ?? serverHere();
+  const named = options.server ?? variable('MESH_SERVER');
+  const server = (token && serverForToken(token, named, ownPlane())) ?? serverOf(named) ?? serverHere();
   if (token && server) return { server, token };
   const missing = [
     ...(token ? [] : ['--token with a delegate token (or MESH_TOKEN)']),
     ...(server
       ? []
-      : ['--server with the address of the control plane, which no node and no login of this machine names']),
+      : [
+          '--server with the address of the control plane, which neither the token nor a node or login of this machine names',
+        ]),
   ];
   throw new CliError(`Give ${missing.join(', and ')}.`, EXIT.input);
 }

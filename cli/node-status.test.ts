@@ -5,7 +5,7 @@ import { KEY_SHARED } from '../client/control/standing.ts';
 import { asUser } from '../test/kits/process/as-user.ts';
 import { OPEN, peerStatus as peer, nodeStatus as status } from '../test/kits/records/node-status.ts';
 import { verifies } from '../test/verifies.ts';
-import { statusText } from './node-status.ts';
+import { reasonOf, statusText } from './node-status.ts';
 import { called } from './own-command.ts';
 
 // Others are told to use sudo.
@@ -49,6 +49,29 @@ test('people see this node, a row for each peer, and why a peer is not reached d
     '',
     'db: relayed because nothing came through (checks-failed)',
     'new: probing because nothing came through (checks-failed)',
+  ]);
+});
+
+test('nothing that a control plane or a peer says is taken for a line, a color or a command of the terminal', () => {
+  const forged = '\u001B[31mx\nRelay          none\u0007\u202E';
+  const { node, control, ...rest } = status([peer(forged, { path: null, reason: { code: 'x', detail: forged } })]);
+  const hostile = {
+    ...rest,
+    node: { ...node, name: forged, newName: { name: forged, detail: forged } },
+    control: { ...control, server: forged, trouble: forged },
+    trouble: forged,
+  } as NodeStatus;
+  const text = stripVTControlCharacters(statusText(hostile, NOW));
+  expect(text.split('\n').filter((line) => line.startsWith('Relay'))).toHaveLength(1);
+  expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  expect(statusText(hostile, NOW)).not.toContain('\u001B[31m');
+});
+
+test('a reason begins with a small letter unless it begins with an abbreviation', () => {
+  const because = (detail: string) => reasonOf(peer('db', { path: null, reason: { code: 'x', detail } }));
+  expect([because('Nothing came.'), because('STUN is blocked.')]).toEqual([
+    'ice-ready because nothing came (x)',
+    'ice-ready because STUN is blocked (x)',
   ]);
 });
 

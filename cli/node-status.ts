@@ -13,6 +13,7 @@ import { HINTS } from './node-hints.ts';
 import { shutOutText } from './node-standing.ts';
 import { called } from './own-command.ts';
 import { requireRoot } from './root.ts';
+import { visibleTexts } from './visible.ts';
 
 /** `mesh status`: this node, and how each peer is reached. */
 export function defineStatus(status: Command): void {
@@ -29,7 +30,8 @@ export function defineStatus(status: Command): void {
 const COLUMNS = ['Peer', 'Address', 'Transport', 'Path', 'Handshake', 'State', 'Endpoint'] as const;
 
 /** For people: this node, what it is connected to, a row for each peer, and why some are not reached directly. */
-export function statusText(status: NodeStatus, now: number, directory = nodeDirectory(undefined)): string {
+export function statusText(told: NodeStatus, now: number, directory = nodeDirectory(undefined)): string {
+  const status = visibleTexts(told);
   const { peers } = status;
   if (peers.length === 0) return [...head(status, now, directory), '', withoutPeers(status, directory)].join('\n');
   const rows = peers.map((peer) => [
@@ -161,7 +163,7 @@ export function reasonOf({ transport, relay, reason }: PeerStatus): string {
 }
 
 function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1).replace(/\.$/, '');
+  return text.replace(/^[A-Z](?![A-Z])/, (first) => first.toLowerCase()).replace(/\.$/, '');
 }
 
 function ago(instant: string | null, now: number): string {

@@ -8,6 +8,14 @@ const IN_PLACE = '\uFFFD';
 /** One line for a terminal, whatever others wrote into a field. */
 export const visibleLine = (text: string) => text.replaceAll(HIDDEN, IN_PLACE);
 
+/** Returns a value in which each text is one line for a terminal: what a text in several lines is made of. */
+export function visibleTexts<T>(value: T): T {
+  if (typeof value === 'string') return visibleLine(value) as T;
+  if (Array.isArray(value)) return value.map(visibleTexts) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, held]) => [name, visibleTexts(held)])) as T;
+}
+
 /** One line likewise, which may have colours. */
 export const visibleInLine = (text: string) => visible(text.replaceAll('\n', IN_PLACE));
 

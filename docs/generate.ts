@@ -76,8 +76,8 @@ app:
     - { username: admin, password: change-me-at-once }
   planTtl: 10m           # life of an intent plan
   rateLimit: 6000        # requests a minute from one source address; of one person or agent 5 times, of one workspace 20 times as many
-  publicUrls: []         # addresses of this control plane, such as https://mesh.example.com: see below; join links and
-                         # approval addresses name the first
+  publicUrls: []         # addresses of this control plane, such as https://mesh.example.com: see below; join links,
+                         # join and delegate tokens, and approval addresses name the first
   trustProxy: false      # whose X-Forwarded-For and X-Forwarded-Proto count: true, a number of proxies, or their addresses
   backups: { every: 24h, keep: 7 }    # of the database, beside it: how often and how many; or off
   relays: []             # relays beside the one of the environment: { name, url, region, capacity }, see relays.md
@@ -105,7 +105,8 @@ file; else the log names it at each start.
 bearer token, must name the control plane in \`Host\`: by an address, a name of the loopback, the name of the machine, a name
 in \`MESH_LISTEN\`, \`MESH_TLS_CERT\` or the addresses given to nodes, or one of these. Any other gets 403
 \`host_not_allowed\`, which says what to add. Nodes, agents and scripts with a token are not asked; neither are
-\`/healthz\` and \`/readyz\`. Set it where a reverse proxy passes its own name on, or people open the page by a name.
+\`/healthz\` and \`/readyz\`. Set it where a reverse proxy passes its own name on, or people open the page by a name. Join links and tokens name the first
+that is not of the loopback; without one, tokens carry no address, and \`mesh invite\` names the address of its login.
 
 \`trustProxy\`: behind a reverse proxy, so that limits count each client and not the proxy. A number counts proxies from this
 end, a list names their addresses and networks (\`loopback\`, \`linklocal\` and \`uniquelocal\` are known); \`true\` believes

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { type NodeEnd, NodeRefusal, type SandboxOptions } from '../../client/agent/launch.ts';
+import { buildNodeLog } from '../../client/agent/node-log.ts';
 import { enrol } from '../../client/enrol/enrol.ts';
 import { runProgram } from '../../client/run-program.ts';
 import { sandboxObstacles } from '../../client/tunnel/platform.ts';
@@ -19,6 +20,7 @@ import {
 } from './confinement.ts';
 import { refuseObstacles, runNode } from './node.ts';
 import { holdSandbox, removeDeadSandboxes, removeSandbox, sandboxNames } from './sandbox-remains.ts';
+import { tryOverlay } from './try-overlay.ts';
 import { VERSION } from './version.ts';
 
 /** Time to end by itself after it was asked to. */
@@ -44,6 +46,13 @@ export async function runSandbox(options: SandboxOptions): Promise<NodeEnd> {
   try {
     await makeNamespace(namespace);
     const place = await placeFor(user, await tryConfinement(namespace, user, options.command[0]), names.temporary);
+    await tryOverlay(
+      interfaceName,
+      namespace,
+      buildNodeLog(options.level, (line) => process.stderr.write(line)),
+    );
+    const beforeEnrolment = signals.first();
+    if (beforeEnrolment !== undefined) return endBy(beforeEnrolment);
     const enrolled = await enrol({ ...options, directory, platform: 'agent', version: VERSION, force: false }).catch(
       (error: unknown) => {
         if (signals.first() === undefined) throw error;

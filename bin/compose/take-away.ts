@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { forgetNode, heldLast, isNodeNoted, type LeftNode, nodesOf } from '../../client/agent/left-node.ts';
+import { forgetNode, interfacesOf, isNodeNoted, type LeftNode, nodesOf } from '../../client/agent/left-node.ts';
 import { localSocketPath } from '../../client/agent/local-socket.ts';
 import { lockHolder } from '../../client/agent/lock-holder.ts';
 import { INTERFACE } from '../../client/agent/node-locks.ts';
@@ -54,9 +54,9 @@ export async function takeAway(directory: string): Promise<readonly string[]> {
   return [...new Set([...left.map(({ interfaceName }) => interfaceName), ...(opened === undefined ? [] : [opened])])];
 }
 
-/** What agents of a configuration directory held their interfaces by, where no other node has one by now. */
+/** Removes what agents of a configuration directory held their interfaces by, where no other node has one by now. */
 export function forgetInterfaces(directory: string): void {
-  for (const interfaceName of heldLast(directory)) {
+  for (const interfaceName of interfacesOf(directory)) {
     const place = path.join(RUN_DIRECTORY, interfaceName);
     try {
       const lock = lockDirectory(place, INTERFACE);

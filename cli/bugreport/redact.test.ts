@@ -20,6 +20,11 @@ describe('what reads as a secret goes, whoever wrote it:', () => {
       'token mesh-join-abcdefghijklmnop_qrstuvwxyzABCDEFGHIJKLMNOPQ-0123456789abcdef here',
       'abcdefghij',
     ],
+    [
+      'a token with the address of its control plane',
+      'token mesh-dlg-abcdefghijklmnop_qrstuvwxyzABCDEFGHIJKLMNOPQ-0123456789abcdef.aHR0cHM6Ly9tZXNoLmV4YW1wbGUuY29tLw here',
+      'aHR0cHM6',
+    ],
     ['a join link', 'open mesh://join?server=https%3A%2F%2Fx&token=whatever', 'whatever'],
     ['a password in an address', 'nats://ada:hunter2hunter@bus:4222', 'hunter2'],
     ['the credential of a relay', 'lrps://c3VwZXJzZWNyZXQ@relay:6266', 'c3VwZX'],

@@ -1,9 +1,8 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { exact, ifIs, integer, json, type Of, object, text } from '../../core/base/shape.ts';
 import { namesIn, textIn } from '../if-readable.ts';
 import { RUN_DIRECTORY } from '../run-directory.ts';
-import { AGENT, INTERFACE } from './node-locks.ts';
 
 /** What a node made on this host is found by: written before it makes anything, and gone with it or with a reboot. */
 const leftShape = json(
@@ -24,14 +23,19 @@ export function noteNode(node: LeftNode): void {
   writeFileSync(noteOf(node.interfaceName), JSON.stringify(node), { mode: 0o600 });
 }
 
+/** What a node made is taken away; whose the interface was is known until it leaves. */
 export function forgetNode(interfaceName: string): void {
-  rmSync(noteOf(interfaceName), { force: true });
+  if (isNodeNoted(interfaceName)) renameSync(noteOf(interfaceName), pastNoteOf(interfaceName));
 }
 
 /** The nodes of a configuration directory that run or were left behind. The note of another may go while they are read. */
 export function nodesOf(directory: string): readonly LeftNode[] {
+  return notedIn(directory, noteOf);
+}
+
+function notedIn(directory: string, fileOf: (interfaceName: string) => string): readonly LeftNode[] {
   return namesIn(RUN_DIRECTORY)
-    .flatMap((name) => ifIs(leftShape, textIn(noteOf(name))) ?? [])
+    .flatMap((name) => ifIs(leftShape, textIn(fileOf(name))) ?? [])
     .filter((node) => node.directory === directory);
 }
 
@@ -40,13 +44,16 @@ export function isNodeNoted(interfaceName: string): boolean {
   return existsSync(noteOf(interfaceName));
 }
 
-/** The interfaces that the process which held a configuration directory last was also the last to hold. */
-export function heldLast(directory: string): readonly string[] {
-  const pid = textIn(path.join(directory, AGENT.pidFile));
-  const wasHeld = (name: string) => textIn(path.join(RUN_DIRECTORY, name, INTERFACE.pidFile)) === pid;
-  return pid === '' ? [] : namesIn(RUN_DIRECTORY).filter(wasHeld);
+/** Returns the interfaces that no node of another configuration directory had since this one's did, the running ones first. */
+export function interfacesOf(directory: string): readonly string[] {
+  const all = [...nodesOf(directory), ...notedIn(directory, pastNoteOf)].map(({ interfaceName }) => interfaceName);
+  return [...new Set(all)];
 }
 
 function noteOf(interfaceName: string): string {
   return path.join(RUN_DIRECTORY, interfaceName, 'node.json');
+}
+
+function pastNoteOf(interfaceName: string): string {
+  return path.join(RUN_DIRECTORY, interfaceName, 'past-node.json');
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { MeshError } from '../../core/base/errors.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { normalizeName } from '../../core/model/resources.ts';
-import { controlKeyFingerprint, parseToken } from '../../core/model/token.ts';
+import { addressIn, controlKeyFingerprint, parseToken, withoutAddress } from '../../core/model/token.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import { GraphFile } from '../control/graph-file.ts';
 import { readRegular } from '../if-readable.ts';
@@ -38,6 +38,8 @@ export interface Enrolled {
   readonly config: NodeConfig;
   readonly phase: 'pending' | 'ready';
   readonly address: string | null;
+  /** The host name, where another device has it and this one got the next free name. */
+  readonly takenName?: string;
   /** Block of its network; an earlier control plane does not say it. */
   readonly block?: string;
 }
@@ -49,8 +51,9 @@ export interface Enrolled {
  * @throws MeshError, PlaneRefusal or PlaneAway; nothing was spent unless the control plane answered.
  */
 export async function enrol(options: EnrolOptions): Promise<Enrolled> {
-  const { directory, token, server } = options;
-  requireJoinToken(token);
+  const { directory, server } = options;
+  requireJoinToken(options.token);
+  const token = withoutAddress(options.token);
   const held = options.force ? undefined : readNodeConfig(directory);
   if (held && originOf(held.server) !== originOf(server)) {
     throw new MeshError(
@@ -62,7 +65,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   const { controlKey } = await api.discovery();
   checkFingerprint(token, controlKey, server);
   const pair = held ? keyPairOf(Buffer.from(held.privateKey, 'base64')) : draftKey(directory, options.force);
-  const answer = await registered(api, options, held, provenKey(pair, token, controlKey));
+  const { answer, takenName } = await registered(api, options, held, provenKey(pair, token, controlKey));
   const config: NodeConfig = {
     server,
     id: answer.id,
@@ -85,6 +88,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   rmSync(draftFile(directory), { force: true });
   return {
     ...{ config, phase: answer.phase, address: answer.address },
+    ...(takenName !== undefined && { takenName }),
     ...(answer.cidr !== undefined && { block: answer.cidr }),
   };
 }
@@ -119,9 +123,9 @@ async function routeSettings(
 }
 
 /** @throws MeshError that never repeats what was given */
-function requireJoinToken(text: string): void {
-  const kind = parseToken(text)?.kind;
-  if (kind === 'join' || kind === 'dlg') return;
+export function requireJoinToken(text: string): void {
+  const kind = parseToken(withoutAddress(text))?.kind;
+  if ((kind === 'join' || kind === 'dlg') && addressIn(text) !== undefined) return;
   throw new MeshError(
     'invalid_input',
     /^mesh-(join|dlg)-/.test(text)
@@ -138,21 +142,17 @@ async function registered(
   options: EnrolOptions,
   held: NodeConfig | undefined,
   proven: ReturnType<typeof provenKey>,
-): Promise<Registered> {
+): Promise<{ readonly answer: Registered; readonly takenName?: string }> {
   const { platform, hostname, version, labels, ephemeral } = options;
   const asked = { ...(labels && { labels }), ...(ephemeral && { ephemeral: true as const }) };
-  let name = held?.name ?? (options.name === undefined ? undefined : normalizeName(options.name));
+  const wanted = held?.name ?? (options.name === undefined ? undefined : normalizeName(options.name));
+  let name = wanted;
   for (let left = NAME_TRIES; ; ) {
     left -= 1;
     try {
-      return await api.register({
-        ...(name !== undefined && { name }),
-        platform,
-        hostname,
-        version,
-        ...asked,
-        ...proven,
-      });
+      const request = { ...(name !== undefined && { name }), platform, hostname, version, ...asked, ...proven };
+      const answer = await api.register(request);
+      return { answer, ...(wanted !== undefined && name !== wanted && { takenName: wanted }) };
     } catch (error) {
       const suggested = error instanceof PlaneRefusal ? error.suggestedName : undefined;
       if (!options.takesSuggestion || suggested === undefined || left === 0) throw explained(error, held);
@@ -194,7 +194,7 @@ function explained(error: unknown, held: NodeConfig | undefined): unknown {
     ? 'This directory holds a node already: start it, or join anew with --force to replace it.'
     : error.suggestedName === undefined
       ? ''
-      : 'With --name auto it takes the next free one.';
+      : 'Without --name it takes the next free one.';
   return new PlaneRefusal(error.status, error.code, `${error.message} ${remedy}`.trim(), error.suggestedName);
 }
 

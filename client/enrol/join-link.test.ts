@@ -12,11 +12,18 @@ describe('a join link', () => {
     expect(parseJoinLink('mesh://join?server=http://a:1&token=t')).toEqual({ server: 'http://a:1', token: 't' });
   });
 
+  test.each(['mesh://join?server=http://a', 'mesh://join?server=http%3A%2F%2Fa%3A1'])(
+    'that a shell cut at its & is told from one that is none: %s',
+    (text) => {
+      expect(() => parseJoinLink(text)).toThrow('Put the link in single quotes');
+    },
+  );
+
   test.each([
     'mesh://leave?server=http://a&token=t',
-    'mesh://join?server=http://a',
     'mesh://join?token=t',
     'http://join?server=http://a&token=t',
+    'mesh://join?server=http://a&label=x',
     'mesh:',
     '',
     `mesh://join?server=http://a&token=${'t'.repeat(3_000)}`,

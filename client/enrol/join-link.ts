@@ -17,6 +17,12 @@ export function formatJoinLink({ server, token }: Invitation): string {
 export function parseJoinLink(text: string): Invitation {
   const url = text.length > MAX_LINK_LENGTH ? null : URL.parse(text);
   const [server, token] = [url?.searchParams.get('server'), url?.searchParams.get('token')];
+  if (url?.protocol === 'mesh:' && url.host === 'join' && server && token === null && !text.includes('&')) {
+    throw new MeshError(
+      'invalid_input',
+      "The join link ends before its token: a shell ends a command at &. Put the link in single quotes: mesh init 'mesh://join?…'",
+    );
+  }
   if (url?.protocol !== 'mesh:' || url.host !== 'join' || !server || !token) {
     throw new MeshError(
       'invalid_input',

@@ -59,6 +59,12 @@ export function isLoopback(address: string): boolean {
   return plain === '::1' || /^127(?:\.\d{1,3}){3}$/.test(plain);
 }
 
+/** Whether the host of a URL names the machine that reads it: a loopback, or no address in particular. */
+export function isThisMachine(hostname: string): boolean {
+  const host = hostname.replaceAll(/[[\]]/g, '');
+  return isLoopbackName(host) || host.endsWith('.localhost') || host === '0.0.0.0' || host === '::';
+}
+
 type Header = string | readonly string[] | undefined;
 
 function isBearer(authorization: Header): boolean {

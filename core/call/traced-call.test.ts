@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Caller } from '../base/caller.ts';
 import { CallTrace } from '../model/call-trace.ts';
+import { newToken, withAddress } from '../model/token.ts';
 import { beginTrace } from './traced-call.ts';
 
 const operation = { name: 'apply_resources', output: z.strictObject({}) };
@@ -32,6 +33,16 @@ test('of a call with megabytes of arguments the beginning is kept and nothing el
   for (let at = 0; at < 40; at += 1) beginTrace({ calls: trace, clock }, call)({ answer: {} });
   expect(await trace.of({ workspace: 'w_1', caller: 'ag_1', family: 'ag_1' })).toHaveLength(40);
   expect(heapUsed() - before).toBeLessThan(20_000_000);
+});
+
+test('a token is not recorded, nor the address of its control plane that stands behind it', async () => {
+  const token = withAddress(newToken('dlg', 'A'.repeat(16)), { publicUrls: ['https://mesh.example.com'] });
+  const trace = new CallTrace();
+  const raw = { reason: `for ${token}.` };
+  const call = { operation, caller, workspace: 'w_1', face: 'rest', requestId: 'r_1', raw } as const;
+  beginTrace({ calls: trace, clock: { now: () => 1 } }, call)({ answer: {} });
+  const [recorded] = await trace.of({ workspace: 'w_1', caller: 'ag_1', family: 'ag_1' });
+  for (const part of token.split('.')) expect(JSON.stringify(recorded)).not.toContain(part);
 });
 
 test('a call whose arguments cannot be recorded is refused before it runs', () => {

@@ -107,7 +107,7 @@ function withoutFields(raw: BegunCall['raw'], secret: readonly string[] = []): R
 }
 
 /** A token of ours, wherever it stands, whole or cut. */
-const TOKENS = /mesh-(?:join|dlg|agt|dev|api)-[A-Za-z0-9_-]+/g;
+const TOKENS = /mesh-(?:join|dlg|agt|dev|api)-[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)?/g;
 /** A text in a field of JSON, whole or cut. */
 const FIELDS = /"([^"\\]*)":"(?:[^"\\]|\\.)*/g;
 const SECRET_NAME = /token|secret|password|credential|privatekey|joinlink|otp|authorization/i;

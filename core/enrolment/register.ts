@@ -65,7 +65,6 @@ export const LOST_ANSWERS = 3;
  */
 export async function registerDevice(context: DeviceCall, request: DeviceRequest): Promise<Registered> {
   const { services, workspace } = context;
-  const given = request.name === undefined ? undefined : peerNameOf(request.name);
   const isProven = checkProof(services, request, request.token);
   return serialised(services.store, workspace, async () => {
     const token = await readToken(context);
@@ -73,7 +72,8 @@ export async function registerDevice(context: DeviceCall, request: DeviceRequest
     const known = placesOf(state).peerWithKey(request.publicKey);
     if (known) return registerAgain(context, state, known, token, isProven);
     const displayName = request.name ?? subAgentName(token);
-    const name = given ?? freeName(state, peerNameOf(displayName));
+    const given = peerNameOf(displayName);
+    const name = request.name === undefined ? freeName(state, given) : given;
     if (lookUp(state.peers, name)) {
       const suggestedName = freeName(state, name);
       const detail = `A device ${name} is registered already: choose another name, such as ${suggestedName}.`;

@@ -18,7 +18,7 @@ import {
   normalizeName,
   type PolicyPreset,
 } from '../model/resources.ts';
-import { newToken } from '../model/token.ts';
+import { newToken, withAddress } from '../model/token.ts';
 import { tokenDraft } from '../model/token-record.ts';
 import { sameValue } from '../model/value.ts';
 import { ancestors, family, isLive, isOpen } from '../state/agent-tree.ts';
@@ -62,7 +62,7 @@ const SECOND_MS = 1_000;
 const NAME_SCOPES = `an agent has ${DEFAULT_AGENT_SCOPES.join(', ')} unless scopes (--scopes) says otherwise; name those that you can give.`;
 
 type AgentDraft = RecordDraft<'AgentIdentity'>;
-export type AgentCall = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys'>>;
+export type AgentCall = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys' | 'settings'>>;
 type AgentRead = CallContext<Pick<NetworkServices, 'states'>>;
 
 /**
@@ -163,7 +163,8 @@ export async function newSubAgent(context: AgentCall, id: string, request: SubAg
   // The check makes a revocation of the parent at the same moment win.
   const check: Op = { op: 'check', key: { kind: 'AgentIdentity', name: parent.name }, revision: parent.revision };
   const ops = [check, ...(await freeName(context, name, now)), create(draft), create(record)];
-  return { ops, id: uid, name, token, expiresAt: draft.spec.expiresAt, parentRef };
+  const shown = withAddress(token, services.settings);
+  return { ops, id: uid, name, token: shown, expiresAt: draft.spec.expiresAt, parentRef };
 }
 
 /** An agent by uid or name. @throws MeshError `not_found` */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Caller } from '../base/caller.ts';
-import { parseToken } from '../model/token.ts';
+import { parseToken, withoutAddress } from '../model/token.ts';
 import { expiredToken, unknownToken } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { buildCredentialCache, type Verified } from './credential-cache.ts';
@@ -45,8 +45,9 @@ export function buildAuthenticator(
       : verifySession(services, directory, bearer, uses);
   }
 
-  async function authenticate(bearer: string, origin: string, { isUse } = { isUse: true }): Promise<Caller> {
-    if (bearer.length > MAX_BEARER_LENGTH) throw unknownToken();
+  async function authenticate(given: string, origin: string, { isUse } = { isUse: true }): Promise<Caller> {
+    if (given.length > MAX_BEARER_LENGTH) throw unknownToken();
+    const bearer = withoutAddress(given);
     const key = keyOf(bearer);
     const caller = cache.get(key) ?? (await cache.load(key, () => verify(bearer)));
     if (caller.expiresAt !== undefined && clock.now() >= caller.expiresAt) {
@@ -63,7 +64,7 @@ export function buildAuthenticator(
 
   return {
     authenticate,
-    known: (bearer) => (bearer.length > MAX_BEARER_LENGTH ? undefined : cache.get(keyOf(bearer))),
+    known: (bearer) => (bearer.length > MAX_BEARER_LENGTH ? undefined : cache.get(keyOf(withoutAddress(bearer)))),
     flushSessions: uses.flush,
     close: cache.close,
   };

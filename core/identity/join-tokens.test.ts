@@ -31,6 +31,7 @@ describe('making a join token', () => {
     const answer = await kit.call(generateJoinToken, { name: 'first', expiry: '' }, { bearer, workspace: String(id) });
     expect(answer).toEqual({
       token: expect.stringMatching(/^mesh-join-[\w-]{43}-[\w-]{16}$/),
+      notice: expect.stringContaining('app.publicUrls'),
       id: expect.stringMatching(/^tok_[a-z2-7]{26}$/),
       name: 'first',
       expiresAt: instant(START + 168 * HOUR),

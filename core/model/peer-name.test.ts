@@ -9,7 +9,7 @@ test.each(['10.96.0.2', '203.0.113.9', '0.0.0.0', 'outside', 'Outside', 'Interne
   },
 );
 
-test.each(['.', '..', '', 'a/b', 'ä'])('%j is no name at all', (name) => {
+test.each(['.', '..', '', 'a/b', 'ä', '-x', ' x', '----', '--help'])('%j is no name at all', (name) => {
   expect(peerNameFault(name)).toContain('1 to 63');
 });
 

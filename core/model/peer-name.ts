@@ -2,13 +2,14 @@ import { invalidInput } from '../base/errors.ts';
 import { readsAsId } from '../base/ids.ts';
 import { foldName } from '../base/record.ts';
 import { OUTSIDE, rangesOfTerm } from './ranges.ts';
-import { NAME_PATTERN, normalizeName } from './resources.ts';
+import { NEW_NAME_PATTERN, normalizeName } from './resources.ts';
 
 /** How people name what is no peer's. */
 export const OUTSIDE_WORDS: ReadonlySet<string> = new Set([OUTSIDE, 'internet', 'the-internet', 'world', 'public']);
 
-const FORM = 'A name is 1 to 63 letters, digits, spaces, ".", "_" or "-", and not "." or "..".';
 const AS_ID = 'A name that reads as an id would stand for the record that has, or had, that id: choose another name.';
+const FORM =
+  'A name is 1 to 63 letters, digits, spaces, ".", "_" or "-", does not begin with "-" or a space, and is not "." or "..".';
 const TAKEN =
   'A name that reads as an address, or as a word for all that is outside of the network, would stand for another: choose another name.';
 
@@ -18,7 +19,7 @@ const TAKEN =
  */
 export function peerNameFault(given: string): string | undefined {
   const name = normalizeName(given);
-  if (!NAME_PATTERN.test(name)) return FORM;
+  if (!NEW_NAME_PATTERN.test(name)) return FORM;
   if (readsAsId(name)) return AS_ID;
   return readsAsAddress(name) ? TAKEN : undefined;
 }

@@ -1,13 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { isThisMachine } from '../base/host-check.ts';
 
 /**
  * Bearer tokens other than sessions: `mesh-<kind>-<43 base64url>` (docs/wire.md#enrolment).
  * Join and delegate tokens go on with `-` and a 16-character fingerprint of the control key, which a node checks before
- * it sends anything secret. Only the SHA-256 of a token is stored.
+ * it sends anything secret, and may end with `.` and the address of their control plane, which is no part of the secret.
+ * Only the SHA-256 of a token is stored.
  */
 export type TokenKind = 'join' | 'dlg' | 'agt' | 'dev' | 'api';
 
 const SECRET_BYTES = 32;
+/** Of an address in a token: with it, a token has at most 242 of the 256 characters that a request takes. */
+const MAX_ADDRESS_BYTES = 128;
+const WITH_ADDRESS = /^(mesh-(?:join|dlg)-[A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{1,171})$/;
 const FORM = /^mesh-(join|dlg|agt|dev|api)-[A-Za-z0-9_-]{43}(?:-([A-Za-z0-9_-]{16}))?$/;
 
 /** A fresh token. `fingerprint` is required for join and delegate tokens. */
@@ -22,6 +27,53 @@ export function parseToken(text: string): { readonly kind: TokenKind; readonly f
   const kind = match?.[1] as TokenKind | undefined;
   if (!kind) return undefined;
   return match?.[2] === undefined ? { kind } : { kind, fingerprint: match[2] };
+}
+
+/** Returns a token without the address that it may carry: what is proven, looked up and stored. */
+export function withoutAddress(token: string): string {
+  return WITH_ADDRESS.exec(token)?.[1] ?? token;
+}
+
+/**
+ * Returns the address that a token carries, without a path.
+ *
+ * @returns null where it carries none; undefined where what follows the token is no such address, or was cut
+ */
+export function addressIn(token: string): string | null | undefined {
+  const text = WITH_ADDRESS.exec(token)?.[2];
+  if (text === undefined) return null;
+  const origin = originForOthers(Buffer.from(text, 'base64url').toString());
+  return origin !== undefined && text === encoded(origin) ? origin : undefined;
+}
+
+/**
+ * Returns a join or delegate token with the first address of `app.publicUrls` that others reach; as it is where there is none,
+ * or one of more than 128 bytes.
+ */
+export function withAddress(token: string, settings: PublicAddresses): string {
+  const origin = publicAddress(settings);
+  return origin !== undefined && origin.length < MAX_ADDRESS_BYTES ? `${token}.${encoded(origin)}` : token;
+}
+
+interface PublicAddresses {
+  readonly publicUrls?: readonly string[];
+}
+
+/** Returns the first address of `app.publicUrls` that others than this machine reach. */
+export function publicAddress({ publicUrls = [] }: PublicAddresses): string | undefined {
+  return publicUrls.map(originForOthers).find((origin) => origin !== undefined);
+}
+
+/** Undefined for an address of this machine alone, and for what is no http(s) address. */
+function originForOthers(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') return undefined;
+  return isThisMachine(url.hostname) ? undefined : url.origin;
+}
+
+/** The slash tells an address that is whole from one whose end was lost. */
+function encoded(origin: string): string {
+  return Buffer.from(`${origin}/`).toString('base64url');
 }
 
 /** The `unique` value of a Token record: the SHA-256 of the token stands in for it. */

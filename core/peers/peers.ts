@@ -14,7 +14,7 @@ import { quarantineDraft } from '../changes/quarantine.ts';
 import { lookUp } from '../model/find.ts';
 import { peerNameOf } from '../model/peer-name.ts';
 import { withRename } from '../model/renames.ts';
-import type { PeerRecord } from '../model/resources.ts';
+import { normalizeName, type PeerRecord } from '../model/resources.ts';
 import { tokenName } from '../model/token-record.ts';
 import { findPeer } from '../state/find-peer.ts';
 import type { NetworkServices, PeerCall, PeerServices } from '../state/services.ts';
@@ -95,7 +95,7 @@ function rename(context: PeerCall, id: string, how: Omit<Rename, 'peer'>): Promi
     const ops = await renameOps(context, state, { ...how, peer });
     if (ops.length === 0) return { peer, ops };
     const basis = await requireAssertionsAfter(context, state, ops);
-    const name = peerNameOf(how.asked);
+    const name = normalizeName(how.asked);
     return { peer, ops, basis, reason: `renamed device ${peer.name}${name === peer.name ? '' : ` to ${name}`}` };
   });
 }
@@ -115,7 +115,7 @@ export async function renameOps(
   state: NetworkState,
   { peer, asked, others = [], byItself = false }: Rename,
 ): Promise<readonly Op[]> {
-  const name = peerNameOf(asked);
+  const name = normalizeName(asked) === peer.name ? peer.name : peerNameOf(asked);
   if (name === peer.name && peer.spec.displayName === asked) return others;
   const own = others.find((op) => op.op === 'update' && op.record.uid === peer.uid);
   const draft = own?.op === 'update' && own.record.kind === 'MeshPeer' ? own.record : draftOf(peer);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { natlab } from '../kits/lab/natlab.ts';
+import { freshInterface, natlab } from '../kits/lab/natlab.ts';
 import { LabNode, labNodes } from '../kits/lab/natlab-node.ts';
 import { startLabPlane } from '../kits/lab/natlab-plane.ts';
 import { describeLong, describePrivileged } from '../kits/lab/privileged.ts';
@@ -25,6 +25,25 @@ describePrivileged('a node that is left', () => {
     expect(await b.must(['leave', '--interface', b.interfaceName, '--force'])).toContain('may still be registered');
     expect(existsSync(path.join(b.directory, 'node.json'))).toBe(false);
     await plane.start();
+  });
+
+  it('is found by its directory: its log, and all that it held, also where its agent was killed', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const { a } = await labNodes(lab, plane, ['a'], (node) => node.up());
+    const before = freshInterface();
+    const places = [before, a.interfaceName].map((name) => `/run/mesh/${name}`);
+    await a.down();
+    const logs = ['--log-dir', path.join(a.directory, 'log')];
+    await a.must(['up', '--daemon', '--interface', before, ...logs]);
+    expect(await a.must(['logs', ...logs])).toContain(`${before} is up on UDP port`);
+    await a.down();
+    await a.up();
+    expect(await a.must(['logs', ...logs])).toContain(`${a.interfaceName} is up on UDP port`);
+    process.kill(Number(readFileSync(path.join(a.directory, 'mesh.pid'), 'utf8')), 'SIGKILL');
+    expect(places.map((place) => existsSync(place))).toEqual([true, true]);
+    await a.must(['leave']);
+    expect(places.map((place) => existsSync(place))).toEqual([false, false]);
   });
 
   it('changes a key that has become too old by itself, and stays the peer that it was', async () => {

@@ -236,6 +236,15 @@ describePrivileged('mesh sandbox start by root', () => {
     expect([code, said]).toEqual([0, ['none', 'no tty', 'got hello', '']]);
   });
 
+  it('needs the token alone where the host never joined, and names the control plane of the token first', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab, {}, undefined, { publicUrls: [LAB_SERVER] });
+    const env = { HOME: mkdtempSync('/tmp/home-'), MESH_TOKEN: await (await delegations(plane))() };
+    const { code, stderr } = await lab.host('a').run(MESH, ['sandbox', 'start', '--', 'sh', '-c', 'exit 3'], { env });
+    rmSync(env.HOME, { recursive: true });
+    expect([code, stderr.split('\n')[0]]).toEqual([3, expect.stringContaining(`Control plane: ${LAB_SERVER}`)]);
+  });
+
   it('spends no token on a host that cannot run a sandbox, or a command that its user cannot start', async () => {
     using traces = new SandboxTraces();
     await using lab = await natlab({ hosts: { a: {} } });
@@ -268,4 +277,23 @@ describePrivileged('mesh sandbox start by root', () => {
     expect([code, stdout]).toEqual([3, expect.stringMatching(/^\/tmp\/mesh-sandbox-/)]);
     expect(traces.left()).toEqual([]);
   });
+
+  it.each([{ failing: ['nft'] }, { failing: ['wg', 'wireguard-go'] }])(
+    'spends no token where $failing is installed and fails, and leaves nothing',
+    async ({ failing }) => {
+      using traces = new SandboxTraces();
+      await using lab = await natlab({ hosts: { a: {} } });
+      await using plane = await startLabPlane(lab);
+      const token = await (await delegations(plane))();
+      const programs = mkdtempSync('/tmp/failing-');
+      const script = `#!/bin/sh\n${traces.noting('echo broken >&2; exit 1')}\n`;
+      for (const program of failing) writeFileSync(path.join(programs, program), script, { mode: 0o755 });
+      const env = { MESH_TOKEN: token, PATH: `${programs}:${process.env['PATH']}` };
+      const { code, stderr } = await lab.host('a').run(MESH, startLine(['true']), { env });
+      rmSync(programs, { recursive: true });
+      expect([code, stderr]).toEqual([8, expect.stringContaining('The token was not used')]);
+      expect((await inSandbox(lab.host('a'), token, 'exit 3')).code).toBe(3);
+      expect(traces.left()).toEqual([]);
+    },
+  );
 });

@@ -186,7 +186,15 @@ test('mesh plan shows what a sentence would change, and --apply puts it into the
 });
 
 test('mesh tokens lists join tokens and API tokens, agents, snapshots, networks and workspaces have their lists', async () => {
-  await run('invite', '--labels', 'role=web,env=prod', '--device-labels', 'site');
+  await run(
+    'invite',
+    '--public-server',
+    'https://mesh.example.com',
+    '--labels',
+    'role=web,env=prod',
+    '--device-labels',
+    'site',
+  );
   await run('admin', 'create-api-token', '--name', 'ci', '--scopes', 'network:read');
   const rows = rowsOf(await run('tokens'));
   expect(rows.map(([, kind, name]) => [kind, name])).toEqual([

@@ -32,7 +32,7 @@ describe('a command that needs a workspace and is given none', () => {
     const ask = (...args: string[]) => mesh(['admin', ...args], { home });
     expect(await ask('list-peers')).toEqual({ code: 0, stdout: 'none\n', stderr: '' });
     expect(JSON.parse((await ask('get-workspace')).stdout).slug).toBe('default');
-    expect((await mesh(['invite'], { home })).stderr).toBe('');
+    expect((await mesh(['invite', '--public-server', harness.url], { home })).stderr).toBe('');
     expect(await ask('delete-workspace')).toMatchObject({ code: 2, stderr: '--workspace is required.\n' });
 
     await ask('add-workspace', '--slug', 'lab', '--namespace', 'lab', '--display-name', 'Lab', '--max-node-count', '9');

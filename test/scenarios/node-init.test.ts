@@ -3,6 +3,7 @@ import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { formatJoinLink } from '../../client/enrol/join-link.ts';
+import { withAddress } from '../../core/model/token.ts';
 import { startHarness } from '../kits/http/harness.ts';
 import { joinTokenFor, type Place, peerNames, register } from '../kits/http/joining.ts';
 import { launcher, mesh, run } from '../kits/process/run-command.ts';
@@ -95,17 +96,21 @@ describe('mesh init', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining(path.join(home, '.mesh', file))]);
   });
 
-  test('proposes another name where the host name is taken, and takes it with --name auto', async () => {
+  test('takes the next free name where the host name is taken, keeps it in its directory, and never alters --name', async () => {
     await register(harness, await joinTokenFor(harness, place), own);
     const token = await joinTokenFor(harness, place);
     const args = ['--server', harness.url, '--token', token];
-    const { code, stderr } = await init(args);
+    const { code, stderr } = await init([...args, '--name', own]);
     expect([code, stderr]).toEqual([
       5,
-      `Conflict: A device ${own} is registered already: choose another name, such as ${own}-2. With --name auto it takes the next free one.\n`,
+      `Conflict: A device ${own} is registered already: choose another name, such as ${own}-2. Without --name it takes the next free one.\n`,
     ]);
-    const taken = await init([...args, '--name', 'auto', '--json']);
-    expect([taken.code, JSON.parse(taken.stdout)]).toEqual([
+    const { stdout } = await init(args);
+    expect(stdout).toContain(
+      `Another device is named ${own}: this one is ${own}-2.\nRegistered ${own}-2 as 10.96.0.2.\n`,
+    );
+    const again = await init([...args, '--json']);
+    expect([again.code, JSON.parse(again.stdout)]).toEqual([
       0,
       {
         id: expect.stringMatching(/^p_/),
@@ -119,12 +124,27 @@ describe('mesh init', () => {
     ]);
   });
 
+  test('goes to the address that its token carries, which is printed first', async () => {
+    // No host answers at it, and nothing is sent.
+    const address = 'http://255.255.255.255:18090';
+    const token = withAddress(await joinTokenFor(harness, place), { publicUrls: [address] });
+    const { code, stderr } = await init(['--token', token]);
+    const [first, ...rest] = stderr.split('\n');
+    expect([code, first]).toEqual([7, `Control plane: ${address}, as the token says. --server names another.`]);
+    expect(rest.join('\n')).toContain(`${address} does not answer`);
+    expect((await init(['--server', harness.url, '--token', token])).code).toBe(0);
+    // The host belongs to the control plane of the token: that is asked where its node found it.
+    expect(await init(['--token', token])).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test('takes a join link in place of server and token', async () => {
     verifies('join-link');
     const link = formatJoinLink({ server: harness.url, token: await joinTokenFor(harness, place) });
     expect((await init([link, '--name', 'from link'])).stdout).toContain('Registered from-link as 10.96.0.1.');
-    const broken = await init([`${link.slice(0, 20)}`]);
+    const broken = await init([link.slice(0, 12)]);
     expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('This is no join link')]);
+    const cut = await init([link.slice(0, link.indexOf('&'))]);
+    expect([cut.code, cut.stderr]).toEqual([2, expect.stringContaining('Put the link in single quotes')]);
   });
 
   test('reads the token from MESH_TOKEN or a file, so that it need not stand in the command', async () => {

@@ -155,8 +155,9 @@ test('mesh why on a node says plainly what only its control plane knows, and how
 test('mesh invite makes a token and shows it as a QR code; the link is in words only when it is asked for', async () => {
   verifies('join-link');
   await using plane = await signedInPlane();
-  const { code, stdout } = await run(['invite']);
+  const { code, stdout, stderr } = await run(['invite']);
   expect([code, stdout.includes('mesh-join-'), /[█▀▄]{10}/.test(stdout)]).toEqual([0, false, true]);
+  expect(stderr).toContain('Set app.publicUrls in config.yaml');
   const linked = await run(['invite', '--link', '--public-server', plane.harness.url]);
   const link = linked.stdout.split('\n').find((line) => line.startsWith('mesh://')) ?? '';
   expect(parseJoinLink(link)).toEqual({ server: plane.harness.url, token: expect.stringMatching(/^mesh-join-/) });

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { addressIn, withoutAddress } from '../../core/model/token.ts';
+import { enrol } from '../../test/kits/plane/devices.ts';
 import { agent, buildKit, person } from '../../test/kits/plane/kit.ts';
 
 const fields = { subAgentName: 'helper one', ttl: '1m', policyPreset: 'sandboxed' };
@@ -21,6 +23,22 @@ test('a parent delegates with its own token and the answer names it', async () =
     parentRef: { name: 'planner', namespace: 'prod' },
   });
   await kit[Symbol.asyncDispose]();
+});
+
+test('a delegate token carries the public address of its control plane, and enrols with it and without', async () => {
+  await using kit = await buildKit({ publicUrls: ['https://mesh.example.com'] });
+  const workspace = await kit.workspace('prod');
+  const { id, identity } = await kit.call('create_agent', { name: 'planner' }, { as: person('admin', workspace) });
+  const parent = agent(identity.scopes, workspace, { id, name: 'planner' });
+  const [whole, other] = await Promise.all(
+    ['one', 'two'].map(async (subAgentName) => {
+      const { enrollmentToken } = await kit.call('delegate_agent', { id, ...fields, subAgentName }, { as: parent });
+      return enrollmentToken as string;
+    }),
+  );
+  expect([whole, other].map((token = '') => addressIn(token))).toEqual(Array(2).fill('https://mesh.example.com'));
+  expect(await enrol(kit, whole ?? '', 'one')).toMatchObject({ name: 'one' });
+  expect(await enrol(kit, withoutAddress(other ?? ''), 'two')).toMatchObject({ name: 'two' });
 });
 
 test.each([

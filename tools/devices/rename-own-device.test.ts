@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { draftOf } from '../../core/base/record.ts';
 import { freshKey, oldKeyProofOf } from '../../test/kits/plane/devices.ts';
 import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
@@ -17,6 +18,37 @@ test('a device takes no name of another and none that cannot be one, and sets no
   expect(await refusalOf(rename({ name: '/' }))).toBe('invalid_input /name');
   expect(await refusalOf(rename({ name: 'web-2', labels: {} }))).toBe('invalid_input /labels');
 });
+
+test('no device takes a name that begins with a hyphen; one that has it keeps it, registers again and is renamed', async () => {
+  await using kit = await buildWorkspaceKit();
+  const token = (await kit.ask('generate_join_token', { name: 'any' })).token;
+  const { id, self, key } = await kit.join('web-1', { token });
+  const update = (raw: Record<string, unknown>) => kit.ask('update_peer', { id, ...raw });
+  for (const name of ['-x', '--help', ' x', '----']) {
+    expect(await refusalOf(kit.join(name))).toBe('invalid_input /name');
+    expect(await refusalOf(kit.call('rename_own_device', { name }, self))).toBe('invalid_input /name');
+    expect(await refusalOf(update({ name }))).toBe('invalid_input /name');
+  }
+  await storeUnderName(kit, 'web-1', '-old');
+  expect(await kit.join('-old', { token, key })).toMatchObject({ id, name: '-old' });
+  expect(await update({ name: '-old', labels: { role: 'web' } })).toMatchObject({ id, name: '-old' });
+  expect(await update({ name: 'web-1' })).toMatchObject({ id, name: 'web-1' });
+});
+
+/** As a control plane up to 0.2.0 let a peer be named. */
+async function storeUnderName(
+  { services, workspace }: Awaited<ReturnType<typeof buildWorkspaceKit>>,
+  from: string,
+  to: string,
+) {
+  const peer = (await services.states.current(workspace)).peers.get(from);
+  if (!peer) throw new Error(`There is no ${from}.`);
+  const ops = [
+    { op: 'delete', key: { kind: 'MeshPeer', name: from } },
+    { op: 'create', record: { ...draftOf(peer), name: to } },
+  ] as const;
+  await services.store.commit(workspace, ops, { actor: 'user:admin', reason: 'named by an earlier release', requestId: 'r_test' });
+}
 
 test('only a device is answered, and it needs its own token', async () => {
   await using kit = await buildWorkspaceKit();

@@ -1,11 +1,16 @@
 import { z } from 'zod';
+import { isThisMachine } from '../../core/base/host-check.ts';
 import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { generateJoinToken as generate, MAX_JOIN_USES } from '../../core/identity/join-tokens.ts';
 import { deviceLabelsSchema } from '../../core/model/device-labels.ts';
 import { labelsSchema } from '../../core/model/labels.ts';
+import { publicAddress, withAddress } from '../../core/model/token.ts';
 import { defineOperation } from '../define.ts';
 import { joinTokenSchema, joinTokenView } from './join-token-view.ts';
+
+const LOCAL_LINK =
+  'The join link names an address that this machine alone reaches: set app.publicUrls in config.yaml and start meshd again, or replace server in the link.';
 
 export const generateJoinToken = defineOperation({
   name: 'generate_join_token',
@@ -28,10 +33,15 @@ export const generateJoinToken = defineOperation({
       .describe('labels that a device may ask for when it joins, as key=value, or key for any value'),
     ephemeral: z.boolean().optional().describe('delete its devices once they have been offline for 10 minutes'),
     network: lineOfText(TEXT_LIMITS.name).min(1).optional().describe('network that they join; unset: default'),
+    includeAddress: z
+      .boolean()
+      .optional()
+      .describe('false: a token without the address of this control plane, as nodes up to 0.2.0 need it'),
   }),
   output: joinTokenSchema.extend({
     token: z.string(),
     joinLink: z.string().describe('for a QR code'),
+    notice: z.string().optional().describe('where the link works on the machine of the control plane alone'),
   }),
   access: 'tokens:write',
   workspace: 'scoped',
@@ -40,9 +50,16 @@ export const generateJoinToken = defineOperation({
   confidential: { answer: true },
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found'],
   http: { method: 'post', path: '/api/v1/token/generate' },
-  async run(input, context) {
+  async run({ includeAddress = true, ...input }, context) {
     const { token, record } = await generate(input, context);
-    const query = new URLSearchParams({ server: context.services.settings.apiUrl, token });
-    return { token, ...joinTokenView(record), joinLink: `mesh://join?${query}` };
+    const { settings } = context.services;
+    const server = publicAddress(settings) ?? settings.apiUrl;
+    const isReachable = !isThisMachine(new URL(server).hostname);
+    return {
+      token: includeAddress ? withAddress(token, settings) : token,
+      ...joinTokenView(record),
+      joinLink: `mesh://join?${new URLSearchParams({ server, token })}`,
+      ...(!isReachable && { notice: LOCAL_LINK }),
+    };
   },
 });

@@ -20,7 +20,7 @@ export const FIRST_ADMIN = { username: 'admin', password: 'to be changed at the 
 /** What {@link login} chooses where the initial password is {@link ADMIN_PASSWORD}. */
 const RENEWED_PASSWORD = 'correct horse battery staple, again';
 
-const FIRST_CONFIG = { app: { initAdmins: [FIRST_ADMIN] } };
+export const FIRST_CONFIG = { app: { initAdmins: [FIRST_ADMIN] } };
 
 export interface HarnessOptions {
   readonly env?: Readonly<Record<string, string>>;

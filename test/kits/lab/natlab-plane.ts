@@ -1,4 +1,4 @@
-import { apiOf, configure, freshWorkspace } from '../http/harness.ts';
+import { apiOf, configure, FIRST_CONFIG, freshWorkspace } from '../http/harness.ts';
 import { joinTokenFor } from '../http/joining.ts';
 import { freshDirectory, startMeshd } from '../process/meshd.ts';
 import { BIN, launcher } from '../process/run-command.ts';
@@ -19,9 +19,14 @@ const PLANE_ENV = {
 };
 
 /** A real `meshd` on the lab's plane, with the contract's ports, and an administrator's session on a workspace. */
-export async function startLabPlane(lab: Natlab, env: Readonly<Record<string, string>> = {}, firstBin = BIN) {
+export async function startLabPlane(
+  lab: Natlab,
+  env: Readonly<Record<string, string>> = {},
+  firstBin = BIN,
+  app: Readonly<Record<string, unknown>> = {},
+) {
   const directory = freshDirectory();
-  configure(directory);
+  configure(directory, { ...FIRST_CONFIG, app: { ...FIRST_CONFIG.app, ...app } });
   const host = lab.host('plane');
   const launch = async (bin: string) => {
     const command = ['ip', 'netns', 'exec', host.namespace, launcher('meshd', bin), '--standalone'] as const;

@@ -13,9 +13,9 @@ export class SandboxTraces implements Disposable {
     chmodSync(this.#directory, 0o777);
   }
 
-  /** A script that notes its sandbox, and then does what it did. */
+  /** A script that notes its sandbox, by the interfaces it sees or its arguments, and then does what it did. */
   noting(script: string): string {
-    return `cut -d: -f1 /proc/net/dev >>${this.#file}; ${script}`;
+    return `(cut -d: -f1 /proc/net/dev; printf '%s\\n' "$@") >>${this.#file}; ${script}`;
   }
 
   /** Returns what the noted sandboxes left on this machine. */

@@ -39,6 +39,7 @@ export interface KitOptions {
   /** File of the store, for tests that open it again; in memory without. */
   readonly path?: string;
   readonly webhookAllow?: readonly string[];
+  readonly publicUrls?: readonly string[];
   /** Of a plane that is opened again on its store; new ones without. */
   readonly keys?: Services['keys'];
   /** What does computations; done in place without. */
@@ -68,6 +69,7 @@ export async function buildKit(options: KitOptions = {}) {
     signIn,
     keys = freshKeys(),
     webhookAllow = [],
+    publicUrls = [],
     left = () => 1,
   } = options;
   const clock = { time: now, now: () => clock.time };
@@ -88,6 +90,7 @@ export async function buildKit(options: KitOptions = {}) {
     settings: {
       version: '0.0.0-test',
       apiUrl: 'http://127.0.0.1:18090',
+      publicUrls,
       signalingUrl: 'nats://127.0.0.1:4222',
       relays: [{ name: 'main', url: '127.0.0.1:6266' }],
       stunUrls: ['127.0.0.1:3478'],

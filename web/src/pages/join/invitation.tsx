@@ -17,7 +17,7 @@ import { chosenTab, Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import { PeerState } from '../peers/peer-state.tsx';
 import type { JoinToken } from './join-form.tsx';
-import { joinLink, serverFor } from './join-link.ts';
+import { joinLink, serverFor, tokenIn } from './join-link.ts';
 
 const PLATFORMS = Object.entries(words.platforms);
 const MOST_JOINED = 50;
@@ -25,7 +25,7 @@ const MOST_JOINED = 50;
 /** What a device needs to join, shown this once, and the devices that do. */
 export function Invitation({ issued, another }: { issued: JoinToken; another: () => void }) {
   const server = useSignal(serverFor(issued.joinLink));
-  const link = joinLink(server.value, issued.token);
+  const link = joinLink(server.value, tokenIn(issued.joinLink));
   return (
     <section class="panel stack" aria-label={words.made(issued.name)}>
       <div class="row">

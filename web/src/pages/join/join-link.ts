@@ -5,6 +5,11 @@ export function joinLink(server: string, token: string): string {
   return `mesh://join?${new URLSearchParams({ server, token })}`;
 }
 
+/** The token of a link, which names the control plane itself. */
+export function tokenIn(link: string): string {
+  return new URL(link).searchParams.get('token') ?? '';
+}
+
 /**
  * Where a device reaches the control plane: as that says itself, unless it knows its own machine alone and this page was
  * opened by another address.

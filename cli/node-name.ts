@@ -1,0 +1,20 @@
+import { hostname } from 'node:os';
+
+const MAX_LENGTH = 63;
+
+/** Returns the host name in the form of device names, in Latin letters; `node` where nothing is left of it. */
+export async function nodeName(host = hostname()): Promise<string> {
+  const name = (await inLatin(host))
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^-+/, '')
+    .slice(0, MAX_LENGTH)
+    .replace(/-+$/, '');
+  return /[A-Za-z0-9]/.test(name) ? name : 'node';
+}
+
+async function inLatin(host: string): Promise<string> {
+  const text = host.trim().normalize('NFC');
+  if (/^[\x20-\x7E]*$/.test(text)) return text;
+  const { default: anyAscii } = await import('any-ascii');
+  return anyAscii(text);
+}

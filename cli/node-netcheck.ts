@@ -193,6 +193,9 @@ async function text(report: NetworkReport, { node, shutOut, directory }: Own): P
       node.node.address === null ? 'the overlay is down' : `${firewall.in} in, ${firewall.out} out`,
     ]);
     for (const line of hostFirewallLines(firewall, directory)) rows.push(['Host firewall', line]);
+    const narrow = node.peers.filter(({ reason }) => reason.code === 'large-packets').map(({ name }) => name);
+    if (narrow.length > 0)
+      rows.push(['Large packets', `lost on the direct path to ${narrow.join(', ')}: the relay is used instead`]);
     rows.push(['Relay session', `${relay.state}${relay.reason ? ` (${relay.reason})` : ''}`]);
   } else rows.push(['Node', process.getuid?.() === 0 ? await notUpText(directory) : 'not up, or not yours to ask']);
   return rows.map(([name, value]) => `${name.padEnd(15)}${value}`).join('\n');

@@ -13,6 +13,7 @@ import {
   type RouteVerdict,
   refusalText,
 } from '../routes/judge-route.ts';
+import { TUNNEL_MTU } from '../tunnel/mtu.ts';
 import type { Endpoint, Tunnel, TunnelOptions, TunnelPeer, TunnelPlatform } from '../tunnel/tunnel.ts';
 import { FirewallKeeper } from './firewall-keeper.ts';
 import { heldBy } from './held-peers.ts';
@@ -69,8 +70,6 @@ export class RouteRefused extends Error {
   }
 }
 
-/** Bytes of a packet inside the tunnel (docs/policy.md#meshnetwork). */
-const MTU = 1_280;
 /** Consent checks and the session with the relay keep the paths open; WireGuard itself stays silent while idle. */
 const NO_KEEPALIVE = 0;
 const FIRST_RETRY_MS = 1_000;
@@ -264,7 +263,7 @@ export class Overlay {
     await this.#requireRoute(graph);
     const { privateKey } = this.#keyPair;
     const where = { interfaceName, listenPort, ...(namespace !== undefined && { namespace }) };
-    const tunnel = await this.#openTunnel({ ...where, privateKey, address, cidr, mtu: MTU, log });
+    const tunnel = await this.#openTunnel({ ...where, privateKey, address, cidr, mtu: TUNNEL_MTU, log });
     const held = heldBy(tunnel, graph);
     let firewall: Firewall | undefined;
     let paths: Connectivity | undefined;

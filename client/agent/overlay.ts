@@ -41,7 +41,7 @@ export interface OverlayOptions {
   /** Rules of the host are to let the overlay in. */
   readonly opensHost: boolean;
   /** Facts for the judgment of a graph's block, beside the routes of this host. */
-  routeFacts(graph: FullGraph): Promise<Omit<RouteFacts, 'collisions' | 'isAlone'>>;
+  routeFacts(graph: FullGraph): Promise<Omit<RouteFacts, 'translated' | 'collisions' | 'isAlone'>>;
   readonly known: Pick<KnownPeers, 'all' | 'remember' | 'keep'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -113,6 +113,8 @@ export class Overlay {
   #isRekeyed = false;
   #isToJudge = false;
   #route: RouteVerdict = {};
+  /** The block that this process routed last: one in use is not taken away for what appears on the host later. */
+  #routedBlock: string | undefined;
   #isClosed = false;
   #working: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -340,8 +342,11 @@ export class Overlay {
     this.#isToJudge = false;
     const isAlone = namespace !== undefined;
     const collisions = isAlone ? [] : await parts.platform.collisions(cidr, interfaceName);
-    this.#route = judgeRoute(cidr, { ...(await routeFacts(graph)), collisions, isAlone });
+    const isInUse = this.#routedBlock === cidr;
+    const translated = isAlone || isInUse ? [] : await parts.hostRules(interfaceName).translations(cidr, 'at start');
+    this.#route = judgeRoute(cidr, { ...(await routeFacts(graph)), translated, collisions, isAlone });
     if ('refusal' in this.#route) throw new RouteRefused(this.#route.refusal);
+    this.#routedBlock = cidr;
   }
 
   /** Whom the node no longer knows leaves the tunnel before the firewall forgets them, and newcomers come after it. */

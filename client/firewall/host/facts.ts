@@ -216,7 +216,8 @@ function addressFact(cidr: string): Fact {
   };
 }
 
-function addressesOf(value: unknown): IpRange | undefined {
+/** The addresses of a value of nft: one, a range or a prefix; undefined for what is none of these. */
+export function addressesOf(value: unknown): IpRange | undefined {
   if (typeof value === 'string') return parseAddress(value);
   const [from, to] = rangeOf(value) ?? [];
   if (typeof from === 'string' && typeof to === 'string') return rangeBetween(from, to);

@@ -1,10 +1,11 @@
-import { heldLast } from '../client/agent/left-node.ts';
+import { heldLast, unnotedNodeOf } from '../client/agent/left-node.ts';
 import { leaseOf } from '../client/firewall/nftables.ts';
 import { hasInterface } from '../client/tunnel/has-interface.ts';
 
 /** What an agent that was killed has left of its node, for people; undefined where it left no tunnel. Linux only. */
 export async function leftBehind(directory: string): Promise<string | undefined> {
-  const name = heldLast(directory).find((held) => hasInterface(held));
+  const names = [...heldLast(directory), unnotedNodeOf(directory)?.interfaceName ?? ''];
+  const name = names.find((held) => held !== '' && hasInterface(held));
   if (name === undefined) return undefined;
   const states = {
     running: `Its agent was killed and left ${name}, which closes within a minute of that.`,

@@ -95,7 +95,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     } finally {
       const late = setTimeout(options.onStuck, STOP_MS);
       await Promise.all([agent.stop(), socket.close()]);
-      forgetNode(interfaceName);
+      forgetNode(options);
       clearTimeout(late);
       signals.release();
     }

@@ -18,14 +18,25 @@ const leftShape = json(
 
 export type LeftNode = Of<typeof leftShape>;
 
+/** The same in the configuration directory, for when /run was cleared. It stays over a reboot, after which nothing is there. */
+export const KEPT_NOTE = 'interface.json';
+
 export function noteNode(node: LeftNode): void {
   const directory = path.join(RUN_DIRECTORY, node.interfaceName);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  writeFileSync(noteOf(node.interfaceName), JSON.stringify(node), { mode: 0o600 });
+  for (const file of [noteOf(node.interfaceName), keptNoteOf(node.directory)]) {
+    writeFileSync(file, JSON.stringify(node), { mode: 0o600 });
+  }
 }
 
-export function forgetNode(interfaceName: string): void {
-  rmSync(noteOf(interfaceName), { force: true });
+export function forgetNode({ interfaceName, directory }: Pick<LeftNode, 'interfaceName' | 'directory'>): void {
+  for (const file of [noteOf(interfaceName), keptNoteOf(directory)]) rmSync(file, { force: true });
+}
+
+/** Returns the node of a configuration directory that was not ended in order, where /run says nothing of its interface. */
+export function unnotedNodeOf(directory: string): LeftNode | undefined {
+  const kept = ifIs(leftShape, textIn(keptNoteOf(directory)));
+  return kept && kept.directory === directory && !isNodeNoted(kept.interfaceName) ? kept : undefined;
 }
 
 /** The nodes of a configuration directory that run or were left behind. The note of another may go while they are read. */
@@ -45,6 +56,10 @@ export function heldLast(directory: string): readonly string[] {
   const pid = textIn(path.join(directory, AGENT.pidFile));
   const wasHeld = (name: string) => textIn(path.join(RUN_DIRECTORY, name, INTERFACE.pidFile)) === pid;
   return pid === '' ? [] : namesIn(RUN_DIRECTORY).filter(wasHeld);
+}
+
+function keptNoteOf(directory: string): string {
+  return path.join(directory, KEPT_NOTE);
 }
 
 function noteOf(interfaceName: string): string {

@@ -5,7 +5,7 @@ import { formatDuration } from '../core/base/duration.ts';
 import { parseInstant } from '../core/base/time.ts';
 import type { Answer } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
-import { HINTS } from './node-hints.ts';
+import { HINTS, renumberText } from './node-hints.ts';
 import { called } from './own-command.ts';
 
 /** What the host's own firewall does to the overlay, for people: a line for each thing worth knowing. */
@@ -20,7 +20,7 @@ export function hostFirewallLines(host: HostFirewallStatus, directory: string, n
     ...blocked.map(({ text }) => (openTrouble ? text : `${text}. To open it: ${opens}`)),
     ...translated.map(
       (text) =>
-        `translates ${text}: the overlay takes these addresses, so what used them here, such as services of Kubernetes, is cut off. ${called(RENUMBER)} Until then this node stays as it is; a new start of it is refused.`,
+        `translates ${text}: the overlay takes these addresses, so what used them here, such as services of Kubernetes, is cut off. ${RENUMBER} ${renumberText()}. Until then this node stays as it is; a new start of it is refused.`,
     ),
     ...notJudged.map(({ what, why }) => `not judged for ${what.join(', ')}: ${why}`),
   ];

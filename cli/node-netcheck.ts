@@ -20,7 +20,6 @@ import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { PlaneApi, PlaneRefusal } from '../client/enrol/plane-api.ts';
 import type { RelayPlace } from '../client/relay/relays.ts';
 import { relaysOf } from '../client/relay/relays-of-graph.ts';
-import { refusalText } from '../client/routes/judge-route.ts';
 import { type FullGraph, MAIN_RELAY } from '../core/model/graph.ts';
 import { formatHostPort, type HostPort } from '../net/host-port.ts';
 import { parseRelayAddress, type RelayAddress } from '../net/relay/address.ts';
@@ -32,6 +31,7 @@ import { noConfiguration } from './no-configuration.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 import { shutOutText } from './node-standing.ts';
+import { refusedText } from './node-status.ts';
 import { called } from './own-command.ts';
 import { startHint } from './start-hint.ts';
 
@@ -198,7 +198,7 @@ async function text(report: NetworkReport, { node, shutOut, directory }: Own): P
       : []),
     ['NAT', `${nat.kind}: ${nat.detail}${hasStun ? '' : ` Effect: ${EFFECT.stun}.`}`],
   ];
-  if (node?.routes.refused) rows.push(['Not routed', called(refusalText(node.routes.refused))]);
+  if (node?.routes.refused) rows.push(['Not routed', refusedText(node.routes.refused, node.control.server)]);
   if (node) {
     const { icePort, firewall, relay } = node;
     rows.push(['Shared port', icePort.isShared ? 'yes' : `no: ${icePort.obstacle ?? 'the overlay is down'}`]);

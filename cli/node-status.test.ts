@@ -126,7 +126,7 @@ test('a rule of the host that drops what the network permits stands in the statu
   ]);
   expect(rows({ translated: ['10.96.0.1 (chain KUBE-SERVICES of the table ip nat)'] })).toEqual([
     expect.stringMatching(
-      /^translates 10\.96\.0\.1 \(chain KUBE-SERVICES .*is cut off\. Have an administrator .*create-network/,
+      /^translates 10\.96\.0\.1 \(chain KUBE-SERVICES .*is cut off\. Have an administrator .*mesh admin create-network /,
     ),
   ]);
 });

@@ -135,6 +135,17 @@ describe('two nodes', { timeout: 60_000 }, () => {
     expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
   });
 
+  test('a path that loses large packets is used while one side alone has no relay, before the relay tells the other', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(60_000);
+    simulation.narrow(one, two);
+    large(simulation, one, two, 10_000);
+    expect(simulation.status(one, two).path).toBe('relayed');
+    simulation.relay(two, false);
+    large(simulation, one, two, 20_000);
+    expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
+  });
+
   test('a path that loses one packet in ten is not taken for one that loses large ones', () => {
     const { simulation, one, two } = pair('easy', 'easy', { loss: 0.1 });
     const codes = new Set<string>();

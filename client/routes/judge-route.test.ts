@@ -55,7 +55,7 @@ test('a block whose addresses the host translates is not routed, and the text na
   const translated = ['10.96.0.1, 10.96.0.10 (chain KUBE-SERVICES of the table ip nat)'];
   const verdict = judgeRoute('10.96.0.0/24', { ...NOTHING, translated });
   expect('refusal' in verdict && refusalText(verdict.refusal)).toMatch(
-    /^The block 10\.96\.0\.0\/24 is not routed: this host translates .*: 10\.96\.0\.1, 10\.96\.0\.10 \(chain KUBE-SERVICES of the table ip nat\)\. Have an administrator .* mesh admin create-network /,
+    /^The block 10\.96\.0\.0\/24 is not routed: this host translates .*: 10\.96\.0\.1, 10\.96\.0\.10 \(chain KUBE-SERVICES of the table ip nat\)\. Have an administrator .* such as 10\.200\.0\.0\/24\./,
   );
   expect(codeOf('10.96.0.0/24', { translated, accepted: ['10.96.0.0/16'] })).toBe('routed');
   expect(codeOf('10.96.0.0/24', { translated, carried: '10.96.0.0/24' })).toBe('carried: translated');

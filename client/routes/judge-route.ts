@@ -54,10 +54,9 @@ export type RouteVerdict = { readonly refusal: RouteRefusal } | { readonly warni
 /** The widest block that a node ever routes: 10.0.0.0/8. */
 const WIDEST_PREFIX = 8;
 
-/** Advice where the host uses addresses of the block itself. */
+/** Advice where the host uses addresses of the block itself; another block of Kubernetes' default range would not help. */
 export const RENUMBER =
-  'Have an administrator move the peers to a network with another private block, such as 10.200.0.0/24: ' +
-  `mesh admin create-network --name apart --spec '{"cidr":"10.200.0.0/24"}', then mesh admin update-peer NAME --network apart for each.`;
+  'Have an administrator move the peers to a network with another private block, such as 10.200.0.0/24.';
 const restartWith = (cidr: string) => `end the node where it runs, and start it with --accept-routes ${cidr}.`;
 
 const ANOTHER_BLOCK =

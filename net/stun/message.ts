@@ -27,6 +27,7 @@ export const ATTRIBUTES = {
   /** Private to Mesh, and optional: a receiver that does not know them ignores them. */
   fill: 0xc36d,
   lossCause: 0xc36e,
+  onlyPath: 0xc36f,
 } as const;
 
 type StunClass = 'request' | 'indication' | 'success' | 'error';

@@ -39,6 +39,7 @@ describe('messages of ICE', () => {
       role: 'controlled',
       tieBreaker: 0x932ff9b151263b36n,
       isNominating: false,
+      isOnlyPath: false,
     });
     expect([isSignedWith(check, remote.pwd), isSignedWith(check, local.pwd)]).toEqual([true, false]);
   });

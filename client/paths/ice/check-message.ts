@@ -34,6 +34,8 @@ export type IceMessage =
       readonly role: IceRole;
       readonly tieBreaker: bigint;
       readonly isNominating: boolean;
+      /** The sender has no relay for its packets: a path that loses large ones is better than none. */
+      readonly isOnlyPath: boolean;
     }
   | { readonly kind: 'success'; readonly transactionId: Uint8Array; readonly mapped: Endpoint }
   | { readonly kind: 'role-conflict'; readonly transactionId: Uint8Array }
@@ -58,6 +60,7 @@ export interface CheckFields {
   readonly isNominating: boolean;
   /** Filled to the size of the largest packet that WireGuard sends. */
   readonly isFull?: boolean;
+  readonly isOnlyPath?: boolean;
 }
 
 const ATTRIBUTE_HEADER_BYTES = 4;
@@ -70,7 +73,7 @@ export function encodeCheck({ isFull = false, ...fields }: CheckFields): Uint8Ar
 }
 
 function encodeFilled(
-  { transactionId, local, remote, priority, role, tieBreaker, isNominating }: Omit<CheckFields, 'isFull'>,
+  { transactionId, local, remote, priority, role, tieBreaker, isNominating, isOnlyPath }: Omit<CheckFields, 'isFull'>,
   fillBytes: number | undefined,
 ): Uint8Array {
   const attributes: StunAttribute[] = [
@@ -81,6 +84,7 @@ function encodeFilled(
       value: u64(tieBreaker),
     },
     ...(isNominating ? [{ type: ATTRIBUTES.useCandidate, value: new Uint8Array(0) }] : []),
+    ...(isOnlyPath ? [{ type: ATTRIBUTES.onlyPath, value: new Uint8Array(0) }] : []),
     ...(fillBytes === undefined ? [] : [{ type: ATTRIBUTES.fill, value: new Uint8Array(fillBytes) }]),
   ];
   return encodeStun({ class: 'request', method: BINDING, transactionId, attributes }, signedWith(remote.pwd));
@@ -166,6 +170,7 @@ function decodeCheck(transactionId: Uint8Array, signed: ReadonlyMap<number, Uint
     role: controlling ? 'controlling' : 'controlled',
     tieBreaker: Buffer.from(tieBreaker).readBigUInt64BE(),
     isNominating: signed.has(ATTRIBUTES.useCandidate),
+    isOnlyPath: signed.has(ATTRIBUTES.onlyPath),
   };
 }
 

@@ -78,14 +78,25 @@ export class Checks {
   }
 
   send(remote: Remote, now: number, { credentials, role, isNominating, isFull = false }: CheckContent): void {
-    const { local, tieBreaker, events } = this.#options;
+    const { local, tieBreaker, events, hasOtherPath } = this.#options;
+    const isOnlyPath = !hasOtherPath();
     const transactionId = this.transactions.begin({ remote, sentAt: now, isNominating, isFull, role });
     remote.sentAt = now;
     this.#count += 1;
     const priority = priorityOf('prflx', remote.address);
     events.send(
       remote,
-      encodeCheck({ transactionId, local, remote: credentials, priority, role, tieBreaker, isNominating, isFull }),
+      encodeCheck({
+        transactionId,
+        local,
+        remote: credentials,
+        priority,
+        role,
+        tieBreaker,
+        isNominating,
+        isFull,
+        isOnlyPath,
+      }),
     );
   }
 }

@@ -43,6 +43,8 @@ export class IceSession {
   #selected: Remote | undefined;
   #consent: Consent | undefined;
   #size: FullSize | undefined;
+  /** The peer has no relay: its packets have this path alone. */
+  #isOnlyPathOfPeer = false;
   /** A nominating check that is answered once its path has carried a packet of full size. */
   #pending: { readonly remote: Remote; readonly transactionId: Uint8Array } | undefined;
 
@@ -212,6 +214,7 @@ export class IceSession {
     const remote = this.#remotes.discover({ ...from, type: 'prflx', priority: message.priority }, this.#selected);
     // An answer would make the peer use a path that this side does not take.
     if (remote === undefined) return;
+    this.#isOnlyPathOfPeer = message.isOnlyPath;
     const isNominated = message.isNominating && this.#role === 'controlled';
     const isAnswered = remote.state === 'succeeded' && now - remote.succeededAt < FRESH_MS;
     if (isNominated) this.#remotes.nominate(remote);
@@ -331,7 +334,11 @@ export class IceSession {
 
   /** Large packets pass to this address, or there is no other path for them anyway. */
   #carries(remote: Remote, now: number): boolean {
-    return now - remote.carriedAt < FRESH_MS || !this.#options.hasOtherPath();
+    return now - remote.carriedAt < FRESH_MS || !this.#hasOtherPath;
+  }
+
+  get #hasOtherPath(): boolean {
+    return this.#options.hasOtherPath() && !this.#isOnlyPathOfPeer;
   }
 
   #askFull(remote: Remote, now: number): void {
@@ -351,7 +358,7 @@ export class IceSession {
   /** The same on the path in use. */
   #checkSize(size: FullSize, now: number): void {
     if (!this.#selected || !this.#remote) return;
-    if (size.isLost && this.#options.hasOtherPath()) {
+    if (size.isLost && this.#hasOtherPath) {
       this.#lose(now, 'large-packets');
       return;
     }

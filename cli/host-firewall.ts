@@ -1,16 +1,17 @@
 import { askAgent, localSocketPath, NoAgent } from '../client/agent/local-socket.ts';
 import type { HostFirewallStatus } from '../client/agent/node-status.ts';
+import { RENUMBER } from '../client/routes/judge-route.ts';
 import { formatDuration } from '../core/base/duration.ts';
 import { parseInstant } from '../core/base/time.ts';
 import type { Answer } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
-import { HINTS } from './node-hints.ts';
+import { HINTS, renumberText } from './node-hints.ts';
 import { called } from './own-command.ts';
 import { visibleTexts } from './visible.ts';
 
 /** What the host's own firewall does to the overlay, for people: a line for each thing worth knowing. */
 export function hostFirewallLines(host: HostFirewallStatus, directory: string, now = Date.now()): readonly string[] {
-  const { blocked, notJudged, opened, openTrouble, lookedAt } = host;
+  const { blocked, notJudged, translated, opened, openTrouble, lookedAt } = host;
   const ageMs = lookedAt === null ? 0 : now - parseInstant(lookedAt);
   const seen = ageMs < 1_000 ? '' : ` (as of ${formatDuration(Math.floor(ageMs / 1_000) * 1_000)} ago)`;
   const opens = called(HINTS.openFirewall({ directory }));
@@ -18,6 +19,10 @@ export function hostFirewallLines(host: HostFirewallStatus, directory: string, n
     ...(opened ? [`accepts the overlay by ${opened} until ${called(HINTS.down({ directory }))}${seen}`] : []),
     ...(openTrouble ? [openTrouble] : []),
     ...blocked.map(({ text }) => (openTrouble ? text : `${text}. To open it: ${opens}`)),
+    ...translated.map(
+      (text) =>
+        `translates ${text}: the overlay takes these addresses, so what used them here, such as services of Kubernetes, is cut off. ${RENUMBER} ${renumberText()}. Until then this node stays as it is; a new start of it is refused.`,
+    ),
     ...notJudged.map(({ what, why }) => `not judged for ${what.join(', ')}: ${why}`),
   ];
 }

@@ -1,12 +1,13 @@
-import { nodesOf } from '../client/agent/left-node.ts';
+import { nodesOf, unnotedNodeOf } from '../client/agent/left-node.ts';
 import { leaseOf } from '../client/firewall/nftables.ts';
 import { hasInterface } from '../client/tunnel/has-interface.ts';
 
 /** What an agent that was killed has left of its node, for people; undefined where it left no tunnel. Linux only. */
 export async function leftBehind(directory: string): Promise<string | undefined> {
-  const left = nodesOf(directory).find(({ interfaceName }) => hasInterface(interfaceName));
-  if (left === undefined) return undefined;
-  const name = left.interfaceName;
+  const unnoted = unnotedNodeOf(directory);
+  const nodes = [...nodesOf(directory), ...(unnoted ? [unnoted] : [])];
+  const name = nodes.find(({ interfaceName }) => hasInterface(interfaceName))?.interfaceName;
+  if (name === undefined) return undefined;
   const states = {
     running: `Its agent was killed and left ${name}, which closes within a minute of that.`,
     ended: `Its agent was killed and left ${name}, which is closed by now: nothing passes it.`,

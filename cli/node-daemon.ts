@@ -6,7 +6,7 @@ import type { Greeting } from '../client/agent/launch.ts';
 import type { Answer } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { exitCodeOfOpened, openedText } from './host-firewall.ts';
-import { HINTS, type HintFacts } from './node-hints.ts';
+import { HINTS, type HintFacts, renumberText } from './node-hints.ts';
 import { called } from './own-command.ts';
 import { visibleTexts } from './visible.ts';
 
@@ -77,8 +77,11 @@ function isPlain({ exitCode }: Told): boolean {
  * @param end how a person ends the node, where there is more to it than `mesh down`
  */
 export function greetingText(greeting: Greeting, end = ''): string {
-  const { line, hostFirewall, directory } = visibleTexts(greeting);
-  return [`${called(line)}${end}`, ...(hostFirewall ? [openedText(hostFirewall, directory)] : [])].join('\n');
+  const { line, state, hostFirewall, directory } = visibleTexts(greeting);
+  const renumber = state === 'refused' ? [renumberText()] : [];
+  return [`${called(line)}${end}`, ...renumber, ...(hostFirewall ? [openedText(hostFirewall, directory)] : [])].join(
+    '\n',
+  );
 }
 
 /** States of a node that goes on by itself: it is up, waits for something, or does not route its block. */

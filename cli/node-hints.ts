@@ -1,5 +1,5 @@
 import { nodeDirectory } from './node-directory.ts';
-import { quoted } from './own-command.ts';
+import { called, quoted } from './own-command.ts';
 
 /** What a command that is shown to a person is for. */
 export interface HintFacts {
@@ -32,8 +32,16 @@ export const HINTS = {
   logs: ({ interfaceName }) => `${sudo()}mesh logs${on(interfaceName)}`,
   login: ({ server }) => `mesh login${of(server)}`,
   approve: ({ id = '', server }) => `mesh approve ${quoted(id)}${of(server)}`,
+  createNetwork: ({ server }) =>
+    `mesh admin create-network --name apart --spec ${quoted('{"cidr":"10.200.0.0/24"}')}${of(server)}`,
+  moveToNetwork: ({ server }) => `mesh admin update-peer NAME --network apart${of(server)}`,
   listPeers: ({ server }) => `mesh admin list-peers${of(server)}`,
 } satisfies Record<string, (facts: HintFacts) => string>;
+
+/** Says by which commands an administrator gives peers another block. */
+export function renumberText(facts: Pick<HintFacts, 'server'> = {}): string {
+  return `To renumber: ${called(HINTS.createNetwork(facts))} and, for each peer: ${called(HINTS.moveToNetwork(facts))}`;
+}
 
 function init({ directory, server }: HintFacts, how = ''): string {
   if (server === undefined) return 'mesh init --help';

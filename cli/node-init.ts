@@ -82,7 +82,7 @@ async function routeOf({
   const plane = `Control plane: ${server}, bus ${signalingUrl}`;
   if (block === undefined) return { lines: [plane] };
   const used = await usedAddresses({ server, signalingUrl }, { relay: null, stun: [] });
-  const verdict = judgeRoute(block, { accepted, carried, used, collisions: [], isAlone: false });
+  const verdict = judgeRoute(block, { accepted, carried, used, translated: [], collisions: [], isAlone: false });
   if (!('refusal' in verdict))
     return { lines: [plane, `Block: ${block}, routed into the tunnel while the node is up`] };
   const { refusal } = verdict;

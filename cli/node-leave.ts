@@ -1,6 +1,7 @@
 import { rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
+import { KEPT_NOTE } from '../client/agent/left-node.ts';
 import { AGENT } from '../client/agent/node-locks.ts';
 import { type NodeConfig, nodeConfigFile, readNodeConfig } from '../client/enrol/node-config.ts';
 import { PlaneApi, PlaneAway, PlaneRefusal } from '../client/enrol/plane-api.ts';
@@ -28,6 +29,7 @@ const FILES = [
   'graph.json',
   'known-peers.json',
   'audit-log.json',
+  KEPT_NOTE,
   'agent.sock',
   AGENT.pidFile,
   AGENT.lockFile,

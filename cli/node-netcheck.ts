@@ -4,6 +4,7 @@ import { askAgent, localSocketPath } from '../client/agent/local-socket.ts';
 import {
   askStun,
   type Mapping,
+  Names,
   type NetworkReport,
   natKindOf,
   type Reach,
@@ -30,6 +31,7 @@ import { noConfiguration } from './no-configuration.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 import { shutOutText } from './node-standing.ts';
+import { refusedText } from './node-status.ts';
 import { called } from './own-command.ts';
 import { startHint } from './start-hint.ts';
 import { visibleTexts } from './visible.ts';
@@ -38,6 +40,10 @@ const STUN_PORT = 3_478;
 
 /** `mesh netcheck`: what of the network works from here, with or without a running node. */
 export function defineNetcheck(netcheck: Command): void {
+  const names = new Names();
+  netcheck.hook('postAction', () => {
+    if (names.isLate) process.exit();
+  });
   answering(
     netcheck
       .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
@@ -45,7 +51,7 @@ export function defineNetcheck(netcheck: Command): void {
       .option('--stun <host:port...>', 'STUN servers to ask in place of the advertised one'),
     async (options: { configDir?: string; relayUrl?: string; stun?: string[] }): Promise<Answer> => {
       const directory = nodeDirectory(options.configDir);
-      const { report, node, shutOut } = await check(directory, options).catch((error: unknown) => {
+      const { report, node, shutOut } = await check(directory, options, names).catch((error: unknown) => {
         throw asCliError(error);
       });
       const isGood = [report.api, report.bus, report.relay].every(({ isReached }) => isReached);
@@ -58,23 +64,26 @@ export function defineNetcheck(netcheck: Command): void {
   );
 }
 
-async function check(directory: string, { relayUrl, stun }: { relayUrl?: string; stun?: string[] }) {
+async function check(directory: string, { relayUrl, stun }: { relayUrl?: string; stun?: string[] }, names: Names) {
   const config = readNodeConfig(directory);
   if (!config) throw noConfiguration(directory);
-  const { graph, standing } = await graphOf(
-    new PlaneApi(config.server, config.deviceToken),
-    new GraphFile(directory, config.id),
-  );
+  const server = hostPortOf(config.server, config.server.startsWith('https') ? 443 : 80);
+  const file = new GraphFile(directory, config.id);
+  // Without an address the control plane need not be waited for.
+  const hasAddress = (await names.of(server.host)).found.length > 0;
+  const { graph, standing } = hasAddress
+    ? await graphOf(new PlaneApi(config.server, config.deviceToken), file)
+    : { graph: file.read(), standing: 'unknown' as const };
   const shutOut = shutOutText({ node: { id: config.id }, control: { server: config.server, standing } }, directory);
   const servers = (stun ?? graph?.stun ?? []).map((address) => hostPortOf(address, STUN_PORT));
   const given = relayUrl === undefined ? undefined : parseRelayAddress(relayUrl);
   const places = placesOf(graph, given);
   const [four, six, relays, bus, api, node] = await Promise.all([
-    askStun(servers, 4),
-    askStun(servers, 6),
-    reachAll(places),
-    reach(hostPortOf(config.signalingUrl, 4_222)),
-    reach(hostPortOf(config.server, config.server.startsWith('https') ? 443 : 80)),
+    askStun(servers, 4, names),
+    askStun(servers, 6, names),
+    reachAll(places, names),
+    reach(hostPortOf(config.signalingUrl, 4_222), names),
+    reach(server, names),
     ownNode(directory),
   ]);
   const report: NetworkReport = {
@@ -94,6 +103,7 @@ async function check(directory: string, { relayUrl, stun }: { relayUrl?: string;
     relays,
     bus,
     api,
+    unresolved: await names.unresolved(),
   };
   return { report, node, shutOut };
 }
@@ -178,6 +188,9 @@ export async function netcheckLines(told: NetworkReport, own: Own): Promise<read
   const hasStun = ipv4.address !== null || ipv6.address !== null || shutOut !== undefined;
   const rows: [string, string][] = [
     ...(shutOut === undefined ? [] : [['Standing', shutOut] satisfies [string, string]]),
+    ...report.unresolved.map(
+      ({ host, trouble }) => ['DNS', `no address of ${host}: ${trouble}`] satisfies [string, string],
+    ),
     ['API', reachText(report.api, EFFECT.api)],
     ['Bus', reachText(report.bus, EFFECT.bus)],
     ['Relay', reachText(report.relay, EFFECT.relay, shutOut !== undefined && report.relay.address === null)],
@@ -189,6 +202,7 @@ export async function netcheckLines(told: NetworkReport, own: Own): Promise<read
       : []),
     ['NAT', `${nat.kind}: ${nat.detail}${hasStun ? '' : ` Effect: ${EFFECT.stun}.`}`],
   ];
+  if (node?.routes.refused) rows.push(['Not routed', refusedText(node.routes.refused, node.control.server)]);
   if (node) {
     const { icePort, firewall, relay } = node;
     rows.push(['Shared port', icePort.isShared ? 'yes' : `no: ${icePort.obstacle ?? 'the overlay is down'}`]);
@@ -197,6 +211,9 @@ export async function netcheckLines(told: NetworkReport, own: Own): Promise<read
       node.node.address === null ? 'the overlay is down' : `${firewall.in} in, ${firewall.out} out`,
     ]);
     for (const line of hostFirewallLines(firewall, directory)) rows.push(['Host firewall', line]);
+    const narrow = node.peers.filter(({ reason }) => reason.code === 'large-packets').map(({ name }) => name);
+    if (narrow.length > 0)
+      rows.push(['Large packets', `lost on the direct path to ${narrow.join(', ')}: the relay is used instead`]);
     rows.push(['Relay session', `${relay.state}${relay.reason ? ` (${relay.reason})` : ''}`]);
   } else rows.push(['Node', process.getuid?.() === 0 ? await notUpText(directory) : 'not up, or not yours to ask']);
   return rows.map(([name, value]) => `${name.padEnd(15)}${value}`);

@@ -147,6 +147,11 @@ test('a rule of the host that drops what the network permits stands in the statu
   expect(rows({ notJudged: [{ what: ['TCP 22', 'ICMP'], why: 'nft failed' }] })).toEqual([
     'not judged for TCP 22, ICMP: nft failed',
   ]);
+  expect(rows({ translated: ['10.96.0.1 (chain KUBE-SERVICES of the table ip nat)'] })).toEqual([
+    expect.stringMatching(
+      /^translates 10\.96\.0\.1 \(chain KUBE-SERVICES .*is cut off\. Have an administrator .*mesh admin create-network /,
+    ),
+  ]);
 });
 
 test('a node whose overlay is down says nothing of names, which there are none of', () => {

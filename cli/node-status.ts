@@ -2,14 +2,14 @@ import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import type { NodeStatus, PeerStatus } from '../client/agent/node-status.ts';
 import { KEY_SHARED } from '../client/control/standing.ts';
-import { refusalText } from '../client/routes/judge-route.ts';
+import { type RouteRefusal, refusalText } from '../client/routes/judge-route.ts';
 import { formatDuration } from '../core/base/duration.ts';
 import { parseInstant } from '../core/base/time.ts';
 import { type Answer, answering } from './answer.ts';
 import { hostFirewallLines } from './host-firewall.ts';
 import { nodeStatus } from './node-agent.ts';
 import { nodeDirectory } from './node-directory.ts';
-import { HINTS } from './node-hints.ts';
+import { HINTS, renumberText } from './node-hints.ts';
 import { shutOutText } from './node-standing.ts';
 import { called } from './own-command.ts';
 import { requireRoot } from './root.ts';
@@ -105,10 +105,10 @@ function busText({ url, isUp, trouble }: NodeStatus['control']['bus']): string {
 }
 
 /** Lines about a block that this node does not route, or routes only because it did before. */
-function routeRows({ routes: { accepted, refused, carried } }: NodeStatus): [string, string][] {
+function routeRows({ control: { server }, routes: { accepted, refused, carried } }: NodeStatus): [string, string][] {
   return [
     ...(accepted.length > 0 ? [['Accepted', `${accepted.join(', ')}, beside private blocks`] as [string, string]] : []),
-    ...(refused ? [['Not routed', refusalText(refused)] as [string, string]] : []),
+    ...(refused ? [['Not routed', refusedText(refused, server)] as [string, string]] : []),
     ...(carried
       ? [
           [
@@ -120,6 +120,12 @@ function routeRows({ routes: { accepted, refused, carried } }: NodeStatus): [str
         ]
       : []),
   ];
+}
+
+/** Says why a block is not routed and, where the host needs its addresses, how to renumber. */
+export function refusedText(refused: RouteRefusal, server: string): string {
+  const text = refusalText(refused);
+  return refused.code === 'translated' ? `${text} ${renumberText({ server })}` : text;
 }
 
 function troubleText({ control: { server }, trouble, routes: { refused } }: NodeStatus, directory?: string): string {

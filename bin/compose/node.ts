@@ -12,6 +12,7 @@ import { type NodeConfig, readNodeConfig, writeNodeConfig } from '../../client/e
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
 import { makePrivateDirectory } from '../../client/enrol/private-file.ts';
 import { type Renamed, renamed } from '../../client/enrol/renamed.ts';
+import type { HostRules } from '../../client/firewall/host/host-rules.ts';
 import { NameService } from '../../client/names/name-service.ts';
 import { hostResolvers } from '../../client/names/resolvers/host.ts';
 import { withRouteSettings } from '../../client/routes/route-settings.ts';
@@ -49,7 +50,10 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     noteNode({ directory, interfaceName, wireguardPort: options.listenPort });
   }
   try {
-    const { config: named, kept } = await namedAs(await withRoutes(config, options), options);
+    const { config: named, kept } = await namedAs(
+      await withRoutes(config, parts.hostRules(interfaceName), options),
+      options,
+    );
     if (kept !== undefined) log.warn({}, keptLine(named.name, kept));
     const agent = new Agent({
       directory,
@@ -91,7 +95,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     } finally {
       const late = setTimeout(options.onStuck, STOP_MS);
       await Promise.all([agent.stop(), socket.close()]);
-      forgetNode(interfaceName);
+      forgetNode(options);
       clearTimeout(late);
       signals.release();
     }
@@ -205,9 +209,13 @@ function locked(directory: string, holder: LockHolder): { release(): void } {
 }
 
 /** Writes the route settings of a node down before it routes anything. */
-async function withRoutes(config: NodeConfig, { directory, acceptRoutes }: NodeOptions): Promise<NodeConfig> {
+async function withRoutes(
+  config: NodeConfig,
+  { translations }: HostRules,
+  { directory, acceptRoutes }: NodeOptions,
+): Promise<NodeConfig> {
   const kept = new GraphFile(directory, config.id).read();
-  const settled = { ...(await withRouteSettings(config, kept)), ...(acceptRoutes && { acceptRoutes }) };
+  const settled = { ...(await withRouteSettings(config, kept, translations)), ...(acceptRoutes && { acceptRoutes }) };
   if (!isDeepStrictEqual(settled, config)) writeNodeConfig(directory, settled);
   return settled;
 }

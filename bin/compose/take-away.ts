@@ -1,20 +1,33 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { forgetNode, interfacesOf, isNodeNoted, type LeftNode, nodesOf } from '../../client/agent/left-node.ts';
+import {
+  forgetNode,
+  interfacesOf,
+  isNodeNoted,
+  type LeftNode,
+  nodesOf,
+  unnotedNodeOf,
+} from '../../client/agent/left-node.ts';
 import { localSocketPath } from '../../client/agent/local-socket.ts';
 import { lockHolder } from '../../client/agent/lock-holder.ts';
 import { INTERFACE } from '../../client/agent/node-locks.ts';
+import { readNodeConfig } from '../../client/enrol/node-config.ts';
+import { makePrivateDirectory } from '../../client/enrol/private-file.ts';
 import { openedRecord } from '../../client/firewall/host/opened.ts';
+import { leaseOf } from '../../client/firewall/nftables.ts';
 import { platformFirewall, platformHostRules } from '../../client/firewall/platform.ts';
 import { removeSharingRules } from '../../client/ice-port/rules.ts';
 import { hostResolvers } from '../../client/names/resolvers/host.ts';
 import { removeLoopbackAddresses } from '../../client/relay/loopback-addresses.ts';
 import { removeRelayRules } from '../../client/relay/rules.ts';
 import { RUN_DIRECTORY } from '../../client/run-directory.ts';
+import { hasInterface } from '../../client/tunnel/has-interface.ts';
+import { foreignText } from '../../client/tunnel/linux.ts';
 import { tunnelPlatform } from '../../client/tunnel/platform.ts';
 import { linuxProcesses, psProcesses } from '../../client/tunnel/process-table.ts';
 import { MeshError } from '../../core/base/errors.ts';
+import { keyPairOf } from '../../net/seal/x25519.ts';
 import { lockDirectory } from '../../storage/directory-lock.ts';
 
 /** Of a process that was killed. */
@@ -40,12 +53,13 @@ const CHANGES: readonly ((left: LeftNode) => Promise<void>)[] = [
  * @returns the interfaces that were taken away
  */
 export async function takeAway(directory: string): Promise<readonly string[]> {
-  const left = nodesOf(directory);
+  const unnoted = await unnotedLeft(directory);
+  const left = [...nodesOf(directory), ...(unnoted ? [unnoted] : [])];
   for (const node of left) {
     const lock = await lockedOf(node.interfaceName);
     try {
       for (const change of CHANGES) await change(node);
-      forgetNode(node.interfaceName);
+      forgetNode(node);
     } finally {
       lock.release();
     }
@@ -54,7 +68,30 @@ export async function takeAway(directory: string): Promise<readonly string[]> {
   return [...new Set([...left.map(({ interfaceName }) => interfaceName), ...(opened === undefined ? [] : [opened])])];
 }
 
-/** Removes what agents of a configuration directory held their interfaces by, where no other node has one by now. */
+/**
+ * Returns the node of a configuration directory whose note is lost with /run, where something of it is there still.
+ *
+ * @throws MeshError `conflict` where its interface is there and not shown to be its own
+ */
+async function unnotedLeft(directory: string): Promise<LeftNode | undefined> {
+  const node = unnotedNodeOf(directory);
+  if (!node || process.platform !== 'linux') return undefined;
+  const { interfaceName } = node;
+  if (hasInterface(interfaceName)) {
+    const config = readNodeConfig(directory);
+    const pair = config && keyPairOf(Buffer.from(config.privateKey, 'base64'));
+    await tunnelPlatform('linux').recover(interfaceName, pair && Buffer.from(pair.publicKey).toString('base64'));
+    if (hasInterface(interfaceName)) throw new MeshError('conflict', foreignText(interfaceName));
+  } else if ((await leaseOf(interfaceName)) === 'gone') {
+    // As after a reboot.
+    forgetNode(node);
+    return undefined;
+  }
+  makePrivateDirectory(path.join(RUN_DIRECTORY, interfaceName));
+  return node;
+}
+
+/** What agents of a configuration directory held their interfaces by, where no other node has one by now. */
 export function forgetInterfaces(directory: string): void {
   for (const interfaceName of interfacesOf(directory)) {
     const place = path.join(RUN_DIRECTORY, interfaceName);

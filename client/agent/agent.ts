@@ -325,7 +325,7 @@ export class Agent {
     this.#overlay.want(graph);
   }
 
-  async #routeFacts(graph: FullGraph): Promise<Omit<RouteFacts, 'collisions' | 'isAlone'>> {
+  async #routeFacts(graph: FullGraph): Promise<Omit<RouteFacts, 'translated' | 'collisions' | 'isAlone'>> {
     const { acceptRoutes: accepted = [], carriedBlock: carried, withdrawnBlock: withdrawn } = this.#config;
     const { relayOverride } = this.#options;
     const { server, signalingUrl } = this.#config;

@@ -21,6 +21,7 @@ function host(isToOpen: boolean, opened?: Opened, failure?: string) {
   const rules: HostRules = {
     judge: async () => ({ blockages: state.opened ? [] : [BLOCKED], notJudged: [] }),
     ruleText: async () => 'tcp dport 22 drop',
+    translations: async () => [],
     open: async () => {
       const isChange = !state.opened;
       await change('opened', OPENED);
@@ -44,6 +45,7 @@ function slow(lookMs: number) {
       return { blockages: [], notJudged: [] };
     },
     ruleText: async () => '',
+    translations: async () => [],
     open: async () => false,
     opened: () => undefined,
     close: async () => {},
@@ -172,6 +174,7 @@ function stubborn(helps: readonly string[]) {
       return { blockages: what.length > 0 ? [blocked] : [], notJudged: [] };
     },
     ruleText: async () => '',
+    translations: async () => [],
     open: async () => {
       const isChange = !opened;
       if (isChange) did.push('opened');

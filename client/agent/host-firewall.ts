@@ -30,11 +30,16 @@ export class HostFirewall {
   readonly #timer: NodeJS.Timeout;
   #soon: NodeJS.Timeout | undefined;
   #isToOpen: boolean;
-  #found: Pick<HostFirewallStatus, 'blocked' | 'notJudged'> = { blocked: [], notJudged: [] };
+  #found: Pick<HostFirewallStatus, 'blocked' | 'notJudged' | 'translated'> = {
+    blocked: [],
+    notJudged: [],
+    translated: [],
+  };
   #trouble = '';
   /** What dropped something when to open the host did not help. */
   #inVain = '';
   #said = '';
+  #saidTranslated = '';
   #graph: FullGraph | undefined;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
@@ -133,9 +138,12 @@ export class HostFirewall {
     const judgement = isOpening ? await this.#opened(found, () => rules.judge(self, firewall.full)) : found;
     const blocked = [];
     for (const blockage of judgement.blockages) blocked.push(described(blockage, await rules.ruleText(blockage)));
-    this.#found = { blocked, notJudged: judgement.notJudged.map(({ what, why }) => ({ what: [...what], why })) };
+    const translated = [...(await rules.translations(self.cidr, 'while up'))];
+    const notJudged = judgement.notJudged.map(({ what, why }) => ({ what: [...what], why }));
+    this.#found = { blocked, notJudged, translated };
     this.#lookedAt = performance.now();
     this.#tell([...blocked.map(({ text }) => text), ...judgement.notJudged.map(notJudgedText)]);
+    this.#tellTranslated(translated.join('; '));
   }
 
   /** Opens what drops something, and what drops it behind that; takes it back where that lets in no more than before. */
@@ -188,6 +196,12 @@ export class HostFirewall {
       if (trouble !== this.#trouble) log.error({}, `the firewall of this host was ${trouble}`);
       this.#trouble = trouble;
     }
+  }
+
+  #tellTranslated(found: string): void {
+    if (found !== '' && found !== this.#saidTranslated)
+      this.#options.log.warn({}, `this host translates addresses of the overlay into others: ${found}`);
+    this.#saidTranslated = found;
   }
 
   #tell(found: readonly string[]): void {

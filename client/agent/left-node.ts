@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { exact, ifIs, integer, json, type Of, object, text } from '../../core/base/shape.ts';
 import { namesIn, textIn } from '../if-readable.ts';
@@ -17,15 +17,27 @@ const leftShape = json(
 
 export type LeftNode = Of<typeof leftShape>;
 
+/** The same in the configuration directory, for when /run was cleared. It stays over a reboot, after which nothing is there. */
+export const KEPT_NOTE = 'interface.json';
+
 export function noteNode(node: LeftNode): void {
   const directory = path.join(RUN_DIRECTORY, node.interfaceName);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  writeFileSync(noteOf(node.interfaceName), JSON.stringify(node), { mode: 0o600 });
+  for (const file of [noteOf(node.interfaceName), keptNoteOf(node.directory)]) {
+    writeFileSync(file, JSON.stringify(node), { mode: 0o600 });
+  }
 }
 
 /** What a node made is taken away; whose the interface was is known until it leaves. */
-export function forgetNode(interfaceName: string): void {
+export function forgetNode({ interfaceName, directory }: Pick<LeftNode, 'interfaceName' | 'directory'>): void {
   if (isNodeNoted(interfaceName)) renameSync(noteOf(interfaceName), pastNoteOf(interfaceName));
+  rmSync(keptNoteOf(directory), { force: true });
+}
+
+/** Returns the node of a configuration directory that was not ended in order, where /run says nothing of its interface. */
+export function unnotedNodeOf(directory: string): LeftNode | undefined {
+  const kept = ifIs(leftShape, textIn(keptNoteOf(directory)));
+  return kept && kept.directory === directory && !isNodeNoted(kept.interfaceName) ? kept : undefined;
 }
 
 /** The nodes of a configuration directory that run or were left behind. The note of another may go while they are read. */
@@ -48,6 +60,10 @@ export function isNodeNoted(interfaceName: string): boolean {
 export function interfacesOf(directory: string): readonly string[] {
   const all = [...nodesOf(directory), ...notedIn(directory, pastNoteOf)].map(({ interfaceName }) => interfaceName);
   return [...new Set(all)];
+}
+
+function keptNoteOf(directory: string): string {
+  return path.join(directory, KEPT_NOTE);
 }
 
 function noteOf(interfaceName: string): string {

@@ -1,6 +1,5 @@
-import path from 'node:path';
 import { textIn } from '../if-readable.ts';
-import type { ProcessTable } from '../tunnel/process-table.ts';
+import { isAgentCommand, type ProcessTable } from '../tunnel/process-table.ts';
 
 /**
  * The agent that wrote its id beside a lock.
@@ -11,5 +10,5 @@ export async function lockHolder(pidFile: string, processes: ProcessTable): Prom
   const pid = Number(textIn(pidFile));
   if (!Number.isSafeInteger(pid) || pid <= 1 || pid === process.pid) return undefined;
   const found = await processes(pid);
-  return found?.command.some((word) => /^mesh(\.[jt]s)?$/.test(path.basename(word))) ? pid : undefined;
+  return found && isAgentCommand(found.command) ? pid : undefined;
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { StunListener } from '../../net/stun/listener.ts';
-import { askStun, natKindOf, reach, type Sight } from './netcheck.ts';
+import { askStun, Names, natKindOf, reach, type Sight } from './netcheck.ts';
 
 const sight = (server: string, port: number, address = '203.0.113.7'): Sight => ({
   server,
@@ -38,6 +38,33 @@ test('a STUN server is asked on every address of its name, and a silent one is n
   } finally {
     await listener.stop();
   }
+});
+
+test('a name without an address is named with the reason, and asked for once', async () => {
+  const asked: string[] = [];
+  const names = new Names(async (host) => {
+    asked.push(host);
+    throw Object.assign(new Error('no answer'), { code: 'EAI_AGAIN' });
+  });
+  const place = { host: 'plane.test', port: 1 };
+  const [found, stun] = await Promise.all([reach(place, names), askStun([place], 4, names)]);
+  expect(found).toEqual({
+    address: 'plane.test:1',
+    isReached: false,
+    roundTripMs: null,
+    trouble: 'no DNS server answers',
+  });
+  expect([stun.sights, asked]).toEqual([[], ['plane.test']]);
+  expect(await names.unresolved()).toEqual([{ host: 'plane.test', trouble: 'no DNS server answers' }]);
+});
+
+test('a resolver that never answers is waited for 3 s', async () => {
+  vi.useFakeTimers();
+  const names = new Names(() => new Promise(() => {}));
+  const found = reach({ host: 'plane.test', port: 1 }, names);
+  await vi.advanceTimersByTimeAsync(3_000);
+  vi.useRealTimers();
+  expect((await found).trouble).toBe('DNS gave no answer within 3 s');
 });
 
 test('a port that is closed is named with the reason, an open one with its round trip', async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
+import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { createConnection } from 'node:net';
 import { formatHostPort, type HostPort } from '../../net/host-port.ts';
@@ -21,6 +22,8 @@ export interface NetworkReport {
   readonly relays: readonly RelayReach[];
   readonly bus: Reach;
   readonly api: Reach;
+  /** Names of them that have no address here, each with the reason. */
+  readonly unresolved: readonly { readonly host: string; readonly trouble: string }[];
 }
 
 export interface Mapping {
@@ -62,6 +65,7 @@ export interface Sight {
 
 const TRIES_MS = [300, 600, 1_200];
 const CONNECT_MS = 3_000;
+const LOOKUP_MS = 3_000;
 
 /** What came of asking STUN servers from one socket. */
 export interface Asked {
@@ -72,7 +76,7 @@ export interface Asked {
 }
 
 /** Asks every address of every server from one socket, so that the answers can be compared. */
-export async function askStun(servers: readonly HostPort[], family: 4 | 6): Promise<Asked> {
+export async function askStun(servers: readonly HostPort[], family: 4 | 6, names = new Names()): Promise<Asked> {
   const socket = createSocket({ type: family === 4 ? 'udp4' : 'udp6', ipv6Only: family === 6 });
   try {
     await new Promise<void>((resolve, reject) => {
@@ -82,7 +86,10 @@ export async function askStun(servers: readonly HostPort[], family: 4 | 6): Prom
     socket.on('error', () => {});
     const all = await Promise.all(
       servers.map(async (server) => {
-        const places = await resolved(server, family);
+        const { found } = await names.of(server.host);
+        const places = found
+          .filter((each) => each.family === family)
+          .map(({ address }) => ({ host: address, port: server.port }));
         const sights = await Promise.all(places.map((place) => ask(socket, place)));
         return { server, sights: sights.filter((sight) => sight !== undefined) };
       }),
@@ -100,13 +107,64 @@ export async function askStun(servers: readonly HostPort[], family: 4 | 6): Prom
   }
 }
 
-async function resolved({ host, port }: HostPort, family: 4 | 6): Promise<HostPort[]> {
-  try {
-    const all = await lookup(host, { family, all: true });
-    return all.map(({ address }) => ({ host: address, port }));
-  } catch {
-    return [];
+/** Addresses of a name, or why there are none. */
+export interface Addresses {
+  readonly found: readonly LookupAddress[];
+  /** Empty where there are some. */
+  readonly trouble: string;
+}
+
+type Lookup = (host: string, options: { readonly all: true }) => Promise<LookupAddress[]>;
+
+/** Looks each name up once, for all who ask: a resolver that is away holds up one lookup after the other for many seconds. */
+export class Names {
+  readonly #lookup: Lookup;
+  readonly #byHost = new Map<string, Promise<Addresses>>();
+  #pending = 0;
+
+  constructor(look: Lookup = lookup) {
+    this.#lookup = look;
   }
+
+  /** A lookup goes on that nobody waits for any more, and that keeps the process from ending. */
+  get isLate(): boolean {
+    return this.#pending > 0;
+  }
+
+  of(host: string): Promise<Addresses> {
+    const known = this.#byHost.get(host) ?? this.#find(host);
+    this.#byHost.set(host, known);
+    return known;
+  }
+
+  /** Returns the names that were asked for and have no address. */
+  async unresolved(): Promise<NetworkReport['unresolved']> {
+    const all = await Promise.all([...this.#byHost].map(async ([host, found]) => ({ host, ...(await found) })));
+    return all.flatMap(({ host, trouble }) => (trouble === '' ? [] : [{ host, trouble }]));
+  }
+
+  async #find(host: string): Promise<Addresses> {
+    const { promise: late, resolve } = Promise.withResolvers<Addresses>();
+    const trouble = `DNS gave no answer within ${LOOKUP_MS / 1_000} s`;
+    const timer = setTimeout(() => resolve({ found: [], trouble }), LOOKUP_MS);
+    this.#pending += 1;
+    const asked = this.#lookup(host, { all: true })
+      .then(
+        (found) => ({ found, trouble: '' }),
+        ({ code, message }: NodeJS.ErrnoException) => ({ found: [], trouble: dnsText(code ?? message) }),
+      )
+      .finally(() => {
+        this.#pending -= 1;
+      });
+    const first = await Promise.race([asked, late]);
+    clearTimeout(timer);
+    return first;
+  }
+}
+
+function dnsText(code: string): string {
+  if (code === 'ENOTFOUND') return 'DNS knows no such name';
+  return code === 'EAI_AGAIN' ? 'no DNS server answers' : `DNS: ${code}`;
 }
 
 function ask(socket: Socket, { host, port }: HostPort): Promise<Sight | undefined> {
@@ -172,18 +230,30 @@ function mappingName(sights: readonly Sight[]): string {
 }
 
 /** How each of these relays is reached. */
-export function reachAll(relays: readonly RelayPlace[]): Promise<RelayReach[]> {
+export function reachAll(relays: readonly RelayPlace[], names = new Names()): Promise<RelayReach[]> {
   return Promise.all(
-    relays.map(async ({ name, region, address }) => ({ name, region: region ?? null, ...(await reach(address)) })),
+    relays.map(async ({ name, region, address }) => ({
+      name,
+      region: region ?? null,
+      ...(await reach(address, names)),
+    })),
   );
 }
 
 /** Whether a TCP port answers, and how fast. */
-export function reach({ host, port }: HostPort): Promise<Reach> {
+export async function reach({ host, port }: HostPort, names = new Names()): Promise<Reach> {
   const address = formatHostPort(host, port);
+  const { found, trouble: unresolved } = await names.of(host);
+  const [first] = found;
+  if (!first) return { address, isReached: false, roundTripMs: null, trouble: unresolved };
   const startedAt = performance.now();
   return new Promise((resolve) => {
-    const socket = createConnection({ host, port, timeout: CONNECT_MS });
+    const socket = createConnection({
+      host,
+      port,
+      timeout: CONNECT_MS,
+      lookup: (_host, { all }, done) => (all ? done(null, [...found]) : done(null, first.address, first.family)),
+    });
     const end = (trouble: string) => {
       socket.destroy();
       const roundTripMs = Math.round((performance.now() - startedAt) * 10) / 10;

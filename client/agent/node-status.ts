@@ -142,6 +142,8 @@ export const nodeStatusSchema = z.object({
       .default([]),
     /** What of the permitted it is not known of whether the host drops it, and why. */
     notJudged: z.array(z.object({ what: z.array(z.string()), why: z.string() })).default([]),
+    /** Addresses of the block of this node that the host translates into others, each with the rules that do. */
+    translated: z.array(z.string()).default([]),
     /** By which tool of the host it accepts the overlay for this node; null where the node changed nothing of it. */
     opened: z.enum(['ufw', 'firewalld', 'nft']).nullable().default(null),
     /** Why it could not be opened or closed again, with the command that failed; empty where it could. */

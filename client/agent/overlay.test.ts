@@ -213,6 +213,25 @@ test('an overlay that collides with a route of the host changes nothing and name
   );
 });
 
+test('an overlay whose addresses the host translates changes nothing, and comes up once it does not', async () => {
+  recorded.translations = ['10.96.0.1 (chain KUBE-SERVICES of the table ip nat)'];
+  expect(await want(graphOf(['a']))).toEqual([]);
+  expect(troubles[0]).toBeInstanceOf(RouteRefused);
+  recorded.translations = [];
+  expect((await want(graphOf(['a']))).at(-1)).toBe('connect a');
+});
+
+test('an overlay that is up stays when the host begins to translate its addresses, also when its interface is lost', async () => {
+  await want(graphOf(['a']));
+  recorded.translations = ['10.96.0.1 (chain KUBE-SERVICES of the table ip nat)'];
+  overlay.judgeAgain();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(calls()).not.toContain('tunnel closed');
+  recorded.endTunnel('deleted');
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(calls().at(-1)).toBe('connect a');
+});
+
 test('a network that moves to a block of this host takes no route of it away: the overlay is down, and up again with the next', async () => {
   await want(graphOf(['a']));
   recorded.collisions = ['192.168.7.0/24 on eth0'];

@@ -36,6 +36,7 @@ export interface Recorded {
   /** Makes the next call of that name fail once. */
   failNext(call: string): void;
   collisions: readonly string[];
+  translations: readonly string[];
   /** Whether the next look finds the firewall gone. */
   isFirewallFlushed: boolean;
   /** As nftables does when something is removed. */
@@ -55,6 +56,7 @@ export function recordedParts(): Recorded {
     endTunnel: (reason) => endTunnel(reason),
     failNext: (call) => failing.add(call),
     collisions: [],
+    translations: [],
     isFirewallFlushed: false,
     tellRemoved: () => {},
     parts: {
@@ -101,7 +103,7 @@ export function recordedParts(): Recorded {
         },
         close: async () => told('firewall closed'),
       }),
-      hostRules: () => NO_HOST_RULES,
+      hostRules: () => ({ ...NO_HOST_RULES, translations: async () => recorded.translations }),
       startConnectivity: async () => connectivityOf(told),
     },
   };

@@ -13,6 +13,7 @@ import {
   type RouteVerdict,
   refusalText,
 } from '../routes/judge-route.ts';
+import { TUNNEL_MTU } from '../tunnel/mtu.ts';
 import type { Endpoint, Tunnel, TunnelOptions, TunnelPeer, TunnelPlatform } from '../tunnel/tunnel.ts';
 import { FirewallKeeper } from './firewall-keeper.ts';
 import { heldBy } from './held-peers.ts';
@@ -40,7 +41,7 @@ export interface OverlayOptions {
   /** Rules of the host are to let the overlay in. */
   readonly opensHost: boolean;
   /** Facts for the judgment of a graph's block, beside the routes of this host. */
-  routeFacts(graph: FullGraph): Promise<Omit<RouteFacts, 'collisions' | 'isAlone'>>;
+  routeFacts(graph: FullGraph): Promise<Omit<RouteFacts, 'translated' | 'collisions' | 'isAlone'>>;
   readonly known: Pick<KnownPeers, 'all' | 'remember' | 'keep'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -69,8 +70,6 @@ export class RouteRefused extends Error {
   }
 }
 
-/** Bytes of a packet inside the tunnel (docs/policy.md#meshnetwork). */
-const MTU = 1_280;
 /** Consent checks and the session with the relay keep the paths open; WireGuard itself stays silent while idle. */
 const NO_KEEPALIVE = 0;
 const FIRST_RETRY_MS = 1_000;
@@ -114,6 +113,8 @@ export class Overlay {
   #isRekeyed = false;
   #isToJudge = false;
   #route: RouteVerdict = {};
+  /** The block that this process routed last: one in use is not taken away for what appears on the host later. */
+  #routedBlock: string | undefined;
   #isClosed = false;
   #working: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -264,7 +265,7 @@ export class Overlay {
     await this.#requireRoute(graph);
     const { privateKey } = this.#keyPair;
     const where = { interfaceName, listenPort, ...(namespace !== undefined && { namespace }) };
-    const tunnel = await this.#openTunnel({ ...where, privateKey, address, cidr, mtu: MTU, log });
+    const tunnel = await this.#openTunnel({ ...where, privateKey, address, cidr, mtu: TUNNEL_MTU, log });
     const held = heldBy(tunnel, graph);
     let firewall: Firewall | undefined;
     let paths: Connectivity | undefined;
@@ -341,8 +342,11 @@ export class Overlay {
     this.#isToJudge = false;
     const isAlone = namespace !== undefined;
     const collisions = isAlone ? [] : await parts.platform.collisions(cidr, interfaceName);
-    this.#route = judgeRoute(cidr, { ...(await routeFacts(graph)), collisions, isAlone });
+    const isInUse = this.#routedBlock === cidr;
+    const translated = isAlone || isInUse ? [] : await parts.hostRules(interfaceName).translations(cidr, 'at start');
+    this.#route = judgeRoute(cidr, { ...(await routeFacts(graph)), translated, collisions, isAlone });
     if ('refusal' in this.#route) throw new RouteRefused(this.#route.refusal);
+    this.#routedBlock = cidr;
   }
 
   /** Whom the node no longer knows leaves the tunnel before the firewall forgets them, and newcomers come after it. */

@@ -95,7 +95,16 @@ export function logReport({ origin, kept, refused, trouble }: LogStatus): NodeSt
 export const NO_OVERLAY: ReturnType<typeof overlayReport> = {
   relay: { state: 'none', address: null, reason: null, sentPackets: 0, receivedPackets: 0, dropped: {}, all: [] },
   icePort: { isShared: false, obstacle: null, mapped: { ipv4: null, ipv6: null } },
-  firewall: { in: 0, out: 0, blocked: [], notJudged: [], opened: null, openTrouble: '', lookedAt: null },
+  firewall: {
+    in: 0,
+    out: 0,
+    blocked: [],
+    notJudged: [],
+    translated: [],
+    opened: null,
+    openTrouble: '',
+    lookedAt: null,
+  },
   ignored: {},
   peers: [],
 };

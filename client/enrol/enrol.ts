@@ -6,6 +6,7 @@ import { normalizeName } from '../../core/model/resources.ts';
 import { addressIn, controlKeyFingerprint, parseToken, withoutAddress } from '../../core/model/token.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import { GraphFile } from '../control/graph-file.ts';
+import { NO_HOST_RULES } from '../firewall/host/host-rules.ts';
 import { readRegular } from '../if-readable.ts';
 import { withRouteSettings } from '../routes/route-settings.ts';
 import type { Invitation } from './join-link.ts';
@@ -113,7 +114,7 @@ async function routeSettings(
     carriedBlock,
     probationBlock,
     withdrawnBlock,
-  } = await withRouteSettings(held, new GraphFile(directory, held.id).read());
+  } = await withRouteSettings(held, new GraphFile(directory, held.id).read(), NO_HOST_RULES.translations);
   return {
     acceptRoutes: given ?? acceptRoutes,
     ...(carriedBlock !== undefined && { carriedBlock }),

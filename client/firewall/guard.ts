@@ -1,6 +1,7 @@
 import { closeSync, constants, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import { isSameInRun, openFile, processesHere } from '../open-files.ts';
 import { RUN_DIRECTORY } from '../run-directory.ts';
 import type { runProgram } from '../run-program.ts';
 import { PASSED } from './passed.ts';
@@ -74,7 +75,7 @@ export function guardOf(interfaceName: string, run: typeof runProgram): Guard {
   async function takeOver(): Promise<boolean> {
     const text = await shown();
     if (text === undefined) return false;
-    held = writerOf(pipe);
+    held = writerOf(pipe) ?? writerOfLost(pipe);
     if (isWhole(text)) return tell('');
     await end();
     return false;
@@ -114,7 +115,7 @@ export function guardOf(interfaceName: string, run: typeof runProgram): Guard {
       return held !== undefined;
     },
     async close() {
-      if ((await shown()) !== undefined) held ??= writerOf(pipe);
+      if ((await shown()) !== undefined) held ??= writerOf(pipe) ?? writerOfLost(pipe);
       await end();
     },
   };
@@ -126,6 +127,17 @@ function writerOf(pipe: string): number | undefined {
     return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch {
     // There is no pipe, or nobody reads it.
+    return undefined;
+  }
+}
+
+/** The same by the process that reads it, where the pipe is gone with the rest of /run. */
+function writerOfLost(pipe: string): number | undefined {
+  const reader = processesHere().find((pid) => isSameInRun(openFile(pid, 0), pipe));
+  if (reader === undefined) return undefined;
+  try {
+    return openSync(`/proc/${reader}/fd/0`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
     return undefined;
   }
 }

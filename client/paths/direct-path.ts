@@ -1,6 +1,6 @@
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { Candidate } from './ice/candidate.ts';
-import type { IceRole } from './ice/check-message.ts';
+import type { IceRole, LossCause } from './ice/check-message.ts';
 import type { IceSession } from './ice/session.ts';
 import type { LocalNode } from './local-node.ts';
 
@@ -11,6 +11,8 @@ interface DirectPathEvents {
   lost(now: number): void;
   /** A try ended without a path. */
   exhausted(now: number): void;
+  /** Packets have another path. */
+  hasOtherPath(): boolean;
 }
 
 /** The direct path to one peer, make before break: the path in use stays until a newer session has found its own. */
@@ -23,6 +25,7 @@ export class DirectPath {
   #previous: IceSession | undefined;
   /** The peer was not told yet that the path is lost. */
   #untold: Uint8Array | undefined;
+  #isUndersized = false;
 
   constructor(publicKey: string, local: LocalNode, events: DirectPathEvents) {
     this.#publicKey = publicKey;
@@ -44,6 +47,13 @@ export class DirectPath {
     return this.#session?.roundTripMs ?? this.#previous?.roundTripMs;
   }
 
+  /** The direct path loses large packets: the one in use, or one that is not taken because of it. */
+  get isUndersized(): boolean {
+    return this.selected
+      ? (this.#session?.selected ? this.#session : this.#previous)?.isUndersized === true
+      : this.#isUndersized;
+  }
+
   /** Open, or being tried. */
   get isAtWork(): boolean {
     return this.selected !== undefined || this.#session?.isTrying === true;
@@ -63,10 +73,14 @@ export class DirectPath {
     const session = this.#local.sessions.open(this.#publicKey, role, tieBreaker, {
       send: ({ address, port }, bytes) => this.#local.emit({ type: 'stun', to: { address, port }, bytes }),
       opened: (now) => this.#opened(session, now),
-      lost: (now) => this.#lost(session, now),
+      lost: (now, cause) => this.#lost(session, cause, now),
+      undersized: (foundBy) => this.#undersized(session, foundBy),
       exhausted: (now) => {
-        if (session === this.#session && !this.selected) this.#events.exhausted(now);
+        if (session !== this.#session || this.selected) return;
+        if (!session.isReached(now)) this.#isUndersized = false;
+        this.#events.exhausted(now);
       },
+      hasOtherPath: () => this.#events.hasOtherPath(),
     });
     this.#session = session;
     return session;
@@ -98,6 +112,7 @@ export class DirectPath {
   /** Gives up what is open and what is tried. */
   close(): void {
     this.#untold = undefined;
+    this.#isUndersized = false;
     for (const session of this.#sessions) this.#local.sessions.close(session);
     this.#session = undefined;
     this.#previous = undefined;
@@ -119,16 +134,25 @@ export class DirectPath {
       this.#local.sessions.close(this.#previous);
       this.#previous = undefined;
     }
+    this.#isUndersized = false;
     this.#events.opened(now);
   }
 
-  #lost(session: IceSession, now: number): void {
-    const message = session.lostMessage();
+  /** The peer is told of each try that fails for it: its own large packets may pass. */
+  #undersized(session: IceSession, foundBy: 'self' | 'peer'): void {
+    if (session === this.#session) this.#isUndersized = true;
+    const message = foundBy === 'self' ? session.lostMessage('large-packets') : undefined;
+    if (message) this.#tellLost(message);
+  }
+
+  #lost(session: IceSession, cause: LossCause, now: number): void {
+    const message = session.lostMessage(cause);
     if (session === this.#previous) {
       this.#local.sessions.close(session);
       this.#previous = undefined;
       if (this.#session?.selected) return;
     }
+    if (cause === 'large-packets') this.#isUndersized = true;
     if (message) this.#tellLost(message);
     this.#events.lost(now);
   }

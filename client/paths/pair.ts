@@ -68,6 +68,7 @@ export class Pair {
       },
       lost: (at) => this.#negotiation.lost(at),
       exhausted: (at) => this.#negotiation.exhausted(at),
+      hasOtherPath: () => this.#isRelayUsable,
     });
     this.#routes = new SignalRoutes(peer.known);
     if (this.#routes.isMet) local.emit({ type: 'met', publicKey: peer.publicKey });
@@ -141,6 +142,7 @@ export class Pair {
     const isReady = this.#local.relay.state === 'ready';
     this.#presence.relayChanged(isReady, now);
     if (isReady) this.#directPath.relayReady();
+    else this.#relayGone(now);
     if (!this.#local.isBusUp) this.#negotiation.carriersChanged(now);
     if (isReady) this.#hope(now);
     this.#evaluate(now);
@@ -161,6 +163,7 @@ export class Pair {
   /** The relay's answer to a probe. */
   relayProbed(isPresent: boolean, now: number): void {
     this.#presence.answered(isPresent, now, this.#local.fraction());
+    if (!isPresent) this.#relayGone(now);
     this.#evaluate(now);
   }
 
@@ -322,6 +325,15 @@ export class Pair {
     if (message) this.#local.signal(this.peer.key, message);
   }
 
+  /** A direct path that loses large packets is better than none. */
+  #relayGone(now: number): void {
+    if (!this.direct && this.#directPath.isUndersized) this.#negotiation.hurry(now);
+  }
+
+  get #isRelayUsable(): boolean {
+    return this.#presence.isPresent && this.#routes.isMet;
+  }
+
   #watch(now: number): void {
     this.#activity.tick(now);
     this.#directPath.setTraffic(this.#activity.isActive, now);
@@ -398,6 +410,7 @@ export class Pair {
       ...this.#negotiation.view,
       direct: this.direct,
       hasLeft: this.#hasLeft,
+      isUndersized: this.#directPath.isUndersized,
       isTrying: session?.isTrying === true && session.remote !== undefined,
       tried: session?.tried ?? { addresses: [], checks: 0 },
       ownCandidates: this.#local.candidates,

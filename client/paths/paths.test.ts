@@ -71,6 +71,91 @@ describe('two nodes', { timeout: 60_000 }, () => {
     expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
   });
 
+  test('a direct path that begins to lose large packets is left within 5 s of them, and taken again once it carries them', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(60_000);
+    simulation.narrow(one, two);
+    const narrowedAt = simulation.now;
+    const download = large(simulation, one, two, 10_000);
+    const gone = lost(download, [one, two]);
+    expect(Math.max(...gone.map(({ at }) => at)) - narrowedAt).toBeLessThan(5_000);
+    for (const [node, peer] of [
+      [one, two],
+      [two, one],
+    ] as const) {
+      expect(simulation.status(node, peer)).toMatchObject({
+        path: 'relayed',
+        reason: {
+          code: 'large-packets',
+          detail: 'Large packets are lost on the direct path; using the relay.',
+        },
+      });
+    }
+    simulation.mend();
+    expect(lost(large(simulation, one, two, 30_000), [one, two])).toEqual([]);
+    expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
+  });
+
+  test.each([0, 1])('a path that loses the large packets of one side alone is left by both: side %i', (side) => {
+    const { simulation, one, two } = pair('easy', 'none');
+    simulation.run(60_000);
+    const [from, to] = side === 0 ? [one, two] : [two, one];
+    simulation.narrowOneWay(from, to);
+    large(simulation, one, two, 10_000);
+    expect(simulation.status(one, two)).toMatchObject({ path: 'relayed', reason: { code: 'large-packets' } });
+    expect(simulation.status(two, one)).toMatchObject({ path: 'relayed', reason: { code: 'large-packets' } });
+    simulation.mend();
+    large(simulation, one, two, 30_000);
+    expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
+  });
+
+  test('a path that never carried large packets is not taken while there is a relay, and the reason stands', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.narrow(one, two);
+    simulation.run(30_000);
+    one.states.length = 0;
+    const reasons = new Set<string>();
+    simulation.run(600_000, () => reasons.add(simulation.status(one, two).reason.code));
+    expect([one.states.filter((state) => state === 'ice-ready'), [...reasons]]).toEqual([[], ['large-packets']]);
+  });
+
+  test('without a relay a path that loses large packets is better than none, and is left when the relay comes', () => {
+    const { simulation, one, two } = pair('easy', 'easy', { isRelayUp: false });
+    simulation.narrow(one, two);
+    large(simulation, one, two, 20_000);
+    expect(simulation.status(one, two)).toMatchObject({
+      path: 'direct',
+      reason: { code: 'direct', detail: expect.stringMatching(/Large packets are lost on this path, and no relay/) },
+    });
+    for (const node of [one, two]) simulation.relay(node, true);
+    large(simulation, one, two, 5_000);
+    expect(simulation.status(one, two)).toMatchObject({ path: 'relayed', reason: { code: 'large-packets' } });
+    for (const node of [one, two]) simulation.relay(node, false);
+    simulation.run(10_000);
+    expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
+  });
+
+  test('a path that loses large packets is used while one side alone has no relay, before the relay tells the other', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(60_000);
+    simulation.narrow(one, two);
+    large(simulation, one, two, 10_000);
+    expect(simulation.status(one, two).path).toBe('relayed');
+    simulation.relay(two, false);
+    large(simulation, one, two, 20_000);
+    expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
+  });
+
+  test('a path that loses one packet in ten is not taken for one that loses large ones', () => {
+    const { simulation, one, two } = pair('easy', 'easy', { loss: 0.1 });
+    const codes = new Set<string>();
+    simulation.run(300_000, () => {
+      simulation.data(one, two, 1_312);
+      codes.add(simulation.status(one, two).reason.code);
+    });
+    expect([...codes]).not.toContain('large-packets');
+  });
+
   test('an idle direct path that is cut is left within 30 s', () => {
     const { simulation, one, two } = pair('easy', 'firewall');
     simulation.run(60_000);
@@ -300,9 +385,24 @@ describe('two nodes', { timeout: 60_000 }, () => {
     const before = { ...one.sent };
     simulation.run(600_000);
     expect(one.sent.signals).toBe(before.signals);
-    // Each of both asks, and each answers the other.
-    expect(one.sent.checks - before.checks).toBeLessThan(2 * (600 / 15) + 2);
+    // Each of both asks, and each answers the other; one of full size each 5 minutes.
+    expect(one.sent.checks - before.checks).toBeLessThan(2 * (600 / 15 + 600 / 300) + 2);
     expect(one.sent.checks - before.checks).toBeGreaterThan(2 * (600 / 25) - 2);
+  });
+
+  test('checks of full size cost a direct pair 30 kB a minute and side under traffic, and 300 bytes without', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    let full = 0;
+    simulation.onUdp = (to, bytes) => {
+      if (to === two && bytes.length > 1_300) full += bytes.length;
+    };
+    large(simulation, one, two, 60_000);
+    expect(full).toBeLessThan(30_000);
+    simulation.run(10_000);
+    full = 0;
+    simulation.run(600_000);
+    expect(full).toBeLessThan(3_000);
+    expect(full).toBeGreaterThan(0);
   });
 
   test('hopeless pairs become quiet', () => {
@@ -526,6 +626,17 @@ function traffic(
     }
   };
   simulation.run(forMs, send, every);
+  return sent;
+}
+
+/** A download from one to the other: full packets there, small ones back. */
+function large(simulation: Simulation, from: SimulatedNode, to: SimulatedNode, forMs: number): Sent[] {
+  const sent: Sent[] = [];
+  const send = () => {
+    sent.push({ n: simulation.data(from, to, 1_312), at: simulation.now });
+    simulation.data(to, from);
+  };
+  simulation.run(forMs, send, 20);
   return sent;
 }
 

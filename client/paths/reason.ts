@@ -9,6 +9,8 @@ import type { PathReason, PathStatus } from './status.ts';
 export interface PairView {
   readonly direct: Candidate | undefined;
   readonly hasLeft: boolean;
+  /** The direct path loses large packets, whether it is in use or not. */
+  readonly isUndersized: boolean;
   readonly isProven: boolean;
   readonly isNegotiated: boolean;
   readonly isTrying: boolean;
@@ -54,10 +56,16 @@ function directReasonOf(view: PairView): { readonly code: PathReason; readonly d
   if (direct) {
     const { address, port, type } = direct;
     const place = formatHostPort(address, port);
-    return { code: 'direct', detail: `The peer answers at ${place}, ${FOUND_AS[type]}.` };
+    const detail = `The peer answers at ${place}, ${FOUND_AS[type]}.`;
+    const loss = ' Large packets are lost on this path, and no relay reaches the peer.';
+    return { code: 'direct', detail: view.isUndersized ? `${detail}${loss}` : detail };
   }
   if (view.hasLeft) return { code: 'left', detail: 'The peer said that it leaves, or is no longer in the graph.' };
   if (view.icePort.obstacle !== null) return { code: 'port-not-shared', detail: view.icePort.obstacle };
+  if (view.isUndersized) {
+    const use = view.isPeerAtRelay ? '; using the relay' : '';
+    return { code: 'large-packets', detail: `Large packets are lost on the direct path${use}.` };
+  }
   if (view.isTrying) {
     const count = tried.addresses.length;
     return { code: 'checking', detail: `Checking ${count} ${count === 1 ? 'address' : 'addresses'} of the peer.` };

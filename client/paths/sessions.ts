@@ -2,7 +2,7 @@ import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { IceMessage, IceRole } from './ice/check-message.ts';
 import { Pacer } from './ice/pacer.ts';
 import { IceSession } from './ice/session.ts';
-import type { IceEvents } from './ice/session-options.ts';
+import type { IceEvents, IceSessionOptions } from './ice/session-options.ts';
 import { sessionNumberOf } from './ice/transactions.ts';
 
 /** RFC 8445 section 14: all checks of this node together, apart from consent. */
@@ -41,7 +41,12 @@ export class Sessions {
     this.#options = options;
   }
 
-  open(publicKey: string, role: IceRole, tieBreaker: bigint, events: IceEvents): IceSession {
+  open(
+    publicKey: string,
+    role: IceRole,
+    tieBreaker: bigint,
+    { hasOtherPath, ...events }: IceEvents & Pick<IceSessionOptions, 'hasOtherPath'>,
+  ): IceSession {
     const { random, isUsable } = this.#options;
     const number = this.#nextNumber;
     this.#nextNumber = (number % MAX_NUMBER) + 1;
@@ -54,6 +59,7 @@ export class Sessions {
       pacer: this.#pacer,
       consentInterval: () =>
         Math.min(MAX_CONSENT_MS, Math.max(CONSENT_MS, this.activePairs * CONSENT_PER_ACTIVE_PAIR_MS)),
+      hasOtherPath,
       isUsable,
       events,
     });

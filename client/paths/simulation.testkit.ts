@@ -34,6 +34,14 @@ const BUS_JITTER_MS = 10;
 const RELAY_DELAY_MS = 20;
 /** More ticks at one instant than this is a loop. */
 const MAX_TICKS_AT_ONCE = 50;
+const NARROW_BYTES = 1_300;
+
+/** A packet of WireGuard. */
+interface Data {
+  readonly from: string;
+  readonly n: number;
+  readonly length: number;
+}
 
 interface Flow {
   readonly inside: string;
@@ -123,7 +131,7 @@ export class SimulatedNode {
   isStunUp = true;
   isRunning = false;
   received: { readonly from: string; readonly by: 'direct' | 'relay'; readonly at: number; readonly n: number }[] = [];
-  sent = { signals: 0, checks: 0, endpoints: 0, probes: 0 };
+  sent = { signals: 0, checks: 0, endpoints: 0, probes: 0, stunBytes: 0 };
 
   constructor(name: string, obstruction: Obstruction, place: Place, skew: number, keyPair: KeyPair) {
     this.name = name;
@@ -157,6 +165,7 @@ export class Simulation {
   readonly #lastOnBus = new Map<string, number>();
   readonly #routers = new Map<string, Router>();
   readonly #cuts = new Set<string>();
+  readonly #narrow = new Set<string>();
   #draws = 0;
   #places = 0;
   /** Sees every datagram of an agent as it arrives. */
@@ -293,24 +302,35 @@ export class Simulation {
     this.#cuts.add(`${from.name} ${to.name}`);
   }
 
+  /** UDP above 1,300 bytes is lost between two hosts, until `mend`. */
+  narrow(a: SimulatedNode, b: SimulatedNode): void {
+    this.narrowOneWay(a, b);
+    this.narrowOneWay(b, a);
+  }
+
+  narrowOneWay(from: SimulatedNode, to: SimulatedNode): void {
+    this.#narrow.add(`${from.name} ${to.name}`);
+  }
+
   mend(): void {
     this.#cuts.clear();
+    this.#narrow.clear();
   }
 
   /** What WireGuard does with a packet for a peer. @returns the packet's number */
-  data(from: SimulatedNode, to: SimulatedNode): number {
+  data(from: SimulatedNode, to: SimulatedNode, length = 128): number {
     const n = this.#data++;
-    from.bytes.set(to.publicKey, (from.bytes.get(to.publicKey) ?? 0) + 128);
+    from.bytes.set(to.publicKey, (from.bytes.get(to.publicKey) ?? 0) + length);
     const endpoint = from.endpoints.get(to.publicKey);
     if (endpoint === undefined) return n;
     if (endpoint !== 'relay') {
-      this.#udp(from, endpoint, { from: from.publicKey, n });
+      this.#udp(from, endpoint, { from: from.publicKey, n, length });
       return n;
     }
     this.#perform(from, from.paths.loopbackUsed(to.publicKey, this.now + from.skew));
     const direct = from.paths.statusOf(to.name)?.endpoint;
     // The loopback sends on a peer's packets itself while WireGuard is told again.
-    if (direct && direct !== 'relay') this.#udp(from, direct, { from: from.publicKey, n });
+    if (direct && direct !== 'relay') this.#udp(from, direct, { from: from.publicKey, n, length });
     else if (from.met.has(to.publicKey))
       this.#relayed(from, to.publicKey, (peer) => this.#arrived(peer, from.publicKey, 'relay', n));
     return n;
@@ -386,6 +406,7 @@ export class Simulation {
       }
       case 'stun':
         node.sent.checks += 1;
+        node.sent.stunBytes += command.bytes.length;
         this.#udp(node, command.to, command.bytes);
         return;
       case 'relay':
@@ -442,7 +463,7 @@ export class Simulation {
     });
   }
 
-  #udp(from: SimulatedNode, to: Endpoint, content: Uint8Array | { readonly from: string; readonly n: number }): void {
+  #udp(from: SimulatedNode, to: Endpoint, content: Uint8Array | Data): void {
     const neighbour = this.nodes.find((node) => node.site === from.site && nameOf(node.inside) === nameOf(to));
     const source = neighbour ? from.inside : (from.router?.out(from.inside, to, this.now) ?? from.inside);
     if (this.draw() < this.#loss) return;
@@ -450,6 +471,7 @@ export class Simulation {
     this.#after(least + this.draw() * (most - least), () => {
       const target = neighbour ?? this.#behind(to, source);
       if (!target?.isRunning || this.#cuts.has(`${from.name} ${target.name}`)) return;
+      if (content.length > NARROW_BYTES && this.#narrow.has(`${from.name} ${target.name}`)) return;
       if (content instanceof Uint8Array) {
         this.onUdp?.(target, content);
         this.#perform(target, target.paths.stunReceived(content, source, this.now + target.skew));

@@ -34,6 +34,7 @@ export type PathReason =
   | 'no-candidates'
   | 'checks-failed'
   | 'consent-lost'
+  | 'large-packets'
   | 'port-not-shared'
   | 'relay-away'
   | 'left';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DNS_RESOLVER, judgeRoute, type RouteFacts, refusalText, unacceptable } from './judge-route.ts';
 
-const NOTHING: RouteFacts = { accepted: [], used: [], collisions: [], isAlone: false };
+const NOTHING: RouteFacts = { accepted: [], used: [], translated: [], collisions: [], isAlone: false };
 const codeOf = (cidr: string, facts: Partial<RouteFacts> = {}) => {
   const verdict = judgeRoute(cidr, { ...NOTHING, ...facts });
   if ('refusal' in verdict) return verdict.refusal.code;
@@ -49,6 +49,17 @@ test('a block that overlaps a route of this host is not routed, and the text nam
   expect('refusal' in verdict && refusalText(verdict.refusal)).toMatch(
     /^The block 192\.168\.7\.0\/24 is not routed: it overlaps a route of this host: 192\.168\.7\.0\/24 on eth0\. Remove that route\. Or have an administrator/,
   );
+});
+
+test('a block whose addresses the host translates is not routed, and the text names them and how to renumber', () => {
+  const translated = ['10.96.0.1, 10.96.0.10 (chain KUBE-SERVICES of the table ip nat)'];
+  const verdict = judgeRoute('10.96.0.0/24', { ...NOTHING, translated });
+  expect('refusal' in verdict && refusalText(verdict.refusal)).toMatch(
+    /^The block 10\.96\.0\.0\/24 is not routed: this host translates .*: 10\.96\.0\.1, 10\.96\.0\.10 \(chain KUBE-SERVICES of the table ip nat\)\. Have an administrator .* such as 10\.200\.0\.0\/24\./,
+  );
+  expect(codeOf('10.96.0.0/24', { translated, accepted: ['10.96.0.0/16'] })).toBe('routed');
+  expect(codeOf('10.96.0.0/24', { translated, carried: '10.96.0.0/24' })).toBe('carried: translated');
+  expect(codeOf('10.96.0.0/24', { translated, isAlone: true })).toBe('routed');
 });
 
 test('a block that cut the node off stays away until it is accepted, and no other block does', () => {

@@ -6,6 +6,7 @@ export const ROUTE_REFUSALS = [
   'too-wide',
   'special',
   'not-accepted',
+  'translated',
   'control-plane',
   'own-network',
   'cut-off',
@@ -39,6 +40,8 @@ export interface RouteFacts {
   /** Block that cut the node off from its control plane. */
   readonly withdrawn?: string | undefined;
   readonly used: readonly UsedAddress[];
+  /** Addresses of the block that the host translates into others, each with the rules that do. */
+  readonly translated: readonly string[];
   /** Routes of the host that overlap the block, as `192.168.1.0/24 on eth0`. */
   readonly collisions: readonly string[];
   /** Tells whether the interface is in a network namespace without other interfaces, where a route takes nothing away. */
@@ -51,6 +54,9 @@ export type RouteVerdict = { readonly refusal: RouteRefusal } | { readonly warni
 /** The widest block that a node ever routes: 10.0.0.0/8. */
 const WIDEST_PREFIX = 8;
 
+/** Advice where the host uses addresses of the block itself; another block of Kubernetes' default range would not help. */
+export const RENUMBER =
+  'Have an administrator move the peers to a network with another private block, such as 10.200.0.0/24.';
 const restartWith = (cidr: string) => `end the node where it runs, and start it with --accept-routes ${cidr}.`;
 
 const ANOTHER_BLOCK =
@@ -93,6 +99,10 @@ function ruleAgainst(cidr: string, block: IpRange | undefined, facts: RouteFacts
     const reason = `it holds ${used.address}, the address of ${used.of}, which this node would lose`;
     const inTunnel = ` If that resolver is a peer of this network, ${restartWith(cidr)}`;
     return refused('control-plane', reason, used.of === DNS_RESOLVER ? `${ANOTHER_BLOCK}${inTunnel}` : ANOTHER_BLOCK);
+  }
+  if (facts.translated.length > 0 && !accepted) {
+    const reason = `this host translates addresses of it into others, as Kubernetes does for its services: ${facts.translated.join('; ')}`;
+    return refused('translated', reason, `${RENUMBER} If nothing here needs these addresses, ${restartWith(cidr)}`);
   }
   if (isPrivateBlock(block) || accepted) return undefined;
   const remedy = `${ANOTHER_BLOCK} If you trust the network with these addresses, ${restartWith(cidr)}`;

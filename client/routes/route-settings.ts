@@ -1,5 +1,6 @@
 import type { FullGraph } from '../../core/model/graph.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
+import type { HostRules } from '../firewall/host/host-rules.ts';
 import { judgeRoute } from './judge-route.ts';
 import { type Resolve, usedAddresses } from './used-addresses.ts';
 
@@ -8,10 +9,12 @@ import { type Resolve, usedAddresses } from './used-addresses.ts';
  * block that is refused now, the block stays and is written down.
  *
  * @param kept graph that the node held
+ * @param translations of this host
  */
 export async function withRouteSettings(
   config: NodeConfig,
   kept: FullGraph | undefined,
+  translations: HostRules['translations'],
   resolve?: Resolve,
 ): Promise<NodeConfig> {
   if (config.acceptRoutes !== undefined) return config;
@@ -19,6 +22,7 @@ export async function withRouteSettings(
   if (!kept) return settled;
   const { cidr } = kept.self;
   const used = await usedAddresses(config, kept, resolve);
-  const isCarried = 'refusal' in judgeRoute(cidr, { accepted: [], used, collisions: [], isAlone: false });
+  const translated = await translations(cidr, 'at start');
+  const isCarried = 'refusal' in judgeRoute(cidr, { accepted: [], used, translated, collisions: [], isAlone: false });
   return isCarried ? { ...settled, carriedBlock: cidr } : settled;
 }

@@ -1,5 +1,5 @@
-/** What WireGuard adds to a packet: type, receiver, counter and tag. */
-const ADDED_BYTES = 32;
+import { ADDED_BYTES } from './mtu.ts';
+
 /** What one packet of IPv4 carries for UDP. */
 const MESSAGE_BYTES = 65_507;
 /** Headers of TCP with time stamps over IPv6; those over IPv4 are shorter. */

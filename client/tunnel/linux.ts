@@ -15,6 +15,7 @@ import { obstaclesOf } from './obstacles.ts';
 import { linuxProcesses } from './process-table.ts';
 import { collidingRoutes } from './routes.ts';
 import type { TunnelOptions, TunnelPlatform } from './tunnel.ts';
+import { KERNEL, noteAgain } from './unnoted.ts';
 import { getWithTool, setWithTool } from './wg-tool.ts';
 import { wireGuardGoDevice } from './wireguard-go.ts';
 import { forget, isNoted, remember } from './wireguard-go-record.ts';
@@ -25,14 +26,16 @@ export const linuxTunnels: TunnelPlatform = {
   collisions: async (cidr, interfaceName) =>
     collidingRoutes(cidr, await ip(['-json', 'route', 'show', 'table', 'all']), interfaceName),
   async takeOver(options) {
-    const { interfaceName, namespace } = options;
+    const { interfaceName, namespace, privateKey } = options;
     if (namespace !== undefined || !hasInterface(interfaceName)) return undefined;
+    await noteAgain(interfaceName, publicKeyOf(privateKey), linuxProcesses);
     const device =
       (await takeOverWireGuardGo(interfaceName, linuxProcesses)) ?? (await leftKernelDevice(interfaceName));
     if (!device || !(await isAsAsked(device, options))) return undefined;
     return tunnelOver(device, options, moveAddressBy(runProgram));
   },
-  async recover(interfaceName) {
+  async recover(interfaceName, publicKey) {
+    if (hasInterface(interfaceName)) await noteAgain(interfaceName, publicKey, linuxProcesses);
     // Another's interface of this name stays.
     const isOurs = await isNoted(interfaceName);
     await recoverWireGuardGo(interfaceName, linuxProcesses);
@@ -40,7 +43,7 @@ export const linuxTunnels: TunnelPlatform = {
   },
   async open(options) {
     if (hasInterface(options.interfaceName)) {
-      throw new MeshError('conflict', `There is an interface ${options.interfaceName} already. Choose another name.`);
+      throw new MeshError('conflict', foreignText(options.interfaceName));
     }
     await requireFreePort(options.listenPort);
     const run = options.namespace === undefined ? runProgram : runIn(options.namespace);
@@ -113,8 +116,6 @@ async function userspaceDevice(interfaceName: string, log: Log): Promise<Device>
   return wireGuardGoDevice(interfaceName, generation, linuxProcesses, tun);
 }
 
-/** In place of a process. */
-const KERNEL = 0;
 /** How often it is seen whether a kernel interface still exists. */
 const WATCH_MS = 2_000;
 
@@ -135,13 +136,24 @@ async function leftKernelDevice(interfaceName: string): Promise<Device | undefin
 async function isAsAsked(device: Device, options: TunnelOptions): Promise<boolean> {
   const { interfaceName, privateKey, listenPort, address, cidr, mtu } = options;
   const held = await device.get();
-  const key = Buffer.from(keyPairOf(privateKey).publicKey).toString('base64');
-  if (held.publicKey !== key || held.listenPort !== listenPort) return false;
+  if (held.publicKey !== publicKeyOf(privateKey) || held.listenPort !== listenPort) return false;
   const [[link], routes] = await Promise.all(
     ['address', 'route'].map(async (what) => JSON.parse(await ip(['-json', '-4', what, 'show', 'dev', interfaceName]))),
   );
   const hasAddress = link?.addr_info?.some(({ local }: { readonly local?: string }) => local === address);
   return hasAddress === true && link.mtu === mtu && routes.some(({ dst }: { readonly dst?: string }) => dst === cidr);
+}
+
+function publicKeyOf(privateKey: Uint8Array): string {
+  return Buffer.from(keyPairOf(privateKey).publicKey).toString('base64');
+}
+
+/** Says that an interface is there which no note and no key shows to be of this node. */
+export function foreignText(interfaceName: string): string {
+  return (
+    `There is an interface ${interfaceName} already, and nothing shows that it is of this node. Choose another name with ` +
+    `--interface, or, if nothing needs it, remove it: ip link delete dev ${interfaceName}`
+  );
 }
 
 function watchedKernelDevice(interfaceName: string, run: typeof runProgram): Device {

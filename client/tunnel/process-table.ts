@@ -1,4 +1,5 @@
 import { readFile, readlink } from 'node:fs/promises';
+import path from 'node:path';
 import { runProgram } from '../run-program.ts';
 
 export interface ProcessEntry {
@@ -12,6 +13,11 @@ export interface ProcessEntry {
 
 /** Looks up a process; undefined when it is no more. */
 export type ProcessTable = (pid: number) => Promise<ProcessEntry | undefined>;
+
+/** Tells whether a command line is that of `mesh`, which runs agents. */
+export function isAgentCommand(command: readonly string[]): boolean {
+  return command.some((word) => /^mesh(\.[jt]s)?$/.test(path.basename(word)));
+}
 
 /** Of /proc/<pid>/stat behind the name, which may hold anything: state, parent, then 17 fields before the start. */
 const STAT_FIELDS_BEFORE_START = 19;

@@ -89,8 +89,12 @@ export interface TunnelPlatform {
    * @returns undefined where there is none, or it is not as asked: `recover` then takes it away
    */
   takeOver(options: TunnelOptions): Promise<Tunnel | undefined>;
-  /** Takes away what a crash of an earlier agent left under this name. Idempotent. */
-  recover(interfaceName: string): Promise<void>;
+  /**
+   * Takes away what a crash of an earlier agent left under this name. Idempotent.
+   *
+   * @param publicKey of the node, base64: by it an interface is known whose note is lost
+   */
+  recover(interfaceName: string, publicKey?: string): Promise<void>;
   open(options: TunnelOptions): Promise<Tunnel>;
   /** Tells of changes of the host's addresses and routes, those of `interfaceName` apart. */
   watchNetwork(interfaceName: string, log: Log, onChange: () => void): NetworkWatch;

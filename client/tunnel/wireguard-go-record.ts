@@ -23,11 +23,16 @@ export async function makeRunDirectory(): Promise<void> {
   await mkdir(RUN_DIRECTORY, { recursive: true, mode: 0o755 });
 }
 
-/** Notes that this process is the agent of a wireguard-go; 0 stands for the kernel. */
-export async function remember(interfaceName: string, pid: number, processes: ProcessTable): Promise<void> {
+/** Notes which process is the agent of a wireguard-go, this one unless given; 0 stands for the kernel, or for no agent. */
+export async function remember(
+  interfaceName: string,
+  pid: number,
+  processes: ProcessTable,
+  agent: number = process.pid,
+): Promise<void> {
   await makeRunDirectory();
   const startedAt = (await processes(pid))?.startedAt ?? '';
-  await writeFile(pidFile(interfaceName), `${pid} ${process.pid} ${startedAt}\n`, { mode: 0o644 });
+  await writeFile(pidFile(interfaceName), `${pid} ${agent} ${startedAt}\n`, { mode: 0o644 });
 }
 
 /** The wireguard-go that is noted for an interface, while it runs. */
@@ -55,10 +60,16 @@ export async function forget(interfaceName: string): Promise<void> {
   for (const file of [pidFile(interfaceName), outputFile(interfaceName)]) await rm(file, { force: true });
 }
 
-function isOurs({ command, startedAt }: ProcessEntry, record: WireGuardGoRecord, interfaceName: string): boolean {
+/** Tells whether a process is the wireguard-go of an interface, by its command line. */
+export function carries({ command }: ProcessEntry, interfaceName: string): boolean {
   const [program = '', ...args] = command;
+  return path.basename(program) === 'wireguard-go' && args[0] === '-f' && args[1] === interfaceName;
+}
+
+function isOurs(entry: ProcessEntry, record: WireGuardGoRecord, interfaceName: string): boolean {
+  const { startedAt } = entry;
   const isSame = startedAt === '' || record.startedAt === '' || startedAt === record.startedAt;
-  return isSame && path.basename(program) === 'wireguard-go' && args[0] === '-f' && args[1] === interfaceName;
+  return isSame && carries(entry, interfaceName);
 }
 
 function pidFile(interfaceName: string): string {

@@ -24,6 +24,10 @@ export const ATTRIBUTES = {
   fingerprint: 0x8028,
   iceControlled: 0x8029,
   iceControlling: 0x802a,
+  /** Private to Mesh, and optional: a receiver that does not know them ignores them. */
+  fill: 0xc36d,
+  lossCause: 0xc36e,
+  onlyPath: 0xc36f,
 } as const;
 
 type StunClass = 'request' | 'indication' | 'success' | 'error';

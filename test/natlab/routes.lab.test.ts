@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { NodeStatus } from '../../client/agent/node-status.ts';
 import { type LabHost, type Natlab, natlab, PLANE_NAME } from '../kits/lab/natlab.ts';
-import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
+import { LabNode, labNodes } from '../kits/lab/natlab-node.ts';
 import { type LabPlane, startLabPlane } from '../kits/lab/natlab-plane.ts';
 import { describePrivileged } from '../kits/lab/privileged.ts';
 
@@ -14,6 +14,23 @@ const ROUTES = { routers: { office: { nat: 'easy' } }, hosts: { one: { behind: '
 const WITHDRAWN_MS = 90_000;
 /** For an interface to be taken away, on a busy machine. */
 const GONE_MS = 30_000;
+
+/** As kube-proxy has them. */
+const SERVICES = `table ip kube-proxy {
+  chain api { meta l4proto tcp dnat to 192.168.100.5:6443; }
+  chain services { ip daddr { 10.96.0.1, 10.96.0.10 } meta l4proto { tcp, udp } jump api; }
+  chain nat-prerouting { type nat hook prerouting priority dstnat; policy accept; jump services; }
+}`;
+const SERVICES_TEXT = '10.96.0.1, 10.96.0.10 (chain services of the table ip kube-proxy)';
+
+/** What a node could change of it. */
+async function hostOf({ host }: LabNode): Promise<readonly string[]> {
+  return Promise.all([
+    host.must('ip', ['route']),
+    host.must('ip', ['-br', 'address']),
+    host.must('nft', ['list', 'tables']),
+  ]);
+}
 
 async function planeBehindTheOffice(lab: Natlab): Promise<void> {
   await lab.host('plane').must('ip', ['address', 'add', `${PLANE_ADDRESS}/32`, 'dev', 'lo']);
@@ -120,6 +137,44 @@ describePrivileged('a node and the block of its network', () => {
     await expect.poll(way, { timeout: GONE_MS }).toContain('dev eth0');
     await one.host.must('ip', ['address', 'delete', '10.96.0.77/24', 'dev', 'eth0']);
     await one.until(({ node }) => node.address !== null);
+    await one.stop();
+  });
+
+  it('with addresses that the host translates, as Kubernetes does, is refused before anything is changed', async () => {
+    await using lab = await natlab(ROUTES);
+    await using plane = await startLabPlane(lab);
+    const one = new LabNode(lab.host('one'));
+    await one.join(await plane.joinToken());
+    await one.host.nft(SERVICES);
+    const before = await hostOf(one);
+    const { code, stdout } = await one.mesh(['up', '--daemon', '--interface', one.interfaceName]);
+    expect([code, stdout]).toEqual([5, expect.stringContaining(SERVICES_TEXT)]);
+    expect(await hostOf(one)).toEqual(before);
+    const { routes } = await one.until(isRefused);
+    expect(routes.refused).toMatchObject({ cidr: '10.96.0.0/24', code: 'translated' });
+    for (const command of ['status', 'netcheck']) {
+      expect((await one.mesh([command])).stdout).toContain(
+        `Not routed     The block 10.96.0.0/24 is not routed: this host`,
+      );
+    }
+
+    await plane.api('POST', '/api/v1/networks', { name: 'apart', spec: { cidr: '10.200.0.0/24' } });
+    await moveTo(plane, 'apart');
+    await one.until(({ node }) => node.cidr === '10.200.0.0/24');
+    await one.down();
+  });
+
+  it('stays routed when the host begins to translate its addresses, and the status and netcheck name them', async () => {
+    await using lab = await natlab(ROUTES);
+    await using plane = await startLabPlane(lab);
+    const { one } = await labNodes(lab, plane, ['one']);
+    await one.until(({ node }) => node.address !== null);
+    await one.host.nft(SERVICES);
+    const { node } = await one.until(({ firewall }) => firewall.translated.length > 0);
+    expect(node.address).not.toBeNull();
+    for (const command of ['status', 'netcheck']) {
+      expect((await one.mesh([command])).stdout).toContain('Host firewall  translates 10.96.0.1, 10.96.0.10 (chain');
+    }
     await one.stop();
   });
 

@@ -55,8 +55,12 @@ describeLong('a node that something is wrong with', () => {
     expect(await one.host.reaches('10.96.0.2')).toBe(true);
     const good = await one.mesh(['ping', 'two', '-c', '2']);
     expect([good.code, good.stdout.match(/ ms direct via /g)?.length]).toEqual([0, 2]);
-    // As a link with a smaller MTU behind a firewall that drops ICMP.
-    await two.host.block('meta length > 1300');
+    // As a link with a smaller MTU behind a firewall that drops ICMP, and no relay to go round it.
+    await two.host.block('tcp dport 6266');
+    await two.until(({ relay }) => relay.state !== 'ready');
+    await two.host.block('meta l4proto udp meta length > 1300');
+    await one.host.ping('10.96.0.2', { count: 20, intervalMs: 200 });
+    await one.untilPeer('two', ({ reason }) => reason.detail.includes('Large packets are lost on this path'));
     const lossy = await one.mesh(['ping', 'two', '-c', '1', '--json']);
     expect([lossy.code, JSON.parse(lossy.stdout).large]).toEqual([1, { bytes: 1_280, isLost: true }]);
     expect((await one.mesh(['why', 'one', 'two'])).stdout).toContain(

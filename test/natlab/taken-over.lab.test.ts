@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { RUN_DIRECTORY } from '../../client/run-directory.ts';
 import { linuxProcesses } from '../../client/tunnel/process-table.ts';
@@ -55,6 +55,15 @@ async function leftOf({ host, interfaceName, directory }: LabNode) {
   };
 }
 
+/** What a container that is made anew, or a person, does to /run. */
+function clearRun({ interfaceName }: LabNode, keepsSocket: boolean): void {
+  const own = readdirSync(RUN_DIRECTORY).filter(
+    (name) => name === interfaceName || name.startsWith(`wireguard-${interfaceName}`),
+  );
+  for (const name of own) rmSync(`${RUN_DIRECTORY}/${name}`, { recursive: true });
+  if (!keepsSocket) rmSync(`/var/run/wireguard/${interfaceName}.sock`, { force: true });
+}
+
 const NOTHING = { hasInterface: false, tables: [], addresses: [], files: [], processes: '' };
 
 describePrivileged('a node whose agent was killed', () => {
@@ -75,6 +84,49 @@ describePrivileged('a node whose agent was killed', () => {
     process.kill(pid, 'SIGSTOP');
     expect(await two.down()).toContain('two is down; what its agent left is taken away');
     expect([await leftOf(two), await linuxProcesses(pid)]).toEqual([NOTHING, undefined]);
+  });
+
+  it.each(['with', 'without'])(
+    'is found %s the socket of its tunnel where /run was cleared: by mesh up and by mesh down',
+    async (how) => {
+      await using lab = await natlab(LAN);
+      await using plane = await startLabPlane(lab);
+      const { one, two } = await labNodes(lab, plane, ['one', 'two'], (node) => node.up());
+      const isDirect = () => one.untilPeer('two', ({ path }) => path === 'direct');
+      await isDirect();
+      await kill(one);
+      clearRun(one, how === 'with');
+      await one.up();
+      await isDirect();
+      expect(await one.host.reaches(OTHER.one)).toBe(true);
+
+      await kill(one);
+      clearRun(one, how === 'with');
+      expect(await one.down()).toBe(
+        `one was not up; what its agent left is taken away: ${one.interfaceName}, firewall and processes.\n`,
+      );
+      expect(await leftOf(one)).toEqual(NOTHING);
+      expect(await one.down()).toBe('one was not up; there was nothing to take away.\n');
+      await two.down();
+    },
+  );
+
+  it('refuses an interface that nothing shows to be its own, and says how to remove it', async () => {
+    await using lab = await natlab(LAN);
+    await using plane = await startLabPlane(lab);
+    const { one } = await labNodes(lab, plane, ['one'], (node) => node.up());
+    await kill(one);
+    const { host, interfaceName } = one;
+    await host.must('pkill', ['-f', `wireguard-go -f ${interfaceName}`]);
+    await expect.poll(() => host.hasInterface(interfaceName)).toBe(false);
+    clearRun(one, false);
+    await host.must('ip', ['tuntap', 'add', 'dev', interfaceName, 'mode', 'tun']);
+    const refusal = `nothing shows that it is of this node. Choose another name with --interface, or, if nothing needs it, remove it: ip link delete dev ${interfaceName}`;
+    const down = await one.mesh(['down']);
+    expect([down.code, down.stderr]).toEqual([5, expect.stringContaining(refusal)]);
+    const up = await one.mesh(['up', '--daemon', '--interface', interfaceName]);
+    expect([up.code, up.stderr]).toEqual([expect.any(Number), expect.stringContaining(refusal)]);
+    expect(await host.hasInterface(interfaceName)).toBe(true);
   });
 });
 

@@ -53,6 +53,14 @@ async function tunnels(plane: LabPlane, a: LabNode, b: LabNode): Promise<void> {
   console.log(`  the control plane says: ${told.join('; ')}`);
 }
 
+/** A released node does not look for it, and leaves the path with the newer one. */
+async function narrowed(a: LabNode, b: LabNode): Promise<void> {
+  await a.host.block('meta l4proto udp meta length > 1300');
+  await say('the relay where the direct path loses large packets, both ways', relayed(a, b));
+  await a.host.unblock();
+  await say('back on a direct path that carries them', direct(a, b));
+}
+
 interface Listed {
   readonly name: string;
   readonly status: { readonly online: boolean; readonly version?: string | null };
@@ -87,6 +95,7 @@ async function run(of: Version, versions: readonly [Version, Version], then?: ty
     await say(`${node.host.name} is up, with the bus`, up(node));
   }
   await tunnels(plane, a, b);
+  if (versions.includes('newer')) await narrowed(a, b);
   if (then) await then(plane, a, b);
   for (const node of nodes) await node.stop();
 }

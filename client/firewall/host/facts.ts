@@ -6,6 +6,7 @@ import {
   parseCidr,
   rangeBetween,
 } from '../../../core/model/cidr.ts';
+import { TUNNEL_MTU } from '../../tunnel/mtu.ts';
 import { isRecord } from './ruleset.ts';
 
 /** The first packet of a connection from a peer to this node. */
@@ -72,8 +73,6 @@ const PROTOCOL_NUMBERS: Readonly<Record<string, number>> = { icmp: 1, tcp: 6, ud
 const ECHO_REQUEST = { icmp: 8, 'ipv6-icmp': 128 } as const;
 /** Ports that Linux, macOS and Windows all choose from by themselves. */
 const CHOSEN_PORTS = [49_152, 60_999] as const;
-/** Bytes of a packet in the tunnel, at most. */
-const MTU = 1_280;
 /** Bytes of options of TCP, at most. */
 const TCP_OPTIONS = 40;
 const HEADERS = { TCP: 20, UDP: 8, SCTP: 12, ICMP: 8 } as const;
@@ -164,7 +163,7 @@ function markFact({ isMarked = false }: Newcomer): Fact {
 
 function lengthFact(packet: Newcomer): Fact {
   const least = (familyOf(packet) === 6 ? 40 : 20) + HEADERS[packet.protocol];
-  return between(least, packet.protocol === 'TCP' ? least + TCP_OPTIONS : MTU);
+  return between(least, packet.protocol === 'TCP' ? least + TCP_OPTIONS : TUNNEL_MTU);
 }
 
 function numeric(number: number, ...names: readonly string[]): Fact {
@@ -217,7 +216,8 @@ function addressFact(cidr: string): Fact {
   };
 }
 
-function addressesOf(value: unknown): IpRange | undefined {
+/** The addresses of a value of nft: one, a range or a prefix; undefined for what is none of these. */
+export function addressesOf(value: unknown): IpRange | undefined {
   if (typeof value === 'string') return parseAddress(value);
   const [from, to] = rangeOf(value) ?? [];
   if (typeof from === 'string' && typeof to === 'string') return rangeBetween(from, to);

@@ -2,7 +2,7 @@ import type { FirewallRules } from '../../../core/model/graph.ts';
 import type { runProgram } from '../../run-program.ts';
 import type { OwnAddress } from '../own-address.ts';
 import type { Blockage, Judgement } from './judgement.ts';
-import { metTables } from './met-tables.ts';
+import { MOST_BYTES, metTables } from './met-tables.ts';
 import { isNftName, nftName } from './nft-name.ts';
 import type { Opened, OpenedRecord } from './opened.ts';
 
@@ -12,6 +12,12 @@ export interface HostRules {
   judge(own: OwnAddress, rules: FirewallRules): Promise<Judgement>;
   /** Of a rule that drops, as nft lists it; empty where that is not to be had. */
   ruleText(blockage: Blockage): Promise<string>;
+  /**
+   * Addresses of a block that the host translates into others, as Kubernetes does, each with the rules that do. Never throws.
+   *
+   * @param when `at start` reads large tables, too, which holds up the agent
+   */
+  translations(cidr: string, when: 'at start' | 'while up'): Promise<readonly string[]>;
   /**
    * Accepts the overlay interface where the host's tool keeps such rules, and notes what it changes for that. Again: no change.
    *
@@ -24,6 +30,9 @@ export interface HostRules {
   /** Takes that away again, and nothing else. Idempotent. @throws MeshError as `open` */
   close(): Promise<void>;
 }
+
+/** Kubernetes with ten thousand services. */
+const MOST_BYTES_AT_START = 64 * 1_048_576;
 
 const NOTHING: Judgement = { blockages: [], notJudged: [] };
 
@@ -50,6 +59,10 @@ export function linuxHostRules(interfaceName: string, record: OpenedRecord, run:
       const { stdout } = await run('nft', ['--handle', '--terse', 'list', 'chain', ...nftName(`${table} ${chain}`)]);
       const line = stdout.split('\n').find((one) => one.endsWith(` # handle ${handle}`));
       return (line ?? '').replace(/ # handle \d+$/, '').trim();
+    },
+    async translations(cidr, when) {
+      const { translationsInto } = await import('./translations.ts');
+      return translationsInto(cidr, when === 'at start' ? MOST_BYTES_AT_START : MOST_BYTES, run);
     },
     async open(blockages) {
       const { activeTool, toolOf } = await import('./programs/tools.ts');
@@ -83,6 +96,7 @@ export function linuxHostRules(interfaceName: string, record: OpenedRecord, run:
 export const NO_HOST_RULES: HostRules = {
   judge: async () => NOTHING,
   ruleText: async () => '',
+  translations: async () => [],
   open: async () => false,
   opened: () => undefined,
   close: async () => {},

@@ -16,7 +16,7 @@ export interface MetTables {
 /** Of one listing: some 15,000 rules. What is larger would hold up the agent while it is read. */
 export const MOST_BYTES = 4 * 1_048_576;
 /** What iptables-legacy has rules in, of this network namespace. */
-const LEGACY = { iptables: '/proc/net/ip_tables_names', ip6tables: '/proc/net/ip6_tables_names' } as const;
+export const LEGACY = { iptables: '/proc/net/ip_tables_names', ip6tables: '/proc/net/ip6_tables_names' } as const;
 const HOOKS = new Set(['ingress', 'prerouting', 'input']);
 
 /** Never throws. */

@@ -39,6 +39,7 @@ describe('messages of ICE', () => {
       role: 'controlled',
       tieBreaker: 0x932ff9b151263b36n,
       isNominating: false,
+      isOnlyPath: false,
     });
     expect([isSignedWith(check, remote.pwd), isSignedWith(check, local.pwd)]).toEqual([true, false]);
   });
@@ -54,6 +55,13 @@ describe('messages of ICE', () => {
     expect(decodeIce(nominating)).toMatchObject({ role: 'controlling', isNominating: true });
   });
 
+  test('a full check has the size of the largest packet of WireGuard, and reads as any other', () => {
+    const fields = { transactionId, local, remote, priority: 1, tieBreaker: 1n, role: 'controlled' as const };
+    const full = encodeCheck({ ...fields, isNominating: false, isFull: true });
+    expect([full.length, decodeIce(full)]).toEqual([1_312, decodeIce(encodeCheck({ ...fields, isNominating: false }))]);
+    expect(isSignedWith(full, remote.pwd)).toBe(true);
+  });
+
   test.each(['192.0.2.1', '2001:db8::1'])('an answer brings the address %s back', (address) => {
     const answer = encodeSuccess(transactionId, { address, port: 32_853 }, remote.pwd) ?? new Uint8Array();
     expect(decodeIce(answer)).toEqual({ kind: 'success', transactionId, mapped: { address, port: 32_853 } });
@@ -62,7 +70,10 @@ describe('messages of ICE', () => {
 
   test('a role conflict and a loss come back as what they are', () => {
     expect(decodeIce(encodeRoleConflict(transactionId, remote.pwd))).toEqual({ kind: 'role-conflict', transactionId });
-    expect(decodeIce(encodeLost(transactionId, local, remote))).toEqual({ kind: 'lost', ufrags: ['evtj', 'h6vY'] });
+    for (const cause of ['silence', 'large-packets'] as const) {
+      const lost = encodeLost(transactionId, local, remote, cause);
+      expect(decodeIce(lost)).toEqual({ kind: 'lost', ufrags: ['evtj', 'h6vY'], cause });
+    }
   });
 
   test('without a signature or a fingerprint there is no message', () => {

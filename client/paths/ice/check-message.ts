@@ -12,6 +12,7 @@ import {
   type StunAttribute,
 } from '../../../net/stun/message.ts';
 import { formatIp, parseIp } from '../../../platform/ip.ts';
+import { FULL_PACKET_BYTES } from '../../tunnel/mtu.ts';
 import type { Endpoint } from '../../tunnel/tunnel.ts';
 
 export type IceRole = 'controlling' | 'controlled';
@@ -33,11 +34,16 @@ export type IceMessage =
       readonly role: IceRole;
       readonly tieBreaker: bigint;
       readonly isNominating: boolean;
+      /** The sender has no relay for its packets: a path that loses large ones is better than none. */
+      readonly isOnlyPath: boolean;
     }
   | { readonly kind: 'success'; readonly transactionId: Uint8Array; readonly mapped: Endpoint }
   | { readonly kind: 'role-conflict'; readonly transactionId: Uint8Array }
   /** Over the relay: the sender lost its consent and left the direct path. */
-  | { readonly kind: 'lost'; readonly ufrags: readonly [string, string] };
+  | { readonly kind: 'lost'; readonly ufrags: readonly [string, string]; readonly cause: LossCause };
+
+/** Why a side leaves the direct path: its checks stay unanswered, or those of full size alone. */
+export type LossCause = 'silence' | 'large-packets';
 
 /** RFC 8445 section 7.3.1.1. */
 const ROLE_CONFLICT = 487;
@@ -52,10 +58,24 @@ export interface CheckFields {
   readonly role: IceRole;
   readonly tieBreaker: bigint;
   readonly isNominating: boolean;
+  /** Filled to the size of the largest packet that WireGuard sends. */
+  readonly isFull?: boolean;
+  readonly isOnlyPath?: boolean;
 }
 
+const ATTRIBUTE_HEADER_BYTES = 4;
+
 /** A connectivity check (RFC 8445 section 7.2.2). */
-export function encodeCheck({ transactionId, local, remote, priority, role, tieBreaker, isNominating }: CheckFields) {
+export function encodeCheck({ isFull = false, ...fields }: CheckFields): Uint8Array {
+  const check = encodeFilled(fields, undefined);
+  const missing = FULL_PACKET_BYTES - check.length - ATTRIBUTE_HEADER_BYTES;
+  return isFull && missing >= 0 ? encodeFilled(fields, missing) : check;
+}
+
+function encodeFilled(
+  { transactionId, local, remote, priority, role, tieBreaker, isNominating, isOnlyPath }: Omit<CheckFields, 'isFull'>,
+  fillBytes: number | undefined,
+): Uint8Array {
   const attributes: StunAttribute[] = [
     { type: ATTRIBUTES.username, value: Buffer.from(`${remote.ufrag}:${local.ufrag}`) },
     { type: ATTRIBUTES.priority, value: u32(priority) },
@@ -64,6 +84,8 @@ export function encodeCheck({ transactionId, local, remote, priority, role, tieB
       value: u64(tieBreaker),
     },
     ...(isNominating ? [{ type: ATTRIBUTES.useCandidate, value: new Uint8Array(0) }] : []),
+    ...(isOnlyPath ? [{ type: ATTRIBUTES.onlyPath, value: new Uint8Array(0) }] : []),
+    ...(fillBytes === undefined ? [] : [{ type: ATTRIBUTES.fill, value: new Uint8Array(fillBytes) }]),
   ];
   return encodeStun({ class: 'request', method: BINDING, transactionId, attributes }, signedWith(remote.pwd));
 }
@@ -84,8 +106,16 @@ export function encodeRoleConflict(transactionId: Uint8Array, pwd: string): Uint
 }
 
 /** Tells the other side, over the relay, that the direct path is left. */
-export function encodeLost(transactionId: Uint8Array, local: IceCredentials, remote: IceCredentials): Uint8Array {
-  const attributes = [{ type: ATTRIBUTES.username, value: Buffer.from(`${remote.ufrag}:${local.ufrag}`) }];
+export function encodeLost(
+  transactionId: Uint8Array,
+  local: IceCredentials,
+  remote: IceCredentials,
+  cause: LossCause,
+): Uint8Array {
+  const attributes = [
+    { type: ATTRIBUTES.username, value: Buffer.from(`${remote.ufrag}:${local.ufrag}`) },
+    ...(cause === 'large-packets' ? [{ type: ATTRIBUTES.lossCause, value: new Uint8Array(0) }] : []),
+  ];
   return encodeStun({ class: 'indication', method: BINDING, transactionId, attributes }, signedWith(remote.pwd));
 }
 
@@ -114,7 +144,7 @@ export function decodeIce(bytes: Uint8Array): IceMessage | undefined {
     }
     case 'indication': {
       const ufrags = ufragsOf(signed);
-      return ufrags && { kind: 'lost', ufrags };
+      return ufrags && { kind: 'lost', ufrags, cause: signed.has(ATTRIBUTES.lossCause) ? 'large-packets' : 'silence' };
     }
     default:
       return message.class satisfies never;
@@ -140,6 +170,7 @@ function decodeCheck(transactionId: Uint8Array, signed: ReadonlyMap<number, Uint
     role: controlling ? 'controlling' : 'controlled',
     tieBreaker: Buffer.from(tieBreaker).readBigUInt64BE(),
     isNominating: signed.has(ATTRIBUTES.useCandidate),
+    isOnlyPath: signed.has(ATTRIBUTES.onlyPath),
   };
 }
 

@@ -1,5 +1,6 @@
 import { priorityOf } from './candidate.ts';
 import { encodeCheck, type IceCredentials, type IceRole } from './check-message.ts';
+import { FULL_TRIES, fullWaitMs } from './full-size.ts';
 import type { Remote } from './remotes.ts';
 import type { IceSessionOptions } from './session-options.ts';
 import { Transactions } from './transactions.ts';
@@ -14,6 +15,8 @@ interface CheckContent {
   readonly credentials: IceCredentials;
   readonly role: IceRole;
   readonly isNominating: boolean;
+  /** Of the size of the largest packet that WireGuard sends. */
+  readonly isFull?: boolean;
 }
 
 /** The checks that one session sends, and when. */
@@ -60,15 +63,40 @@ export class Checks {
     return true;
   }
 
-  send(remote: Remote, now: number, { credentials, role, isNominating }: CheckContent): void {
-    const { local, tieBreaker, events } = this.#options;
-    const transactionId = this.transactions.begin({ remote, sentAt: now, isNominating, role });
+  /** Sends the next check of full size, or puts it off. False when an address had its share. */
+  nextFull(remote: Remote, now: number, content: CheckContent): boolean {
+    if (remote.fullAttempts >= FULL_TRIES) return false;
+    const later = this.#options.pacer.take(now);
+    if (later !== undefined) {
+      remote.fullAt = later;
+      return true;
+    }
+    remote.fullAttempts += 1;
+    remote.fullAt = now + fullWaitMs(remote.fullAttempts, remote.roundTripMs);
+    this.send(remote, now, { ...content, isFull: true });
+    return true;
+  }
+
+  send(remote: Remote, now: number, { credentials, role, isNominating, isFull = false }: CheckContent): void {
+    const { local, tieBreaker, events, hasOtherPath } = this.#options;
+    const isOnlyPath = !hasOtherPath();
+    const transactionId = this.transactions.begin({ remote, sentAt: now, isNominating, isFull, role });
     remote.sentAt = now;
     this.#count += 1;
     const priority = priorityOf('prflx', remote.address);
     events.send(
       remote,
-      encodeCheck({ transactionId, local, remote: credentials, priority, role, tieBreaker, isNominating }),
+      encodeCheck({
+        transactionId,
+        local,
+        remote: credentials,
+        priority,
+        role,
+        tieBreaker,
+        isNominating,
+        isFull,
+        isOnlyPath,
+      }),
     );
   }
 }

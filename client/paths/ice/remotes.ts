@@ -14,6 +14,12 @@ export interface Remote extends Candidate {
   sentAt: number;
   succeededAt: number;
   roundTripMs: number;
+  /** Checks of full size without an answer since, in this try. */
+  fullAttempts: number;
+  /** When the next of them is due; undefined for none. */
+  fullAt: number | undefined;
+  /** When one was answered last. */
+  carriedAt: number;
   /** The controlling side wants this one: as the other side said, or as this side says in its checks. */
   isNominated: boolean;
 }
@@ -42,7 +48,9 @@ export class Remotes {
   /** When the next check of any is due. */
   get deadline(): number {
     let deadline = Number.POSITIVE_INFINITY;
-    for (const { nextAt } of this.#byName.values()) if (nextAt !== undefined) deadline = Math.min(deadline, nextAt);
+    for (const { nextAt, fullAt } of this.#byName.values()) {
+      deadline = Math.min(deadline, nextAt ?? Infinity, fullAt ?? Infinity);
+    }
     return deadline;
   }
 
@@ -71,6 +79,9 @@ export class Remotes {
       sentAt: Number.NEGATIVE_INFINITY,
       succeededAt: Number.NEGATIVE_INFINITY,
       roundTripMs: 0,
+      fullAttempts: 0,
+      fullAt: undefined,
+      carriedAt: Number.NEGATIVE_INFINITY,
       isNominated: false,
     };
     this.#byName.set(name, remote);
@@ -84,7 +95,10 @@ export class Remotes {
 
   /** No more checks, until something asks for them. */
   rest(): void {
-    for (const remote of this.#byName.values()) remote.nextAt = undefined;
+    for (const remote of this.#byName.values()) {
+      remote.nextAt = undefined;
+      remote.fullAt = undefined;
+    }
   }
 
   /** Nothing better may still succeed. */

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../tunnel/tunnel.ts';
-import type { IceCredentials, IceRole } from './check-message.ts';
+import type { IceCredentials, IceRole, LossCause } from './check-message.ts';
 import type { Pacer } from './pacer.ts';
 
 /** What happens in a session. Called in the midst of its methods: note it, and act afterwards. */
@@ -7,8 +7,10 @@ export interface IceEvents {
   send(to: Endpoint, bytes: Uint8Array): void;
   /** Both directions of this path are proven and both sides want it. Again when the path changes. */
   opened(now: number): void;
-  /** The path in use is dead. The session goes on trying. */
-  lost(now: number): void;
+  /** The path in use is dead, or loses large packets. The session goes on trying. */
+  lost(now: number, cause: LossCause): void;
+  /** A path answers and is not taken, because it loses large packets: as found here, or as the peer says. */
+  undersized(foundBy: 'self' | 'peer', now: number): void;
   /** A try ended without a path. */
   exhausted(now: number): void;
 }
@@ -23,6 +25,8 @@ export interface IceSessionOptions {
   readonly pacer: Pacer;
   /** Milliseconds between checks of consent under traffic. */
   readonly consentInterval: () => number;
+  /** Packets have another path, so that one that loses large packets is worth leaving. */
+  readonly hasOtherPath: () => boolean;
   readonly isUsable: (endpoint: Endpoint) => boolean;
   readonly events: IceEvents;
 }

@@ -56,6 +56,20 @@ describe('a session', () => {
     expect(one.session.deadline).toBe(Infinity);
   });
 
+  test('a late answer to an earlier check does not end the checks that nominate: the try ends', () => {
+    const one = asking();
+    const late = one.sent[0]?.bytes;
+    for (const at of [200, 210]) {
+      one.session.tick(at);
+      answer(one, one.sent.at(-1)?.bytes, at);
+    }
+    one.session.tick(220);
+    expect(checkOf(one.sent.at(-1)?.bytes).isNominating).toBe(true);
+    answer(one, late, 230);
+    play([one], 240, 30_000);
+    expect([one.events, one.session.isTrying]).toEqual([['exhausted'], false]);
+  });
+
   test('checks from a thousand addresses leave two dozen behind', () => {
     const one = side('controlled', A);
     one.session.setRemote(PEER);
@@ -101,11 +115,13 @@ function side(role: IceRole, at: Endpoint, tieBreaker = 1n): Side {
     random: (bytes) => new Uint8Array(bytes).fill(drawn++),
     pacer: new Pacer(1_000, 100),
     consentInterval: () => 200,
+    hasOtherPath: () => true,
     isUsable: () => true,
     events: {
       send: ({ address, port }, bytes) => sent.push({ to: { address, port }, bytes }),
       opened: () => events.push('opened'),
-      lost: () => events.push('lost'),
+      lost: (_now, cause) => events.push(`lost: ${cause}`),
+      undersized: (foundBy) => events.push(`undersized: ${foundBy}`),
       exhausted: () => events.push('exhausted'),
     },
   });
@@ -131,6 +147,13 @@ function asking(): Side {
   one.session.try(0);
   one.session.tick(0);
   return one;
+}
+
+/** The peer answers a check. */
+function answer({ session }: Side, bytes: Uint8Array | undefined, now: number): void {
+  const success = encodeSuccess(checkOf(bytes).transactionId, A, PEER.pwd);
+  const message = success && decodeIce(success);
+  if (success && message) session.receive(message, success, B, now);
 }
 
 /** Lets time pass, every datagram arriving after 10 ms. @returns when all had opened */

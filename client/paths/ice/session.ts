@@ -9,9 +9,11 @@ import {
   type IceMessage,
   type IceRole,
   isSignedWith,
+  type LossCause,
 } from './check-message.ts';
 import { Checks, PACING_MS } from './checks.ts';
 import { Consent } from './consent.ts';
+import { FullSize } from './full-size.ts';
 import { type Remote, Remotes } from './remotes.ts';
 import type { IceSessionOptions } from './session-options.ts';
 
@@ -40,6 +42,11 @@ export class IceSession {
   #nominee: Remote | undefined;
   #selected: Remote | undefined;
   #consent: Consent | undefined;
+  #size: FullSize | undefined;
+  /** The peer has no relay: its packets have this path alone. */
+  #isOnlyPathOfPeer = false;
+  /** A nominating check that is answered once its path has carried a packet of full size. */
+  #pending: { readonly remote: Remote; readonly transactionId: Uint8Array } | undefined;
 
   constructor(options: IceSessionOptions) {
     this.#options = options;
@@ -64,6 +71,16 @@ export class IceSession {
     return this.#consent?.roundTripMs;
   }
 
+  /** The path in use loses large packets, and stays in use because there is no other. */
+  get isUndersized(): boolean {
+    return this.#size?.isLost === true;
+  }
+
+  /** An address of the peer answered a check lately. */
+  isReached(now: number): boolean {
+    return this.#remotes.all.some(({ succeededAt }) => now - succeededAt < FRESH_MS);
+  }
+
   get isTrying(): boolean {
     return this.#tryUntil !== undefined;
   }
@@ -78,6 +95,7 @@ export class IceSession {
       this.#tryUntil ?? Infinity,
       this.#nominateAt ?? Infinity,
       this.#consent?.deadline ?? Infinity,
+      this.#size?.deadline ?? Infinity,
       this.#remote ? this.#remotes.deadline : Infinity,
     );
   }
@@ -100,7 +118,9 @@ export class IceSession {
     this.#checks.begin(now + delayMs);
     this.#nominateAt = undefined;
     this.#nominee = undefined;
+    this.#pending = undefined;
     for (const remote of this.#remotes.bestFirst) {
+      remote.fullAttempts = 0;
       if (remote !== this.#selected) this.#renew(remote, this.#checks.slot(now + delayMs));
     }
   }
@@ -113,7 +133,9 @@ export class IceSession {
   }
 
   setTraffic(isActive: boolean, now: number): void {
-    this.#consent?.setTraffic(isActive, this.#options.consentInterval(), now);
+    const interval = this.#options.consentInterval();
+    this.#consent?.setTraffic(isActive, interval, now);
+    this.#size?.setTraffic(isActive, interval, now);
   }
 
   /** Something speaks against the path in use, for instance that this host's addresses changed. */
@@ -122,8 +144,8 @@ export class IceSession {
   }
 
   /** What tells the other side, over the relay, that this side left the direct path. */
-  lostMessage(): Uint8Array | undefined {
-    return this.#remote && encodeLost(this.#checks.transactions.newId(), this.local, this.#remote);
+  lostMessage(cause: LossCause): Uint8Array | undefined {
+    return this.#remote && encodeLost(this.#checks.transactions.newId(), this.local, this.#remote, cause);
   }
 
   /** Takes a message whose user name or transaction leads here. @returns why it was ignored */
@@ -143,7 +165,9 @@ export class IceSession {
       case 'lost':
         if (from !== 'relay') return 'misplaced-lost';
         if (!isSignedWith(bytes, this.local.pwd)) return 'unsigned-lost';
-        if (this.#remote?.ufrag === message.ufrags[1] && this.#selected) this.#lose(now);
+        if (this.#remote?.ufrag !== message.ufrags[1]) return undefined;
+        if (message.cause === 'large-packets') this.#options.events.undersized('peer', now);
+        if (this.#selected) this.#lose(now, 'silence');
         return undefined;
       default:
         return message satisfies never;
@@ -152,16 +176,18 @@ export class IceSession {
 
   tick(now: number): void {
     if (this.#consent && this.#selected) {
-      if (this.#consent.isLost(now)) this.#lose(now);
+      if (this.#consent.isLost(now)) this.#lose(now, 'silence');
       else if (this.#remote && this.#consent.isDue(now)) {
         this.#consent.sent(now);
         this.#checks.send(this.#selected, now, { credentials: this.#remote, role: this.#role, isNominating: false });
       }
     }
+    if (this.#size?.isDue(now)) this.#checkSize(this.#size, now);
     if (this.#nominateAt !== undefined && now >= this.#nominateAt) this.#nominate(now);
     if (this.#remote !== undefined) {
       for (const remote of this.#remotes.all) {
         if (remote.nextAt !== undefined && now >= remote.nextAt) this.#next(remote, now);
+        if (remote.fullAt !== undefined && now >= remote.fullAt) this.#nextFull(remote, now);
       }
     }
     if (this.#tryUntil === undefined || now < this.#tryUntil) return;
@@ -188,12 +214,17 @@ export class IceSession {
     const remote = this.#remotes.discover({ ...from, type: 'prflx', priority: message.priority }, this.#selected);
     // An answer would make the peer use a path that this side does not take.
     if (remote === undefined) return;
-    const answer = encodeSuccess(message.transactionId, from, this.local.pwd);
-    if (answer) events.send(from, answer);
+    this.#isOnlyPathOfPeer = message.isOnlyPath;
+    const isNominated = message.isNominating && this.#role === 'controlled';
     const isAnswered = remote.state === 'succeeded' && now - remote.succeededAt < FRESH_MS;
-    if (message.isNominating && this.#role === 'controlled') {
-      this.#remotes.nominate(remote);
-      if (isAnswered) {
+    if (isNominated) this.#remotes.nominate(remote);
+    // The answer opens the path on the other side, and one that loses this side's large packets is not taken.
+    if (isNominated && remote !== this.#selected && !this.#carries(remote, now)) {
+      this.#pending = { remote, transactionId: message.transactionId };
+      if (isAnswered) this.#askFull(remote, now);
+    } else {
+      this.#answer(message.transactionId, from);
+      if (isNominated && isAnswered) {
         this.#select(remote, now);
         return;
       }
@@ -209,10 +240,11 @@ export class IceSession {
   ): string | undefined {
     const transaction = this.#checks.transactions.find(message.transactionId);
     if (transaction === undefined) return 'unknown-answer';
-    const { remote, sentAt, isNominating, role } = transaction;
+    const { remote, sentAt, isNominating, isFull, role } = transaction;
     // RFC 8445 section 7.2.5.2.1: an answer from elsewhere proves no path.
     if (remote.address !== from.address || remote.port !== from.port) return 'answer-from-elsewhere';
     this.#checks.transactions.end(message.transactionId);
+    if (isFull) remote.fullAt = undefined;
     if (message.kind === 'role-conflict') {
       if (role === this.#role) this.#role = role === 'controlling' ? 'controlled' : 'controlling';
       this.#renew(remote, now);
@@ -221,14 +253,25 @@ export class IceSession {
     remote.state = 'succeeded';
     remote.succeededAt = now;
     remote.roundTripMs = now - sentAt;
+    if (isFull) {
+      remote.carriedAt = now;
+      remote.fullAttempts = 0;
+    }
     if (remote === this.#selected) {
       this.#consent?.answered(sentAt, now);
+      if (isFull) this.#size?.answered(now);
       return undefined;
     }
-    const isFinal = this.#role === 'controlling' ? isNominating : remote.isNominated;
-    remote.nextAt = undefined;
-    if (isFinal) this.#select(remote, now);
-    else if (this.#role === 'controlling') this.#consider(remote, now);
+    const isControlling = this.#role === 'controlling';
+    const carries = this.#carries(remote, now);
+    const isFinal = isControlling ? isNominating : remote.isNominated && carries;
+    // A late answer to an earlier check must not end those that nominate: the try would wait for them forever.
+    if (isFinal || remote !== this.#nominee) remote.nextAt = undefined;
+    if (isFinal) {
+      if (this.#pending?.remote === remote) this.#answer(this.#pending.transactionId, remote);
+      this.#select(remote, now);
+    } else if (!carries) this.#askFull(remote, now);
+    else if (isControlling) this.#consider(remote, now);
     return undefined;
   }
 
@@ -247,7 +290,7 @@ export class IceSession {
   #nominate(now: number): void {
     this.#nominateAt = undefined;
     if (this.#selected || this.#nominee) return;
-    const best = this.#remotes.bestFirst.find(({ state }) => state === 'succeeded');
+    const best = this.#remotes.bestFirst.find((remote) => remote.state === 'succeeded' && this.#carries(remote, now));
     if (best) this.#nominateRemote(best, now);
   }
 
@@ -263,20 +306,70 @@ export class IceSession {
     this.#nominee = undefined;
     this.#nominateAt = undefined;
     this.#tryUntil = undefined;
+    this.#pending = undefined;
     this.#remotes.rest();
     if (remote === this.#selected) return;
     this.#selected = remote;
     const { consentInterval, random } = this.#options;
-    this.#consent = new Consent(now, remote.roundTripMs, consentInterval(), () => fractionOf(random));
+    const fraction = () => fractionOf(random);
+    this.#consent = new Consent(now, remote.roundTripMs, consentInterval(), fraction);
+    this.#size = new FullSize(remote.carriedAt, consentInterval(), fraction);
     this.#options.events.opened(now);
   }
 
-  #lose(now: number): void {
+  #lose(now: number, cause: LossCause): void {
+    if (this.#selected && cause === 'large-packets') this.#selected.carriedAt = Number.NEGATIVE_INFINITY;
     this.#selected = undefined;
     this.#consent = undefined;
+    this.#size = undefined;
     this.#remotes.nominate();
     this.try(now);
-    this.#options.events.lost(now);
+    this.#options.events.lost(now, cause);
+  }
+
+  #answer(transactionId: Uint8Array, { address, port }: Endpoint): void {
+    const answer = encodeSuccess(transactionId, { address, port }, this.local.pwd);
+    if (answer) this.#options.events.send({ address, port }, answer);
+  }
+
+  /** Large packets pass to this address, or there is no other path for them anyway. */
+  #carries(remote: Remote, now: number): boolean {
+    return now - remote.carriedAt < FRESH_MS || !this.#hasOtherPath;
+  }
+
+  get #hasOtherPath(): boolean {
+    return this.#options.hasOtherPath() && !this.#isOnlyPathOfPeer;
+  }
+
+  #askFull(remote: Remote, now: number): void {
+    if (remote.fullAt === undefined && remote.fullAttempts === 0) remote.fullAt = now;
+  }
+
+  /** The next check of full size of an address that may become the path. */
+  #nextFull(remote: Remote, now: number): void {
+    if (this.#remote === undefined) return;
+    const content = { credentials: this.#remote, role: this.#role, isNominating: false };
+    if (this.#checks.nextFull(remote, now, content)) return;
+    remote.fullAt = undefined;
+    this.#fail(remote, now);
+    this.#options.events.undersized('self', now);
+  }
+
+  /** The same on the path in use. */
+  #checkSize(size: FullSize, now: number): void {
+    if (!this.#selected || !this.#remote) return;
+    if (size.isLost && this.#hasOtherPath) {
+      this.#lose(now, 'large-packets');
+      return;
+    }
+    if (size.isDoubtful) this.#consent?.doubt(now);
+    size.sent(now, this.#selected.roundTripMs);
+    this.#checks.send(this.#selected, now, {
+      credentials: this.#remote,
+      role: this.#role,
+      isNominating: false,
+      isFull: true,
+    });
   }
 
   /** The next check of an address, unless it had its share. */
@@ -285,6 +378,10 @@ export class IceSession {
     const role = this.#role;
     const isNominating = role === 'controlling' && this.#nominee === remote;
     if (this.#checks.next(remote, now, { credentials: this.#remote, role, isNominating })) return;
+    this.#fail(remote, now);
+  }
+
+  #fail(remote: Remote, now: number): void {
     remote.state = 'failed';
     remote.nextAt = undefined;
     if (this.#nominee !== remote) return;

@@ -10,6 +10,7 @@ interface Transaction {
   readonly remote: Remote;
   readonly sentAt: number;
   readonly isNominating: boolean;
+  readonly isFull: boolean;
   readonly role: IceRole;
 }
 

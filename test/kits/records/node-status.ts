@@ -19,7 +19,7 @@ export const peerStatus = (name: string, more: Partial<PeerStatus>): PeerStatus 
   ...more,
 });
 
-export const OPEN = { blocked: [], notJudged: [], opened: null, openTrouble: '', lookedAt: null };
+export const OPEN = { blocked: [], notJudged: [], translated: [], opened: null, openTrouble: '', lookedAt: null };
 
 /** Of a node whose control plane answers and lets it in. */
 export const nodeStatus = (peers: readonly PeerStatus[]): NodeStatus => ({

@@ -1,0 +1,225 @@
+import { type IpRange, overlaps, parseCidr } from '../../../core/model/cidr.ts';
+import type { runProgram } from '../../run-program.ts';
+import { addressesOf, bare } from './facts.ts';
+import { conditionsOf, savedRules } from './iptables.ts';
+import { LEGACY, listingOf } from './met-tables.ts';
+import { isNftName, nftName } from './nft-name.ts';
+import { type Chain, chainsOf, isRecord, parseListing, type Statement } from './ruleset.ts';
+
+/** Elements of sets and maps by name. */
+type Sets = ReadonlyMap<string, readonly unknown[]>;
+
+/** The NAT of one table. */
+interface Nat {
+  /** "the table ip nat". */
+  readonly name: string;
+  readonly chains: readonly Chain[];
+  readonly sets: Sets;
+}
+
+const HOOKS: ReadonlySet<string> = new Set(['prerouting', 'output']);
+const MOST_NAMED = 4;
+const BY_NUMBER = new Intl.Collator('en', { numeric: true });
+
+/**
+ * Returns which addresses of a block this host translates into others, each with the rules that do, as Kubernetes does for its
+ * services. No route tells of such addresses. A table that is too large to be read is named, too. Never throws.
+ *
+ * @param maxBytes of the listing of one table
+ */
+export async function translationsInto(
+  cidr: string,
+  maxBytes: number,
+  run: typeof runProgram,
+): Promise<readonly string[]> {
+  const block = parseCidr(cidr);
+  const list = listingOf(run);
+  const heads = await list(['list', 'chains'], maxBytes);
+  if (!block || typeof heads === 'string') return [];
+  const tables = new Set(
+    chainsOf(heads).flatMap(({ table, base }) => (base?.type === 'nat' && HOOKS.has(base.hook) ? [table] : [])),
+  );
+  const found: string[] = [];
+  for (const table of tables) {
+    if (!isNftName(table)) continue;
+    const result = await run('nft', ['-j', 'list', 'table', ...nftName(table)], { maxBytes });
+    if (result.stdout.length >= maxBytes) {
+      found.push(`some of the table ${table}, which has more than ${maxBytes / 1_048_576} MiB of rules`);
+      continue;
+    }
+    const listing = natOf(table, result.stdout);
+    if (listing) found.push(...translationsOf(listing, block));
+  }
+  const legacy = await legacyNat(run, maxBytes);
+  return legacy ? [...found, ...translationsOf(legacy, block)] : found;
+}
+
+/** Reads what nft listed of a table. Pure. */
+export function natOf(table: string, json: string): Nat | undefined {
+  const listing = parseListing(json);
+  return listing && { name: `the table ${table}`, chains: chainsOf(listing), sets: setsOf(listing) };
+}
+
+/** Reads what iptables-legacy-save printed of the table nat. Pure. */
+export function legacyNatOf(text: string): Nat {
+  const chains = [...savedRules(text)].map(([name, lines]): Chain => {
+    const isBase = name === 'PREROUTING' || name === 'OUTPUT';
+    const base = { type: 'nat', hook: name.toLowerCase(), priority: -100, policy: 'accept', devices: [] } as const;
+    const rules = lines.map((line, handle) => ({
+      handle,
+      statements: [...conditionsOf(line, 'ip'), ...targetOf(line)],
+    }));
+    return { table: 'ip nat', name, base: isBase ? base : null, rules };
+  });
+  return { name: 'the table nat of iptables-legacy', chains, sets: new Map() };
+}
+
+/** Pure. */
+export function translationsOf({ name, chains, sets }: Nat, block: IpRange): readonly string[] {
+  const byName = new Map(chains.map((chain) => [chain.name, chain]));
+  const reached = reachedFrom(
+    chains.filter(({ base }) => base?.type === 'nat' && HOOKS.has(base.hook)),
+    byName,
+    sets,
+  );
+  const translating = translatingChains(chains, sets);
+  return [...reached].flatMap((chain) => {
+    const texts = chain.rules.flatMap(({ statements }) => translated(statements, block, sets, translating));
+    // nft lists sets in no order.
+    const named = [...new Set(texts)].sort(BY_NUMBER.compare);
+    if (named.length === 0) return [];
+    const more = named.length > MOST_NAMED ? ` and ${named.length - MOST_NAMED} more` : '';
+    const where = isNftName(`ip ${chain.name}`) ? chain.name : JSON.stringify(chain.name);
+    return [`${named.slice(0, MOST_NAMED).join(', ')}${more} (chain ${where} of ${name})`];
+  });
+}
+
+/** Addresses of the block that one rule is about, where it translates or leads to what does. */
+function translated(
+  statements: readonly Statement[],
+  block: IpRange,
+  sets: Sets,
+  translating: ReadonlySet<string>,
+): readonly string[] {
+  const isWhole = statements.some(translates) || jumpsOf(statements).some((target) => translating.has(target));
+  return statements.flatMap((statement) => {
+    const { match, vmap, dnat } = statement;
+    if (isWhole && isRecord(match) && match['op'] === '==') {
+      return elementsOf(match['right'], sets).flatMap((value) => addressIn(match['left'], value, block));
+    }
+    const map = isRecord(vmap) ? vmap : isRecord(dnat) && isRecord(dnat['addr']) ? dnat['addr']['map'] : undefined;
+    if (!isRecord(map)) return [];
+    return elementsOf(map['data'], sets).flatMap((element) => {
+      const [key, verdict] = Array.isArray(element) ? element : [];
+      const leads = map !== vmap || targetsOf(verdict).some((target) => translating.has(target));
+      return leads ? addressIn(map['key'], bare(key), block) : [];
+    });
+  });
+}
+
+/** The destination that an expression compares with a value, where it is in the block. */
+function addressIn(expression: unknown, value: unknown, block: IpRange): readonly string[] {
+  const concat = isRecord(expression) ? expression['concat'] : undefined;
+  if (Array.isArray(concat)) {
+    const values = isRecord(value) && Array.isArray(value['concat']) ? value['concat'] : [];
+    return concat.flatMap((each, at) => addressIn(each, bare(values[at]), block));
+  }
+  const payload = isRecord(expression) ? expression['payload'] : undefined;
+  if (!isRecord(payload) || payload['protocol'] !== 'ip' || payload['field'] !== 'daddr') return [];
+  const range = addressesOf(value);
+  return range && overlaps(range, block) ? [textOf(value)] : [];
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const { prefix, range } = isRecord(value) ? value : {};
+  if (isRecord(prefix)) return `${prefix['addr']}/${prefix['len']}`;
+  return Array.isArray(range) ? range.join('-') : '';
+}
+
+/** Those that packets meet, from the first ones on. */
+function reachedFrom(bases: readonly Chain[], byName: ReadonlyMap<string, Chain>, sets: Sets): ReadonlySet<Chain> {
+  const reached = new Set(bases);
+  // A set goes on with what is added meanwhile.
+  for (const { rules } of reached) {
+    for (const { statements } of rules) {
+      for (const target of [...jumpsOf(statements), ...mappedTargets(statements, sets)]) {
+        const chain = byName.get(target);
+        if (chain) reached.add(chain);
+      }
+    }
+  }
+  return reached;
+}
+
+/** Chains that translate, or lead to one that does. */
+function translatingChains(chains: readonly Chain[], sets: Sets): ReadonlySet<string> {
+  const callers = new Map<string, string[]>();
+  const found = new Set<string>();
+  for (const { name, rules } of chains) {
+    for (const { statements } of rules) {
+      if (statements.some(translates)) found.add(name);
+      for (const target of [...jumpsOf(statements), ...mappedTargets(statements, sets)]) {
+        callers.set(target, [...(callers.get(target) ?? []), name]);
+      }
+    }
+  }
+  for (const name of found) for (const caller of callers.get(name) ?? []) found.add(caller);
+  return found;
+}
+
+function translates({ dnat, redirect, xt }: Statement): boolean {
+  if (dnat !== undefined) return !(isRecord(dnat) && isRecord(dnat['addr']) && 'map' in dnat['addr']);
+  if (redirect !== undefined) return true;
+  return isRecord(xt) && xt['type'] === 'target' && ['DNAT', 'REDIRECT', 'NETMAP'].includes(String(xt['name']));
+}
+
+function jumpsOf(statements: readonly Statement[]): readonly string[] {
+  return statements.flatMap(targetsOf);
+}
+
+function targetsOf(verdict: unknown): readonly string[] {
+  const { jump, goto } = isRecord(verdict) ? verdict : {};
+  return [jump, goto].flatMap((one) => (isRecord(one) && typeof one['target'] === 'string' ? [one['target']] : []));
+}
+
+function mappedTargets(statements: readonly Statement[], sets: Sets): readonly string[] {
+  return statements.flatMap(({ vmap }) =>
+    isRecord(vmap)
+      ? elementsOf(vmap['data'], sets).flatMap((element) => (Array.isArray(element) ? targetsOf(element[1]) : []))
+      : [],
+  );
+}
+
+/** Those of a set or a map; what is none is one value. */
+function elementsOf(value: unknown, sets: Sets): readonly unknown[] {
+  if (typeof value === 'string' && value.startsWith('@')) return sets.get(value.slice(1)) ?? [];
+  const set = isRecord(value) ? value['set'] : undefined;
+  return (Array.isArray(set) ? set : [value]).map((element) => (Array.isArray(element) ? element : bare(element)));
+}
+
+function setsOf(listing: readonly Statement[]): Sets {
+  return new Map(
+    listing.flatMap(({ set, map }) =>
+      [set, map].filter(isRecord).flatMap(({ name, elem }) => {
+        return Array.isArray(elem) ? [[String(name), elem] as const] : [];
+      }),
+    ),
+  );
+}
+
+/** The table nat of iptables-legacy, which nft does not show. It is not asked for where it is not loaded: asking loads it. */
+async function legacyNat(run: typeof runProgram, maxBytes: number): Promise<Nat | undefined> {
+  const { stdout: names } = await run('cat', [LEGACY.iptables]);
+  if (!names.split('\n').includes('nat')) return undefined;
+  const { code, stdout } = await run('iptables-legacy-save', ['-t', 'nat'], { maxBytes });
+  return code === 0 ? legacyNatOf(stdout) : undefined;
+}
+
+function targetOf(line: string): readonly Statement[] {
+  const [, option, target] = / -([jg]) (\S+)/.exec(` ${line}`) ?? [];
+  if (target === undefined) return [];
+  return ['DNAT', 'REDIRECT', 'NETMAP'].includes(target)
+    ? [{ xt: { type: 'target', name: target } }]
+    : [{ [option === 'g' ? 'goto' : 'jump']: { target } }];
+}

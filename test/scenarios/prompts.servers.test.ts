@@ -86,17 +86,17 @@ describe.skipIf(!hasTerminal)('mesh passwd on a terminal', () => {
   });
 
   test.each([
-    ['Ctrl-C', 'at the first question', '\u0003', []],
-    ['Ctrl-C', 'at the second question', '\u0003', [{ after: 'Current password: ', keys: `${ADMIN_PASSWORD}\r` }]],
-    ['Ctrl-D', 'at the first question', '\u0004', []],
+    ['Ctrl-C', 'at the first question', '\u0003', 130, []],
+    ['Ctrl-C', 'at the second question', '\u0003', 130, [{ after: 'Current password: ', keys: `${ADMIN_PASSWORD}\r` }]],
+    ['Ctrl-D', 'at the first question', '\u0004', 2, []],
   ])(
-    'is cancelled by %s %s with one line, changes nothing, and leaves the terminal as it was',
-    async (_key, _place, key, before) => {
+    'is canceled by %s %s with one line, changes nothing, and leaves the terminal as it was',
+    async (_key, _place, key, exitCode, before) => {
       await using harness = await startHarness();
       await signIn(harness.url);
       const question = before.length === 0 ? 'Current password: ' : 'New password: ';
       const { shown } = await passwd([...before, { after: question, keys: `half of it${key}` }]);
-      expect(shown).toContain(`${question}\nCancelled: nothing was sent.\nexit 2\n${USUAL_MODE}`);
+      expect(shown).toContain(`${question}\nCanceled: nothing was sent.\nexit ${exitCode}\n${USUAL_MODE}`);
       expect((await signIn(harness.url)).code).toBe(0);
     },
   );

@@ -39,6 +39,9 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
 ]);
 const ROUTINE_EVENTS: ReadonlySet<string> = new Set(['token_used', 'session_idle', 'audit.no_activity']);
 
+/** Steps of a workflow between its request and its end, each of which is an entry. */
+const ON_ITS_WAY = /^workflow wf_\w+ (?:approved|executing): /;
+
 const COLUMNS = { When: 'at', By: 'actor', Revision: 'revision', What: 'what' } as const;
 
 /** `mesh log`: what changed and who changed it, newest first. */
@@ -113,9 +116,9 @@ async function idOf(target: Target, peer: string): Promise<string | undefined> {
   }
 }
 
-function matters({ type, event = '', result, changes = [] }: Entry): boolean {
+function matters({ type, event = '', result, changes = [], reason = '' }: Entry): boolean {
   if (type === 'event') return result === 'refused' || !ROUTINE_EVENTS.has(event);
-  return changes.some(({ kind }) => !BOOKKEEPING.has(kind));
+  return changes.some(({ kind }) => !BOOKKEEPING.has(kind)) && !ON_ITS_WAY.test(reason);
 }
 
 /** Returns an entry as a sentence: its reason, or its event, with what else is said of it and who approved it. */
@@ -128,7 +131,7 @@ function whatOf({ type, reason, event = '', result, detail = {}, approval, direc
     ...(Array.isArray(changes) ? changes.filter((each) => typeof each === 'string') : []),
   ];
   const by = approval ? `; approved by ${approval.reviewedBy}` : direct ? '; without an approval' : '';
-  return `${said}${isRefused ? ' (refused)' : ''}${details.length > 0 ? `: ${details.join(', ')}` : ''}${by}`;
+  return `${by === '' ? said : said.replace(/\.$/, '')}${isRefused ? ' (refused)' : ''}${details.length > 0 ? `: ${details.join(', ')}` : ''}${by}`;
 }
 
 const textOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));

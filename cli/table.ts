@@ -88,7 +88,7 @@ interface Fitted {
 
 /** Leaves out empty columns where a table is too wide, then breaks texts or moves one below, then leaves out columns from the right. */
 function fitted(rows: readonly Row[], columns: Columns, width: number): Fitted {
-  const all = Object.entries(columns).map(([title, path]) => columnOf(title, rows, path));
+  const all = Object.entries(columns).map(([title, path], at) => columnOf(title, rows, path, at > 0));
   const named = sizeOf(all.map(({ natural }) => natural)) <= width ? all : all.filter(({ isEmpty }) => !isEmpty);
   const longest = named.filter(({ isText }) => isText).toSorted((a, b) => b.natural - a.natural)[0];
   const others = named.filter((column) => column !== longest);
@@ -107,16 +107,22 @@ function fitted(rows: readonly Row[], columns: Columns, width: number): Fitted {
   return { kept, widths, below };
 }
 
-function columnOf(title: string, rows: readonly Row[], path: string): Column {
+/** @param mayBreak not where a line begins: its second part could be taken for a line of the command's own */
+function columnOf(title: string, rows: readonly Row[], path: string, mayBreak: boolean): Column {
   const cells = rows.map((row) => cellOf(fieldOf(row, path)));
   const natural = Math.max(title.length, ...cells.map(({ length }) => length));
-  const isText = cells.some((cell) => cell.split(' ').length > TEXT_WORDS);
-  const least = Math.max(
-    title.length,
-    isText ? Math.min(natural, MIN_TEXT_WIDTH) : 0,
-    ...cells.map(isText ? longestPart : wholePart),
-  );
-  return { title, path, cells, natural, least, isText, isEmpty: cells.every((cell) => cell === NOTHING) };
+  const isText = mayBreak && cells.some((cell) => cell.split(' ').length > TEXT_WORDS);
+  const part = isText ? longestPart : wholePart;
+  const least = Math.max(title.length, isText ? Math.min(natural, MIN_TEXT_WIDTH) : 0, ...cells.map(part));
+  return {
+    title,
+    path,
+    cells,
+    natural,
+    least: mayBreak ? least : natural,
+    isText,
+    isEmpty: cells.every((cell) => cell === NOTHING),
+  };
 }
 
 /** Lists are broken behind their commas, and nothing else that is short: `3 min ago`. */

@@ -88,6 +88,13 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['admin', 'list-peers'],
   ['approve', 'wf_none'],
   ['mcp', 'config', '--output', path.join(home, 'mcp.json')],
+  ['log'],
+  ['access', 'a'],
+  ['users'],
+  ['settings'],
+  ['settings', 'set', 'requireApproval=false'],
+  ['rename', 'b', 'b'],
+  ['undo', '--yes'],
 ];
 
 const shown = async (line: readonly string[], more: Readonly<Record<string, string>> = {}) => {

@@ -112,7 +112,7 @@ test('mesh compliance assesses, lists, shows and compares', async () => {
     const run = (...args: string[]) => mesh(args, { home, env: { MESH_PASSWORD: ADMIN_PASSWORD } });
     await run('login', '--server', harness.url, '--workspace', 'commands');
     const first = await run('compliance', 'assess', 'pci-dss', '--from', started);
-    expect([first.code, first.stderr]).toEqual([0, '']);
+    expect([first.code, first.stderr]).toEqual([1, '']);
     expect(first.stdout).toMatch(/FAIL {2}PCI-DSS-1\.2 {2}Restrict inbound and outbound traffic\n {6}.*\n {6}To do: /);
     expect(first.stdout).toContain('      Changes: create MeshPolicy deny-all. Opens nothing; closes ');
     const id = /Kept as (ev_[a-z2-7]+)\./.exec(first.stdout)?.[1] ?? '';

@@ -102,6 +102,32 @@ describe.skipIf(!hasTerminal)('mesh passwd on a terminal', () => {
   );
 });
 
+describe.skipIf(!hasTerminal)('a command that asks before it changes something', () => {
+  const question = 'Undo this? [y/N] ';
+
+  test('does what a yes asks for, and nothing after a no or Ctrl-C, which ends with 130', async () => {
+    await using harness = await startHarness();
+    await harness.workspace('default');
+    await signIn(harness.url);
+    const spec = '{"action":"DENY","peerSelector":{}}';
+    await mesh(['admin', 'create-policy', '--name', 'shut', '--spec', spec], { home });
+    const pending = async () => JSON.parse((await mesh(['workflows', '--json'], { home })).stdout).items.length;
+    for (const [keys, ends] of [
+      ['\u0003', 'Canceled: nothing was changed.\nexit 130\n'],
+      ['n\r', 'Nothing was changed.\nexit 0\n'],
+      ['\r', 'Nothing was changed.\nexit 0\n'],
+    ] as const) {
+      const { shown } = await atTerminal('undo', [{ after: question, keys }]);
+      expect(shown).toContain('delete MeshPolicy shut');
+      expect(shown).toContain(`${ends}${USUAL_MODE}`);
+      expect(await pending()).toBe(0);
+    }
+    const { shown } = await atTerminal('undo', [{ after: question, keys: 'y\r' }]);
+    expect(shown).toContain('Waits for approval: mesh approve wf_');
+    expect(await pending()).toBe(1);
+  });
+});
+
 describe.skipIf(!hasTerminal)('mesh otp enroll on a terminal', () => {
   const code = (keys: string) => ({ after: 'Code that the app shows: ', keys: `${keys}\r` });
   const password = { after: 'Password: ', keys: `${ADMIN_PASSWORD}\r` };

@@ -2,8 +2,8 @@ import { styleText } from 'node:util';
 import { terminalWidth, wrapped } from './fit.ts';
 
 const INDENT = '  ';
-/** Cells of a table in Markdown, which may hold an escaped bar. */
-const CELLS = /((?:[^|\\]|\\.)*)\|/g;
+/** Ends a cell of a table in Markdown, which may hold an escaped one. */
+const BAR = /(?<!\\)\|/;
 
 /**
  * Returns a Markdown document of a control plane as lines for a terminal: without marks and escapes, no wider than it, and
@@ -36,11 +36,12 @@ export function renderedMarkdown(document: string): readonly string[] {
 }
 
 function proseLines(line: string): readonly string[] {
-  const [, title] = /^#{1,6} +(.*)$/.exec(line) ?? [];
-  if (title !== undefined) return wrapped(plain(title), room()).map((part) => styleText('bold', part));
-  const [, mark = '', text = line] = /^(\s*(?:[-*]|\d+\.) +)(.*)$/.exec(line) ?? [];
-  return wrapped(plain(text), room() - mark.length).map(
-    (part, at) => `${at === 0 ? mark : ' '.repeat(mark.length)}${part}`,
+  const title = line.replace(/^#{1,6} /, '');
+  if (title !== line) return wrapped(plain(title), room()).map((part) => styleText('bold', part));
+  const text = line.trimStart();
+  const mark = line.length - text.length + (/^[-*] /.test(text) ? 2 : 0);
+  return wrapped(plain(line.slice(mark)), room() - mark).map(
+    (part, at) => `${at === 0 ? line.slice(0, mark) : ' '.repeat(mark)}${part}`,
   );
 }
 
@@ -58,7 +59,8 @@ function tableLines(rows: readonly string[][]): readonly string[] {
 }
 
 function cellsOf(line: string): string[] {
-  return [...line.slice(1).matchAll(CELLS)].map(([, cell = '']) => plain(cell.trim()));
+  const [, ...cells] = line.trimEnd().split(BAR);
+  return cells.slice(0, -1).map((cell) => plain(cell.trim()));
 }
 
 /** Returns a text without emphasis, marks of code, and the escapes that keep Markdown from reading it as either. */

@@ -30,18 +30,25 @@ export const OWN_COMMANDS: Readonly<Record<string, string>> = {
   update_workspace: 'mesh settings set',
 };
 
-const NAME = /(?<![\w/.-])[a-z]+(?:_[a-z]+)+(?![\w/.-]*[\w/])/g;
+/** A word of a text with what may stand inside of one: paths and names of files name no operation. */
+const WORD = /[\w/.-]+/g;
+const NAME = /^[a-z]+_[a-z_]+$/;
 
 /**
  * Returns a text of a control plane with the operations in it by their commands. Messages name operations as every face
  * knows them; a person at a command line can run commands alone.
  */
 export async function withCommands(text: string): Promise<string> {
-  if (text.search(NAME) < 0) return text;
+  if (!text.match(WORD)?.some((word) => NAME.test(nameIn(word)))) return text;
   // Read where a text may name one: most commands need no list of them.
   const { operations } = await import('../tools/index.ts');
   const names = new Set(operations.map(({ name }) => name));
-  return text.replaceAll(NAME, (name) =>
-    names.has(name) ? (OWN_COMMANDS[name] ?? `mesh admin ${name.replaceAll('_', '-')}`) : name,
-  );
+  return text.replaceAll(WORD, (word) => {
+    const name = nameIn(word);
+    if (!names.has(name)) return word;
+    return `${OWN_COMMANDS[name] ?? `mesh admin ${name.replaceAll('_', '-')}`}${word.slice(name.length)}`;
+  });
 }
+
+/** Returns a word without the full stop of its sentence. */
+const nameIn = (word: string) => (word.endsWith('.') ? word.slice(0, -1) : word);

@@ -151,7 +151,7 @@ test('mesh compliance reviews access on a terminal, and lists keys and tokens', 
     expect((await run('review', 'confirm', id, '--rest')).stdout).toContain(', 0 to be looked at yet.');
     expect((await run('review', 'finish', id)).stdout).toContain('1 flagged');
     const left = await run('review', 'show', id, '--flagged');
-    expect(left.stdout).toMatch(/To end it: revoke_peer p_/);
+    expect(left.stdout).toMatch(/To end it: mesh admin revoke-peer p_/);
     await harness.api('POST', '/api/v1/peers/card-1/revoke', { token, workspace, body: {} });
     expect((await run('review', 'show', id, '--flagged')).stdout).toContain('0 flagged and in force');
     const none = await run('review', 'confirm', id, 'nobody');

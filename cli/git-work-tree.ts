@@ -7,7 +7,7 @@ export interface InWorkTree {
   readonly root: string;
   /** Lines for `.gitignore` that keep the file, and its backup, out of commits. */
   readonly entries: readonly string[];
-  /** Whether Git keeps versions of it already, so that it has to be told to forget it. */
+  /** True where Git keeps versions of it already, so that it has to be told to forget it. */
   readonly isTracked: boolean;
 }
 

@@ -192,7 +192,7 @@ function pairsOf(value: unknown, path = ''): readonly Pair[] {
   return [[path === '' ? 'value' : path, shown]];
 }
 
-/** Of a record, the time itself is shown too: it may be what somebody looks for. */
+/** Shows the time itself too: in a record it may be what somebody looks for. */
 function shownValue(value: unknown): string {
   if (Array.isArray(value)) return value.map(cellOf).join(', ');
   if (typeof value !== 'string') return cellOf(value);

@@ -129,6 +129,7 @@ test('add a user, who signs in with the password that is shown; reset and disabl
   expect((await tried('users', 'disable', 'ada')).code).toBe(2);
   expect(await done('users', 'disable', 'ada', '--yes')).toContain('ada is disabled.');
   expect(await done('users', 'enable', 'ada')).toContain('ada is enabled.');
+  expect(await done('log', '--installation')).toContain('created account ada');
 });
 
 test('download the evidence of an assessment; an assessment that fails ends with 1', async () => {

@@ -11,7 +11,7 @@ const GAP = '  ';
 const BELOW = '    ';
 /** Text is not made narrower than that. */
 const MIN_TEXT_WIDTH = 24;
-/** What has more words is text. */
+/** A cell with more words is text, which may be broken. */
 const TEXT_WORDS = 4;
 /** Share of the width that the names of a record's fields may take. */
 const MAX_NAMES = 0.5;

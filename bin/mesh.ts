@@ -24,5 +24,5 @@ await addCommands(program, {
 try {
   await program.parseAsync();
 } catch (error) {
-  process.exitCode = tellFailure(error, { program, args: words, format: formatAsked(words) });
+  process.exitCode = await tellFailure(error, { program, args: words, format: formatAsked(words) });
 }

@@ -13,12 +13,42 @@ import { tellWaiting } from './waiting.ts';
 
 /** `mesh admin <operation>`: one command for each operation, its options taken from the input schema. */
 export function defineAdmin(admin: Command, { words }: CommandContext): void {
-  for (const operation of operations) {
-    const name = operation.name.replaceAll('_', '-');
-    const command = admin.command(name).description(operation.description);
-    // To make options of its schema takes longer than to name it.
-    if (words.includes(name)) define(command, operation);
+  for (const [title, subjects] of Object.entries(GROUPS)) {
+    admin.commandsGroup(`${title}:`);
+    for (const operation of operations.filter((each) => subjects.includes(subjectOf(each)))) {
+      const name = operation.name.replaceAll('_', '-');
+      const command = admin.command(name).description(operation.description).summary(operation.title);
+      // To make options of its schema takes longer than to name it.
+      if (words.includes(name)) define(command, operation);
+    }
   }
+}
+
+/** Subjects of operations under the titles that help lists them by; a test finds an operation of any other. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Peers and networks': ['peers', 'networks', 'paths'],
+  'Policies and connectivity': ['policies', 'policy-lint', 'assertions', 'connectivity', 'overview'],
+  'Plans and approvals': ['intent', 'workflows'],
+  Files: ['apply', 'export'],
+  History: ['changes', 'snapshots', 'find-cause'],
+  'Join tokens': ['token', 'tokens'],
+  Agents: ['agents'],
+  'Accounts, sessions and API tokens': ['users'],
+  'Workspaces and members': ['workspaces', 'members'],
+  'Audit log': ['audit'],
+  Compliance: ['compliance'],
+  Webhooks: ['webhooks'],
+  'Devices, as nodes call them': ['devices', 'discovery'],
+};
+
+/** Returns what an operation is about, by its path: `members` of `/workspaces/:workspaceId/members`. */
+function subjectOf({ http }: AnyOperation<never>): string {
+  const [first = '', second] = http.path
+    .replace('/api/v1/', '')
+    .split('/')
+    .filter((part) => !part.startsWith(':'));
+  const isWithin = first === 'ai' || (first === 'workspaces' && second !== 'add');
+  return isWithin ? (second ?? first) : first;
 }
 
 const isPassword = (field: string) => /password$/i.test(field);

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ScalarStyleRule } from 'js-yaml';
 import type { Columns } from '../core/base/operation.ts';
+import { withCommands } from './operation-names.ts';
 import { called } from './own-command.ts';
 import { beyondColumns, textOf } from './table.ts';
 import { isHiding, visible, visibleInLine, visibleJson, withEscapes } from './visible.ts';
@@ -72,7 +73,7 @@ export async function print({ value, text, columns, hints = [] }: Answer, format
   if (format === 'json') process.stdout.write(`${visibleJson(value, 2)}\n`);
   else if (format === 'yaml') process.stdout.write(await yamlOf(value));
   else {
-    const shown = text === undefined ? visible(textOf(value, columns)) : shownLines(text);
+    const shown = text === undefined ? visible(textOf(value, columns)) : await withCommands(shownLines(text));
     const lines = [shown, ...hints.map((hint) => shownLines(called(hint)))].filter((line) => line !== '');
     if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
     const beyond = text === undefined && columns ? beyondColumns(value, columns) : undefined;
@@ -98,12 +99,4 @@ export function notice(text: Lines): void {
 
 function shownLines(text: Lines): string {
   return [text].flat().map(visibleInLine).join('\n');
-}
-
-/** The lines of a document of a control plane, indented: none can be taken for a line of the command's own. */
-export function quotedLines(document: string): readonly string[] {
-  return document
-    .trimEnd()
-    .split(/\r?\n/)
-    .map((line) => (line === '' ? '' : `  ${line}`));
 }

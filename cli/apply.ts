@@ -4,9 +4,10 @@ import { PRUNED_KINDS, type PrunedKind } from '../core/model/in-files.ts';
 import { appliedItem } from '../tools/resources/applied-items.ts';
 import { applyResources } from '../tools/resources/apply-resources.ts';
 import { previewResources } from '../tools/resources/preview-resources.ts';
-import { type Answer, answering, quotedLines } from './answer.ts';
+import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { EXIT } from './exit.ts';
+import { renderedMarkdown } from './markdown.ts';
 import { type Documents, nameOf, readDocuments, sayingFiles } from './resource-files.ts';
 import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { table } from './table.ts';
@@ -61,7 +62,7 @@ export async function preview(target: Target, read: Pick<Documents, 'places'>, v
 function answerOf(value: Preview): Answer {
   if (!value.would_change) return { value, text: [...linesOf(value), 'Nothing would change.'] };
   const waits = value.waits_for.map((why) => `A person would have to approve it: ${why}`);
-  const text = [...linesOf(value), '', ...quotedLines(value.diff_markdown), ...waits];
+  const text = [...linesOf(value), '', ...renderedMarkdown(value.diff_markdown), ...waits];
   return { value, text, exitCode: EXIT.negative };
 }
 

@@ -132,6 +132,16 @@ const NETWORK: Group = {
       load: async () => (await import('./invite.ts')).defineInvite,
     },
     { name: 'peers', description: 'list the peers of the workspace, or show one', load: loadList },
+    {
+      name: 'rename',
+      description: 'rename a peer',
+      load: async () => (await import('./rename.ts')).defineRename,
+    },
+    {
+      name: 'access',
+      description: 'list who can reach a peer, and what it can reach',
+      load: async () => (await import('./access.ts')).defineAccess,
+    },
     { name: 'policies', description: 'list the access policies of the workspace, or show one', load: loadList },
     { name: 'networks', description: 'list the networks of the workspace, or show one', load: loadList },
     {
@@ -141,6 +151,16 @@ const NETWORK: Group = {
     },
     { name: 'workflows', description: 'list the approval workflows, newest first, or show one', load: loadList },
     { name: 'snapshots', description: 'list the snapshots of the network, newest first, or show one', load: loadList },
+    {
+      name: 'users',
+      description: 'list the accounts, add one, reset its password, disable it',
+      load: async () => (await import('./users.ts')).defineUsers,
+    },
+    {
+      name: 'settings',
+      description: 'show the settings of the workspace, or change them',
+      load: async () => (await import('./settings.ts')).defineSettings,
+    },
     { name: 'workspaces', description: 'list your workspaces', load: loadList },
     {
       name: 'tokens',
@@ -153,24 +173,34 @@ const NETWORK: Group = {
       load: async () => (await import('./plan.ts')).definePlan,
     },
     {
+      name: 'undo',
+      description: 'take a change back, after showing what that opens and closes',
+      load: async () => (await import('./undo.ts')).defineUndo,
+    },
+    {
       name: 'apply',
       description: 'create or update what files of YAML or JSON documents say',
       load: async () => (await import('./apply.ts')).defineApply,
     },
     {
       name: 'approve',
-      description: 'approve a workflow and carry it out, or let a peer in',
+      description: 'approve a change or let a peer in; alone, list what is waiting',
       load: async () => (await import('./review.ts')).defineApprove,
     },
     {
       name: 'reject',
-      description: 'reject a workflow, or a peer that waits to be let in',
+      description: 'reject a change, or a peer that awaits approval',
       load: async () => (await import('./review.ts')).defineReject,
     },
     {
       name: 'why',
       description: 'explain a pair: what policy says, and which path packets take and why',
       load: async () => (await import('./node-why.ts')).defineWhy,
+    },
+    {
+      name: 'log',
+      description: 'show what changed, when and by whom, newest first',
+      load: async () => (await import('./log.ts')).defineLog,
     },
     {
       name: 'history',
@@ -231,7 +261,7 @@ const MORE: Group = {
     },
     {
       name: 'admin',
-      description: 'call any operation of the control plane',
+      description: 'call any operation of the control plane, by subject',
       load: async () => (await import('./admin.ts')).defineAdmin,
     },
     {

@@ -10,6 +10,7 @@ import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { defineReviews } from './compliance-reviews.ts';
 import { defineSchedules } from './compliance-schedules.ts';
+import { EXIT } from './exit.ts';
 import { MOMENT_FORMS, momentOf } from './moments.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
@@ -105,7 +106,9 @@ async function assess(
     period_start: momentOf(from, '--from'),
     ...(to !== undefined && { period_end: momentOf(to, '--to') }),
   };
-  return answerOf((await callOperation(targetOf(options), assessCompliance, asked)) as Assessment);
+  const assessment = (await callOperation(targetOf(options), assessCompliance, asked)) as Assessment;
+  // For scripts and CI; to show one later is no failure.
+  return { ...answerOf(assessment), ...(assessment.status !== 'pass' && { exitCode: EXIT.negative }) };
 }
 
 /** A line for each control; below it, where it does not pass, why and what to do. */

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { operations } from '../tools/index.ts';
 import { addCommands } from './commands.ts';
+import { EXIT } from './exit.ts';
+import { tellFailure } from './failure.ts';
 import { VERBS } from './own-command.ts';
 
 async function programFor(words: readonly string[]): Promise<Command> {
@@ -50,6 +52,38 @@ test('a hint knows each command, and no other', async () => {
   const { commands } = await buildProgram();
   const names = commands.filter(isShown).map((command) => command.name());
   expect([...VERBS].sort()).toEqual(names.sort());
+});
+
+test('mesh admin lists every operation, under the subject that it is about', async () => {
+  const { commands } = await buildProgram();
+  const admin = commands.find((command) => command.name() === 'admin');
+  const listed = admin?.commands.map((command) => command.name()) ?? [];
+  expect(listed.toSorted()).toEqual(operations.map(({ name }) => name.replaceAll('_', '-')).toSorted());
+  const help = admin?.helpInformation() ?? '';
+  for (const title of ['Peers and networks:', 'Plans and approvals:', 'Webhooks:']) expect(help).toContain(title);
+  expect(help).toMatch(/\n\nCommands:\n +help /);
+});
+
+test.each([
+  ['rename-peer', "unknown command 'rename-peer': did you mean 'mesh rename'?"],
+  ['lave', "unknown command 'lave'. See mesh --help"],
+  ['pers', "unknown command 'pers': did you mean 'peers'?"],
+  ['admin revoke-pear', "unknown command 'revoke-pear'. See mesh admin --help"],
+  ['admin rename-peer', "unknown command 'rename-peer': did you mean 'mesh rename'?"],
+  ['admin lst-peers', "unknown command 'lst-peers': did you mean 'list-peers'?"],
+  ['login --password secret', expect.stringMatching(/^unknown option '--password'\. .*MESH_PASSWORD/)],
+])('mesh %s is answered without the name of a command that takes something away', async (line, said) => {
+  vi.stubEnv('PATH', path.resolve('bin'));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const args = line.split(' ');
+  const program = (await programFor(args)).exitOverride().configureOutput({ outputError: () => {} });
+  const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
+  for (const command of all(program)) command.exitOverride().configureOutput({ outputError: () => {} });
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  onTestFinished(() => written.mockRestore());
+  const error: unknown = await program.parseAsync(args, { from: 'user' }).catch((thrown: unknown) => thrown);
+  expect(await tellFailure(error, { program, args, format: 'table' })).toBe(EXIT.input);
+  expect(written.mock.calls.map(([text]) => String(text).trimEnd())).toEqual([said]);
 });
 
 test('nothing but the answer is written to standard output', () => {

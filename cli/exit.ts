@@ -11,6 +11,8 @@ export const EXIT = {
   edition: 6,
   unavailable: 7,
   needsRoot: 8,
+  /** As a shell sees a program that SIGINT ended. */
+  interrupted: 130,
 } as const;
 
 const BY_CODE: Readonly<Record<ProblemCode, number>> = {

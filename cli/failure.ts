@@ -2,7 +2,9 @@ import { type Command, CommanderError } from 'commander';
 import type { Format } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { saidFor } from './field-names.ts';
+import { withCommands } from './operation-names.ts';
 import { called } from './own-command.ts';
+import { takesAway } from './taking-away.ts';
 import { visible, visibleJson } from './visible.ts';
 
 /**
@@ -11,12 +13,12 @@ import { visible, visibleJson } from './visible.ts';
  * @returns the exit code
  * @throws what is no expected failure
  */
-export function tellFailure(error: unknown, { program, args, format }: Asked): number {
+export async function tellFailure(error: unknown, { program, args, format }: Asked): Promise<number> {
   const told = error instanceof CommanderError ? usageError(error, program, args) : expected(error);
   if (told === 'shown') return (error as CommanderError).exitCode === 0 ? EXIT.ok : EXIT.input;
   if (!(told instanceof CliError)) throw told;
   const { command } = commandOf(program, args);
-  const detail = called(saidFor(command, told));
+  const detail = called(await withCommands(saidFor(command, told)));
   const problem = { code: CODES[told.exitCode], detail, ...told.problem, exitCode: told.exitCode };
   process.stderr.write(`${format === 'json' ? visibleJson(problem) : visible(detail)}\n`);
   return told.exitCode;
@@ -38,6 +40,7 @@ const CODES: Readonly<Record<number, string>> = {
   [EXIT.edition]: 'edition_required',
   [EXIT.unavailable]: 'unavailable',
   [EXIT.needsRoot]: 'needs_root',
+  [EXIT.interrupted]: 'interrupted',
 };
 
 const SHOWN = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
@@ -55,14 +58,33 @@ function expected(error: unknown): unknown {
 function usageError({ code, message }: CommanderError, program: Command, args: readonly string[]): CliError | 'shown' {
   if (SHOWN.has(code)) return 'shown';
   const [first = '', ...rest] = message.replace(/^error: /, '').split('\n(Did you mean ');
-  const meant = rest[0]?.replace(/^one of /, '').replace('?)', '');
-  if (meant !== undefined) {
-    const names = meant.split(', ').map((name) => `'${name}'`);
-    return new CliError(`${first}: did you mean ${names.join(' or ')}?`, EXIT.input);
-  }
-  const { names } = commandOf(program, args);
-  return new CliError(`${first.replace(/\.$/, '')}. See ${[...names, '--help'].join(' ')}`, EXIT.input);
+  const [, unknown = ''] = code === 'commander.unknownOption' ? (/'(--[\w-]+)/.exec(first) ?? []) : [];
+  const instead = INSTEAD[unknown];
+  if (instead !== undefined) return new CliError(`${first}. ${instead}`, EXIT.input);
+  const meant =
+    rest[0]
+      ?.replace(/^one of /, '')
+      .replace('?)', '')
+      .split(', ') ?? [];
+  const names = meant.filter((name) => !takesAway(name)).map((name) => `'${name}'`);
+  if (names.length > 0) return new CliError(`${first}: did you mean ${names.join(' or ')}?`, EXIT.input);
+  const { names: command } = commandOf(program, args);
+  const elsewhere = code === 'commander.unknownCommand' && own(program, first);
+  if (elsewhere) return new CliError(`${first}: did you mean '${program.name()} ${elsewhere}'?`, EXIT.input);
+  return new CliError(`${first.replace(/\.$/, '')}. See ${[...command, '--help'].join(' ')}`, EXIT.input);
 }
+
+/** Returns the command of everyday use that has the verb of an unknown one: `rename` for `rename-peer`. */
+function own(program: Command, sentence: string): string | undefined {
+  const [, verb] = /'([a-z]+)-[\w-]+'/.exec(sentence) ?? [];
+  return program.commands.map((command) => command.name()).find((name) => name === verb && !takesAway(name));
+}
+
+/** Options that no command has, and how to say what people mean by them. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  '--password':
+    'A password is no option, because every user of this machine could read it: set MESH_PASSWORD, send it on standard input, or type it when you are asked.',
+};
 
 /** The command that the first words of a line name, as deep as they do. */
 export function commandOf(

@@ -66,7 +66,7 @@ test('under -o json the problem stays as the server wrote it', async () => {
     const error = refused('/period_end');
     const problem = { ...error.problem, detail: '/period_end: No.' };
     const args = ['compliance', 'assess'];
-    tellFailure(new CliError(error.message, EXIT.input, problem), { program, args, format: 'json' });
+    await tellFailure(new CliError(error.message, EXIT.input, problem), { program, args, format: 'json' });
   } finally {
     process.stderr.write = write;
   }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Columns } from '../core/base/operation.ts';
-import { type Answer, answering, formatIn, yamlOf } from './answer.ts';
+import { type Answer, answering, formatIn } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { LISTINGS, type Listing } from './lists.ts';
 import { fieldsOf, labelsOf, optionOf, pathFieldsOf, typedValue, valuesOf } from './operation-options.ts';
@@ -48,9 +48,7 @@ export async function defineList(command: Command): Promise<void> {
     const asDocuments = formatIn(options) === 'yaml';
     if (one && id !== undefined) {
       const value = await callOperation(target, one, namedBy(one, id), howOf(one, asDocuments));
-      return isPage(value)
-        ? { value, columns: one.columns }
-        : { value, text: (await yamlOf(value)).trimEnd().split('\n') };
+      return { value, ...(isPage(value) && { columns: one.columns }) };
     }
     const values = valuesOf(fields, options);
     const labels = isFilteredHere ? Object.entries(labelsOf(options.labels ?? '', '--labels')) : [];

@@ -2,11 +2,14 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { type Answer, answering, notice } from './answer.ts';
+import { confirm } from './confirm.ts';
 import { CliError } from './exit.ts';
+import { ignoreIn, workTreeWith } from './git-work-tree.ts';
 import { openClientFile } from './mcp-client-file.ts';
 import { heldIn, keepHeld } from './mcp-clients.ts';
-import { CLIENTS, type Client, entryOf, groupOf, nextStep } from './mcp-entry.ts';
+import { CLIENTS, type Client, entryOf, groupOf } from './mcp-entry.ts';
 import { agentFor, endHeld, type Issued, personalToken, type Wanted } from './mcp-identity.ts';
+import { clientReading, clientsFound, nextStep, ownFileOf } from './mcp-places.ts';
 import { bodyOf, parseJsonOr } from './operation-options.ts';
 import { ownLauncher } from './own-command.ts';
 import { sessionAt, sessionFile, type TargetOptions, targetOf, writeSession } from './session.ts';
@@ -18,8 +21,9 @@ import { existingOrFirstWorkspace } from './workspace.ts';
 const DEFAULT_TTL = '30d';
 
 interface ConfigOptions extends TargetOptions {
-  readonly client: Client;
+  readonly client?: Client;
   readonly output?: string;
+  readonly gitignore?: boolean;
   readonly name?: string;
   readonly ttl: string;
   readonly scopes?: string;
@@ -33,8 +37,11 @@ export function addMcpConfigCommand(mcp: Command): void {
     withTarget(
       mcp.command('config').description("put this control plane into an MCP client's configuration, as an agent"),
     )
-      .addOption(new Option('--client <name>', 'whose form to write').choices(CLIENTS).default('generic'))
-      .option('--output <file>', 'the configuration to merge into (default: mcp.json beside the session)')
+      .addOption(
+        new Option('--client <name>', 'whose form to write (the one found here, else generic)').choices(CLIENTS),
+      )
+      .option('--output <file>', 'the configuration to merge into (the file that the client reads)')
+      .option('--gitignore', 'in a Git work tree, add the file to .gitignore without asking')
       .option('--name <name>', 'name of the agent (default: of the client and this machine); one of yours is renewed')
       .option('--ttl <duration>', 'life of its token, at most 90d', DEFAULT_TTL)
       .option('--scopes <a,b,...>', 'what it may do; read, plan and apply when left out')
@@ -45,9 +52,10 @@ export function addMcpConfigCommand(mcp: Command): void {
 }
 
 async function writeConfig(options: ConfigOptions): Promise<Answer> {
-  const { client, output } = options;
+  const client = clientOf(options);
   const target = targetOf(options);
-  const opened = openClientFile(output ?? path.join(path.dirname(sessionFile()), 'mcp.json'), groupOf(client));
+  const opened = openClientFile(options.output ?? ownFileOf(client) ?? besideSession(), groupOf(client));
+  await keepOutOfGit(opened.file, options);
   const workspace = target.workspace ?? (await existingOrFirstWorkspace(target));
   const session = sessionAt(target.server);
   // The commands that follow then need no --workspace.
@@ -56,8 +64,8 @@ async function writeConfig(options: ConfigOptions): Promise<Answer> {
   const before = heldIn(opened.file);
   const own = before?.server === target.server && before.workspace === workspace ? before : undefined;
   const issued = options.personal
-    ? await personalToken(there, await wantedOf(options))
-    : await agentOrHint(there, options, own);
+    ? await personalToken(there, await wantedOf(options, client))
+    : await agentOrHint(there, await wantedOf(options, client), own);
   if ('waiting' in issued) {
     tellWaiting(issued.waiting);
     return { value: issued.waiting, hints: ['Nothing was written: give the same command again once it is approved.'] };
@@ -80,18 +88,40 @@ async function writeConfig(options: ConfigOptions): Promise<Answer> {
   return { value, text: [...linesOf(opened.file, backup, workspace, issued), next] };
 }
 
+/** Returns the client that is named, that reads the file that is named, or that is the only one found on this machine. */
+function clientOf({ client, output }: ConfigOptions): Client {
+  if (client !== undefined) return client;
+  if (output !== undefined) return clientReading(output) ?? 'generic';
+  const [only, ...others] = clientsFound();
+  return only !== undefined && others.length === 0 ? only : 'generic';
+}
+
+const besideSession = () => path.join(path.dirname(sessionFile()), 'mcp.json');
+
+/** Warns of a token that could be committed, and keeps its file out of commits where a person agrees. */
+async function keepOutOfGit(file: string, { gitignore = false }: ConfigOptions): Promise<void> {
+  const found = workTreeWith(file);
+  if (!found) return;
+  const { root, entries, isTracked } = found;
+  notice([
+    `warning: ${file} will hold a token, and is in the Git work tree ${root}: who reads the repository could use the token once it is committed.`,
+    ...(isTracked
+      ? [`Git keeps versions of this file already: git rm --cached ${path.relative(root, file)} ends that.`]
+      : []),
+  ]);
+  const isWanted = gitignore || (process.stdin.isTTY && (await confirm(`Add ${entries[0]} to .gitignore?`)));
+  if (isWanted) notice(`Added ${entries.join(' and ')} to ${ignoreIn(found)}.`);
+  else notice('Give --gitignore to add it to .gitignore.');
+}
+
 function tokenElsewhere(name: string, files: readonly string[]): string {
   const where = files.length === 0 ? 'in any other file' : `in ${files.join(' and ')}`;
   return `The agent ${name} was renewed: its token ${where} is worth nothing now. For a client that used it: mesh mcp config with its --client and --output, and another --name.`;
 }
 
-async function agentOrHint(
-  target: Parameters<typeof agentFor>[0],
-  options: ConfigOptions,
-  own: ReturnType<typeof heldIn>,
-) {
+async function agentOrHint(target: Parameters<typeof agentFor>[0], wanted: Wanted, own: ReturnType<typeof heldIn>) {
   try {
-    return await agentFor(target, await wantedOf(options), own);
+    return await agentFor(target, wanted, own);
   } catch (error) {
     if (!(error instanceof CliError) || error.code !== 'forbidden') throw error;
     const hint = 'For a token of your own, in your name: mesh mcp config --personal';
@@ -99,7 +129,7 @@ async function agentOrHint(
   }
 }
 
-async function wantedOf({ client, name, ttl, scopes, reach }: ConfigOptions): Promise<Wanted> {
+async function wantedOf({ name, ttl, scopes, reach }: ConfigOptions, client: Client): Promise<Wanted> {
   const reachText = await bodyOf(reach);
   const host = hostname().replaceAll(/[^A-Za-z0-9._-]/g, '-');
   return {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { CLIENTS, nextStep } from './mcp-entry.ts';
+import { CLIENTS } from './mcp-entry.ts';
+import { nextStep } from './mcp-places.ts';
 
 test.each([
   ['cursor', '/home/ana/.cursor/mcp.json', /^Next: Cursor reads this file; start it again\.$/],

@@ -85,17 +85,3 @@ export const READINGS: Readonly<Partial<Record<Client, Reading>>> = {
     afterwards: 'start it again',
   },
 };
-
-/** Who reads a file that was written for a client, and what to do next. */
-export function nextStep(client: Client, file: string): string {
-  const reading = READINGS[client];
-  if (!reading) {
-    const named = Object.keys(READINGS).join(', ');
-    return `Next: name this file to your client, or give the file that it reads as --output, and start it again. --client knows ${named}.`;
-  }
-  const { name, end, place, afterwards } = reading;
-  const isRead = file.replaceAll('\\', '/').endsWith(`/${end}`);
-  return isRead
-    ? `Next: ${name} reads this file; ${afterwards}.`
-    : `Next: ${name} reads ${place}. Give that as --output, or copy the entry there; then ${afterwards}.`;
-}

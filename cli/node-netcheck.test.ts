@@ -11,6 +11,7 @@ test('mesh netcheck prints a line for each part, whatever others wrote into a na
     ipv6: { address: null, roundTripMs: null },
     nat: { kind: 'unknown', detail: forged } as const,
     silentStun: [forged],
+    unresolved: [{ host: forged, trouble: forged }],
     relay: way,
     relays: [relay, relay],
     bus: way,

@@ -9,6 +9,7 @@ export function ownLauncher(name: 'mesh' | 'meshd' = 'mesh'): string {
 
 /** The first words of hints; a test holds them against the commands that there are. */
 export const VERBS = [
+  'access',
   'admin',
   'agents',
   'apply',
@@ -26,6 +27,7 @@ export const VERBS = [
   'init',
   'invite',
   'leave',
+  'log',
   'login',
   'logout',
   'logs',
@@ -40,13 +42,17 @@ export const VERBS = [
   'policies',
   'policy',
   'reject',
+  'rename',
   'rotate-key',
   'sandbox',
   'service',
+  'settings',
   'snapshots',
   'status',
   'tokens',
+  'undo',
   'up',
+  'users',
   'webhook',
   'why',
   'workflows',

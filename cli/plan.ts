@@ -2,9 +2,10 @@ import type { Command } from 'commander';
 import { applyNetworkChange } from '../tools/intents/apply-network-change.ts';
 import { planNetworkChange } from '../tools/intents/plan-network-change.ts';
 import { getMe } from '../tools/users/get-me.ts';
-import { type Answer, answering, quotedLines } from './answer.ts';
+import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { exitOf } from './failed.ts';
+import { renderedMarkdown } from './markdown.ts';
 import { sessionAt, type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 import { tellWaiting } from './waiting.ts';
@@ -14,7 +15,7 @@ interface PlanOptions extends TargetOptions {
   readonly approver?: string;
 }
 
-interface Plan {
+export interface Plan {
   readonly plan_id: string;
   readonly diff_markdown: string;
   readonly changes: readonly unknown[];
@@ -30,7 +31,7 @@ interface Workflow {
 export function definePlan(command: Command): void {
   answering(
     withTarget(command)
-      .argument('<sentence...>', 'such as: let role=web reach role=db on port 5432')
+      .argument('<sentence...>', 'such as: let role=web reach role=db on port 5432 for 2 hours')
       .option('--apply', 'put it into the approval workflow')
       .option('--approver <name>', 'who is asked to approve; yourself when left out'),
     plan,
@@ -41,18 +42,27 @@ async function plan(words: string[], { apply, approver, ...options }: PlanOption
   const target = targetOf(options);
   const planned = (await callOperation(target, planNetworkChange, { intent: words.join(' ') })) as Plan;
   const { plan_id: id, diff_markdown: markdown, changes, another_person: isAnother } = planned;
-  const text = quotedLines(markdown);
+  const text = renderedMarkdown(markdown);
   if (!apply) {
     const asked = approver ?? (isAnother ? 'NAME' : (sessionAt(target.server)?.username ?? 'NAME'));
     const command = `mesh admin apply-network-change --plan-id ${id} --approved-by ${asked}`;
     const hint = isAnother ? `Another person has to approve it. To ask them: ${command}` : `To apply it: ${command}`;
     return { value: planned, text, hints: changes.length > 0 ? [hint] : [] };
   }
-  const values = { plan_id: id, approved_by: approver ?? (await ownName(target)) };
-  const applied = (await callOperation(target, applyNetworkChange, values)) as Workflow;
-  tellWaiting(applied);
-  const value = { plan: planned, workflow: applied };
-  return { value, text: [...text, '', applied.message], ...exitOf(applied) };
+  return applyPlan(target, planned, [...text, ''], approver);
+}
+
+/** Puts a plan into the approval workflow. @param shown lines before what became of it */
+export async function applyPlan(
+  target: Target,
+  plan: Plan,
+  shown: readonly string[],
+  approver: string | undefined,
+): Promise<Answer> {
+  const values = { plan_id: plan.plan_id, approved_by: approver ?? (await ownName(target)) };
+  const workflow = (await callOperation(target, applyNetworkChange, values)) as Workflow;
+  tellWaiting(workflow);
+  return { value: { plan, workflow }, text: [...shown, workflow.message], ...exitOf(workflow) };
 }
 
 async function ownName(target: Target): Promise<string> {

@@ -28,13 +28,13 @@ class TerminalSecrets implements SecretReader {
   #line: string[] = [];
   #isAfterReturn = false;
   #waiting: PromiseWithResolvers<string> | undefined;
-  #cancelled = false;
+  #cancelled: number | undefined;
 
   constructor(terminal: ReadStream) {
     this.#terminal = terminal;
     // Before the first question: what is typed after it is never echoed.
     terminal.setRawMode(true);
-    terminal.setEncoding('utf8').on('data', this.#take).on('end', this.#cancel).on('error', this.#cancel);
+    terminal.setEncoding('utf8').on('data', this.#take).on('end', this.#end).on('error', this.#end);
   }
 
   ask(question: string): Promise<string> {
@@ -46,21 +46,22 @@ class TerminalSecrets implements SecretReader {
   }
 
   [Symbol.dispose](): void {
-    this.#terminal.off('data', this.#take).off('end', this.#cancel).off('error', this.#cancel);
+    this.#terminal.off('data', this.#take).off('end', this.#end).off('error', this.#end);
     this.#terminal.setRawMode(false);
     this.#terminal.pause();
   }
 
   readonly #take = (text: string): void => {
     for (const character of text.replaceAll(SEQUENCE, '')) {
-      if (this.#cancelled) return;
+      if (this.#cancelled !== undefined) return;
       const isEndOfReturn = this.#isAfterReturn && character === '\n';
       this.#isAfterReturn = character === '\r';
       if (isEndOfReturn) continue;
       if (character === '\r' || character === '\n') {
         this.#lines.push(this.#line.join(''));
         this.#line = [];
-      } else if (character === KEY.cancel || character === KEY.end) this.#cancel();
+      } else if (character === KEY.cancel) this.#cancel(EXIT.interrupted);
+      else if (character === KEY.end) this.#end();
       else if (character === KEY.kill) this.#line = [];
       else if (character === KEY.backspace || character === KEY.erase) this.#line.pop();
       else this.#line.push(character);
@@ -68,18 +69,20 @@ class TerminalSecrets implements SecretReader {
     this.#answer();
   };
 
-  readonly #cancel = (): void => {
-    this.#cancelled = true;
+  readonly #end = (): void => this.#cancel(EXIT.input);
+
+  #cancel(exitCode: number): void {
+    this.#cancelled ??= exitCode;
     this.#answer();
-  };
+  }
 
   #answer(): void {
     const waiting = this.#waiting;
-    if (!waiting || (this.#lines.length === 0 && !this.#cancelled)) return;
+    if (!waiting || (this.#lines.length === 0 && this.#cancelled === undefined)) return;
     this.#waiting = undefined;
     process.stderr.write('\n');
     const line = this.#lines.shift();
-    if (line === undefined) waiting.reject(new CliError('Cancelled: nothing was sent.', EXIT.input));
+    if (line === undefined) waiting.reject(new CliError('Canceled: nothing was sent.', this.#cancelled ?? EXIT.input));
     else waiting.resolve(line);
   }
 }

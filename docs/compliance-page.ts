@@ -20,8 +20,8 @@ and of anything outside of the overlay is not seen, and each control says what i
 
 \`\`\`sh
 field() { node -pe "JSON.parse(require('node:fs').readFileSync(0))$1"; }
-bin/mesh compliance assess pci-dss --from 90d
-bin/mesh compliance assess pci-dss --from 2026-01-01 --to 2026-03-31       # days of UTC, both in it
+bin/mesh compliance assess pci-dss --from 90d || true     # ends with 1 where a control fails
+bin/mesh compliance assess pci-dss --from 2026-01-01 --to 2026-03-31 || true       # days of UTC, both in it
 january=$(bin/mesh compliance assess soc2 --from 90d --to 30d --json | field .evidence_id)
 now=$(bin/mesh compliance assess soc2 --from 30d --json | field .evidence_id)
 bin/mesh compliance compare "$january" "$now"
@@ -49,7 +49,7 @@ alone means any value but \`false\`, \`no\` and \`none\`. A workspace names its 
 these peers, in its [settings](accounts-and-tokens.md#settings-of-a-workspace):
 
 \`\`\`sh
-bin/mesh admin update-workspace --settings '{"compliance": {"cde": ["zone=card"], "sources": ["203.0.113.0/24"]}}'
+bin/mesh settings set 'compliance.cde=["zone=card"]' 'compliance.sources=["203.0.113.0/24"]'
 \`\`\`
 
 Peers that are pending, revoked or ended are not in scope. The settings are those of now, whatever they were in the period; the
@@ -150,7 +150,7 @@ those that \`compliance.frameworks\` names; where it is unset \`pci-dss\` and \`
 With \`{"frameworks": []}\` and no schedule nothing is told.
 
 \`\`\`sh
-bin/mesh admin update-workspace --settings '{"compliance": {"secondPerson": true}}'
+bin/mesh settings set compliance.secondPerson=true
 \`\`\`
 
 With \`secondPerson\` another person than the one who asked approves each change of networks, peers and policies after which a control fails or a peer leaves the scope, whatever \`selfApproval\`

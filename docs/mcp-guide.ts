@@ -43,7 +43,7 @@ ${INTRODUCTION}
 
 ## Connecting
 
-\`mesh mcp config --client NAME --output FILE\` merges one entry, \`mesh\`, into the file of a client and makes an agent for it:
+\`mesh mcp config --client NAME\` merges one entry, \`mesh\`, into the file that a client reads and makes an agent for it:
 [command-line.md](command-line.md#mcp-clients). What it writes:
 
 | \`--client\` | Under | Entry |

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -29,4 +31,18 @@ test('a reader that leaves ends a command as any other tool, without a stack', a
     env: { HOME: home, MESH_CONFIG_DIR: home },
   });
   expect([stdout, stderr]).toEqual(['141\n141\n', '']);
+});
+
+test('Ctrl-C ends a command that waits for an answer, as a shell sees with 130', async () => {
+  const silent = createServer();
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const args = ['peers', '--server', `http://127.0.0.1:${port}`, '--token', 'mesh-api-x', '--workspace', 'w'];
+  const child = spawn(launcher('mesh'), args, { env: { ...process.env, HOME: home, MESH_CONFIG_DIR: home } });
+  await once(silent, 'request');
+  child.kill('SIGINT');
+  const [code, signal] = await once(child, 'exit');
+  expect(signal ?? code).toBe(signal === null ? 130 : 'SIGINT');
+  silent.closeAllConnections();
+  silent.close();
 });

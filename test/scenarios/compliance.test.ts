@@ -112,7 +112,7 @@ test('mesh compliance assesses, lists, shows and compares', async () => {
     const run = (...args: string[]) => mesh(args, { home, env: { MESH_PASSWORD: ADMIN_PASSWORD } });
     await run('login', '--server', harness.url, '--workspace', 'commands');
     const first = await run('compliance', 'assess', 'pci-dss', '--from', started);
-    expect([first.code, first.stderr]).toEqual([0, '']);
+    expect([first.code, first.stderr]).toEqual([1, '']);
     expect(first.stdout).toMatch(/FAIL {2}PCI-DSS-1\.2 {2}Restrict inbound and outbound traffic\n {6}.*\n {6}To do: /);
     expect(first.stdout).toContain('      Changes: create MeshPolicy deny-all. Opens nothing; closes ');
     const id = /Kept as (ev_[a-z2-7]+)\./.exec(first.stdout)?.[1] ?? '';
@@ -151,7 +151,7 @@ test('mesh compliance reviews access on a terminal, and lists keys and tokens', 
     expect((await run('review', 'confirm', id, '--rest')).stdout).toContain(', 0 to be looked at yet.');
     expect((await run('review', 'finish', id)).stdout).toContain('1 flagged');
     const left = await run('review', 'show', id, '--flagged');
-    expect(left.stdout).toMatch(/To end it: revoke_peer p_/);
+    expect(left.stdout).toMatch(/To end it: mesh admin revoke-peer p_/);
     await harness.api('POST', '/api/v1/peers/card-1/revoke', { token, workspace, body: {} });
     expect((await run('review', 'show', id, '--flagged')).stdout).toContain('0 flagged and in force');
     const none = await run('review', 'confirm', id, 'nobody');

@@ -87,7 +87,7 @@ test('a repository owns the policies: it is exported, changed, compared, preview
   expect(different.stdout).toMatch(/^opened: ops-1 -> db-1: TCP 22$/m);
   expect(different.stdout).toMatch(/^closed: web-1 -> db-1, ops-1: everything$/m);
   const dry = await run('apply', '-f', directory, '--prune', '--dry-run');
-  expect([dry.code, dry.stdout]).toEqual([1, expect.stringMatching(/Web-to-DB +deleted[\s\S]*## Closes/)]);
+  expect([dry.code, dry.stdout]).toEqual([1, expect.stringMatching(/Web-to-DB +deleted[\s\S]*^ {2}Closes/m)]);
   const applied = await run('apply', '-f', directory, '--prune');
   expect(applied).toMatchObject({
     code: 0,

@@ -31,7 +31,7 @@ describe('a command that needs a workspace and is given none', () => {
     expect((await mesh(['invite'], { home })).stderr).toContain('Made the first workspace, default (');
     const ask = (...args: string[]) => mesh(['admin', ...args], { home });
     expect(await ask('list-peers')).toEqual({ code: 0, stdout: 'none\n', stderr: '' });
-    expect(JSON.parse((await ask('get-workspace')).stdout).slug).toBe('default');
+    expect(JSON.parse((await ask('get-workspace', '--json')).stdout).slug).toBe('default');
     expect((await mesh(['invite', '--public-server', harness.url], { home })).stderr).toBe('');
     expect(await ask('delete-workspace')).toMatchObject({ code: 2, stderr: '--workspace is required.\n' });
 

@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -59,6 +68,40 @@ test("mcp config --output merges into a client's configuration and keeps what it
   expect(made.identity.name).toBe(`vscode-${own}`);
   await configure('--client', 'stdio', '--output', path.join(home, 'desktop.json'));
   expect(readJson('desktop.json').mcpServers.mesh.command).toBe(launcher('mesh'));
+});
+
+test('mcp config writes where the client that is named or found reads, and says so', async () => {
+  await using harness = await startHarness();
+  await signIn(harness);
+  const named = await configure('--client', 'windsurf');
+  expect(named).toMatchObject({
+    file: path.join(home, '.codeium/windsurf/mcp_config.json'),
+    next: 'Next: Windsurf reads this file; start it again.',
+  });
+  rmSync(path.join(home, '.codeium'), { recursive: true });
+  mkdirSync(path.join(home, '.cursor'));
+  expect((await configure()).file).toBe(path.join(home, '.cursor/mcp.json'));
+  mkdirSync(path.join(home, '.codeium/windsurf'), { recursive: true });
+  const several = await configure();
+  expect([several.file, several.next]).toEqual([
+    path.join(home, 'mcp.json'),
+    expect.stringContaining('Found here: cursor, windsurf.'),
+  ]);
+});
+
+test('mcp config warns of a token in a Git work tree, and keeps it out of commits only where that is asked for', async () => {
+  await using harness = await startHarness();
+  await signIn(harness);
+  mkdirSync(path.join(home, 'app', '.git'), { recursive: true });
+  const line = ['mcp', 'config', '--output', path.join(home, 'app', '.mcp.json')];
+  const warned = await run(...line);
+  expect(warned.stderr).toMatch(
+    /warning: \S+ will hold a token, and is in the Git work tree \S+app: .*\nGive --gitignore/,
+  );
+  expect([warned.code, existsSync(path.join(home, 'app', '.gitignore'))]).toEqual([0, false]);
+  expect((await run(...line, '--gitignore')).stderr).toContain('Added /.mcp.json and /.mcp.json.bak to ');
+  expect(readFileSync(path.join(home, 'app', '.gitignore'), 'utf8')).toBe('/.mcp.json\n/.mcp.json.bak\n');
+  expect((await run(...line)).stderr).toBe('');
 });
 
 test('mcp config leaves a file that it cannot read as it is, and makes no agent', async () => {

@@ -86,20 +86,46 @@ describe.skipIf(!hasTerminal)('mesh passwd on a terminal', () => {
   });
 
   test.each([
-    ['Ctrl-C', 'at the first question', '\u0003', []],
-    ['Ctrl-C', 'at the second question', '\u0003', [{ after: 'Current password: ', keys: `${ADMIN_PASSWORD}\r` }]],
-    ['Ctrl-D', 'at the first question', '\u0004', []],
+    ['Ctrl-C', 'at the first question', '\u0003', 130, []],
+    ['Ctrl-C', 'at the second question', '\u0003', 130, [{ after: 'Current password: ', keys: `${ADMIN_PASSWORD}\r` }]],
+    ['Ctrl-D', 'at the first question', '\u0004', 2, []],
   ])(
-    'is cancelled by %s %s with one line, changes nothing, and leaves the terminal as it was',
-    async (_key, _place, key, before) => {
+    'is canceled by %s %s with one line, changes nothing, and leaves the terminal as it was',
+    async (_key, _place, key, exitCode, before) => {
       await using harness = await startHarness();
       await signIn(harness.url);
       const question = before.length === 0 ? 'Current password: ' : 'New password: ';
       const { shown } = await passwd([...before, { after: question, keys: `half of it${key}` }]);
-      expect(shown).toContain(`${question}\nCancelled: nothing was sent.\nexit 2\n${USUAL_MODE}`);
+      expect(shown).toContain(`${question}\nCanceled: nothing was sent.\nexit ${exitCode}\n${USUAL_MODE}`);
       expect((await signIn(harness.url)).code).toBe(0);
     },
   );
+});
+
+describe.skipIf(!hasTerminal)('a command that asks before it changes something', () => {
+  const question = 'Undo this? [y/N] ';
+
+  test('does what a yes asks for, and nothing after a no or Ctrl-C, which ends with 130', async () => {
+    await using harness = await startHarness();
+    await harness.workspace('default');
+    await signIn(harness.url);
+    const spec = '{"action":"DENY","peerSelector":{}}';
+    await mesh(['admin', 'create-policy', '--name', 'shut', '--spec', spec], { home });
+    const pending = async () => JSON.parse((await mesh(['workflows', '--json'], { home })).stdout).items.length;
+    for (const [keys, ends] of [
+      ['\u0003', 'Canceled: nothing was changed.\nexit 130\n'],
+      ['n\r', 'Nothing was changed.\nexit 0\n'],
+      ['\r', 'Nothing was changed.\nexit 0\n'],
+    ] as const) {
+      const { shown } = await atTerminal('undo', [{ after: question, keys }]);
+      expect(shown).toContain('delete MeshPolicy shut');
+      expect(shown).toContain(`${ends}${USUAL_MODE}`);
+      expect(await pending()).toBe(0);
+    }
+    const { shown } = await atTerminal('undo', [{ after: question, keys: 'y\r' }]);
+    expect(shown).toMatch(/^Waits for approval: \S*mesh approve wf_/m);
+    expect(await pending()).toBe(1);
+  });
 });
 
 describe.skipIf(!hasTerminal)('mesh otp enroll on a terminal', () => {

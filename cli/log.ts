@@ -1,0 +1,137 @@
+import type { Command } from 'commander';
+import { listAudit } from '../tools/audit/list-audit.ts';
+import { getPeer } from '../tools/peers/get-peer.ts';
+import { type Answer, answering } from './answer.ts';
+import { callOperation } from './call-operation.ts';
+import { CliError, EXIT } from './exit.ts';
+import { MOMENT_FORMS, momentOf } from './moments.ts';
+import { type Target, type TargetOptions, targetOf } from './session.ts';
+import { withTarget } from './target.ts';
+
+interface LogOptions extends TargetOptions {
+  readonly since?: string;
+  readonly until?: string;
+  readonly peer?: string;
+  readonly by?: string;
+  readonly limit: string;
+  readonly all?: boolean;
+  readonly installation?: boolean;
+}
+
+type Page = ReturnType<typeof listAudit.output.parse>;
+type Entry = Page['items'][number];
+
+const DEFAULT_LIMIT = '50';
+const PAGE = 200;
+/** Pages read for one answer: a filter that finds nothing ends somewhere. */
+const MAX_PAGES = 50;
+
+/** Kinds of records that change without anything of the network or of who may what changing by it. */
+const BOOKKEEPING: ReadonlySet<string> = new Set([
+  'AddressRest',
+  'AssessmentPage',
+  'Plan',
+  'Presence',
+  'ReviewPage',
+  'Session',
+  'Snapshot',
+  'WebhookDelivery',
+]);
+const ROUTINE_EVENTS: ReadonlySet<string> = new Set(['token_used', 'session_idle', 'audit.no_activity']);
+
+/** Steps of a workflow between its request and its end, each of which is an entry. */
+const ON_ITS_WAY = /^workflow wf_\w+ (?:approved|executing): /;
+
+const COLUMNS = { When: 'at', By: 'actor', Revision: 'revision', What: 'what' } as const;
+
+/** `mesh log`: what changed and who changed it, newest first. */
+export function defineLog(command: Command): void {
+  answering(
+    withTarget(command)
+      .option('--since <moment>', `only since then: ${MOMENT_FORMS}`)
+      .option('--until <moment>', 'only until then, likewise')
+      .option('--peer <name>', 'only changes of this peer, by its name or id')
+      .option('--by <name>', 'only what this person or agent did, such as ada or agent:ops')
+      .option('--limit <n>', 'how many entries at most', DEFAULT_LIMIT)
+      .option('--all', 'plans, snapshots and the use of tokens too')
+      .option('--installation', 'the log of the installation: accounts, sign-ins, workspaces and members'),
+    log,
+  );
+}
+
+async function log(options: LogOptions): Promise<Answer> {
+  const target = options.installation ? { ...targetOf(options), workspace: undefined } : targetOf(options);
+  const limit = limitOf(options.limit);
+  const isShown = await filterOf(target, options);
+  const asked = {
+    ...(options.since !== undefined && { from: momentOf(options.since, '--since') }),
+    ...(options.until !== undefined && { to: momentOf(options.until, '--until') }),
+    ...(options.by !== undefined && { actor: options.by.includes(':') ? options.by : `user:${options.by}` }),
+    ...(options.peer !== undefined && { kind: 'MeshPeer' }),
+  };
+  const items: Entry[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES && items.length < limit; page += 1) {
+    const values = { ...asked, limit: PAGE, ...(cursor !== undefined && { cursor }) };
+    const read = (await callOperation(target, listAudit, values)) as Page;
+    items.push(...read.items.filter(isShown));
+    cursor = read.next_cursor;
+    if (cursor === undefined) break;
+  }
+  const isCut = cursor !== undefined || items.length > limit;
+  const shown = items.slice(0, limit).map((entry) => ({ ...entry, what: whatOf(entry) }));
+  const revision = shown.find((entry) => entry.revision !== undefined)?.revision;
+  return {
+    value: { items: shown },
+    columns: COLUMNS,
+    hints: [
+      ...(isCut ? [`There is more: --limit ${limit * 2}, or --until with an earlier moment.`] : []),
+      ...(revision === undefined || options.installation ? [] : [`To take a change back: mesh undo REVISION`]),
+    ],
+  };
+}
+
+/** @throws CliError */
+function limitOf(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new CliError(`--limit takes a whole number from 1 to 99999, not "${text}".`, EXIT.input);
+}
+
+/** Returns whether an entry is shown: one that matters, unless all are asked for, and of the peer that is named. */
+async function filterOf(target: Target, { peer, all = false }: LogOptions): Promise<(entry: Entry) => boolean> {
+  if (peer === undefined) return (entry) => all || matters(entry);
+  const id = await idOf(target, peer);
+  // A peer that was renamed is the same one; of one that is gone the name is all that is left.
+  const isOfPeer = ({ changes = [] }: Entry) =>
+    changes.some(({ kind, uid, name }) => kind === 'MeshPeer' && (id === undefined ? name === peer : uid === id));
+  return (entry) => (all || matters(entry)) && isOfPeer(entry);
+}
+
+async function idOf(target: Target, peer: string): Promise<string | undefined> {
+  try {
+    return ((await callOperation(target, getPeer, { id: peer })) as { id: string }).id;
+  } catch (error) {
+    if (error instanceof CliError && error.exitCode === EXIT.notFound) return undefined;
+    throw error;
+  }
+}
+
+function matters({ type, event = '', result, changes = [], reason = '' }: Entry): boolean {
+  if (type === 'event') return result === 'refused' || !ROUTINE_EVENTS.has(event);
+  return changes.some(({ kind }) => !BOOKKEEPING.has(kind)) && !ON_ITS_WAY.test(reason);
+}
+
+/** Returns an entry as a sentence: its reason, or its event, with what else is said of it and who approved it. */
+function whatOf({ type, reason, event = '', result, detail = {}, approval, direct }: Entry): string {
+  const { reason: told, workspace: _, changes, ...rest } = detail;
+  const isRefused = type === 'event' && result === 'refused' && event !== 'refused';
+  const said = reason ?? (typeof told === 'string' ? told : event.replaceAll(/[_.]/g, ' '));
+  const details = [
+    ...Object.entries(rest).map(([field, value]) => `${field} ${textOf(value)}`),
+    ...(Array.isArray(changes) ? changes.filter((each) => typeof each === 'string') : []),
+  ];
+  const by = approval ? `; approved by ${approval.reviewedBy}` : direct ? '; without an approval' : '';
+  return `${by === '' ? said : said.replace(/\.$/, '')}${isRefused ? ' (refused)' : ''}${details.length > 0 ? `: ${details.join(', ')}` : ''}${by}`;
+}
+
+const textOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));

@@ -1,0 +1,21 @@
+import type { Command } from 'commander';
+import { updatePeer } from '../tools/peers/update-peer.ts';
+import { type Answer, answering } from './answer.ts';
+import { callOperation } from './call-operation.ts';
+import { type TargetOptions, targetOf } from './session.ts';
+import { withTarget } from './target.ts';
+import { tellWaiting, waitingIn } from './waiting.ts';
+
+/** `mesh rename PEER NAME`. */
+export function defineRename(command: Command): void {
+  answering(
+    withTarget(command).argument('<peer>', 'its name or id').argument('<name>', 'its new name'),
+    async (peer: string, name: string, options: TargetOptions): Promise<Answer> => {
+      const value = await callOperation(targetOf(options), updatePeer, { id: peer, name });
+      tellWaiting(value);
+      if (waitingIn(value) !== undefined) return { value };
+      const { name: renamed } = value as { name: string };
+      return { value, text: `${peer} is now ${renamed}.` };
+    },
+  );
+}

@@ -1,0 +1,58 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { beyondColumns, table, textOf } from './table.ts';
+
+const COLUMNS = { Id: 'id', Status: 'status', By: 'by', At: 'at', Version: 'version', Summary: 'summary' };
+const ID = 'wf_tqhscrqm73iqqu2twxlrgfif5i';
+const SUMMARY = 'Opens nothing; closes TCP 5432 from laptop-ada to db-1, and TCP 5432 from outside to db-1.';
+const row = { id: ID, status: 'pending', by: 'user:admin', at: '2026-01-31T12:00:00.000Z', summary: SUMMARY };
+
+afterEach(() => void vi.useRealTimers());
+
+test.each([40, 80, 120, 200])(
+  'a table of long texts takes no more than %i columns, and cuts no id and no word',
+  (width) => {
+    vi.stubEnv('COLUMNS', String(width));
+    const text = table([row], COLUMNS);
+    vi.unstubAllEnvs();
+    expect(Math.max(...text.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(width);
+    expect(text).toContain(ID);
+    const words = text.split(/\s+/);
+    for (const word of SUMMARY.split(' ')) expect(words).toContain(word);
+  },
+);
+
+test('a table that is too wide leaves out empty columns before any other', () => {
+  const wide = { ...row, by: 'user:somebody-with-a-name', summary: 'no' };
+  const [titles = ''] = table([wide], COLUMNS).split('\n');
+  expect(titles.split(/ {2,}/)).toEqual(['Id', 'Status', 'By', 'At']);
+  expect(beyondColumns({ items: [wide] }, COLUMNS)).toBe('1 more field with -o json');
+});
+
+test('a time in a table is told from now, and in a record with the time itself', () => {
+  vi.useFakeTimers({ now: Date.parse('2026-01-31T12:03:10.000Z') });
+  expect(table([row], { At: 'at' }).split('\n')[1]).toBe('3 min ago');
+  expect(textOf({ at: row.at })).toBe('at  2026-01-31 12:00:00 UTC (3 min ago)');
+});
+
+test('a record is a table of its fields by their paths, and never JSON', () => {
+  const record = {
+    name: 'web-1',
+    labels: { role: 'web' },
+    status: { online: false, seen: null },
+    rules: [{ port: 1 }, { port: 2 }],
+    tags: [],
+    lines: 'a\nb\u001b[2J',
+  };
+  expect(textOf(record).split('\n')).toEqual([
+    'name           web-1',
+    'labels.role    web',
+    'status.online  no',
+    'status.seen    -',
+    'rules[0].port  1',
+    'rules[1].port  2',
+    'tags           -',
+    'lines          a',
+    '               b\uFFFD[2J',
+  ]);
+  expect(textOf({})).toBe('value  -');
+});

@@ -1,10 +1,11 @@
 import path from 'node:path';
+import { isLoopbackUrl } from '../../core/base/loopback.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { BUILT_IN_PASSWORD, FIRST_LOGIN_TOKEN_FILE, hasBuiltInPassword } from '../../core/identity/first-accounts.ts';
 import { formatHostPort, type HostPort } from '../../net/host-port.ts';
 import { busPlaceOf } from './bus-place.ts';
 import type { Config } from './config.ts';
-import { givenAddresses, isLoopback, withholdsCredential } from './given-addresses.ts';
+import { givenAddresses, withholdsCredential } from './given-addresses.ts';
 import type { Plane } from './plane.ts';
 import type { Listeners } from './wire.ts';
 
@@ -18,7 +19,7 @@ export async function announcement(
   const { env } = config;
   const where = wherePartsAre(config, listeners);
   for (const { variable, value } of givenAddresses(config)) {
-    if (isLoopback(value)) {
+    if (isLoopbackUrl(value)) {
       log.warn({ variable, value }, 'nodes on other hosts cannot use a loopback address: set a public one');
     }
   }
@@ -76,7 +77,7 @@ function relayPlace({ env, app }: Config, own: HostPort | undefined): string {
 
 /** Its variable says what nodes are told of the one of this process, unless that is off. */
 function stunPlace({ env, app }: Config, own: HostPort | undefined): string {
-  const isElsewhere = !own && !isLoopback(env.MESH_STUN_URL);
+  const isElsewhere = !own && !isLoopbackUrl(env.MESH_STUN_URL);
   const elsewhere = [
     ...(isElsewhere ? [`${env.MESH_STUN_URL} (MESH_STUN_URL)`] : []),
     ...app.stun.map((url) => `${url} (app.stun)`),

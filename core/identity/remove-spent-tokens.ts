@@ -1,6 +1,7 @@
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type CommitContext, StoreError } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
+import { hasEnded } from '../base/time.ts';
 import { isSpent, type TokenRecord } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { accountById, findAccount } from './accounts.ts';
@@ -33,7 +34,7 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
     services,
     sessions.filter((session) => {
       const account = byUid.get(session.spec.account);
-      return session.spec.expiresAt <= now || !account || !isOfAccount(session, account);
+      return hasEnded(session.spec, now) || !account || !isOfAccount(session, account);
     }),
   );
   for (const workspace of await store.workspaces()) {
@@ -41,7 +42,7 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
     const left = await ownersWhoLeft(services, workspace, tokens);
     const ended = tokens.filter(({ spec }) => {
       if (spec.kind === 'join' && left.has(ownerOf(spec))) return true;
-      if (spec.expiresAt !== undefined && spec.expiresAt <= now) return true;
+      if (hasEnded(spec, now)) return true;
       if (spec.kind === 'api') return byUid.get(spec.owner)?.spec.epoch !== spec.epoch;
       // A used-up delegate token goes with its identity, which ends by the second.
       return spec.kind === 'join' && isSpent(spec) && (spec.spentAt ?? 0) + TOLD_MS <= now;

@@ -67,6 +67,8 @@ interface Running {
   stop(): Promise<void>;
   /** Of a control plane, for people. */
   announcement?(milliseconds: number): Promise<string>;
+  /** Called once the announcement is written: lines of the log follow it. */
+  announced?(): void;
   /** Serves one MCP client on standard input and output; resolves when it has gone. */
   serveStdio?(): Promise<void>;
 }
@@ -268,6 +270,7 @@ async function run({ start }: Meshd, part: string | undefined, options: MeshdOpt
     const text = await running.announcement?.(performance.now() - started);
     // Standard output belongs to MCP where it is served there.
     if (text !== undefined) (stdio ? process.stderr : process.stdout).write(called(text));
+    running.announced?.();
     if (stdio) {
       const gone = () => end('stdin');
       running.serveStdio?.().then(gone, gone);

@@ -56,6 +56,7 @@ import {
 } from './plane-metrics.ts';
 import { buildNarrator, buildPlanner } from './planner.ts';
 import { buildReadiness } from './readiness.ts';
+import { resetRequestJob } from './reset-requests.ts';
 import { buildServices } from './services.ts';
 import { requireSettings, sharedSettings, shareSettings } from './shared-settings.ts';
 import { buildStoreCare, type StoreState } from './store-care.ts';
@@ -211,7 +212,8 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     };
     backupMetrics(metrics, config.app.backups, storeState);
     const observed = { ...services, observe: jobMetrics(metrics), leadership };
-    const jobs = startJobs([...buildJobs(services, gate, leadership), ...care.jobs()], observed);
+    const resets = resetRequestJob(configDir, { services, rules: settings.signIn, clock, log });
+    const jobs = startJobs([...buildJobs(services, gate, leadership), ...care.jobs(), resets], observed);
     undo.push(() => jobs.stop());
     guard?.onStep(jobs.wakeAll);
     const webhooks = startWebhooks(observed, buildSender({ allow: settings.webhookAllow }), leadership);

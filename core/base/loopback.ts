@@ -1,5 +1,4 @@
-const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
-const IPV4 = new RegExp(`^127(?:\\.${OCTET}){3}$`);
+const IPV4 = /^127(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/;
 /** `::1` and `::ffff:127.0.0.0/104` in the form of RFC 5952 that a URL gives them. */
 const IPV6 = /^\[::(?:1|ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4})\]$/;
 /** RFC 6761 section 6.3: no name server is asked for these. */

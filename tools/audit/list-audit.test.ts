@@ -128,7 +128,7 @@ test('who changed a setting, an account, a member or a token, and from what to w
   await kit.call('update_user', { username: 'ada', role: 'platform_admin', password: `${password}2` }, { bearer });
   await kit.call('set_member', { username: 'ada', role: 'viewer' }, within);
   await kit.call('set_member', { username: 'ada', role: 'admin' }, within);
-  await kit.call('generate_join_token', { name: 'ci', labels: { role: 'ci' }, maxUses: 3 }, within).catch(() => {});
+  await kit.call('generate_join_token', { name: 'ci', labels: { role: 'ci' }, usageLimit: 3 }, within);
   await kit.call('update_workspace', { settings: { requirePeerApproval: true, timeZone: 'Europe/Berlin' } }, within);
 
   interface Item {
@@ -149,6 +149,8 @@ test('who changed a setting, an account, a member or a token, and from what to w
   ].map((line) => line.replace('default', own.texts.find((text) => text.includes('timeZone'))?.split(' ')[2] ?? ''));
   const member = ['user:admin Member ada role: unset → viewer', 'user:admin Member ada role: viewer → admin'];
   expect(own.texts).toEqual(expect.arrayContaining([...settings, ...member]));
+  const ofToken = own.texts.filter((text) => text.includes(' Token '));
+  expect(ofToken.join()).toMatch(/usageLimit: unset → 3.*role: unset → ci/);
   expect(installation.texts).toEqual(
     expect.arrayContaining([
       ...settings,

@@ -12,6 +12,7 @@ await runMeshd({
   start: startMeshd,
   loadDoctor: async () => (await import('./compose/doctor/doctor.ts')).examine,
   loadEndApproval: async () => (await import('./compose/end-approval.ts')).endApprovalOnHost,
+  loadResetPassword: async () => (await import('./compose/reset-password.ts')).resetPasswordOnHost,
   loadStoreCopies: async () => (await import('./compose/copy-store.ts')).storeCopies,
   loadMakeKeysFile: async () => (await import('../storage/credentials.ts')).makeKeysFile,
   loadBusConfig: async () => (await import('./compose/bus-config.ts')).writeBusConfig,

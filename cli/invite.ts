@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { renderUnicodeCompact } from 'uqr';
 import { z } from 'zod';
 import { formatJoinLink, type Invitation, parseJoinLink } from '../client/enrol/join-link.ts';
-import { isThisMachine } from '../core/base/host-check.ts';
+import { isThisMachine } from '../core/base/loopback.ts';
 import { addressIn, withoutAddress } from '../core/model/token.ts';
 import { type Answer, answering, notice } from './answer.ts';
 import { labelsOf } from './operation-options.ts';

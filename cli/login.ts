@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { isLoopback } from '../core/base/host-check.ts';
+import { isLoopbackUrl } from '../core/base/loopback.ts';
 import { BUILT_IN_PASSWORD, FIRST_LOGIN_TOKEN_FILE } from '../core/identity/first-accounts.ts';
 import { type Answer, answering, notice } from './answer.ts';
 import { callApi, requireSession } from './api.ts';
@@ -237,7 +237,7 @@ async function signIn(account: Account, password: string, otp?: string): Promise
     return await exchange(account, password, otp);
   } catch (error) {
     const isRefused = error instanceof CliError && error.code === 'forbidden' && password === BUILT_IN_PASSWORD;
-    if (!isRefused || !isOnThisMachine(account.server)) throw error;
+    if (!isRefused || !isLoopbackUrl(account.server)) throw error;
     const token = firstLoginTokenFor(account);
     if (token !== undefined) return exchange(account, token, otp);
     const hint = `mesh login reads ${FIRST_LOGIN_TOKEN_FILE} by itself when root or the user who runs meshd starts it (sudo mesh login).`;
@@ -245,18 +245,12 @@ async function signIn(account: Account, password: string, otp?: string): Promise
   }
 }
 
-/** The token is sent to no other machine. */
-function isOnThisMachine(server: string): boolean {
-  const hostname = URL.parse(server)?.hostname.replaceAll(/[[\]]/g, '') ?? '';
-  return hostname === 'localhost' || isLoopback(hostname);
-}
-
 /**
  * The token that meshd on this machine left for the first login, if this user may read it. Its directory is the one of
  * MESH_CONFIG_DIR, the default, or that of the unit and the image of deploy/.
  */
 function firstLoginTokenFor({ server }: Account): string | undefined {
-  if (!isOnThisMachine(server)) return undefined;
+  if (!isLoopbackUrl(server)) return undefined;
   const directories = [variable('MESH_CONFIG_DIR'), path.join(homedir(), '.meshd'), '/var/lib/meshd', '/var/lib/mesh'];
   for (const directory of directories.filter((each) => each !== undefined)) {
     try {

@@ -26,6 +26,14 @@ interface Meshd {
   loadStoreCopies(): Promise<StoreCopies>;
   /** Loads what ends the need for a second person in a workspace; it answers what it did, for people. */
   loadEndApproval(): Promise<(options: { readonly configDir: string; readonly workspace: string }) => Promise<string>>;
+  /** Loads what gives an account a new initial password, generated where none is given; it answers what it did. */
+  loadResetPassword(): Promise<
+    (options: {
+      readonly configDir: string;
+      readonly username: string;
+      readonly password: string | undefined;
+    }) => Promise<string>
+  >;
   /** Loads what makes a file of keys. @throws Error where it is there */
   loadMakeKeysFile(): Promise<(file: string) => void>;
   /** Loads what prepares a bus of NATS servers; it answers what to do next, for people. */
@@ -67,6 +75,8 @@ interface Running {
   stop(): Promise<void>;
   /** Of a control plane, for people. */
   announcement?(milliseconds: number): Promise<string>;
+  /** Called once the announcement is written: lines of the log follow it. */
+  announced?(): void;
   /** Serves one MCP client on standard input and output; resolves when it has gone. */
   serveStdio?(): Promise<void>;
 }
@@ -107,6 +117,7 @@ export function buildMeshd(meshd: Meshd): Command {
   addFileCommands(program, meshd);
   addCopy(program, meshd);
   addEndApproval(program, meshd);
+  addResetPassword(program, meshd);
   addKeys(program, meshd);
   addDoctor(program, meshd);
   addBusConfig(program, meshd);
@@ -164,6 +175,35 @@ function addEndApproval(program: Command, { loadEndApproval }: Meshd): void {
     .action((workspace: string) =>
       telling(async () => (await loadEndApproval())({ configDir: program.opts<MeshdOptions>().configDir, workspace })),
     );
+}
+
+function addResetPassword(program: Command, { loadResetPassword }: Meshd): void {
+  program
+    .command('reset-password')
+    .description(
+      'give an account a new initial password: typed at the terminal, the first line of standard input, or generated and shown once; meshd may run',
+    )
+    .argument('<user>', 'name of the account')
+    .option('--generate', 'generate the password, and ask for none')
+    .action((username: string, { generate = false }: { generate?: boolean }) =>
+      telling(async () => {
+        const password = generate ? undefined : await initialPassword();
+        const { configDir } = program.opts<MeshdOptions>();
+        return (await loadResetPassword())({ configDir, username, password });
+      }),
+    );
+}
+
+/** Returns what is typed at the terminal or stands on standard input; undefined where that is empty. */
+async function initialPassword(): Promise<string | undefined> {
+  const { readSecrets } = await import('./read-secrets.ts');
+  using secrets = readSecrets();
+  const password = await secrets.ask('New initial password (empty: generate one): ');
+  if (password === undefined || password === '') return undefined;
+  if (secrets.isTerminal && (await secrets.ask('The same again: ')) !== password) {
+    throw new Error('The two passwords are different: nothing was changed.');
+  }
+  return password;
 }
 
 function telling(work: () => Promise<string>): Promise<void> {
@@ -268,6 +308,7 @@ async function run({ start }: Meshd, part: string | undefined, options: MeshdOpt
     const text = await running.announcement?.(performance.now() - started);
     // Standard output belongs to MCP where it is served there.
     if (text !== undefined) (stdio ? process.stderr : process.stdout).write(called(text));
+    running.announced?.();
     if (stdio) {
       const gone = () => end('stdin');
       running.serveStdio?.().then(gone, gone);

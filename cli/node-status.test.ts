@@ -225,3 +225,15 @@ test('a block that this node does not route is named with what to do, once; so a
   const carried = statusText({ ...status([]), routes: { accepted: [], refused: null, carried: refusal } }, NOW);
   expect(carried).toContain('Warning        The block 8.8.8.0/24 stays routed as by an earlier version, although its');
 });
+
+test.each([
+  ['Nothing came through.', 'nothing came through'],
+  ['STUN to UDP port 3478 has no answer.', 'STUN to UDP port 3478 has no answer'],
+  ['A relay is used.', 'a relay is used'],
+  ['IPv4 is off.', 'IPv4 is off'],
+])('the reason %j reads as a part of the sentence', (detail, text) => {
+  const reason = { code: 'checks-failed', detail };
+  expect(reasonOf({ transport: 'probing', relay: null, reason } as Parameters<typeof reasonOf>[0])).toBe(
+    `probing because ${text} (checks-failed)`,
+  );
+});

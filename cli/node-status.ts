@@ -168,8 +168,9 @@ export function reasonOf({ transport, relay, reason }: PeerStatus): string {
   return `${transport === 'lrp-ready' ? relayed : transport} because ${lowerFirst(reason.detail)} (${reason.code})`;
 }
 
+/** Makes a sentence a part of another one: a first word such as STUN keeps its letters. */
 function lowerFirst(text: string): string {
-  return text.replace(/^[A-Z](?![A-Z])/, (first) => first.toLowerCase()).replace(/\.$/, '');
+  return text.replace(/^[A-Z](?![A-Z\d_])/, (letter) => letter.toLowerCase()).replace(/\.$/, '');
 }
 
 function ago(instant: string | null, now: number): string {

@@ -65,6 +65,7 @@ const OF_MESHD: ReadonlySet<string> = new Set([
   'compact',
   'doctor',
   'end-approval',
+  'reset-password',
   'restore',
   '--standalone',
 ]);

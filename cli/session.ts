@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { isLoopback } from '../core/base/loopback.ts';
 import { ifIs, json, type Of, object, text } from '../core/base/shape.ts';
 import { notice } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -109,7 +110,7 @@ export function warnPlainHttp(server: string): void {
   const { protocol, hostname } = parseServer(server);
   if (warnedOf === server) return;
   warnedOf = server;
-  if (protocol === 'http:' && !/^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)) {
+  if (protocol === 'http:' && !isLoopback(hostname)) {
     notice(`warning: ${server} is not encrypted: passwords and tokens travel in clear. Use https.`);
   }
 }

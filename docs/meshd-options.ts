@@ -13,6 +13,7 @@ export const MESHD = buildMeshd({
   start: nothing,
   loadStoreFiles: nothing,
   loadEndApproval: nothing,
+  loadResetPassword: nothing,
   loadStoreCopies: nothing,
   loadMakeKeysFile: nothing,
   loadBusConfig: nothing,

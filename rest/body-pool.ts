@@ -1,5 +1,5 @@
 import { MeshError } from '../core/base/errors.ts';
-import { isLoopback } from '../core/base/origin.ts';
+import { isLoopback } from '../core/base/loopback.ts';
 import { sourceSite } from '../core/model/source-network.ts';
 
 export interface PoolLimits {

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { memoryCells } from '../core/base/memory-cells.ts';
 import type { Scope } from '../core/base/scope.ts';
+import { Secret } from '../core/base/secret.ts';
 import type { SharedState } from '../core/base/shared.ts';
+import { runIds } from './debug-ids.ts';
 import { DebugRuns } from './debug-runs.ts';
 
+const ids = runIds({ controlPrivateKey: new Secret('a key of a test') }, { now: () => 0 });
 const clock = { time: 0, now: () => clock.time };
 const READS: readonly Scope[] = ['snapshots:read'];
 const holding = (scopes: readonly Scope[]) => ({ scopesIn: () => new Set(scopes) });
@@ -14,14 +17,14 @@ const kid = { id: 'a_kid', line: ['a_kid', 'a_root'], ...holding(READS) };
 const MANY = 400;
 
 function keeping() {
-  const runs = new DebugRuns(clock);
+  const runs = new DebugRuns(clock, ids);
   const begin = (owner: Parameters<DebugRuns['begin']>[1], workspace = 'w_1') => {
     clock.time += 1;
     return runs.begin(workspace, owner, {});
   };
   const isKept = async ({ id, workspace, owner }: { id: string; workspace: string; owner: string }) => {
     try {
-      return (await runs.resume(`${id}.1`, workspace, { id: owner, ...holding(READS) })).seen === 1;
+      return (await runs.resume(`${id}.1`, workspace, { id: owner, ...holding(READS) }, {})).seen === 1;
     } catch {
       return false;
     }
@@ -126,7 +129,7 @@ test.each<[string, readonly Scope[], boolean]>([
 ])('a credential of the same person that holds %s reads an answer: %#', async (_what, scopes, reads) => {
   const { runs, begin } = keeping();
   const { id } = begin({ id: 'u_ada', ...holding(['snapshots:read', 'network:read', 'intents:plan']) });
-  const resumed = runs.resume(`${id}.1`, 'w_1', { id: 'u_ada', ...holding(scopes) }).then(({ seen }) => seen);
+  const resumed = runs.resume(`${id}.1`, 'w_1', { id: 'u_ada', ...holding(scopes) }, {}).then(({ seen }) => seen);
   if (reads) expect(await resumed).toBe(1);
   else await expect(resumed).rejects.toThrow('can no longer be resumed');
 });
@@ -135,20 +138,20 @@ test('a run goes on at another control plane from where it was kept, for who may
   const clock = { now: () => 1_000_000 };
   const cells = memoryCells<unknown>(clock, 10);
   const shared = { cells: () => cells } as unknown as Pick<SharedState, 'cells'>;
-  const [one, other] = [new DebugRuns(clock, shared), new DebugRuns(clock, shared)];
+  const [one, other] = [new DebugRuns(clock, ids, shared), new DebugRuns(clock, ids, shared)];
   const ada = { id: 'u_ada', ...holding(READS) };
   const run = one.begin('w_1', ada, { question: 'why' });
   run.events.push({ event: 'step', data: 1 }, { event: 'tool', data: 2 });
   await one.keep(run);
-  await expect(other.resume(`${run.id}.1`, 'w_1', { id: 'u_bob', ...holding(READS) })).rejects.toThrow('resumed');
-  await expect(other.resume(`${run.id}.1`, 'w_1', { id: 'u_ada', ...holding([]) })).rejects.toThrow('resumed');
-  const resumed = await other.resume(`${run.id}.1`, 'w_1', ada);
+  await expect(other.resume(`${run.id}.1`, 'w_1', { id: 'u_bob', ...holding(READS) }, {})).rejects.toThrow('resumed');
+  await expect(other.resume(`${run.id}.1`, 'w_1', { id: 'u_ada', ...holding([]) }, {})).rejects.toThrow('resumed');
+  const resumed = await other.resume(`${run.id}.1`, 'w_1', ada, {});
   // What a reader makes up costs nobody memory.
-  await expect(new DebugRuns(clock, shared).resume(`${run.id}.999999`, 'w_1', ada)).rejects.toThrow('resumed');
+  await expect(new DebugRuns(clock, ids, shared).resume(`${run.id}.999999`, 'w_1', ada, {})).rejects.toThrow('resumed');
   expect([resumed.seen, resumed.run.events, resumed.run.asked]).toEqual([1, run.events, { question: 'why' }]);
   // Its reader has seen more than was kept, which is not told again under other numbers.
   resumed.run.events.push({ event: 'done', data: 3 });
   await other.keep(resumed.run);
-  const back = await one.resume(`${run.id}.4`, 'w_1', ada);
+  const back = await one.resume(`${run.id}.4`, 'w_1', ada, {});
   expect(back.run.events).toHaveLength(4);
 });

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
@@ -6,6 +5,7 @@ import type { Clock } from '../core/base/ports.ts';
 import { SCOPES, type Scope } from '../core/base/scope.ts';
 import type { Cells, SharedState } from '../core/base/shared.ts';
 import { createShares, type ShareKey, shareKeysOf } from '../core/base/shares.ts';
+import type { RunIds } from './debug-ids.ts';
 
 /** One event of a stream, without its id: that is the run and its place in it. */
 export interface DebugEvent {
@@ -86,9 +86,11 @@ export class DebugRuns {
   readonly #runs = new Map<string, Kept>();
   /** Where several control planes keep runs together, so that each can go on with one. */
   readonly #cells: Cells<KeptRun> | undefined;
+  readonly #ids: RunIds;
 
-  constructor(clock: Clock, shared?: Pick<SharedState, 'cells'>) {
+  constructor(clock: Clock, ids: RunIds, shared?: Pick<SharedState, 'cells'>) {
     this.#clock = clock;
+    this.#ids = ids;
     this.#cells = shared?.cells('debug-run', (value) => keptRun.safeParse(value).data);
   }
 
@@ -97,10 +99,10 @@ export class DebugRuns {
   }
 
   /** @throws MeshError `rate_limited` where all of the owner's share is being read */
-  begin(workspace: string, owner: Asker, asked: DebugRun['asked']): DebugRun {
+  begin(workspace: string, owner: Asker, asked: DebugRun['asked'], known?: string): DebugRun {
     const release = this.#roomFor(workspace, owner);
     const run: DebugRun = {
-      id: randomBytes(12).toString('base64url'),
+      id: known ?? this.#ids.make({ workspace, owner: owner.id, asked }),
       workspace,
       owner: owner.id,
       scopes: owner.scopesIn(workspace),
@@ -116,7 +118,8 @@ export class DebugRuns {
   }
 
   /**
-   * The run of an event that a reader has seen, and how many of its events that are.
+   * The run of an event that a reader has seen, and how many of its events that are. A run that nobody keeps since a restart
+   * begins anew: its question is about the past, so its events are the same, which `mark` shows.
    *
    * @throws MeshError `expired` for one that is no longer kept, is another's, or was told to a credential that holds more
    */
@@ -124,12 +127,16 @@ export class DebugRuns {
     lastEventId: string,
     workspace: string,
     reader: Asker,
-  ): Promise<{ readonly run: DebugRun; readonly seen: number }> {
-    const [, id = '', seen] = /^([\w-]{16})\.(\d{1,6})$/.exec(lastEventId) ?? [];
+    asked: DebugRun['asked'],
+  ): Promise<{ readonly run: DebugRun; readonly seen: number; readonly mark?: string }> {
+    const [, id = '', seen, mark] = /^([\w-]{16})\.(\d{1,6})(?:\.([\w-]{8}))?$/.exec(lastEventId) ?? [];
     const run = await this.#newest(id, Number(seen), workspace, reader);
+    const begun = run ? undefined : this.#ids.beginOf(id, { workspace, owner: reader.id, asked });
+    if (begun !== undefined && mark !== undefined && begun + KEPT_MS >= this.#clock.now()) {
+      return { run: this.begin(workspace, reader, asked, id), seen: Number(seen), mark };
+    }
     if (!run || this.#isExpired(run) || !mayRead(run, workspace, reader)) {
-      const detail = 'This stream can no longer be resumed: ask again without Last-Event-ID.';
-      throw new MeshError('expired', detail);
+      throw notResumable();
     }
     return { run, seen: Number(seen) };
   }
@@ -221,6 +228,10 @@ export class DebugRuns {
     this.#runs.get(id)?.release();
     this.#runs.delete(id);
   }
+}
+
+export function notResumable(): MeshError {
+  return new MeshError('expired', 'This stream can no longer be resumed: ask again without Last-Event-ID.');
 }
 
 /** Another credential of the same owner may hold less than the one that asked. */

@@ -15,7 +15,8 @@ import type { Services } from '../core/workflow/services.ts';
 import { readFields } from './body.ts';
 import { credentialOf } from './credential.ts';
 import { eventsOf } from './debug-events.ts';
-import { type DebugRun, DebugRuns } from './debug-runs.ts';
+import { markAfter, runIds } from './debug-ids.ts';
+import { type DebugEvent, type DebugRun, DebugRuns, notResumable } from './debug-runs.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
@@ -87,7 +88,11 @@ export function buildDebug({ operations, gate, log, metrics, headers }: DebugOpt
   if (!operations.some(({ name }) => name === 'find_cause')) return undefined;
   const streams = createShares('debug streams', MAX_STREAMS);
   const open = openingOf(streams);
-  const runs = new DebugRuns(gate.services.clock, gate.services.shared);
+  const runs = new DebugRuns(
+    gate.services.clock,
+    runIds(gate.services.keys, gate.services.clock),
+    gate.services.shared,
+  );
   metrics.gauge('mesh_debug_streams', 'Debug streams open now', () => streams.held);
 
   return async (request, response) => {
@@ -100,20 +105,32 @@ export function buildDebug({ operations, gate, log, metrics, headers }: DebugOpt
       const call = callOf(request, fields, requestId, abort.signal);
       const opened = (await invoke(open, call, gate)) as Opened;
       undo.push(opened.release);
-      const { run, seen } = await runOf(runs, request, opened);
+      const { run, seen, mark: known } = await runOf(runs, request, opened);
       undo.push(() => void runs.keep(run));
       undo.push(runs.read(run, () => abort.abort()));
-      response.writeHead(200, [...headers, ...STREAM_HEADERS, 'X-Request-Id', requestId]);
-      response.write('retry: 3000\n\n');
-      undo.push(keepAlive(response));
-      let sent = 0;
       const { ifMatch: _, ...plain } = call;
       const keep = () => runs.keep(run);
       const source = { operations, gate, log, call: plain, caller: opened.caller, keep };
-      for await (const event of eventsOf(run, source)) {
+      const events = eventsOf(run, source)[Symbol.asyncIterator]();
+      let [sent, mark] = [0, ''];
+      const next = async (): Promise<DebugEvent | undefined> => {
+        const { value, done } = await events.next();
+        if (done) return undefined;
         sent += 1;
+        mark = markAfter(mark, value);
+        return value;
+      };
+      // Whoever was told other events than are computed now is not to put the two together.
+      if (known !== undefined) {
+        while (sent < seen && (await next()));
+        if (mark !== known && !abort.signal.aborted) throw notResumable();
+      }
+      response.writeHead(200, [...headers, ...STREAM_HEADERS, 'X-Request-Id', requestId]);
+      response.write('retry: 3000\n\n');
+      undo.push(keepAlive(response));
+      for (let event = await next(); event; event = await next()) {
         if (sent <= seen) continue;
-        await writeTo(response, eventText({ id: `${run.id}.${sent}`, ...event }), abort.signal);
+        await writeTo(response, eventText({ id: `${run.id}.${sent}.${mark}`, ...event }), abort.signal);
         if (abort.signal.aborted) break;
       }
       if (response.writableNeedDrain) response.destroy();
@@ -151,7 +168,7 @@ async function runOf(runs: DebugRuns, request: Request, { workspace, caller, ask
   if (last === undefined) {
     const run = runs.begin(workspace, caller, asked);
     await runs.keep(run);
-    return { run, seen: 0 };
+    return { run, seen: 0, mark: undefined };
   }
-  return runs.resume(String(last), workspace, caller);
+  return runs.resume(String(last), workspace, caller, asked);
 }

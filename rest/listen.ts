@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
 import { MeshError, toProblem } from '../core/base/errors.ts';
-import { isLoopback } from '../core/base/origin.ts';
+import { isLoopback } from '../core/base/loopback.ts';
 import type { ShareLimits } from './connection-shares.ts';
 import { holdConnections } from './held-connections.ts';
 import { problemHeaders, sendProblem } from './problem.ts';

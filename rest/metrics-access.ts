@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { MeshError } from '../core/base/errors.ts';
-import { isLoopback, originOf } from '../core/base/origin.ts';
+import { isLoopback } from '../core/base/loopback.ts';
+import { originOf } from '../core/base/origin.ts';
 import { equalSecrets, type Secret } from '../core/base/secret.ts';
 import { bearerOf } from './credential.ts';
 import type { Metrics } from './metrics.ts';

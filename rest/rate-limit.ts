@@ -1,7 +1,8 @@
 import type { RequestHandler } from 'express';
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
-import { isLoopback, originOf } from '../core/base/origin.ts';
+import { isLoopback } from '../core/base/loopback.ts';
+import { originOf } from '../core/base/origin.ts';
 import { sourceSite } from '../core/model/source-network.ts';
 import { credentialOf } from './credential.ts';
 import { limitPrincipals, MAX_KEYS, WINDOW_MS } from './principal-rate.ts';

@@ -1,5 +1,5 @@
 import express from 'express';
-import { isLoopback } from '../core/base/origin.ts';
+import { isLoopback } from '../core/base/loopback.ts';
 
 /** Proxies whose X-Forwarded-For is believed, as express takes it: all, a count of hops or a list of addresses. */
 export type TrustProxy = true | number | readonly string[];

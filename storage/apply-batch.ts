@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { fieldChanges } from '../core/base/field-changes.ts';
 import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import type { AuditEntry, Basis, Change, Commit, CommitContext, Op, SecurityEvent } from '../core/base/ports.ts';
 import { StoreError } from '../core/base/ports.ts';
@@ -54,8 +55,14 @@ export interface Applied {
   readonly commit: Commit;
   /** For the log of the workspace, in order. */
   readonly entries: readonly Entry[];
-  /** For the log of the installation. */
-  readonly told?: SecurityEvent & { readonly requestId: string };
+  /** For the logs of others: what happens to who is let in is told the installation, what happens to its settings a workspace. */
+  readonly told: readonly Told[];
+}
+
+/** An event for the log of another workspace than the commit's. */
+export interface Told {
+  readonly workspace: string;
+  readonly event: SecurityEvent & { readonly requestId: string };
 }
 
 /** The instant of the next entry: the clock, but never before the last one. */
@@ -88,8 +95,7 @@ export function applyBatch<R extends Row>(
   const commit: Commit = { ...why, workspace: name, revision, at: batch.at, changes };
   const entries = securityEvents.map((event) => eventEntry(name, batch.at, { ...event, requestId: why.requestId }));
   if (changes.length > 0) entries.unshift(commitEntry(commit, written));
-  const told = name === SYSTEM_WORKSPACE ? undefined : toldInstallation(commit);
-  return { commit, entries, ...(told && { told }) };
+  return { commit, entries, told: name === SYSTEM_WORKSPACE ? toldWorkspaces(commit) : toldInstallation(commit) };
 }
 
 export function eventEntry(
@@ -101,20 +107,48 @@ export function eventEntry(
 }
 
 function commitEntry({ changes: _, workspace, ...rest }: Commit, written: readonly Written[]): Entry {
-  const changes = written.map(({ change: { type, record }, digest }) => {
-    const { kind, name, uid } = record;
-    return { type, kind, name, uid, ...(digest !== undefined && { digest }) };
+  const changes = written.map(({ change, digest }) => {
+    const { fields, ...named } = withFields(change);
+    const { uid } = change.record;
+    return { ...named, uid, ...(digest !== undefined && { digest }), ...(fields && { fields }) };
   });
   return { at: rest.at, workspace, actor: rest.actor, type: 'commit', commit: { ...rest, changes } };
 }
 
+/** Returns the workspaces in whose logs a write of the installation stands too; stores load these first. */
+export function workspacesTold(op: Op): readonly string[] {
+  return op.op === 'update' && op.record.kind === 'Workspace' ? [op.record.uid] : [];
+}
+
 /** What the audit log of the installation holds of a commit in a workspace: who is let in there. */
-function toldInstallation({ workspace, actor, reason, requestId, changes }: Commit): Applied['told'] {
+function toldInstallation({ workspace, changes, ...why }: Commit): readonly Told[] {
   const told = changes.filter(({ record }) => 'installation' in KINDS[record.kind]);
-  if (told.length === 0) return undefined;
-  const members = told.map(({ type, record: { kind, name } }) => ({ type, kind, name }));
-  const detail = { workspace, reason, changes: members };
-  return { type: 'members', actor, result: 'ok', requestId, detail };
+  if (told.length === 0) return [];
+  const detail = { workspace, reason: why.reason, changes: told.map(withFields) };
+  return [{ workspace: SYSTEM_WORKSPACE, event: toldEvent('members', why, detail) }];
+}
+
+/** What the audit log of a workspace holds of a commit in the installation: its settings. */
+function toldWorkspaces({ changes, ...why }: Commit): readonly Told[] {
+  const told = changes.filter(({ type, record }) => type === 'updated' && record.kind === 'Workspace');
+  return told.map((change) => ({
+    workspace: change.record.uid,
+    event: toldEvent('settings', why, { reason: why.reason, changes: [withFields(change)] }),
+  }));
+}
+
+function toldEvent(
+  type: string,
+  { actor, requestId }: Pick<Commit, 'actor' | 'requestId'>,
+  detail: NonNullable<SecurityEvent['detail']>,
+): Told['event'] {
+  return { type, actor, result: 'ok', requestId, detail };
+}
+
+function withFields(change: Change) {
+  const { kind, name } = change.record;
+  const fields = fieldChanges(change);
+  return { type: change.type, kind, name, ...(fields.length > 0 && { fields }) };
 }
 
 interface Batch<R extends Row> {

@@ -1,57 +1,90 @@
 import path from 'node:path';
+import { isLoopbackUrl } from '../../core/base/loopback.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { BUILT_IN_PASSWORD, FIRST_LOGIN_TOKEN_FILE, hasBuiltInPassword } from '../../core/identity/first-accounts.ts';
 import { formatHostPort, type HostPort } from '../../net/host-port.ts';
+import { apiExposure } from './api-exposure.ts';
 import { busPlaceOf } from './bus-place.ts';
 import type { Config } from './config.ts';
-import { givenAddresses, isLoopback, withholdsCredential } from './given-addresses.ts';
+import { type ConfigWarning, configWarnings, logWarnings, warningText } from './config-warnings.ts';
+import { givenAddresses, withholdsCredential } from './given-addresses.ts';
 import type { Plane } from './plane.ts';
 import type { Listeners } from './wire.ts';
 
-/** Logs what an operator should look at. @returns where everything is and what to do next */
+const EDITIONS = {
+  pro: 'Pro: all of Community, and history, plans from sentences, compliance and evidence (MESH_EDITION=pro)',
+  community:
+    'Community: networks, policies, agents and the audit log, without history, plans from sentences, compliance and evidence (MESH_EDITION=community)',
+} as const;
+
+/**
+ * Says where everything is and what to do next. What an operator should look at stands in it for a person at the terminal;
+ * else it is logged.
+ *
+ * @param milliseconds that the start took
+ */
 export async function announcement(
   config: Config,
-  { url, listeners, services, saysFirstPassword }: Plane,
-  log: Log,
-  milliseconds: number,
+  plane: Pick<Plane, 'url' | 'port' | 'listeners' | 'services' | 'saysFirstPassword' | 'ignoresInitAdmins'>,
+  { log, isPerson, milliseconds }: { readonly log: Log; readonly isPerson: boolean; readonly milliseconds: number },
 ): Promise<string> {
   const { env } = config;
+  const { url, listeners } = plane;
   const where = wherePartsAre(config, listeners);
-  for (const { variable, value } of givenAddresses(config)) {
-    if (isLoopback(value)) {
-      log.warn({ variable, value }, 'nodes on other hosts cannot use a loopback address: set a public one');
-    }
-  }
-  if (withholdsCredential(env)) {
-    log.warn(
-      { variable: 'MESH_SIGNALING_AUTH' },
-      'nodes send the credential of the bus over TLS alone, unless each is started with --bus-in-clear: ' +
-        'set MESH_TLS_CERT and MESH_TLS_KEY, or a tls:// address in MESH_SIGNALING_URL',
-    );
-  }
-  for (const variable of config.unknownVariables) log.warn({ variable }, 'no such variable: is it misspelt?');
-  for (const notice of config.notices) log.warn({}, notice);
-  const isBuiltIn = await hasBuiltInPassword(services);
-  if (isBuiltIn) {
-    log.warn(
-      { file: path.join(config.configDir, FIRST_LOGIN_TOKEN_FILE) },
-      'an administrator has the built-in password, good for root and the user of this process on this machine only, and for all ' +
-        'others the token in this file: sign in with mesh login and choose another, or set app.initAdmins',
-    );
-  }
-  const password = isBuiltIn && saysFirstPassword ? ` (first password: ${BUILT_IN_PASSWORD})` : '';
+  const { listening, warning } = apiExposure(config, plane.port);
+  const isBuiltIn = await hasBuiltInPassword(plane.services);
+  const warnings = [...configWarnings(config), ...startWarnings(config, plane, isBuiltIn)];
+  const clear: readonly ConfigWarning[] = warning === undefined ? [] : [{ detail: warning }];
+  if (!isPerson) logWarnings([...clear, ...warnings], log);
+  const password = isBuiltIn && plane.saysFirstPassword ? ` (first password: ${BUILT_IN_PASSWORD})` : '';
   return [
-    `Mesh is up in ${Math.round(milliseconds)} ms (${env.MESH_EDITION} edition, ${where.data}).`,
+    `Mesh is up in ${Math.round(milliseconds)} ms (${where.data}).`,
+    `  Edition    ${EDITIONS[env.MESH_EDITION]}`,
+    `  Listening  ${listening}`,
     `  API        ${url}/api/v1   (${url}/api/v1/openapi.json)`,
     `  MCP        ${url}/mcp`,
     `  Dashboard  ${url}/`,
     `  Bus        ${where.bus}`,
     `  Relay      ${where.relay}`,
     `  STUN       ${where.stun}`,
+    ...(isPerson ? [...clear, ...warnings] : clear).map((each) => `Warning: ${warningText(each)}`),
     `Next: mesh login --server ${url}${password}`,
     'then: mesh mcp config',
     '',
   ].join('\n');
+}
+
+function startWarnings(
+  config: Config,
+  { ignoresInitAdmins }: Pick<Plane, 'ignoresInitAdmins'>,
+  isBuiltIn: boolean,
+): ConfigWarning[] {
+  const warnings: ConfigWarning[] = [];
+  for (const { variable, value } of givenAddresses(config)) {
+    if (!isLoopbackUrl(value)) continue;
+    warnings.push({ variable, value, detail: 'nodes on other hosts cannot use a loopback address: set a public one' });
+  }
+  if (withholdsCredential(config.env)) {
+    warnings.push({
+      variable: 'MESH_SIGNALING_AUTH',
+      detail:
+        'nodes send the credential of the bus over TLS alone, unless each is started with --bus-in-clear: ' +
+        'set MESH_TLS_CERT and MESH_TLS_KEY, or a tls:// address in MESH_SIGNALING_URL',
+    });
+  }
+  if (ignoresInitAdmins) {
+    warnings.push({
+      variable: 'app.initAdmins',
+      detail:
+        'it is ignored, as accounts exist already and keep their passwords: remove it from config.yaml, and for a forgotten password run meshd reset-password USER',
+    });
+  }
+  if (isBuiltIn) {
+    warnings.push({
+      detail: `an administrator has the built-in password, good for root and the user of this process on this machine only, and for all others the token in ${path.join(config.configDir, FIRST_LOGIN_TOKEN_FILE)}: sign in with mesh login and choose another, or set app.initAdmins`,
+    });
+  }
+  return warnings;
 }
 
 /** For people: the parts of an installation, of which any can be elsewhere. */
@@ -76,7 +109,7 @@ function relayPlace({ env, app }: Config, own: HostPort | undefined): string {
 
 /** Its variable says what nodes are told of the one of this process, unless that is off. */
 function stunPlace({ env, app }: Config, own: HostPort | undefined): string {
-  const isElsewhere = !own && !isLoopback(env.MESH_STUN_URL);
+  const isElsewhere = !own && !isLoopbackUrl(env.MESH_STUN_URL);
   const elsewhere = [
     ...(isElsewhere ? [`${env.MESH_STUN_URL} (MESH_STUN_URL)`] : []),
     ...app.stun.map((url) => `${url} (app.stun)`),

@@ -102,9 +102,11 @@ export const environment = z.object({
     .prefault('off')
     .describe('Listen address of /healthz, /readyz and /metrics of a bus, relay or STUN server alone, or off'),
   MESH_STUN_URL: address.default('127.0.0.1:3478').describe('STUN address given to nodes, <host>:<port>'),
-  MESH_LRP_AUTH_TOKEN: secret(16)
+  MESH_LRP_AUTH_TOKEN: secret(1)
     .optional()
-    .describe('Shared relay token; generated at first start and kept in credentials.json when unset'),
+    .describe(
+      'Shared relay token, at least 16 characters; generated at first start and kept in credentials.json when unset',
+    ),
   MESH_BUS_LISTEN: listenOrOff.prefault('0.0.0.0:4222').describe('Listen address of the embedded bus, or off'),
   ...busVariables,
   MESH_RELAY_LISTEN: listenOrOff.prefault('0.0.0.0:6266').describe('Listen address of the relay, or off'),

@@ -27,3 +27,10 @@ test('it is noticed when nodes are given an address to which they do not send th
     false,
   ]);
 });
+
+test.each(['nats://127.evil.example:4222', 'nats://localhost.evil.com:4222'])(
+  'a name that only begins like this host, %s, gets no credential without a word',
+  (url) => {
+    expect(withholdsCredential(environment.parse({ MESH_SIGNALING_URL: url, ...token }))).toBe(true);
+  },
+);

@@ -1,3 +1,4 @@
+import { isLoopbackUrl } from '../../core/base/loopback.ts';
 import type { AddressSettings } from '../../core/intent/verify/lock-out.ts';
 import { type GraphRelay, MAIN_RELAY } from '../../core/model/graph.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
@@ -45,7 +46,7 @@ export function busGivenToNodes(env: Environment): string {
 export function withholdsCredential(env: Environment): boolean {
   const given = busGivenToNodes(env);
   if (env.MESH_BUS_URL !== undefined) return false;
-  return env.MESH_SIGNALING_AUTH === 'token' && given.startsWith('nats:') && !isLoopback(given);
+  return env.MESH_SIGNALING_AUTH === 'token' && given.startsWith('nats:') && !isLoopbackUrl(given);
 }
 
 /** The relay address given to nodes; `lrps://` where it is the relay of this process and that speaks TLS. */
@@ -98,8 +99,4 @@ export function apiUrl({ env, app }: Given, port: number): string {
 
 export function isAnyAddress(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
-}
-
-export function isLoopback(address: string): boolean {
-  return /(^|\/)(127\.|localhost|\[::1\])/.test(address);
 }

@@ -12,6 +12,8 @@ export interface LogOutput {
 /** A reader that is slow is waited for so long in all, and not again before it has taken something. */
 const PATIENCE_MS = 500;
 const PAUSE_MS = 5;
+/** A start that says more has something to say at once. */
+const MOST_HELD = 200;
 
 /** @param write as `writeSync` of node:fs */
 export function logOutput(descriptor: number, write: (fd: number, bytes: Uint8Array) => number = writeSync): LogOutput {
@@ -59,4 +61,28 @@ export function logOutput(descriptor: number, write: (fd: number, bytes: Uint8Ar
 
 function pause(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
+
+/** Holds the lines of a log back in memory until `release`, or until the process ends. */
+export function heldOutput(output: LogOutput): { readonly output: LogOutput; release(): void } {
+  let held: string[] | undefined = [];
+  const release = () => {
+    const lines = held ?? [];
+    held = undefined;
+    for (const line of lines) output.write(line);
+  };
+  process.once('exit', release);
+  return {
+    output: {
+      ...output,
+      write(line) {
+        if (held === undefined) output.write(line);
+        else if (held.push(line) > MOST_HELD) release();
+      },
+    },
+    release() {
+      process.off('exit', release);
+      release();
+    },
+  };
 }

@@ -1,7 +1,8 @@
 import { PARTS, startAlone } from './alone.ts';
 import { givenIn, loadConfig } from './config.ts';
+import { configWarnings, logWarnings } from './config-warnings.ts';
 import { buildLog } from './log.ts';
-import { logOutput } from './log-output.ts';
+import { heldOutput, logOutput } from './log-output.ts';
 import { startProblems } from './start-problems.ts';
 import { startWatchdog } from './watchdog/watchdog.ts';
 
@@ -19,7 +20,9 @@ export async function startMeshd(
 ) {
   const part = PARTS.find((name) => name === asked);
   const config = loadConfig(process.env, configDir, await startProblems(givenIn(process.env), { part, standalone }));
-  const output = logOutput(STDERR);
+  // A person reads the announcement first; every other reader gets the lines as they come.
+  const isPerson = process.stdout.isTTY && process.stderr.isTTY;
+  const { output, release } = isPerson ? heldOutput(logOutput(STDERR)) : { output: logOutput(STDERR), release() {} };
   const log = buildLog(config.env.MESH_LOG_LEVEL, output);
   const watchdog = startWatchdog(log, { isSupervised: config.env.MESH_SUPERVISED ?? isMainOfService(process.env) });
   /** Stops under the watchdog, which ends the process where that does not move. */
@@ -29,6 +32,8 @@ export async function startMeshd(
     await watchdog.end();
   };
   if (part !== undefined) {
+    release();
+    logWarnings(configWarnings(config), log);
     const running = await startAlone(part, config, log);
     watchdog.serving();
     return { log, stop: watched(running.stop) };
@@ -36,12 +41,18 @@ export async function startMeshd(
   const { startPlane } = await import('./plane.ts');
   const { announcement } = await import('./announce.ts');
   const { serveStdioPlane } = await import('./stdio-plane.ts');
-  const plane = await startPlane(config, { log, output, acceptLoss, standalone, stalls: watchdog.stalls });
+  const options = { log, output, acceptLoss, standalone, stalls: watchdog.stalls };
+  const plane = await startPlane(config, options).catch((error: unknown) => {
+    // The lines on the way there explain the failure.
+    release();
+    throw error;
+  });
   watchdog.serving();
   return {
     log,
     stop: watched(plane.stop),
-    announcement: (milliseconds: number) => announcement(config, plane, log, milliseconds),
+    announcement: (milliseconds: number) => announcement(config, plane, { log, isPerson, milliseconds }),
+    announced: release,
     serveStdio: () => serveStdioPlane(plane, log),
   };
 }

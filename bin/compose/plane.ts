@@ -56,6 +56,7 @@ import {
 } from './plane-metrics.ts';
 import { buildNarrator, buildPlanner } from './planner.ts';
 import { buildReadiness } from './readiness.ts';
+import { resetRequestJob } from './reset-requests.ts';
 import { buildServices } from './services.ts';
 import { requireSettings, sharedSettings, shareSettings } from './shared-settings.ts';
 import { buildStoreCare, type StoreState } from './store-care.ts';
@@ -70,6 +71,8 @@ import { orExplain } from './wire-parts.ts';
 export interface Plane {
   /** Where the API answers, for a client on this machine. */
   readonly url: string;
+  /** The port where it listens. */
+  readonly port: number;
   readonly listeners: Listeners;
   readonly services: Services;
   readonly gate: ServiceGate;
@@ -77,6 +80,8 @@ export interface Plane {
   readonly storeState: () => StoreState;
   /** Whether what is said of a first password is for this one to say: of several, for the one that made the accounts. */
   readonly saysFirstPassword: boolean;
+  /** True where `app.initAdmins` names accounts, and none was made of it, as there are accounts. */
+  readonly ignoresInitAdmins: boolean;
   /** Idempotent; everything acknowledged is on disk when it resolves. */
   stop(): Promise<void>;
 }
@@ -207,7 +212,8 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     };
     backupMetrics(metrics, config.app.backups, storeState);
     const observed = { ...services, observe: jobMetrics(metrics), leadership };
-    const jobs = startJobs([...buildJobs(services, gate, leadership), ...care.jobs()], observed);
+    const resets = resetRequestJob(configDir, { services, rules: settings.signIn, clock, log });
+    const jobs = startJobs([...buildJobs(services, gate, leadership), ...care.jobs(), resets], observed);
     undo.push(() => jobs.stop());
     guard?.onStep(jobs.wakeAll);
     const webhooks = startWebhooks(observed, buildSender({ allow: settings.webhookAllow }), leadership);
@@ -279,11 +285,13 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     let stopped: Promise<void> | undefined;
     return {
       url: localUrl(api),
+      port: api.port,
       listeners: wire.listeners,
       services,
       gate,
       storeState,
       saysFirstPassword: standalone || madeAccounts,
+      ignoresInitAdmins: config.app.initAdmins.length > 0 && !madeAccounts,
       stop() {
         stopped ??= Promise.race([stop(), after(STOP_DEADLINE_MS, undefined, { ref: false })]);
         return stopped;

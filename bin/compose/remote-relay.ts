@@ -1,3 +1,4 @@
+import { isLoopback } from '../../core/base/loopback.ts';
 import { MAIN_RELAY } from '../../core/model/graph.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import type { HostPort } from '../../net/host-port.ts';
@@ -6,7 +7,7 @@ import type { Member } from '../../net/relay/member.ts';
 import { RemoteRelay } from '../../net/relay/remote.ts';
 import { startRelayRevocations } from '../../plane/relay-revocations.ts';
 import type { Config, Environment } from './config.ts';
-import { isLoopback, isSameRelay } from './given-addresses.ts';
+import { isSameRelay } from './given-addresses.ts';
 import type { Probe } from './probes.ts';
 import { remoteRelayMetrics } from './wire-metrics.ts';
 

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isLoopback } from '../../core/base/loopback.ts';
 import { identifiedAs, type ServerIdentityCheck } from '../../net/bus/server-identity.ts';
 import { parseHostPort } from '../../net/host-port.ts';
 
@@ -29,8 +29,4 @@ export function busMannerOf(url: string, inClear: boolean, servers: readonly str
   const signsIn = inClear || isLoopback(host);
   const follows = (server: string) => inClear || !signsIn || isLoopback(parseHostPort(server)?.host ?? '');
   return { tls: undefined, signsIn, follows };
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }

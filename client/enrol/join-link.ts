@@ -20,7 +20,7 @@ export function parseJoinLink(text: string): Invitation {
   if (url?.protocol === 'mesh:' && url.host === 'join' && server && token === null && !text.includes('&')) {
     throw new MeshError(
       'invalid_input',
-      "The join link ends before its token: a shell ends a command at &. Put the link in single quotes: mesh init 'mesh://join?…'",
+      'The join link ends before its token: a shell ends a command at &. Put the link in single quotes.',
     );
   }
   if (url?.protocol !== 'mesh:' || url.host !== 'join' || !server || !token) {

@@ -1,4 +1,4 @@
-import { parseInstant } from '../../core/base/time.ts';
+import { hasEnded } from '../../core/base/time.ts';
 import { type IpRange, parseCidr } from '../../core/model/cidr.ts';
 import type { FirewallEntry } from '../../core/model/graph.ts';
 import { isPort } from '../../net/host-port.ts';
@@ -32,7 +32,7 @@ const NO_PORTS = { TCP: [], UDP: [], SCTP: [] } as const;
 export function permissionsAt(entries: readonly FirewallEntry[], now: number): Permission[] {
   const inForce = entries.filter(
     // An instant that cannot be read compares false: it has passed.
-    ({ expiresAt }) => expiresAt === undefined || parseInstant(expiresAt) > now,
+    (entry) => !hasEnded(entry, now),
   );
   const blocks = [...Map.groupBy(inForce, ({ cidr }) => cidr)].flatMap(([cidr, named]): Block[] => {
     const range = parseCidr(cidr);

@@ -1,4 +1,4 @@
-import { parseInstant } from '../../core/base/time.ts';
+import { hasEnded } from '../../core/base/time.ts';
 import { parseCidr } from '../../core/model/cidr.ts';
 import type { FirewallEntry, FirewallRules } from '../../core/model/graph.ts';
 import { isPort } from '../../net/host-port.ts';
@@ -82,7 +82,7 @@ function matchOf({ protocol, from, to }: FirewallEntry, icmp: string): string | 
 }
 
 function inForceAt(entries: readonly FirewallEntry[], now: number): FirewallEntry[] {
-  return entries.filter(({ expiresAt }) => expiresAt === undefined || parseInstant(expiresAt) > now);
+  return entries.filter((entry) => !hasEnded(entry, now));
 }
 
 function keyOf({ cidr, protocol, from, to }: FirewallEntry): string {

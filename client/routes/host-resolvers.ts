@@ -1,15 +1,12 @@
 import { Resolver } from 'node:dns';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { isLoopback } from '../../core/base/loopback.ts';
 import { textIn } from '../if-readable.ts';
 
 /** Where systemd-resolved listens, and where it writes down whom it asks itself. */
 const STUBS = ['127.0.0.53', '127.0.0.54'];
 const BEHIND_THE_STUB = '/run/systemd/resolve/resolv.conf';
-
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8);
-LOOPBACK.addAddress('::1', 'ipv6');
 
 /** Facts of a host about its DNS resolvers; tests supply their own. */
 interface ResolverFacts {
@@ -37,10 +34,6 @@ function factsNow(): ResolverFacts {
     behindTheStub: textIn(BEHIND_THE_STUB),
     own: Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address)),
   };
-}
-
-function isLoopback(address: string): boolean {
-  return LOOPBACK.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 }
 
 function withoutPort(server: string): string {

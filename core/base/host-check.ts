@@ -1,4 +1,5 @@
 import { MeshError } from './errors.ts';
+import { isLoopback } from './loopback.ts';
 
 /** What of a request tells how it came here. */
 export interface Received {
@@ -45,24 +46,12 @@ export function refuseForeignHost(
 /** Whether the caller used a name of the loopback, and is no page of another site. */
 export function isNamedLoopback({ host, origin }: Received['headers']): boolean {
   const name = nameOf(host);
-  return name !== undefined && isLoopbackName(name) && (origin === undefined || isSameSite(origin, host));
+  return name !== undefined && isLoopback(name) && (origin === undefined || isSameSite(origin, host));
 }
 
 /** An IPv4 address that arrived over an IPv6 socket, in its own form. */
 export function plainAddress(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice('::ffff:'.length) : address;
-}
-
-/** Whether an address is one of this machine alone. */
-export function isLoopback(address: string): boolean {
-  const plain = plainAddress(address);
-  return plain === '::1' || /^127(?:\.\d{1,3}){3}$/.test(plain);
-}
-
-/** Whether the host of a URL names the machine that reads it: a loopback, or no address in particular. */
-export function isThisMachine(hostname: string): boolean {
-  const host = hostname.replaceAll(/[[\]]/g, '');
-  return isLoopbackName(host) || host.endsWith('.localhost') || host === '0.0.0.0' || host === '::';
 }
 
 type Header = string | readonly string[] | undefined;
@@ -72,11 +61,7 @@ function isBearer(authorization: Header): boolean {
 }
 
 function isOwn(name: string, own: ReadonlySet<string>): boolean {
-  return isLoopbackName(name) || own.has(name);
-}
-
-function isLoopbackName(name: string): boolean {
-  return name === 'localhost' || isLoopback(name);
+  return isLoopback(name) || own.has(name);
 }
 
 function isAddress(name: string): boolean {

@@ -1,6 +1,7 @@
-import { isLoopback, isNamedLoopback, plainAddress, type Received } from './host-check.ts';
+import { isNamedLoopback, plainAddress, type Received } from './host-check.ts';
+import { isLoopback } from './loopback.ts';
 
-export { isLoopback, plainAddress };
+export { plainAddress };
 
 interface Request extends Received {
   /** The client's address as the configured trust in proxies has it. */

@@ -1,3 +1,4 @@
+import type { FieldChange } from './field-changes.ts';
 import type { Kind, RecordDraft, RecordGroup, RecordKey, StoredRecord } from './record.ts';
 
 /** What core needs from outside. Edges implement these; core never imports an edge. */
@@ -130,6 +131,8 @@ export interface AuditEntry {
       readonly uid: string;
       /** SHA-256 of the record as it is stored, in hexadecimal; of a deletion there is none, nor of commits before schema 2. */
       readonly digest?: string;
+      /** The values that a record of a kind without history lost and got. */
+      readonly fields?: readonly FieldChange[];
     }[];
   };
   readonly event?: SecurityEvent & { readonly requestId?: string };

@@ -29,3 +29,23 @@ test('no two fields of a kind that people decide on have one name, so that none 
   }
   expect(Object.keys(RECORD_FIELDS).sort()).toEqual(Object.keys(KINDS).sort());
 });
+
+/** Fields whose names sound like a secret and that hold none. */
+const PUBLIC: ReadonlySet<string> = new Set([
+  ...['publicKey', 'keySince', 'tokenId', 'tokenBy', 'tokenUses', 'passwordState', 'passwordChangedAt'],
+]);
+
+test('a field whose name speaks of a secret is one, or nobody is told of it', () => {
+  const shown = Object.entries(RECORD_FIELDS).flatMap(([kind, fields]) => {
+    if (fields === 'nothing') return [];
+    return Object.entries({ ...fields.spec, ...fields.status }).flatMap(([name, role]) =>
+      /secret|password|hash|digest|key|token|factor|recovery|enrolment/i.test(name) &&
+      role !== 'secret' &&
+      role !== 'nothing' &&
+      !PUBLIC.has(name)
+        ? [`${kind} ${name}`]
+        : [],
+    );
+  });
+  expect(shown).toEqual([]);
+});

@@ -7,11 +7,23 @@ import type { Kind, RecordTypes } from './record.ts';
  * - `expires`: bounds a grant by an instant that is computed when a call runs, so two attempts of one call differ;
  * - `binds`: ties the record to an agent or a person whose reach and life it shares;
  * - `phase`: says whether the record counts; each transition is judged by itself;
- * - `identifies`: says what the record is, who made it, or what proves it: a name, a key, a secret;
+ * - `identifies`: says what the record is, or who made it: a name, a public key;
  * - `setting`: people decide on it with the rest, and it grants nothing;
- * - `nothing`: a description, a counter, or what follows from other fields.
+ * - `secret`: proves something, or finds what proves it: its value never leaves the record;
+ * - `text`: a description that people wrote;
+ * - `nothing`: a counter, or what follows from other fields. Nobody is told of it.
  */
-export type FieldRole = 'grants' | 'limits' | 'expires' | 'binds' | 'phase' | 'identifies' | 'setting' | 'nothing';
+export type FieldRole =
+  | 'grants'
+  | 'limits'
+  | 'expires'
+  | 'binds'
+  | 'phase'
+  | 'identifies'
+  | 'setting'
+  | 'secret'
+  | 'text'
+  | 'nothing';
 
 type FieldNames<T> = T extends unknown ? keyof T & string : never;
 
@@ -121,7 +133,7 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
       issuedBy: 'identifies',
       madeWith: 'identifies',
       epoch: 'nothing',
-      busDigest: 'identifies',
+      busDigest: 'secret',
     },
     status: {},
   },
@@ -130,9 +142,9 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
     name: 'identifies',
     labels: 'nothing',
     spec: {
-      displayName: 'nothing',
+      displayName: 'text',
       role: 'grants',
-      passwordHash: 'identifies',
+      passwordHash: 'secret',
       passwordState: 'identifies',
       disabled: 'phase',
       epoch: 'nothing',
@@ -143,8 +155,8 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
       formerPasswords: 'nothing',
       knownSources: 'nothing',
       signedInAt: 'nothing',
-      secondFactor: 'identifies',
-      enrolment: 'identifies',
+      secondFactor: 'secret',
+      enrolment: 'secret',
       factorEpoch: 'nothing',
     },
     status: {},
@@ -169,7 +181,7 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
     spec: {
       slug: 'identifies',
       namespace: 'identifies',
-      displayName: 'nothing',
+      displayName: 'text',
       maxNodeCount: 'limits',
       settings: 'grants',
       scheduleOwners: 'binds',
@@ -182,10 +194,10 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
     labels: 'nothing',
     spec: {
       url: 'grants',
-      description: 'nothing',
+      description: 'text',
       events: 'grants',
       enabled: 'phase',
-      secrets: 'identifies',
+      secrets: 'secret',
       createdBy: 'identifies',
       owner: 'binds',
     },
@@ -204,3 +216,6 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
   ReviewDue: 'nothing',
   WebhookDelivery: 'nothing',
 };
+
+/** Fields that hold milliseconds and no instant. */
+export const DURATION_FIELDS: ReadonlySet<string> = new Set(['maxGrant']);

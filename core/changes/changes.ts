@@ -4,7 +4,7 @@ import { newId } from '../base/ids.ts';
 import { jsonPointer } from '../base/json-pointer.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf, type RecordDraft, type StoredRecord } from '../base/record.ts';
-import { formatInstant, parseInstant } from '../base/time.ts';
+import { formatInstant, hasEnded, parseInstant } from '../base/time.ts';
 import { findRecord, lookUp } from '../model/find.ts';
 import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
 import type { PolicySpec } from '../model/policy.ts';
@@ -261,7 +261,7 @@ function expected<R extends StoredRecord>(record: R, { revision }: NetworkChange
 function policySpec(spec: PolicySpec, index: number, now: number, before?: PolicySpec): PolicySpec {
   if (spec.expiresAt === undefined) return spec;
   const written = { ...spec, expiresAt: formatInstant(parseInstant(spec.expiresAt)) };
-  if (parseInstant(written.expiresAt) <= now && !sameValue(written, before)) {
+  if (hasEnded(written, now) && !sameValue(written, before)) {
     const detail = `expiresAt (${written.expiresAt}) has passed: name a time that is to come. Where the change waited for approval until then, plan it again.`;
     throw invalidInput([{ pointer: `/changes/${index}/spec/expiresAt`, detail }]);
   }

@@ -1,6 +1,6 @@
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { StoredRecord } from '../base/record.ts';
-import { parseInstant } from '../base/time.ts';
+import { hasEnded, parseInstant } from '../base/time.ts';
 import { accountById, findAccount } from '../identity/accounts.ts';
 import { grantTexts } from '../model/grants.ts';
 import type { PeerRecord } from '../model/resources.ts';
@@ -117,7 +117,7 @@ async function peerKeys({ store, clock }: Uses, workspace: string, after: string
 function peerKey(peer: PeerRecord, now: number): Named {
   const { name, uid, spec, status, createdAt } = peer;
   const ends = spec.expiresAt === undefined ? undefined : parseInstant(spec.expiresAt);
-  const isOver = status.phase === 'revoked' || status.phase === 'expired' || (ends !== undefined && ends <= now);
+  const isOver = status.phase === 'revoked' || status.phase === 'expired' || hasEnded(spec, now);
   return {
     key: name,
     type: 'WireGuard key',
@@ -144,7 +144,6 @@ function tokens(kind: TokenRecord['spec']['kind'], type: Credential['type']): Se
     const own = items.filter(({ name }) => name.startsWith(prefix));
     const named = own.map(async (token): Promise<Named> => {
       const { name, uid, spec, createdAt } = token;
-      const isOver = spec.expiresAt !== undefined && spec.expiresAt <= clock.now();
       return {
         key: name,
         type,
@@ -152,7 +151,7 @@ function tokens(kind: TokenRecord['spec']['kind'], type: Credential['type']): Se
         name: spec.name,
         since: createdAt,
         ends: spec.expiresAt,
-        state: isOver ? 'ended' : isSpent(spec) ? 'used up' : 'in use',
+        state: hasEnded(spec, clock.now()) ? 'ended' : isSpent(spec) ? 'used up' : 'in use',
         madeBy: spec.createdBy,
         grants: grantsInWords(token),
         owner: await tokenOwner({ store }, workspace, spec),
@@ -237,7 +236,7 @@ async function scheduleEntry(services: Uses, spec: WorkspaceSpec, name: Schedule
 /** There are few: they come on one page, of as many as are asked for. */
 async function installationKeys({ store, clock, keys }: Uses, _workspace: string, after: string, limit: number) {
   const now = clock.now();
-  const sessions = (await store.list(SYSTEM_WORKSPACE, 'Session')).items.filter(({ spec }) => spec.expiresAt > now);
+  const sessions = (await store.list(SYSTEM_WORKSPACE, 'Session')).items.filter(({ spec }) => !hasEnded(spec, now));
   const unknown = {
     since: undefined,
     ends: undefined,

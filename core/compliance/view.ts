@@ -1,5 +1,5 @@
 import { once } from '../base/once.ts';
-import { parseInstant } from '../base/time.ts';
+import { hasEnded } from '../base/time.ts';
 import { endOf, isolates, isSubject, rulesOf } from '../model/meaning.ts';
 import { type PolicySpec, policySpecSchema, type Rule } from '../model/policy.ts';
 import type { PeerRecord, PolicyRecord } from '../model/resources.ts';
@@ -35,7 +35,7 @@ export interface View {
 export const livePeers = once(({ state, at }: View): readonly PeerRecord[] =>
   [...state.peers.values()].filter((peer) => {
     const { spec, status } = peer;
-    if (status.phase !== 'ready' || (spec.expiresAt !== undefined && parseInstant(spec.expiresAt) <= at)) return false;
+    if (status.phase !== 'ready' || hasEnded(spec, at)) return false;
     const agent = agentOf(peer);
     return agent === undefined || state.agents.has(agent);
   }),

@@ -4,7 +4,7 @@ import type { CallContext } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
-import { formatInstant, parseInstant } from '../base/time.ts';
+import { formatInstant, hasEnded, parseInstant } from '../base/time.ts';
 import { writtenRecord } from '../base/written.ts';
 import { placesOf } from '../changes/place-index.ts';
 import { endsAhead } from '../graph/ends.ts';
@@ -22,7 +22,6 @@ import { heardOf, leftBy } from '../peers/presence.ts';
 import { dueCheckpoint, newestCheckpoint, takeWitness } from '../peers/witnessed.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import { hasEnded } from '../views/peer-view.ts';
 import {
   type ClaimedKey,
   checkProof,
@@ -58,7 +57,7 @@ export async function ownPeer({
 }: CallContext<Pick<NetworkServices, 'states' | 'clock'>>): Promise<{ peer: PeerRecord; state: NetworkState }> {
   const state = await services.states.current(workspace);
   const peer = lookUpById(state.peers, caller?.id ?? '');
-  if (!peer || hasEnded(peer, services.clock.now())) {
+  if (!peer || hasEnded(peer.spec, services.clock.now())) {
     throw new MeshError('not_found', 'This device is no longer registered: register it again.');
   }
   return { peer, state };

@@ -5,6 +5,7 @@ import { newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
+import { hasEnded } from '../base/time.ts';
 import { placesOf } from '../changes/place-index.ts';
 import { freeSlot, networkCheck, type PeerDraft, placeIn } from '../changes/places.ts';
 import { issueToken, renewToken } from '../identity/device-token.ts';
@@ -107,7 +108,7 @@ const MAX_NAME_LENGTH = 63;
 async function readToken({ services, workspace, caller }: DeviceCall): Promise<TokenRecord> {
   const token = await services.store.getById(workspace, 'Token', caller?.id ?? '');
   if (!token) throw unknownToken();
-  if ((token.spec.expiresAt ?? Number.POSITIVE_INFINITY) <= services.clock.now()) throw expiredToken();
+  if (hasEnded(token.spec, services.clock.now())) throw expiredToken();
   return token;
 }
 

@@ -1,7 +1,6 @@
 import { getOrInsertComputed } from '../base/get-or-insert.ts';
-import { parseInstant } from '../base/time.ts';
+import { hasEnded } from '../base/time.ts';
 import type { Ranges } from '../model/ranges.ts';
-import type { PeerRecord } from '../model/resources.ts';
 import type { Engine } from '../reachability/engine.ts';
 import type { ExternalInput, PolicyInput } from '../reachability/model.ts';
 import { externalOf, networksOf, type OutsideGroup, outsideGroups, stretchesOf } from '../reachability/outside.ts';
@@ -177,7 +176,7 @@ function kindTeller({ from, to }: Compared, alterations: readonly Alteration[], 
     const peer = state.peers.get(name);
     if (!peer) return [];
     const index = reach.parts.endpoints[reach.placeOf(`${when} ${name}`) ?? -1]?.classIndex;
-    return [index, peer.status.phase, ...[from.at, to.at].map((at) => isOver(peer, at))];
+    return [index, peer.status.phase, ...[from.at, to.at].map((at) => hasEnded(peer.spec, at))];
   };
   return (name: string): string => {
     if (isDelegated(name, from.state, to.state, ...between.map(({ state }) => state))) return name;
@@ -206,8 +205,4 @@ function lasting({ name, spec }: PolicyInput): PolicyInput {
   if (typeof spec !== 'object' || spec === null) return { name, spec };
   const { expiresAt: _, ...rest } = spec as Record<string, unknown>;
   return { name, spec: rest };
-}
-
-function isOver({ spec: { expiresAt } }: PeerRecord, at: number): boolean {
-  return expiresAt !== undefined && parseInstant(expiresAt) <= at;
 }

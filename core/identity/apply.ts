@@ -3,7 +3,7 @@ import { type FieldError, invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { MAX_FIELD_ERRORS } from '../base/schema-errors.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
-import { parseInstant } from '../base/time.ts';
+import { hasEnded } from '../base/time.ts';
 import type { NetworkChange } from '../changes/changes.ts';
 import { readChange, requireDocumentCount } from '../changes/manifest.ts';
 import { pruning } from '../changes/prune.ts';
@@ -112,8 +112,7 @@ function headOf(document: unknown): FieldError['document'] {
 /** Whether a change would write a policy whose time is over. */
 function isOver(change: NetworkChange, now: number): boolean {
   if (change.action === 'delete' || change.resource !== 'MeshPolicy') return false;
-  const { expiresAt } = change.spec;
-  return expiresAt !== undefined && parseInstant(expiresAt) <= now;
+  return hasEnded(change.spec, now);
 }
 
 function itemsOf(document: unknown): unknown[] {

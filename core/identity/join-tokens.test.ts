@@ -161,8 +161,12 @@ describe('the hourly removal', () => {
 
     kit.clock.time += HOUR;
     const left = async () => (await store.list(workspace, 'Token')).items.map(({ spec }) => spec.name).sort();
-    expect(await removeSpentTokens(kit.services)).toBe(2);
+    const listed = async () =>
+      (await kit.call<{ items: { name: string }[] }>('list_join_tokens', {}, as)).items.map(({ name }) => name).sort();
+    expect(await listed()).toEqual(['expired', 'kept', 'used']);
+    expect(await removeSpentTokens(kit.services)).toBe(3);
     expect(await left()).toEqual(['kept', 'used', 'web-1']);
+    expect(await listed()).toEqual(['kept']);
     await expect(kit.gate.authenticate(bearer, '')).resolves.toMatchObject({ name: 'admin' });
 
     kit.clock.time += 11 * HOUR;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { MeshError } from '../base/errors.ts';
+import { isLoopback } from '../base/loopback.ts';
 import { memoryCells } from '../base/memory-cells.ts';
-import { isLoopback, plainAddress } from '../base/origin.ts';
+import { plainAddress } from '../base/origin.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Cells, SharedState } from '../base/shared.ts';
 import type { LoginLimits } from '../model/services.ts';

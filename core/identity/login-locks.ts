@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { MeshError } from '../base/errors.ts';
-import { isLoopback } from '../base/origin.ts';
+import { isLoopback } from '../base/loopback.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Cell, Cells } from '../base/shared.ts';
 import type { LoginLock } from '../model/services.ts';

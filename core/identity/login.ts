@@ -1,8 +1,9 @@
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { isLoopback } from '../base/loopback.ts';
 import type { CallContext } from '../base/operation.ts';
-import { isLoopback, isThroughProxy, plainAddress } from '../base/origin.ts';
+import { isThroughProxy, plainAddress } from '../base/origin.ts';
 import { type CommitContext, type SecurityEvent, StoreError } from '../base/ports.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, findAccount, normalizeUsername } from './accounts.ts';

@@ -1,7 +1,8 @@
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import { type CommitContext, StoreError } from '../base/ports.ts';
-import type { StoredRecord } from '../base/record.ts';
-import { isSpent, type TokenRecord } from '../model/token-record.ts';
+import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
+import { draftOf, type StoredRecord } from '../base/record.ts';
+import { hasEnded } from '../base/time.ts';
+import { isSpent, type TokenRecord, usedTokenName } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { accountById, findAccount } from './accounts.ts';
 import { isMember } from './offboard.ts';
@@ -9,7 +10,7 @@ import { isOfAccount } from './sessions.ts';
 
 const BATCH = 100;
 const PERSON = 'user:';
-/** So long a join token without uses left is kept: who presents it hears that it is used up. */
+/** So long who presents a join token without uses left hears that it is used up, and its devices register again with it. */
 const TOLD_MS = 7 * 24 * 60 * 60_000;
 const CONTEXT: CommitContext = {
   actor: 'system:remove-spent-tokens',
@@ -18,8 +19,8 @@ const CONTEXT: CommitContext = {
 };
 
 /**
- * Removes tokens that have expired or have had no use left for a week, and sessions and API tokens that ended; hourly. So are
- * join tokens of who has left, which were on their way to the store as their owner was shut out.
+ * Removes tokens that have expired, and sessions and API tokens that ended; hourly. Join tokens without uses left leave the list of
+ * join tokens, and are removed for good a week later. So are join tokens of who has left, which were on their way to the store as their owner was shut out.
  *
  * @returns how many were removed.
  */
@@ -33,7 +34,7 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
     services,
     sessions.filter((session) => {
       const account = byUid.get(session.spec.account);
-      return session.spec.expiresAt <= now || !account || !isOfAccount(session, account);
+      return hasEnded(session.spec, now) || !account || !isOfAccount(session, account);
     }),
   );
   for (const workspace of await store.workspaces()) {
@@ -41,12 +42,17 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
     const left = await ownersWhoLeft(services, workspace, tokens);
     const ended = tokens.filter(({ spec }) => {
       if (spec.kind === 'join' && left.has(ownerOf(spec))) return true;
-      if (spec.expiresAt !== undefined && spec.expiresAt <= now) return true;
+      if (hasEnded(spec, now)) return true;
       if (spec.kind === 'api') return byUid.get(spec.owner)?.spec.epoch !== spec.epoch;
       // A used-up delegate token goes with its identity, which ends by the second.
       return spec.kind === 'join' && isSpent(spec) && (spec.spentAt ?? 0) + TOLD_MS <= now;
     });
     removed += await remove(services, ended);
+    const gone = new Set(ended);
+    removed += await unlist(
+      services,
+      tokens.filter((token) => token.spec.kind === 'join' && isSpent(token.spec) && !gone.has(token)),
+    );
   }
   return removed;
 }
@@ -71,6 +77,27 @@ async function ownersWhoLeft(
 /** Returns the id of the account that took a join token over, else the actor who made it. */
 function ownerOf({ owner, createdBy }: TokenRecord['spec']): string {
   return owner === '' ? createdBy : owner;
+}
+
+/** The record stays what it is, under a name that is in no list. */
+async function unlist({ store }: Pick<NetworkServices, 'store'>, spent: readonly TokenRecord[]): Promise<number> {
+  const listed = spent.filter(({ name, uid }) => name !== usedTokenName(uid));
+  let done = 0;
+  for (let start = 0; start < listed.length; start += BATCH) {
+    const batch = listed.slice(start, start + BATCH);
+    const ops = batch.flatMap((token): Op[] => [
+      { op: 'delete', key: { kind: 'Token', name: token.name }, revision: token.revision },
+      { op: 'create', record: { ...draftOf(token), name: usedTokenName(token.uid) } },
+    ]);
+    try {
+      await store.commit(batch[0]?.workspace ?? SYSTEM_WORKSPACE, ops, CONTEXT);
+      done += batch.length;
+    } catch (error) {
+      // Someone else removed one of them meanwhile; the rest goes in the next hour.
+      if (!(error instanceof StoreError) || error.isOutage) throw error;
+    }
+  }
+  return done;
 }
 
 async function remove({ store }: Pick<NetworkServices, 'store'>, records: readonly StoredRecord[]): Promise<number> {

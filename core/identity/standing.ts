@@ -2,9 +2,9 @@ import { apiTokenOf, type Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
 import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
+import { hasEnded } from '../base/time.ts';
 import type { AskedWorkflowSpec } from '../model/asked.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { hasEnded } from '../views/peer-view.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import { agentStanding } from './agent-standing.ts';
 import { commonScopes, NO_SCOPES } from './grants.ts';
@@ -115,7 +115,7 @@ async function scopesOfDevice(
   name: string,
 ): Promise<ReadonlySet<Scope>> {
   const peer = await store.getById(workspace, 'MeshPeer', id);
-  if (peer?.status.phase !== 'ready' || hasEnded(peer, clock.now())) throw gone(name);
+  if (peer?.status.phase !== 'ready' || hasEnded(peer.spec, clock.now())) throw gone(name);
   return NO_SCOPES;
 }
 

@@ -2,6 +2,7 @@ import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
+import { plainAddress } from '../base/origin.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
@@ -14,6 +15,7 @@ import { type LeftItem, leftEverywhere } from './leaving-preview.ts';
 import { requireOther } from './offboard.ts';
 import { requireGoodPassword, withPassword } from './password-rules.ts';
 import { hashPassword } from './passwords.ts';
+import { passwordResetEvent } from './reset-password.ts';
 
 type UserCall = CallContext<PeerServices & Pick<NetworkServices, 'settings'>>;
 
@@ -86,7 +88,9 @@ async function change(
   const spec: AccountSpec = { ...kept, displayName, role, disabled, epoch, ...(isLeaving && { leaving }) };
   const guards = isAdmin(account) && (role !== 'platform_admin' || disabled) ? await otherAdmin(account, context) : [];
   const ops: Op[] = [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }, ...guards];
-  const commit = commitContext(context, `changed account ${account.name}`);
+  const reset = passwordResetEvent(account.name, context.caller?.subject ?? 'anonymous', plainAddress(context.origin));
+  const events = patch.password === undefined ? {} : { securityEvents: [reset] };
+  const commit = commitContext(context, `changed account ${account.name}`, events);
   const done = await context.services.store.commit(SYSTEM_WORKSPACE, ops, commit);
   return { account: writtenRecord(done, account), isLeaving };
 }

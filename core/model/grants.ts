@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { formatDuration } from '../base/duration.ts';
 import { ordered } from '../base/ordered.ts';
 import type { RecordDraft } from '../base/record.ts';
-import { type FieldRole, RECORD_FIELDS } from '../base/record-fields.ts';
+import { DURATION_FIELDS, type FieldRole, RECORD_FIELDS } from '../base/record-fields.ts';
 import { sameValue } from './value.ts';
 
 /** The fields of a record that have some role, by name. */
@@ -13,16 +13,13 @@ export function grantsOf(draft: Pick<RecordDraft, 'kind' | 'labels' | 'spec'>): 
   return Object.fromEntries(Object.entries(fieldsOf(draft, ['grants'])).filter(([, value]) => !isEmpty(value)));
 }
 
-/** Fields that hold milliseconds and no instant. */
-const DURATIONS: ReadonlySet<string> = new Set(['maxGrant']);
-
 /** As {@link grantsOf}, with what bounds them, in plain text for people who review them. */
 export function grantTexts(draft: Pick<RecordDraft, 'kind' | 'labels' | 'spec'>): Readonly<Record<string, string>> {
   const fields = Object.entries(fieldsOf(draft, ['grants', 'limits'])).filter(([, value]) => !isEmpty(value));
   return Object.fromEntries(
     fields.map(([field, value]) => [
       snakeCase(field),
-      typeof value === 'number' && DURATIONS.has(field) ? formatDuration(value) : textOf(value),
+      typeof value === 'number' && DURATION_FIELDS.has(field) ? formatDuration(value) : textOf(value),
     ]),
   );
 }

@@ -1,4 +1,4 @@
-import { parseInstant } from '../base/time.ts';
+import { hasEnded } from '../base/time.ts';
 import { readsAsPeerId } from './peer-lists.ts';
 import { isOfAgent, isReserved } from './presets.ts';
 import type { NetworkRecord, PeerRecord, PolicyRecord } from './resources.ts';
@@ -26,23 +26,17 @@ export function keptFromFiles(record: FileRecord, by: string | undefined, now: n
       const author = record.annotations[WRITTEN_BY];
       if (isOfAgent(record)) return 'it is the preset of an agent';
       if (author !== undefined && author !== by) return 'an agent wrote it, and it ends with that agent';
-      return hasPassed(record.spec.expiresAt, now) ? 'its time is over' : undefined;
+      return hasEnded(record.spec, now) ? 'its time is over' : undefined;
     }
     case 'MeshPeer':
       if (record.spec.agentRef !== undefined) return 'it is the peer of an agent';
       if (record.spec.delegatedBy !== undefined) return 'it came with the token of an agent, and ends with that agent';
       if (readsAsPeerId(record.name)) return 'its name reads as an id: give it another';
       if (record.status.phase === 'revoked') return 'it is shut out';
-      return record.status.phase === 'expired' || hasPassed(record.spec.expiresAt, now)
-        ? 'its time is over'
-        : undefined;
+      return record.status.phase === 'expired' || hasEnded(record.spec, now) ? 'its time is over' : undefined;
     default:
       return record satisfies never;
   }
-}
-
-function hasPassed(expiresAt: string | undefined, now: number): boolean {
-  return expiresAt !== undefined && parseInstant(expiresAt) <= now;
 }
 
 /** Labels or annotations without those that the control plane sets. */

@@ -57,6 +57,11 @@ export function tokenName(kind: TokenKind, id: string): string {
   return `${kind}.${id}`;
 }
 
+/** The name of a join token that has no use left, outside the list of join tokens. */
+export function usedTokenName(id: string): string {
+  return `used.${id}`;
+}
+
 /** The record of a fresh token, to be created in the commit that makes what it belongs to. */
 export function tokenDraft(
   token: string,

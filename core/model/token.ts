@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { isThisMachine } from '../base/host-check.ts';
+import { isThisMachine } from '../base/loopback.ts';
 
 /**
  * Bearer tokens other than sessions: `mesh-<kind>-<43 base64url>` (docs/wire.md#enrolment).

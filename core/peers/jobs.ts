@@ -3,9 +3,8 @@ import { eachLed, LEADS_ALL } from '../base/leading.ts';
 import type { Change, Commit, CommitContext, Op } from '../base/ports.ts';
 import type { Kind } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
-import { parseInstant } from '../base/time.ts';
+import { hasEnded, parseInstant } from '../base/time.ts';
 import type { PeerServices } from '../state/services.ts';
-import { hasEnded } from '../views/peer-view.ts';
 import { removeEphemeral } from './ephemeral.ts';
 import { removePeers } from './peers.ts';
 import { sweepWorkspace } from './presence.ts';
@@ -54,7 +53,7 @@ async function expirePeers(services: PeerServices, workspace: string): Promise<n
   return serialised(store, workspace, async () => {
     const state = await states.current(workspace);
     const now = clock.now();
-    const ended = [...state.peers.values()].filter((peer) => hasEnded(peer, now));
+    const ended = [...state.peers.values()].filter((peer) => hasEnded(peer.spec, now));
     const batch = ended.slice(0, BATCH);
     if (batch.length > 0) await removePeers(services, state, batch, because('expiry', 'the time of the peer is over'));
     if (ended.length > batch.length) return now;
@@ -68,7 +67,7 @@ async function expirePolicies(services: PeerServices, workspace: string): Promis
   return serialised(store, workspace, async () => {
     const { policies } = await states.current(workspace);
     const now = clock.now();
-    const ended = [...policies.values()].filter(({ spec }) => instant(spec.expiresAt) <= now);
+    const ended = [...policies.values()].filter(({ spec }) => hasEnded(spec, now));
     const ops = ended
       .slice(0, BATCH)
       .map(({ name, revision }): Op => ({ op: 'delete', key: { kind: 'MeshPolicy', name }, revision }));

@@ -1,4 +1,4 @@
-import { parseInstant } from '../base/time.ts';
+import { hasEnded } from '../base/time.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import type { NetworkState } from './state.ts';
 
@@ -36,5 +36,5 @@ export function isOpen({ status }: AgentRecord): boolean {
 
 /** Whether an identity counts at an instant. */
 export function isLive(agent: AgentRecord, now: number): boolean {
-  return isOpen(agent) && parseInstant(agent.spec.expiresAt) > now;
+  return isOpen(agent) && !hasEnded(agent.spec, now);
 }

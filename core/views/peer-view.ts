@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatInstant, parseInstant } from '../base/time.ts';
+import { formatInstant, hasEnded } from '../base/time.ts';
 import { PEER_PHASES, type PeerRecord, PLATFORMS, versionOf } from '../model/resources.ts';
 import { lookUpPeer, lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -89,7 +89,7 @@ function isOnline(
 
 /** The peers that have not ended: one whose time is over is out of every answer at once, before it is deleted. */
 export function livePeers({ peers }: NetworkState, now: number): PeerRecord[] {
-  return [...peers.values()].filter((peer) => !hasEnded(peer, now));
+  return [...peers.values()].filter((peer) => !hasEnded(peer.spec, now));
 }
 
 /** By id, name or overlay address. @throws MeshError `not_found`, also for a peer whose time is over */
@@ -103,10 +103,6 @@ export function findLivePeerOrHost(state: NetworkState, given: string, now: numb
 }
 
 function livingOne(peer: PeerRecord | undefined, state: NetworkState, given: string, now: number): PeerRecord {
-  if (peer && !hasEnded(peer, now)) return peer;
+  if (peer && !hasEnded(peer.spec, now)) return peer;
   throw peerNotFound({ peers: new Map(livePeers(state, now).map((live) => [live.name, live])) }, given);
-}
-
-export function hasEnded({ spec }: PeerRecord, now: number): boolean {
-  return spec.expiresAt !== undefined && parseInstant(spec.expiresAt) <= now;
 }

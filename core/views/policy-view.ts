@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { once } from '../base/once.ts';
-import { parseInstant } from '../base/time.ts';
+import { hasEnded } from '../base/time.ts';
 import { lookUpById } from '../model/find.ts';
 import { rulesOf } from '../model/meaning.ts';
 import { gonePeers, withPeerNames } from '../model/peer-lists.ts';
@@ -66,6 +66,6 @@ function warningsOf({ spec }: PolicyRecord, state: NetworkState, matched: number
   if (spec.action === 'ALLOW' && spec.ingress === undefined && spec.egress === undefined) {
     warnings.push('An ALLOW without ingress and egress isolates its peers both ways and allows nothing.');
   }
-  if (spec.expiresAt !== undefined && parseInstant(spec.expiresAt) <= now) warnings.push('The policy has expired.');
+  if (hasEnded(spec, now)) warnings.push('The policy has expired.');
   return warnings;
 }

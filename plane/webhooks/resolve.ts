@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import { isLoopback } from '../../core/base/loopback.ts';
 
 /** Every address that a name has, IPv4 first. @throws Error where it has none or nobody answers in time */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -13,7 +14,7 @@ const LOOPBACK = ['127.0.0.1', '::1'];
  * `localhost`, which always is the loopback (RFC 6761).
  */
 export const resolveByDns: Resolve = async (host, signal) => {
-  if (host === 'localhost' || host.endsWith('.localhost')) return LOOPBACK;
+  if (isLoopback(host)) return LOOPBACK;
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
   const cancel = () => resolver.cancel();
   signal.addEventListener('abort', cancel);

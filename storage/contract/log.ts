@@ -160,6 +160,37 @@ export function logContract(open: OpenStore): void {
       expect(told).toEqual([{ type: 'members', actor: WHY.actor, result: 'ok', requestId: WHY.requestId, detail }]);
     });
 
+    test('tells what changed in the settings of a workspace in its own log too, and keeps no secret', async () => {
+      const store = await opened(open);
+      const workspace = (spec: object) =>
+        draft('prod', { kind: 'Workspace', uid: WS, spec } as Parameters<typeof draft>[1]);
+      const account = (spec: object) =>
+        draft('ada', { kind: 'Account', uid: 'u_1', spec } as Parameters<typeof draft>[1]);
+      const [before, after] = [false, true].map((requireApproval) => workspace({ settings: { requireApproval } }));
+      await store.commit(
+        SYSTEM_WORKSPACE,
+        [before, account({ passwordHash: 'one' })].map((record) => ({ op: 'create', record: record as never })),
+        WHY,
+      );
+      const ops = [after, account({ passwordHash: 'another' })].map(
+        (record) => ({ op: 'update', record: record as never, revision: 1 }) as const,
+      );
+      await store.commit(SYSTEM_WORKSPACE, ops, { ...WHY, reason: 'changed workspace prod' });
+      const fields = [{ field: 'requireApproval', from: 'off', to: 'on' }];
+      const [system] = await store.audit(SYSTEM_WORKSPACE, { limit: 1 });
+      expect(system?.commit?.changes).toMatchObject([
+        { kind: 'Workspace', fields },
+        { kind: 'Account', fields: [{ field: 'passwordHash', isSecret: true }] },
+      ]);
+      expect(JSON.stringify(system)).not.toContain('another');
+      const told = (await store.audit(WS, { limit: 9 })).map(({ event }) => event);
+      const detail = {
+        reason: 'changed workspace prod',
+        changes: [{ type: 'updated', kind: 'Workspace', name: 'prod', fields }],
+      };
+      expect(told).toEqual([{ type: 'settings', actor: WHY.actor, result: 'ok', requestId: WHY.requestId, detail }]);
+    });
+
     test('finds a rare entry behind many others', async () => {
       const store = await opened(open);
       await store.commit(WS, [{ op: 'create', record: draft('rare') }], WHY);

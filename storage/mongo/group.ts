@@ -10,7 +10,7 @@ import {
   StoreError,
 } from '../../core/base/ports.ts';
 import { isOfGroup, KINDS, partsOfGroup, type RecordDraft, type RecordGroup } from '../../core/base/record.ts';
-import { applyBatch, eventEntry, nextInstant } from '../apply-batch.ts';
+import { applyBatch, eventEntry, nextInstant, workspacesTold } from '../apply-batch.ts';
 import { parseStored } from '../body.ts';
 import type { Connection } from './connect.ts';
 import { type RecordDoc, recordId } from './documents.ts';
@@ -41,7 +41,7 @@ export async function writeGroup(
 ): Promise<Outcome[]> {
   // First of all, so that a transaction begins with what it may meet another holder at.
   const isHeld = await heldOf(connection, fencesOf(jobs), session);
-  const names = jobs.flatMap((job) => [job.workspace, ...(tellsInstallation(job) ? [SYSTEM_WORKSPACE] : [])]);
+  const names = jobs.flatMap((job) => [job.workspace, ...othersTold(job)]);
   const heads = await loadHeads(connection, names, session);
   const rows = await loadRows(connection, session, jobs, heads);
   const outcomes = jobs.map((job): Outcome => {
@@ -80,8 +80,10 @@ function judge({ ops, context }: CommitJob, { head, heads, rows, now }: Found): 
   try {
     const { commit, entries, told } = applyBatch(rows, head, ops, context, now);
     head.append(entries);
-    const installation = told && heads.get(SYSTEM_WORKSPACE);
-    if (installation) appendEvents(installation, [told], now);
+    for (const { workspace, event } of told) {
+      const log = heads.get(workspace);
+      if (log) appendEvents(log, [event], now);
+    }
     return { commit };
   } catch (error) {
     rows.undo();
@@ -99,8 +101,11 @@ function appendEvents(head: Head, events: EventJob['events'], now: number): Outc
   }
 }
 
-function tellsInstallation(job: WriteJob): boolean {
-  return 'ops' in job && job.ops.some((op) => 'installation' in KINDS[keyedBy(op).kind]);
+/** The workspaces in whose logs a job writes beside its own. */
+function othersTold(job: WriteJob): readonly string[] {
+  if (!('ops' in job)) return [];
+  if (job.workspace === SYSTEM_WORKSPACE) return job.ops.flatMap(workspacesTold);
+  return job.ops.some((op) => 'installation' in KINDS[keyedBy(op).kind]) ? [SYSTEM_WORKSPACE] : [];
 }
 
 /** Of each workspace that a commit is for: the records that its ops name, and those that have their ids and unique values. */

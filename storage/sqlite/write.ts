@@ -1,4 +1,3 @@
-import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Commit, CommitContext, Op } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import {
@@ -30,11 +29,11 @@ export function applyCommit(
   const { commit, entries, told } = applyBatch(rows, workspace, ops, context, now);
   for (const entry of entries) appendEntry(database, workspace, entry);
   if (entries.length > 0) advance(database, workspace, commit.revision, commit.at);
-  if (told) {
-    const installation = ensureWorkspace(database, SYSTEM_WORKSPACE);
-    const at = nextInstant(installation, now);
-    appendEvent(database, installation, at, told);
-    advance(database, installation, installation.revision, at);
+  for (const { workspace: other, event } of told) {
+    const log = ensureWorkspace(database, other);
+    const at = nextInstant(log, now);
+    appendEvent(database, log, at, event);
+    advance(database, log, log.revision, at);
   }
   return commit;
 }

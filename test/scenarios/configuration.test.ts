@@ -155,14 +155,13 @@ test('each variable of the contract does what it says, and no secret reaches the
   expect(secret.filter((text) => output.includes(text))).toEqual([]);
 });
 
-test('everything that is wrong with the configuration is said at once, by name and without secrets', async () => {
+test('everything that is wrong with the configuration is said at once, by name', async () => {
   const env = {
     MESH_LISTEN: 'everywhere',
     MESH_SIGNALING_URL: 'http://127.0.0.1:4222',
     MESH_RELAY_ADVERTISE_URL: 'relay.example.net',
     MESH_RELAY_URL: '127.0.0.1:99999',
     MESH_STUN_URL: 'stun:3478:udp',
-    MESH_LRP_AUTH_TOKEN: 'too-short',
     MESH_EDITION: 'gold',
     MESH_TLS_CERT: '/nonexistent/cert.pem',
   };
@@ -170,8 +169,32 @@ test('everything that is wrong with the configuration is said at once, by name a
   expect(await meshd.ended).toBe(1);
   for (const name of [...Object.keys(env), 'config.yaml app', 'config.yaml app.planTtl'])
     expect(meshd.stderr()).toContain(`  - ${name}`);
-  expect(meshd.stderr()).not.toContain(env.MESH_LRP_AUTH_TOKEN);
   expect(meshd.stderr()).not.toMatch(/\n\s+at /);
+});
+
+test('a start says who reaches the API and that it is in clear, names misspelt variables, and takes a short relay token', async () => {
+  const env = { MESH_LISTEN: '0.0.0.0:0', MESH_LISTN: 'x', MESH_LRP_AUTH_TOKEN: 'a short one' };
+  const meshd = start({ env });
+  const port = new URL(await meshd.ready()).port;
+  expect(meshd.stdout()).toContain(
+    `Listening  0.0.0.0:${port}: every host that reaches this machine; http://127.0.0.1:${port} from here`,
+  );
+  expect(meshd.stdout()).toContain(`Warning: The API on 0.0.0.0:${port} is not encrypted (http)`);
+  expect(meshd.stdout()).toMatch(/^ {2}Edition {4}Pro: /m);
+  expect(meshd.stderr()).toContain('did you mean MESH_LISTEN?');
+  expect(meshd.stderr()).toContain('fewer than 16 characters');
+  expect(meshd.stderr()).not.toContain(env.MESH_LRP_AUTH_TOKEN);
+});
+
+test('app.initAdmins that is ignored, as accounts exist, says so at start and names what to do', async () => {
+  const directory = configured();
+  const first = start({ directory });
+  await first.ready();
+  expect(first.stderr()).not.toContain('reset-password');
+  await first.stop();
+  const again = start({ directory });
+  await again.ready();
+  expect(again.stderr()).toMatch(/"variable":"app.initAdmins".*it is ignored.*meshd reset-password USER/);
 });
 
 test('credentials that others can read stop the start, which says what to do', async () => {

@@ -27,6 +27,21 @@ const twice = (password: string): Typed[] => [
   { after: 'New password again: ', keys: `${password}\r` },
 ];
 
+test.skipIf(!hasTerminal)('a person who starts meshd reads the announcement before any line of the log', async () => {
+  const free = Object.fromEntries(
+    ['MESH_LISTEN', 'MESH_BUS_LISTEN', 'MESH_RELAY_LISTEN', 'MESH_STUN_LISTEN'].map((name) => [name, '127.0.0.1:0']),
+  );
+  const { shown } = await onTerminal(
+    `${launcher('meshd')} --standalone --config-dir ${home}`,
+    [{ after: 'then: ', keys: '\u0003' }],
+    { HOME: home, ...free },
+  );
+  expect(shown).toMatch(/^Mesh is up in /);
+  expect(shown).toContain('Warning: MESH_SIGNALING_URL (nats://127.0.0.1:4222): nodes on other hosts');
+  expect(shown.split('then: ')[0]).not.toContain('{"level"');
+  expect(shown).toContain('"msg":"initial accounts are ready"');
+});
+
 describe.skipIf(!hasTerminal)('mesh passwd on a terminal', () => {
   test('asks for both passwords, shows neither, stays signed in, and leaves the terminal as it was', async () => {
     await using harness = await startHarness();

@@ -117,3 +117,47 @@ test('the log of the installation is for platform administrators: others name a 
   const named = kit.call({ name: 'list_audit' }, {}, { bearer, workspace: 'w_system' });
   await expect(named).rejects.toMatchObject({ code: 'not_found' });
 });
+
+test('who changed a setting, an account, a member or a token, and from what to what, is in the log, and no secret is', async () => {
+  await using kit = await buildIdentityKit();
+  const workspace = await kit.workspace();
+  const bearer = await kit.admin();
+  const within = { bearer, workspace };
+  const password = 'another Password 1';
+  await kit.call('create_user', { username: 'ada', password, displayName: 'Ada' }, { bearer });
+  await kit.call('update_user', { username: 'ada', role: 'platform_admin', password: `${password}2` }, { bearer });
+  await kit.call('set_member', { username: 'ada', role: 'viewer' }, within);
+  await kit.call('set_member', { username: 'ada', role: 'admin' }, within);
+  await kit.call('generate_join_token', { name: 'ci', labels: { role: 'ci' }, usageLimit: 3 }, within);
+  await kit.call('update_workspace', { settings: { requirePeerApproval: true, timeZone: 'Europe/Berlin' } }, within);
+
+  interface Item {
+    readonly actor: string;
+    readonly fields?: readonly { readonly kind: string; readonly name: string; readonly text: string }[];
+  }
+  const told = async (as: object) => {
+    const { items } = await kit.call<{ items: Item[] }>('list_audit', { limit: 200 }, as);
+    const texts = items.flatMap(({ actor, fields = [] }) =>
+      fields.map(({ kind, name, text }) => `${actor} ${kind} ${name} ${text}`),
+    );
+    return { texts, all: JSON.stringify(items) };
+  };
+  const [own, installation] = [await told(within), await told({ bearer })];
+  const settings = [
+    'user:admin Workspace default requirePeerApproval: off → on',
+    'user:admin Workspace default timeZone: UTC → Europe/Berlin',
+  ].map((line) => line.replace('default', own.texts.find((text) => text.includes('timeZone'))?.split(' ')[2] ?? ''));
+  const member = ['user:admin Member ada role: unset → viewer', 'user:admin Member ada role: viewer → admin'];
+  expect(own.texts).toEqual(expect.arrayContaining([...settings, ...member]));
+  const ofToken = own.texts.filter((text) => text.includes(' Token '));
+  expect(ofToken.join()).toMatch(/usageLimit: unset → 3.*role: unset → ci/);
+  expect(installation.texts).toEqual(
+    expect.arrayContaining([
+      ...settings,
+      ...member,
+      'user:admin Account ada role: user → platform_admin',
+      'user:admin Account ada passwordHash: changed',
+    ]),
+  );
+  expect(own.all + installation.all).not.toMatch(/assword 1|argon2|eyJ/);
+});

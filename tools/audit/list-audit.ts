@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldChangeText } from '../../core/base/field-changes.ts';
 import { READ } from '../../core/base/operation.ts';
 import type { AuditEntry } from '../../core/base/ports.ts';
 import { KINDS, type Kind } from '../../core/base/record.ts';
@@ -33,6 +34,21 @@ const auditEntrySchema = z.strictObject({
       }),
     )
     .optional(),
+  fields: z
+    .array(
+      z.strictObject({
+        kind: z.enum(kinds),
+        name: z.string(),
+        field: z.string().describe('a field inside another by its path, such as compliance.secondPerson'),
+        from: z.string().optional().describe('absent where there was none, and of a secret'),
+        to: z.string().optional().describe('absent where there is none any more, and of a secret'),
+        text: z.string().describe('such as requireApproval: off → on; of a secret only that it changed'),
+      }),
+    )
+    .optional()
+    .describe(
+      'What changed in records of which no history is kept: settings of workspaces, accounts, members, tokens, webhooks. Entries of earlier versions have none',
+    ),
   /** Of a security event. */
   event: z.string().optional(),
   result: z.enum(['ok', 'refused']).optional(),
@@ -94,12 +110,41 @@ function auditEntryView({ seq, at, type, actor, commit, event }: AuditEntry): z.
       revision,
       reason,
       ...definedOf({ direct, approval }),
-      changes: changes.map((change) => ({ ...change })),
+      changes: changes.map(({ fields: _, ...change }) => change),
+      ...fieldsIn(changes),
     };
   }
   if (!event) return base;
   const { type: name, result, origin, detail } = event;
-  return { ...base, event: name, result, ...definedOf({ origin, detail: detail && { ...detail } }) };
+  const told = definedOf({ origin, detail: detail && { ...detail } });
+  return { ...base, event: name, result, ...told, ...fieldsIn(detail?.['changes']) };
+}
+
+const withFields = z.array(
+  z.object({
+    kind: z.enum(kinds),
+    name: z.string(),
+    fields: z.array(
+      z.object({
+        field: z.string(),
+        from: z.string().optional(),
+        to: z.string().optional(),
+        isSecret: z.literal(true).optional(),
+      }),
+    ),
+  }),
+);
+
+/** Returns the fields of all changes of an entry. Details of other events have no such changes. */
+function fieldsIn(changes: unknown): Pick<z.input<typeof auditEntrySchema>, 'fields'> {
+  const having = Array.isArray(changes) ? changes.filter((change) => change?.fields !== undefined) : [];
+  const fields = (withFields.safeParse(having).data ?? []).flatMap(({ kind, name, fields }) =>
+    fields.map((each) => {
+      const { isSecret: _, ...change } = each;
+      return { kind, name, ...definedOf(change), field: each.field, text: fieldChangeText(each) };
+    }),
+  );
+  return fields.length === 0 ? {} : { fields };
 }
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

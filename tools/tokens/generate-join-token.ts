@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isThisMachine } from '../../core/base/host-check.ts';
+import { isThisMachine } from '../../core/base/loopback.ts';
 import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { generateJoinToken as generate, MAX_JOIN_USES } from '../../core/identity/join-tokens.ts';

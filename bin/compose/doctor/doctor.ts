@@ -12,11 +12,12 @@ import { checkNetworks } from './networks.ts';
 import { checkNodes } from './nodes.ts';
 import { checkPorts } from './ports.ts';
 import { runsIn } from './running.ts';
-import { checkSettings } from './settings.ts';
+import { checkConfiguration, checkSettings } from './settings.ts';
 import { checkSpace } from './space.ts';
 
 /** In the order in which one of them explains the next. */
 const CHECKS: Readonly<Record<string, Check>> = {
+  configuration: checkConfiguration,
   files: checkFiles,
   database: checkIntegrity,
   settings: checkSettings,

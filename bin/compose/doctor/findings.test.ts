@@ -10,6 +10,8 @@ import { checkBackup } from './backup.ts';
 import { checkCertificates } from './certificates.ts';
 import type { Subject } from './check.ts';
 import { checkFiles } from './files.ts';
+import { checkPorts } from './ports.ts';
+import { checkConfiguration } from './settings.ts';
 import { checkSpace } from './space.ts';
 
 const DAY_MS = 86_400_000;
@@ -93,6 +95,22 @@ test('too little space fails below the reserve, and is warned of where it is not
     [{ state: 'ok' }],
     [{ state: 'failed', detail: expect.stringContaining('new records are refused') }],
     [{ state: 'warning', detail: expect.stringContaining('backups and upgrades need') }],
+  ]);
+});
+
+test('an API in clear beyond this machine is warned of, and one of this machine alone is not', async () => {
+  const quiet = { MESH_BUS_LISTEN: 'off', MESH_RELAY_LISTEN: 'off', MESH_STUN_LISTEN: 'off' };
+  const [open, local] = ['0.0.0.0:0', '127.0.0.1:0'].map((place) => subjectWith({ ...quiet, MESH_LISTEN: place }));
+  expect(await Promise.all([open, local].map((subject) => subject && checkPorts(subject)))).toEqual([
+    [{ state: 'warning', detail: expect.stringContaining('is not encrypted (http)') }],
+    [],
+  ]);
+});
+
+test('a misspelt variable and a short relay token are warned of', async () => {
+  expect(await checkConfiguration(subjectWith({ MESH_LISTN: 'x', MESH_LRP_AUTH_TOKEN: 'short' }))).toEqual([
+    { state: 'warning', detail: expect.stringContaining('did you mean MESH_LISTEN?') },
+    { state: 'warning', detail: expect.stringContaining('fewer than 16 characters') },
   ]);
 });
 

@@ -2,11 +2,13 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, isIPv6 } from 'node:net';
 import type { HostPort } from '../../../net/host-port.ts';
+import { apiExposure } from '../api-exposure.ts';
 import { probeStun, probeTcp } from '../probes.ts';
-import { type Check, type Finding, failed, ok } from './check.ts';
+import { type Check, type Finding, failed, ok, warning } from './check.ts';
 
-/** Each listener: whether it answers where a control plane runs, and whether it could be opened where none does. */
-export const checkPorts: Check = async ({ config: { env }, isRunning }) => {
+/** Each listener: whether it answers where a control plane runs, and whether it could be opened where none does; and who can read what is sent to the API. */
+export const checkPorts: Check = async ({ config, isRunning }) => {
+  const { env } = config;
   const listeners = [
     ['API', 'MESH_LISTEN', env.MESH_LISTEN, 'tcp'],
     ['bus', 'MESH_BUS_LISTEN', env.MESH_BUS_LISTEN, 'tcp'],
@@ -19,7 +21,8 @@ export const checkPorts: Check = async ({ config: { env }, isRunning }) => {
     const named = `The ${what} (${variable}, ${place.host}:${place.port}/${protocol})`;
     findings.push(isRunning ? await answers(named, place, protocol) : await isFree(named, place, protocol));
   }
-  return findings;
+  const { warning: clear } = apiExposure(config);
+  return clear === undefined ? findings : [...findings, warning(clear)];
 };
 
 async function answers(named: string, place: HostPort, protocol: 'tcp' | 'udp'): Promise<Finding> {

@@ -3,10 +3,15 @@ import { buildKeyring } from '../../../storage/keyring.ts';
 import { isServed } from '../../../storage/open.ts';
 import { readBusKeys } from '../bus-keys.ts';
 import type { Config } from '../config.ts';
+import { configWarnings, warningText } from '../config-warnings.ts';
 import { keyPlaceOf, knownCredentials } from '../known-credentials.ts';
 import { type Digests, differencesFrom, differencesSaid, refusals, sharedSettings } from '../shared-settings.ts';
 import { storeUrl } from '../store-url.ts';
 import { type Check, failed, ok, warning } from './check.ts';
+
+/** Variables and keys that are allowed here but probably not meant. */
+export const checkConfiguration: Check = ({ config }) =>
+  configWarnings(config).map((each) => warning(warningText(each)));
 
 /** Those that are given here, beside those with which the control planes of the database work. */
 export const checkSettings: Check = async ({ config }) => {

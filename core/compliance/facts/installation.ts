@@ -1,5 +1,6 @@
 import { SYSTEM_WORKSPACE } from '../../base/ids.ts';
-import { formatInstant } from '../../base/time.ts';
+import { isLoopback } from '../../base/loopback.ts';
+import { formatInstant, hasEnded } from '../../base/time.ts';
 import type { AccountRecord } from '../../identity/accounts.ts';
 import { roleOf } from '../../identity/members.ts';
 import { parseAddress } from '../../model/cidr.ts';
@@ -109,7 +110,7 @@ export const INSTALLATION_FACTS = {
     ]);
     const here = new Set(people.filter(({ spec }) => !spec.disabled).map(({ uid }) => uid));
     const now = services.clock.now();
-    const owned = tokens.items.filter(({ spec }) => spec.kind === 'api' && (spec.expiresAt ?? now + 1) > now);
+    const owned = tokens.items.filter(({ spec }) => spec.kind === 'api' && !hasEnded(spec, now));
     const live = agents.items.filter(({ status }) => status.phase === 'Active' || status.phase === 'Pending');
     const roots = live.filter(({ spec }) => spec.person !== undefined);
     if (owned.length + roots.length === 0)
@@ -151,10 +152,6 @@ function busElsewhere({ host, auth, tls }: ListensBus): Fact {
   if (!tls)
     return fails(`${where}: it takes nobody in who proves no key, and is reached in clear, without TLS.`, remedy);
   return holds(`${where}, is reached over TLS, and takes nobody in who proves no key.`);
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || host.startsWith('127.');
 }
 
 /** An address that is not routed everywhere; `0.0.0.0` and names are not known to be one. */

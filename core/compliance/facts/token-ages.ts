@@ -1,3 +1,4 @@
+import { hasEnded } from '../../base/time.ts';
 import { isSpent } from '../../model/token-record.ts';
 import { counted, listed } from '../reading.ts';
 import { type FactReader, fails, holds, unknown } from './fact.ts';
@@ -11,7 +12,7 @@ export const tokenAges: FactReader = async ({ services, workspace }) => {
   const { items } = await services.store.list(workspace, 'Token');
   const now = services.clock.now();
   const tokens = items.filter(({ spec }) => spec.kind === 'api' || spec.kind === 'join');
-  const live = tokens.filter(({ spec }) => !isSpent(spec) && (spec.expiresAt === undefined || spec.expiresAt > now));
+  const live = tokens.filter(({ spec }) => !isSpent(spec) && !hasEnded(spec, now));
   if (live.length === 0) return unknown('There are no API or join tokens in use.', 'Nothing is to be done now.');
   const old = live.filter(
     ({ createdAt, spec }) => spec.expiresAt === undefined || now - createdAt > TOKEN_DAYS * DAY_MS,

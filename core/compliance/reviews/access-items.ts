@@ -1,7 +1,7 @@
 import { SYSTEM_WORKSPACE } from '../../base/ids.ts';
 import type { StoredRecord } from '../../base/record.ts';
 import { ROLE_SCOPES } from '../../base/scope.ts';
-import { formatInstant, parseInstant } from '../../base/time.ts';
+import { formatInstant, hasEnded } from '../../base/time.ts';
 import { commitAt } from '../../history/commits-between.ts';
 import type { AccountRecord } from '../../identity/accounts.ts';
 import { expandScopes } from '../../identity/grants.ts';
@@ -119,7 +119,7 @@ function administratorItem({ name, uid, spec, createdAt }: AccountRecord, { used
 
 function agentItem(agent: AgentRecord, known: Known): ItemFacts[] {
   const { name, uid, spec, status, createdAt } = agent;
-  if ((status.phase !== 'Active' && status.phase !== 'Pending') || parseInstant(spec.expiresAt) <= known.now) return [];
+  if ((status.phase !== 'Active' && status.phase !== 'Pending') || hasEnded(spec, known.now)) return [];
   const line = lineOf(agent, known.state);
   const person = line.at(-1)?.spec.person;
   return [
@@ -166,8 +166,7 @@ function tokenItem(token: TokenRecord, known: Known): ItemFacts[] {
   const { uid, spec, createdAt } = token;
   const { accounts, now } = known;
   const { kind, name, expiresAt, createdBy, owner, scopes = [], usageLimit, usedCount } = spec;
-  const isOver = expiresAt !== undefined && expiresAt <= now;
-  if ((kind !== 'api' && kind !== 'join') || isOver || isSpent(spec)) return [];
+  if ((kind !== 'api' && kind !== 'join') || hasEnded(spec, now) || isSpent(spec)) return [];
   const account = accounts.get(owner);
   // The account has another password or role since, or has gone: the token speaks for nobody.
   if (kind === 'api' && (!account || account.spec.disabled || account.spec.epoch !== spec.epoch)) return [];
@@ -255,8 +254,7 @@ function makerOf(
 function deviceItem(peer: PeerRecord, known: Known): ItemFacts[] {
   const { state, tokens, now } = known;
   const { name, uid, spec, status, createdAt } = peer;
-  const isOver = spec.expiresAt !== undefined && parseInstant(spec.expiresAt) <= now;
-  if (status.phase !== 'ready' || isOver) return [];
+  if (status.phase !== 'ready' || hasEnded(spec, now)) return [];
   const agent = state.agents.get(spec.agentRef ?? spec.delegatedBy ?? '');
   const person = agent && lineOf(agent, state).at(-1)?.spec.person;
   const token = tokens.get(status.tokenId ?? '')?.spec;

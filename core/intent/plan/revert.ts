@@ -1,5 +1,5 @@
 import type { StoredRecord } from '../../base/record.ts';
-import { parseInstant } from '../../base/time.ts';
+import { hasEnded } from '../../base/time.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { lookUpById } from '../../model/find.ts';
 import { isOfAgent, isReserved } from '../../model/presets.ts';
@@ -74,8 +74,7 @@ function changeBack(
     case 'MeshNetwork':
       return { ...meta, resource: was.kind, spec: was.spec };
     case 'MeshPolicy': {
-      const { expiresAt } = was.spec;
-      if (expiresAt !== undefined && parseInstant(expiresAt) <= at) return 'the policy has ended since';
+      if (hasEnded(was.spec, at)) return 'the policy has ended since';
       return { ...meta, resource: was.kind, spec: was.spec };
     }
     default:

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
+import { isLoopbackUrl } from '../../../../core/base/loopback.ts';
 import { linkTo } from '../../route/route.ts';
 import { connect as words } from '../../texts/connect.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { isLoopback } from '../../ui/loopback.ts';
 import { Time } from '../../ui/time.tsx';
 import { ClientEntry } from './client-entry.tsx';
 import { FirstCall } from './first-call.tsx';
@@ -22,7 +22,7 @@ export interface Issued {
 export function IssuedToken({ issued, another }: { issued: Issued; another: () => void }) {
   const { kind, name, token, expiresAt } = issued;
   const server = useSignal(location.origin);
-  const isInClear = server.value.startsWith('http:') && !isLoopback(server.value);
+  const isInClear = server.value.startsWith('http:') && !isLoopbackUrl(server.value);
   return (
     <section class="panel stack" aria-label={words.made(name)}>
       <div class="row">

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { isLoopbackUrl } from '../../../../core/base/loopback.ts';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Peer } from '../../api/types.ts';
@@ -10,7 +11,6 @@ import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { isLoopback } from '../../ui/loopback.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { QrCode } from '../../ui/qr.tsx';
 import { chosenTab, Tabs } from '../../ui/tabs.tsx';
@@ -42,7 +42,7 @@ export function Invitation({ issued, another }: { issued: JoinToken; another: ()
         <QrCode text={link} label={words.qr(issued.name)} />
         <div class="stack">
           <TextField label={words.server} value={server} autocomplete="off" />
-          {isLoopback(server.value) && <p class="notice warn">{words.loopback}</p>}
+          {isLoopbackUrl(server.value) && <p class="notice warn">{words.loopback}</p>}
           <CodeBlock label={words.link} text={link} />
           <Commands link={link} />
         </div>

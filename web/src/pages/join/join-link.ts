@@ -1,4 +1,4 @@
-import { isLoopback } from '../../ui/loopback.ts';
+import { isLoopbackUrl } from '../../../../core/base/loopback.ts';
 
 /** `mesh://join?server=…&token=…`. The token in it is a secret. */
 export function joinLink(server: string, token: string): string {
@@ -16,5 +16,5 @@ export function tokenIn(link: string): string {
  */
 export function serverFor(link: string, here = location.origin): string {
   const told = new URL(link).searchParams.get('server') ?? '';
-  return isLoopback(told) && !isLoopback(here) ? here : told;
+  return isLoopbackUrl(told) && !isLoopbackUrl(here) ? here : told;
 }

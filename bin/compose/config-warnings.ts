@@ -1,0 +1,45 @@
+import { COMMAND_VARIABLES } from '../../core/base/command-variables.ts';
+import { nearest } from '../../core/base/nearest.ts';
+import type { Log } from '../../core/base/ports.ts';
+import { type Config, environment } from './config.ts';
+
+/** A fact of the configuration that an operator should look at. */
+export interface ConfigWarning {
+  /** The variable it is about. */
+  readonly variable?: string;
+  readonly value?: string;
+  readonly detail: string;
+}
+
+/** A relay token of fewer characters can be guessed. */
+const RELAY_TOKEN_CHARACTERS = 16;
+const KNOWN = [...Object.keys(environment.shape), ...Object.keys(COMMAND_VARIABLES)];
+
+/** Returns what is allowed in a configuration but probably not meant, for every part that a process runs. */
+export function configWarnings({ env, unknownVariables, notices }: Config): readonly ConfigWarning[] {
+  const unknown = unknownVariables.map((variable): ConfigWarning => {
+    const [near] = nearest(variable.toLowerCase(), KNOWN, 1);
+    const remedy = near === undefined ? 'meshd --help lists the variables there are' : `did you mean ${near}?`;
+    return { variable, detail: `there is no such variable, so it is ignored: ${remedy}` };
+  });
+  const length = env.MESH_LRP_AUTH_TOKEN?.reveal().length ?? RELAY_TOKEN_CHARACTERS;
+  const short: ConfigWarning = {
+    variable: 'MESH_LRP_AUTH_TOKEN',
+    detail: `a token of fewer than ${RELAY_TOKEN_CHARACTERS} characters can be guessed, and whoever has it can use the relay: set a longer one on every control plane and relay`,
+  };
+  return [
+    ...unknown,
+    ...(length < RELAY_TOKEN_CHARACTERS ? [short] : []),
+    ...notices.map((detail): ConfigWarning => ({ detail })),
+  ];
+}
+
+export function logWarnings(warnings: readonly ConfigWarning[], log: Log): void {
+  for (const { detail, ...fields } of warnings) log.warn(fields, detail);
+}
+
+/** Returns a warning as one sentence. */
+export function warningText({ variable, value, detail }: ConfigWarning): string {
+  const subject = variable === undefined ? '' : `${value === undefined ? variable : `${variable} (${value})`}: `;
+  return `${subject}${detail}${/[.?]$/.test(detail) ? '' : '.'}`;
+}

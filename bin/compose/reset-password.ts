@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as after } from 'node:timers/promises';
+import { silentLog } from '../../core/base/silent-log.ts';
+import { newPassword, resetPassword } from '../../core/identity/reset-password.ts';
+import { storeFile } from '../../storage/open.ts';
+import { loadConfig } from './config.ts';
+import { runsIn } from './doctor/running.ts';
+import { keyPlaceOf, knownCredentials } from './known-credentials.ts';
+import { locking } from './locking.ts';
+import { openInstallation } from './open-installation.ts';
+import { askForReset } from './reset-requests.ts';
+import { storeUrl } from './store-url.ts';
+
+const GENERATED_BYTES = 15;
+const ANSWER_MS = 15_000;
+const LOOK_MS = 100;
+
+/**
+ * `meshd reset-password`: whoever has the files of the host, or the address of its database, gives an account a new initial
+ * password. A meshd that runs in the directory does it itself; beside those elsewhere the store is opened here.
+ *
+ * @param password generated and shown once where it is undefined
+ * @returns what it did, for people
+ * @throws Error that says what to change
+ */
+export async function resetPasswordOnHost({
+  configDir,
+  username,
+  password,
+}: {
+  readonly configDir: string;
+  readonly username: string;
+  readonly password: string | undefined;
+}): Promise<string> {
+  const config = loadConfig(process.env, configDir);
+  const rules = config.app.signIn;
+  const chosen = password ?? randomBytes(GENERATED_BYTES).toString('base64url');
+  const reset = await newPassword(username, chosen, rules);
+  if (runsIn(configDir, storeFile(storeUrl(config)))) {
+    const request = askForReset(configDir, reset);
+    const deadline = performance.now() + ANSWER_MS;
+    for (let answer = request.answer(); ; answer = request.answer()) {
+      if (answer?.problem !== undefined) throw new Error(answer.problem);
+      if (answer) break;
+      if (performance.now() >= deadline) {
+        request.withdraw();
+        throw new Error(`The meshd that runs in ${configDir} does not answer: stop it, and run this again.`);
+      }
+      await after(LOOK_MS);
+    }
+  } else {
+    await locking(configDir, async () => {
+      if (!knownCredentials(keyPlaceOf(config))) {
+        throw new Error(`${configDir} has no credentials.json: name the --config-dir of meshd, or its MESH_KEYS_FILE.`);
+      }
+      const clock = { now: () => Date.now() };
+      const { store } = await openInstallation({
+        configDir,
+        keysFile: config.env.MESH_KEYS_FILE,
+        storeUrl: storeUrl(config),
+        clock,
+        log: silentLog,
+        reserve: 0,
+      });
+      try {
+        await resetPassword({ store, clock }, reset, rules);
+      } finally {
+        await store.close();
+      }
+    });
+  }
+  return [
+    `The password of ${username} is reset. It is good for one thing: signing in to choose another (mesh login).`,
+    'The sessions and API tokens of the account ended; its second factor stays. The audit log of the installation says so.',
+    ...(password === undefined ? [`Initial password, shown this once: ${chosen}`] : []),
+  ].join('\n');
+}

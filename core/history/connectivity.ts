@@ -12,8 +12,9 @@ import type { HistoryServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkCommit } from './blame.ts';
 import { changedBy } from './changed-by.ts';
+import type { Identity } from './pair/identity.ts';
+import { type Edge, verdictSpan } from './pair/verdict-span.ts';
 import { type Point, pointOf, stateAt } from './point.ts';
-import { spanOf } from './span.ts';
 import { type FixStep, wouldFix } from './would-fix.ts';
 
 export interface ConnectivityQuestion {
@@ -37,9 +38,12 @@ export interface ConnectivityAnswer {
   readonly at: string;
   readonly snapshot_id: string | null;
   readonly revision: number | null;
-  /** The time in which the network stayed as it was; null = not known, or still. */
+  /** The time in which the verdict and its ports hold; null = not known, or still. */
   readonly valid_from: string | null;
   readonly valid_to: string | null;
+  /** In place of an end that lies beyond what was searched or is kept: the verdict holds at least that far. */
+  readonly at_least_from?: string;
+  readonly at_least_to?: string;
   readonly steps: Explanation['steps'];
   readonly allowed: Explanation['allowed'];
   readonly blocked_by: Explanation['blocked_by'];
@@ -79,7 +83,11 @@ export async function connectivity(
   }
   const { verdict, steps, allowed, blocked_by } = judge(state, instant);
   const presence = { src: onlineIn(state, ends.src), dst: onlineIn(state, ends.dst) };
-  const span = await spanOf(services, state, instant);
+  const span = await verdictSpan(services, state, instant, {
+    ...question,
+    src: identityOf(ends.src),
+    dst: identityOf(ends.dst),
+  });
   const verdictIn = (past: NetworkState, then: number) => judge(past, then).verdict;
   const changed = today === verdict ? null : await changedBy(services, state, current, verdictIn, today);
   return {
@@ -88,8 +96,8 @@ export async function connectivity(
     usable: verdict !== 'unreachable' && presence.src === 'online' && presence.dst === 'online',
     ...when,
     revision: state.revision,
-    valid_from: span.from === undefined ? null : formatInstant(span.from),
-    valid_to: span.to === undefined ? null : formatInstant(span.to),
+    ...edgeView('from', span.from),
+    ...edgeView('to', span.to),
     steps,
     allowed,
     blocked_by,
@@ -115,6 +123,19 @@ interface OutsideEnd {
   readonly ranges: Ranges;
 }
 type Asked = Omit<ConnectivityQuestion, 'src' | 'dst'> & { readonly src: End; readonly dst: End };
+
+function identityOf(end: End): Identity {
+  return isOutside(end) ? { uid: end.term, name: end.term, ranges: end.ranges } : end;
+}
+
+function edgeView<Side extends 'from' | 'to'>(side: Side, edge: Edge | undefined) {
+  const at = edge ? formatInstant(edge.at) : null;
+  const view =
+    edge && !edge.isExact ? { [`valid_${side}`]: null, [`at_least_${side}`]: at } : { [`valid_${side}`]: at };
+  return view as { readonly [Key in `valid_${Side}`]: string | null } & {
+    readonly [Key in `at_least_${Side}`]?: string;
+  };
+}
 
 function isOutside(end: End): end is OutsideEnd {
   return 'ranges' in end;

@@ -49,6 +49,14 @@ export const wouldFixField = z
   .array(z.looseObject({}))
   .describe('What to do, in this order; all of it together was computed to open what was asked');
 
+/** Since when and until when a verdict and its ports hold. */
+export const validFields = {
+  valid_from: z.string().nullable().describe('Since when the verdict and its ports hold'),
+  valid_to: z.string().nullable().describe('Until when; null while they hold'),
+  at_least_from: z.string().optional().describe('If valid_from is null: at least since then'),
+  at_least_to: z.string().optional().describe('If the end is not known: at least until then'),
+};
+
 export const connectivityAnswer = z.strictObject({
   verdict: z.enum(['reachable', 'unreachable', 'partial', 'undetermined']).describe('By policy alone; see presence'),
   presence: z.strictObject({ src: presence, dst: presence }),
@@ -56,8 +64,7 @@ export const connectivityAnswer = z.strictObject({
   at: z.string(),
   snapshot_id: z.string().nullable(),
   revision: z.int().nullable(),
-  valid_from: z.string().nullable(),
-  valid_to: z.string().nullable(),
+  ...validFields,
   steps: z.array(row),
   allowed: allowedPorts,
   blocked_by: z.array(row),

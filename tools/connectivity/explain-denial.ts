@@ -4,7 +4,7 @@ import { connectivity } from '../../core/history/connectivity.ts';
 import { describeDenial } from '../../core/history/denial.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { asksPast, pastFields, stateFor } from '../past.ts';
-import { allowedPorts, pairQuery, withProtocol, wouldFixField } from './connectivity-fields.ts';
+import { allowedPorts, pairQuery, validFields, withProtocol, wouldFixField } from './connectivity-fields.ts';
 
 export const explainDenial = defineHeavyOperation({
   name: 'explain_denial',
@@ -16,6 +16,7 @@ export const explainDenial = defineHeavyOperation({
     denied: z.boolean(),
     explanation: z.string(),
     allowed: allowedPorts,
+    ...validFields,
     blocked_by: z.array(z.looseObject({})),
     would_fix: wouldFixField,
   }),
@@ -33,10 +34,15 @@ export const explainDenial = defineHeavyOperation({
     // A moment that nothing is known of is refused: there is no denial to explain.
     await stateFor(context, query);
     const answer = await connectivity(services, workspace, query);
+    const { valid_from, valid_to, at_least_from, at_least_to } = answer;
     return {
       denied: answer.verdict !== 'reachable',
       explanation: `${asksPast(query) ? `At ${answer.at}: ` : ''}${describeDenial(query, answer)}${answer.note ? ` ${answer.note}` : ''}`,
       allowed: answer.allowed as z.input<typeof allowedPorts>,
+      valid_from,
+      valid_to,
+      ...(at_least_from !== undefined && { at_least_from }),
+      ...(at_least_to !== undefined && { at_least_to }),
       blocked_by: answer.blocked_by.map((blocker) => ({ ...blocker })),
       would_fix: answer.would_fix.map((fix) => ({ ...fix })),
     };

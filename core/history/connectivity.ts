@@ -141,7 +141,12 @@ function isOutside(end: End): end is OutsideEnd {
   return 'ranges' in end;
 }
 
-function explainIn({ states }: HistoryServices, state: NetworkState, asked: Asked, instant: number): Explanation {
+function explainIn(
+  { states }: Pick<HistoryServices, 'states'>,
+  state: NetworkState,
+  asked: Asked,
+  instant: number,
+): Explanation {
   const reach = states.reachability(state, instant);
   const query = queryIn(state, asked);
   for (const side of ['src', 'dst'] as const) {
@@ -149,6 +154,21 @@ function explainIn({ states }: HistoryServices, state: NetworkState, asked: Aske
     if (isOutside(end)) return explainOutside(reach, { ...query, side, ranges: end.ranges });
   }
   return explain(reach, query);
+}
+
+/** Judges all ports of a pair in a state at instants; an end that the state does not have keeps the name that was given. */
+export function judgedIn(
+  services: Pick<HistoryServices, 'states'>,
+  state: NetworkState,
+  { src, dst }: Pick<ConnectivityQuestion, 'src' | 'dst'>,
+) {
+  const ends = { src: endIn([state], src), dst: endIn([state], dst) };
+  const nameOf = (end: End | undefined, given: string) => (end ? nameIn(state, end) : given);
+  const names = { src: nameOf(ends.src, src), dst: nameOf(ends.dst, dst) };
+  const reach = (at: number) => services.states.reachability(state, at);
+  const judge = (at: number): Explanation =>
+    ends.src && ends.dst ? explainIn(services, state, { src: ends.src, dst: ends.dst }, at) : explain(reach(at), names);
+  return Object.assign(judge, { names, reach });
 }
 
 function queryIn(state: NetworkState, { src, dst, protocol, port }: Asked): ConnectivityQuery {

@@ -32,12 +32,12 @@ export const explainDenial = defineHeavyOperation({
     const { services, workspace } = context;
     const query = withProtocol(input);
     // A moment that nothing is known of is refused: there is no denial to explain.
-    await stateFor(context, query);
+    const { state, at } = await stateFor(context, query);
     const answer = await connectivity(services, workspace, query);
     const { valid_from, valid_to, at_least_from, at_least_to } = answer;
     return {
       denied: answer.verdict !== 'reachable',
-      explanation: `${asksPast(query) ? `At ${answer.at}: ` : ''}${describeDenial(query, answer)}${answer.note ? ` ${answer.note}` : ''}`,
+      explanation: `${asksPast(query) ? `At ${answer.at}: ` : ''}${describeDenial(services, { state, at }, query, answer)}${answer.note ? ` ${answer.note}` : ''}`,
       allowed: answer.allowed as z.input<typeof allowedPorts>,
       valid_from,
       valid_to,

@@ -26,7 +26,8 @@ test('an answer holds from and to the instants between which the history of the 
         await using _ = kit;
         const instant = Math.min(end, began + seconds * 1_000);
         const at = formatInstant(instant);
-        const ask = (tool: string, raw: Record<string, unknown>) => kit.call(tool, raw, { as: person('admin', workspace), workspace });
+        const ask = (tool: string, raw: Record<string, unknown>) =>
+          kit.call(tool, raw, { as: person('admin', workspace), workspace });
         const { peers } = await kit.services.states.asOf(workspace, { at: instant });
         const pair = { src: peers.get(src)?.uid, dst: peers.get(dst)?.uid, ...on };
         if (pair.src === undefined || pair.dst === undefined) return;

@@ -32,7 +32,6 @@ const explanationSchema = z.object({
   explanation: z.string(),
   allowed: z.unknown(),
   valid_from: z.string().nullish(),
-  at_least_from: z.string().optional(),
 });
 type Verdict = z.infer<typeof explanationSchema>;
 const pathSchema = z.object({
@@ -154,9 +153,8 @@ async function answerOf(pair: Pair, own: OwnNode, { policy, path, back, unknown 
 }
 
 /** Nothing from a control plane of an earlier version, or from the graph of this node. */
-function sinceText({ valid_from: from, at_least_from: atLeast }: Verdict): string[] {
-  if (from) return [`Since ${from}.`];
-  return atLeast === undefined ? [] : [`At least since ${atLeast}.`];
+function sinceText({ valid_from: from }: Verdict): string[] {
+  return from ? [`Since ${from}.`] : [];
 }
 
 /** A node belongs to one control plane: that is asked unless another is named. */

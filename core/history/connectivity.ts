@@ -13,7 +13,7 @@ import type { NetworkState } from '../state/state.ts';
 import type { NetworkCommit } from './blame.ts';
 import { changedBy } from './changed-by.ts';
 import type { Identity } from './pair/identity.ts';
-import { type Edge, verdictSpan } from './pair/verdict-span.ts';
+import { type VerdictSpan, verdictSpan } from './pair/verdict-span.ts';
 import { type Point, pointOf, stateAt } from './point.ts';
 import { type FixStep, wouldFix } from './would-fix.ts';
 
@@ -41,15 +41,14 @@ export interface ConnectivityAnswer {
   /** The time in which the verdict and its ports hold; null = not known, or still. */
   readonly valid_from: string | null;
   readonly valid_to: string | null;
-  /** In place of an end that lies beyond what was searched or is kept: the verdict holds at least that far. */
+  /** In place of a begin that lies beyond what was searched or is kept: the verdict holds at least since then. */
   readonly at_least_from?: string;
-  readonly at_least_to?: string;
   readonly steps: Explanation['steps'];
   readonly allowed: Explanation['allowed'];
   readonly blocked_by: Explanation['blocked_by'];
   /** What to do, in this order; together proven to open what was asked. */
   readonly would_fix: readonly FixStep[];
-  /** What to know of an answer about addresses outside. */
+  /** What to know of an answer about addresses outside, or where its end is not known. */
   readonly note?: string;
   readonly now: { readonly verdict: Verdict; readonly changed_by: NetworkCommit | null };
 }
@@ -88,6 +87,10 @@ export async function connectivity(
     src: identityOf(ends.src),
     dst: identityOf(ends.dst),
   });
+  const notes = [
+    ...(isOutside(ends.src) || isOutside(ends.dst) ? [OUTSIDE_NOTE] : []),
+    ...(span.to?.isExact === false ? [`It is so at least until ${formatInstant(span.to.at)}.`] : []),
+  ];
   const verdictIn = (past: NetworkState, then: number) => judge(past, then).verdict;
   const changed = today === verdict ? null : await changedBy(services, state, current, verdictIn, today);
   return {
@@ -96,19 +99,19 @@ export async function connectivity(
     usable: verdict !== 'unreachable' && presence.src === 'online' && presence.dst === 'online',
     ...when,
     revision: state.revision,
-    ...edgeView('from', span.from),
-    ...edgeView('to', span.to),
+    ...spanView(span),
     steps,
     allowed,
     blocked_by,
     ...(isOutside(ends.src) || isOutside(ends.dst)
-      ? { would_fix: [], note: OUTSIDE_NOTE }
+      ? { would_fix: [] }
       : {
           would_fix: [
             ...wouldFix(states, state, queryIn(state, { ...question, ...ends }), instant),
             ...(point ? [] : absent(presence, { src: ends.src, dst: ends.dst })),
           ],
         }),
+    ...(notes.length > 0 && { note: notes.join(' ') }),
     now: { verdict: today, changed_by: changed },
   };
 }
@@ -128,12 +131,11 @@ function identityOf(end: End): Identity {
   return isOutside(end) ? { uid: end.term, name: end.term, ranges: end.ranges } : end;
 }
 
-function edgeView<Side extends 'from' | 'to'>(side: Side, edge: Edge | undefined) {
-  const at = edge ? formatInstant(edge.at) : null;
-  const view =
-    edge && !edge.isExact ? { [`valid_${side}`]: null, [`at_least_${side}`]: at } : { [`valid_${side}`]: at };
-  return view as { readonly [Key in `valid_${Side}`]: string | null } & {
-    readonly [Key in `at_least_${Side}`]?: string;
+function spanView({ from, to }: VerdictSpan): Pick<ConnectivityAnswer, 'valid_from' | 'valid_to' | 'at_least_from'> {
+  return {
+    valid_from: from.isExact ? formatInstant(from.at) : null,
+    valid_to: to?.isExact ? formatInstant(to.at) : null,
+    ...(!from.isExact && { at_least_from: formatInstant(from.at) }),
   };
 }
 

@@ -98,7 +98,7 @@ test('the verdict holds since it changed, not since the newest revision', async 
   const since = { valid_from: formatInstant(NOON + DAY), valid_to: null };
   expect(await kit.ask('check_connectivity', asked)).toMatchObject(since);
   expect(await kit.ask('check_connectivity_at', { ...asked, at: formatInstant(NOON + 9 * DAY) })).toMatchObject(since);
-  expect(await kit.ask('explain_denial', asked)).toMatchObject(since);
+  expect(await kit.ask('explain_denial', asked)).toMatchObject({ valid_from: since.valid_from });
   await kit[Symbol.asyncDispose]();
 });
 
@@ -115,12 +115,16 @@ test('where the begin is no longer kept the answer says since when it holds at l
     at_least_from: formatInstant(kept),
     valid_to: null,
   });
+  expect(await kit.ask('explain_denial', asked)).toMatchObject({
+    valid_from: null,
+    explanation: expect.stringContaining(`It is so at least since ${formatInstant(kept)}.`),
+  });
   const bySnapshot = await kit.ask('check_connectivity_at', { ...asked, snapshot_id: snapshot.id });
   expect(bySnapshot).toMatchObject({
     valid_from: null,
     at_least_from: snapshot.captured_at,
     valid_to: null,
-    at_least_to: snapshot.captured_at,
+    note: `It is so at least until ${snapshot.captured_at}.`,
   });
   await kit[Symbol.asyncDispose]();
 });

@@ -49,14 +49,6 @@ export const wouldFixField = z
   .array(z.looseObject({}))
   .describe('What to do, in this order; all of it together was computed to open what was asked');
 
-/** Since when and until when a verdict and its ports hold. */
-export const validFields = {
-  valid_from: z.string().nullable().describe('Since when the verdict and its ports hold'),
-  valid_to: z.string().nullable().describe('Until when; null while they hold'),
-  at_least_from: z.string().optional().describe('If valid_from is null: at least since then'),
-  at_least_to: z.string().optional().describe('If the end is not known: at least until then'),
-};
-
 export const connectivityAnswer = z.strictObject({
   verdict: z.enum(['reachable', 'unreachable', 'partial', 'undetermined']).describe('By policy alone; see presence'),
   presence: z.strictObject({ src: presence, dst: presence }),
@@ -64,12 +56,14 @@ export const connectivityAnswer = z.strictObject({
   at: z.string(),
   snapshot_id: z.string().nullable(),
   revision: z.int().nullable(),
-  ...validFields,
+  valid_from: z.string().nullable().describe('Since when the verdict and its ports hold'),
+  valid_to: z.string().nullable().describe('Until when; null while they hold, or see note'),
+  at_least_from: z.string().optional().describe('If valid_from is null: at least since then'),
   steps: z.array(row),
   allowed: allowedPorts,
   blocked_by: z.array(row),
   would_fix: wouldFixField,
-  note: z.string().optional().describe('Of addresses outside'),
+  note: z.string().optional().describe('Of addresses outside, or an end that is not known'),
   now: z
     .strictObject({ verdict, changed_by: z.looseObject({}).nullable() })
     .describe('The verdict today and the commit that changed it'),

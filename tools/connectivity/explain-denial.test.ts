@@ -81,7 +81,6 @@ test('what is allowed is no denial, and says who is offline', async () => {
     explanation: 'web-1 may reach db-1 on TCP port 5432. But web-1 and db-1 are offline.',
     allowed: [{ protocol: 'TCP', from: 5432, to: 5432 }],
     valid_from: expect.any(String),
-    valid_to: null,
     blocked_by: [],
     would_fix: ['web-1', 'db-1'].map((peer) => ({
       change: 'come_online',

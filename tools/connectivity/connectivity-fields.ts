@@ -12,7 +12,7 @@ import { pageQuery } from '../page.ts';
 
 /** A pair and what is asked of it; the same fields on every connectivity question. */
 export const pairQuery = {
-  src: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer that connects: name, id or address'),
+  src: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer that connects: name, id, address'),
   dst: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer it connects to'),
   protocol: protocolSchema.optional(),
   port: z.int().min(1).max(65_535).optional(),

@@ -16,6 +16,8 @@ const row = z.looseObject({ src: side, dst: side, old: allowedSchema, new: allow
 /** Of groups of connections: more than that nobody reads. */
 const MAX_PAGES = 20;
 const diffSchema = z.looseObject({
+  from: z.looseObject({ captured_at: z.string() }),
+  to: z.looseObject({ captured_at: z.string() }),
   added: z.array(ref),
   removed: z.array(ref),
   changed: z.array(ref.extend({ changes: z.array(z.looseObject({ path: z.string() })) })),
@@ -34,9 +36,13 @@ const diffSchema = z.looseObject({
 
 /** What differs between two moments of the network. @param second now where it is left out */
 export async function momentsDiffer(target: Target, first: string, second: string | undefined): Promise<Difference> {
-  const [before, after] = [await exported(target, first), await exported(target, second)];
-  const asked = { from: first, to: second ?? after.at };
-  const found = diffSchema.parse(await callOperation(target, diffSnapshots, asked));
+  const now = second === undefined ? await exported(target) : undefined;
+  const found = diffSchema.parse(await callOperation(target, diffSnapshots, { from: first, to: second ?? now?.at }));
+  // A day begins and ends where the control plane says.
+  const momentOf = (text: string, { captured_at: at }: { readonly captured_at: string }) =>
+    text.startsWith('snap_') ? text : at;
+  const asked = { from: momentOf(first, found.from), to: now?.at ?? momentOf(second ?? '', found.to) };
+  const [before, after] = [await exported(target, asked.from), now ?? (await exported(target, asked.to))];
   const groups = [...found.groups];
   let cursor = found.next_cursor;
   for (let page = 1; cursor !== undefined && page < MAX_PAGES; page++) {

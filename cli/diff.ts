@@ -15,7 +15,7 @@ export function defineDiff(diff: Command): void {
     withTarget(diff)
       .argument(
         '<first>',
-        'file or directory, - for standard input; or the earlier moment: an instant, a day, how long ago (1h, 2d), or the id of a snapshot',
+        'file or directory, - for standard input; or the earlier moment: an instant, a day (2026-01-31, yesterday), how long ago (1h, 2d), or the id of a snapshot',
       )
       .argument('[moment]', 'the later one (now)'),
     async (first: string, second: string | undefined, options: TargetOptions): Promise<Answer> => {
@@ -37,8 +37,8 @@ export function defineDiff(diff: Command): void {
   );
 }
 
-/** An instant begins with a digit, and how long ago it was does too. */
-const IS_MOMENT = /^(?:[+-]?\d|snap_)/;
+/** An instant, a day and how long ago it was begin with a digit. */
+const IS_MOMENT = /^(?:[+-]?\d|snap_|(?:yesterday|today)$)/;
 
 /** Lines of context of a hunk, as diff(1) has them. */
 const CONTEXT = 3;

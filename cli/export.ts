@@ -20,8 +20,8 @@ export type Exported = z.output<typeof exportedSchema> & { readonly resources: r
 
 /** The resources of the network as files hold them: now, or at an instant or a snapshot. */
 export async function exported(target: Target, moment?: string): Promise<Exported> {
-  const isInstant = moment !== undefined && /^[+-]?\d/.test(moment);
-  const when = moment === undefined ? {} : isInstant ? { at: moment } : { snapshot_id: moment };
+  const isSnapshot = moment?.startsWith('snap_');
+  const when = moment === undefined ? {} : isSnapshot ? { snapshot_id: moment } : { at: moment };
   return exportedSchema.parse(await callOperation(target, exportResources, when)) as Exported;
 }
 

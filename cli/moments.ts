@@ -1,15 +1,11 @@
 import { parseDuration } from '../core/base/duration.ts';
+import { isDayInWords, momentOfWords } from '../core/base/moment-text.ts';
 import { formatInstant, parseInstant } from '../core/base/time.ts';
 import { CliError, EXIT } from './exit.ts';
 
 /** How moments of the past are written, for the help of options. */
 export const MOMENT_FORMS =
-  'an instant such as 2026-01-31T12:00:00Z, a day of UTC: 2026-01-31, or how long ago: 1h, 2d';
-
-const DAY_MS = 86_400_000;
-const DAY = /^\d{4}-\d\d-\d\d$/;
-/** Options that name an end: of a day they take its last moment, others its first. */
-const ENDS: ReadonlySet<string> = new Set(['--to', '--until', '--period-end']);
+  'an instant such as 2026-01-31T12:00:00Z, a day (2026-01-31, yesterday, today) in the time zone of the workspace, or how long ago: 1h, 2d';
 
 /** Fields that take the id of a snapshot as well. */
 const OR_SNAPSHOT: ReadonlySet<string> = new Set(['from', 'to', 'snapshot_id']);
@@ -20,8 +16,8 @@ export function isMomentField(name: string, { type, format }: { type?: string; f
 }
 
 /**
- * A moment as the control plane takes it: `2h` is two hours ago, a day its midnight. Instants stay as they are, ids of
- * snapshots too.
+ * A moment as the control plane takes it: `2h` is two hours ago. Days stay words, as the control plane alone knows the time
+ * zone of the workspace; instants and ids of snapshots stay as they are.
  *
  * @param what the option, as it is written
  * @throws CliError for what is none of them
@@ -29,12 +25,8 @@ export function isMomentField(name: string, { type, format }: { type?: string; f
 export function momentOf(text: string, what: string, now = Date.now()): string {
   const ago = parseDuration(text);
   if (ago !== undefined && ago <= now) return formatInstant(now - ago);
-  if (DAY.test(text)) {
-    const begin = parseInstant(text);
-    // The engine takes the 30th of February for the 2nd of March.
-    if (!Number.isNaN(begin) && formatInstant(begin).startsWith(text)) {
-      return formatInstant(ENDS.has(what) ? begin + DAY_MS : begin);
-    }
+  if (isDayInWords(text)) {
+    if (momentOfWords(text, { now, timeZone: 'UTC', edge: 'begin' }) !== undefined) return text;
     throw new CliError(`${what}: there is no day ${text}.`, EXIT.input);
   }
   if (text.startsWith('snap_') || !Number.isNaN(parseInstant(text))) return text;

@@ -27,7 +27,12 @@ interface Pair {
 
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP', 'ICMP'] as const;
 
-const explanationSchema = z.object({ denied: z.boolean(), explanation: z.string(), allowed: z.unknown() });
+const explanationSchema = z.object({
+  denied: z.boolean(),
+  explanation: z.string(),
+  allowed: z.unknown(),
+  valid_from: z.string().nullish(),
+});
 type Verdict = z.infer<typeof explanationSchema>;
 const pathSchema = z.object({
   name: z.string(),
@@ -132,7 +137,7 @@ async function answerOf(pair: Pair, own: OwnNode, { policy, path, back, unknown 
   const isAsked = unknown.length === 0 && shutOut === undefined;
   const text = [
     ...(shutOut === undefined ? [] : [shutOut]),
-    ...(policy ? [policy.explanation] : []),
+    ...(policy ? [policy.explanation, ...sinceText(policy)] : []),
     ...(path || isAsked ? [pathText(pair, path, own)] : []),
     ...(back || isAsked ? [pathText(turned(pair), back, own)] : []),
     ...hostLines.map((line) => `The firewall of ${to}'s own host: ${line}`),
@@ -145,6 +150,11 @@ async function answerOf(pair: Pair, own: OwnNode, { policy, path, back, unknown 
     text,
     ...(isNegative && { exitCode: EXIT.negative }),
   };
+}
+
+/** Nothing from a control plane of an earlier version, or from the graph of this node. */
+function sinceText({ valid_from: from }: Verdict): string[] {
+  return from ? [`Since ${from}.`] : [];
 }
 
 /** A node belongs to one control plane: that is asked unless another is named. */

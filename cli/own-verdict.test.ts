@@ -53,6 +53,13 @@ describe('a node judges by its own graph', () => {
     );
   });
 
+  test('until when a port is open', () => {
+    const at = Date.UTC(2026, 0, 3);
+    expect(ownVerdict(graph, { from: 'self', to: 'db', now: at })?.explanation).toBe(
+      'Policy: self may open to db: TCP 22 until 2026-01-04T00:00:00.000Z, TCP 5432-5433 (the graph of this node, version 7).',
+    );
+  });
+
   test('nothing of a peer that its graph does not have', () => {
     expect([asked('self', 'nobody'), asked('nobody', 'self')]).toEqual([undefined, undefined]);
   });

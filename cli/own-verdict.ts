@@ -1,4 +1,5 @@
 import { type Permission, type PortProtocol, permissionsAt } from '../client/firewall/permissions.ts';
+import { formatInstant, parseInstant } from '../core/base/time.ts';
 import { containsRange, parseAddress } from '../core/model/cidr.ts';
 import type { FirewallEntry, FullGraph } from '../core/model/graph.ts';
 
@@ -30,11 +31,17 @@ export function ownVerdict(graph: FullGraph, question: OwnQuestion): OwnVerdict 
   const address = peer && parseAddress(peer.address);
   if (!address) return undefined;
   const entries: readonly FirewallEntry[] = graph.firewall.full[isFromSelf ? 'out' : 'in'];
-  const permission = permissionsAt(entries, now).find(({ range }) => containsRange(range, address));
+  const permissionAt = (at: number) => permissionsAt(entries, at).find(({ range }) => containsRange(range, address));
+  const permission = permissionAt(now);
   const allowed = permission ? allowedOf(permission) : [];
   const denied = !isPermitted(permission, question);
   const said = `the graph of this node, version ${graph.version}`;
-  const what = allowed === 'ALL' ? 'everything' : allowedText(allowed);
+  const ends = new Set(entries.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [parseInstant(expiresAt)])));
+  const ahead = [...ends].filter((end) => end > now).sort((a, b) => a - b);
+  const what = openText(allowed, ahead, (end) => {
+    const left = permissionAt(end);
+    return left ? allowedOf(left) : [];
+  });
   const asked = question.protocol === undefined ? '' : ` by ${askedText(question)}`;
   const explanation = denied
     ? `Policy: ${from} may not open connections to ${to}${asked}${what ? `, only: ${what}` : ''} (${said}).`
@@ -49,6 +56,30 @@ export function isNamed({ id, name }: { readonly id: string; readonly name: stri
 
 export function allowedText(allowed: Exclude<OwnVerdict['allowed'], 'ALL'>): string {
   return allowed.map(textOf).join(', ');
+}
+
+/** What is open, and until when where the time of a rule closes it. */
+function openText(
+  allowed: OwnVerdict['allowed'],
+  ends: readonly number[],
+  allowedAt: (end: number) => OwnVerdict['allowed'],
+): string {
+  if (allowed === 'ALL') {
+    const end = ends.find((one) => allowedAt(one) !== 'ALL');
+    return `everything${end === undefined ? '' : ` until ${formatInstant(end)}`}`;
+  }
+  const texts = allowed.map((one) => {
+    const end = ends.find((at) => !isCovered(one, allowedAt(at)));
+    return `${textOf(one)}${end === undefined ? '' : ` until ${formatInstant(end)}`}`;
+  });
+  return texts.join(', ');
+}
+
+function isCovered({ protocol, from, to }: Exclude<OwnVerdict['allowed'], 'ALL'>[number], by: OwnVerdict['allowed']) {
+  if (by === 'ALL') return true;
+  return by.some(
+    (one) => one.protocol === protocol && (one.from ?? 0) <= (from ?? 0) && (to ?? 0) <= (one.to ?? from ?? 0),
+  );
 }
 
 function isPermitted(permission: Permission | undefined, { protocol, port }: OwnQuestion): boolean {

@@ -141,6 +141,7 @@ export function testMcpOptions(edition: Gate<Services>['edition'] = 'pro') {
     servicesFor: () => services,
     withRevision: async (_operation, raw) => raw,
     withMergePatch: async (_operation, raw) => raw,
+    clocksOf: async () => ({ now: Date.now(), timeZone: 'UTC' }),
     run: (operation, input, context) => operation.run(input as never, context),
     yamlOf: async () => '',
     held: async () => undefined,

@@ -2,11 +2,12 @@ import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError, toProblem } from '../core/base/errors.ts';
+import { pastInstant as instant } from '../core/base/moment-text.ts';
 import { type AnyOperation, operationsFor, READ } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
 import type { Log } from '../core/base/ports.ts';
 import { createShares, type Shares, shareKeysOf } from '../core/base/shares.ts';
-import { instantText, lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
 import { rangeOf } from '../core/history/pair/range.ts';
@@ -34,7 +35,6 @@ const PATH = '/api/v1/ai/debug';
 /** Open at once in this process; each may hold a computing thread. */
 const MAX_STREAMS = 100;
 
-const instant = instantText('An ISO 8601 instant such as 2026-01-31T12:00:00Z.');
 const peer = lineOfText(TEXT_LIMITS.reference).min(1).optional().describe('Peer (name, id, address) or label=value');
 
 /** The body of a question: in plain words, or typed. */

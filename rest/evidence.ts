@@ -1,12 +1,13 @@
 import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { MeshError, toProblem } from '../core/base/errors.ts';
+import { pastInstant as instant } from '../core/base/moment-text.ts';
 import { type AnyOperation, type CallContext, CREATE, operationsFor } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
 import type { Log } from '../core/base/ports.ts';
 import type { Scope } from '../core/base/scope.ts';
 import { createShares, type Shares, shareKeysOf } from '../core/base/shares.ts';
-import { instantText, lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { mayAccess } from '../core/call/access.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
@@ -35,8 +36,6 @@ export const EVIDENCE_PATH = '/api/v1/ai/compliance/evidence';
 export const MAX_EXPORTS = 16;
 /** What the files of an archive show: the network, its snapshots and workflows, and the entries of the audit log. */
 const ALSO_NEEDED: readonly Scope[] = ['network:read', 'snapshots:read', 'audit:read'];
-
-const instant = instantText('An ISO 8601 instant such as 2026-01-31T12:00:00Z.');
 
 /** A stored assessment, or what to assess now. */
 export const evidenceInput = z.strictObject({

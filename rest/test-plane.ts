@@ -162,6 +162,7 @@ export function gateOf(
     servicesFor: () => all,
     withRevision: async (_operation, raw) => raw,
     withMergePatch: async (_operation, raw) => raw,
+    clocksOf: async () => ({ now: Date.now(), timeZone: 'UTC' }),
     run: (operation, input, context) => operation.run(input as never, context),
     yamlOf: async () => '',
     held: async () => undefined,

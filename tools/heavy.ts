@@ -26,6 +26,7 @@ import { decideReviewItems } from './reviews/decide-review-items.ts';
 import { finishReview } from './reviews/finish-review.ts';
 import { getReview } from './reviews/get-review.ts';
 import { startReview } from './reviews/start-review.ts';
+import { countChanges } from './snapshots/count-changes.ts';
 import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { getSnapshot } from './snapshots/get-snapshot.ts';
 import { listChanges } from './snapshots/list-changes.ts';
@@ -39,6 +40,7 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   diffSnapshots,
   getSnapshot,
   listChanges,
+  countChanges,
   exportResources,
   listPeers,
   listPolicies,

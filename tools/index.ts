@@ -76,6 +76,7 @@ import { getReview } from './reviews/get-review.ts';
 import { listCredentials } from './reviews/list-credentials.ts';
 import { listReviews } from './reviews/list-reviews.ts';
 import { startReview } from './reviews/start-review.ts';
+import { countChanges } from './snapshots/count-changes.ts';
 import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { getSnapshot } from './snapshots/get-snapshot.ts';
 import { listChanges } from './snapshots/list-changes.ts';
@@ -149,6 +150,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   renewAgent,
   revokeAgent,
   listChanges,
+  countChanges,
   listAgentCalls,
   listSnapshots,
   getSnapshot,

@@ -80,7 +80,7 @@ test('a denial of the past is explained as of then, and a moment that nothing is
   const past = await kit.ask('explain_denial', { ...pair, at: formatInstant(then) });
   expect(past).toMatchObject({
     denied: true,
-    explanation: expect.stringContaining(`At ${formatInstant(then)}: a may not reach b. Policy base`),
+    explanation: expect.stringContaining(`At ${formatInstant(then)}: a may not reach b. It is denied by policy base`),
   });
   const before = kit.ask('explain_denial', { ...pair, at: '2020-01-01T00:00:00Z' });
   await expect(before).rejects.toMatchObject({ code: 'not_found' });

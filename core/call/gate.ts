@@ -3,7 +3,7 @@ import { NeedsPerson } from '../authority/needs-person.ts';
 import type { Caller } from '../base/caller.ts';
 import { buildAuthenticator } from '../identity/authenticate.ts';
 import { buildWorkspaceDirectory } from '../identity/workspace-directory.ts';
-import { workspaceById } from '../model/workspaces.ts';
+import { timeZoneOf, workspaceById } from '../model/workspaces.ts';
 import { runExpecting, withRevision } from '../state/expecting.ts';
 import { withMergePatch } from '../state/merge-patch.ts';
 import { yamlOfAnswer } from '../views/custom-resource.ts';
@@ -36,6 +36,7 @@ export function buildGate(services: Services): ServiceGate {
     servicesFor: (caller) => ({ ...services, store: guardedStore(services, caller) }),
     withRevision,
     withMergePatch,
+    clocksOf: async (workspace) => ({ now: services.clock.now(), timeZone: await timeZoneOf(services, workspace) }),
     run: runExpecting,
     yamlOf: async (kind, answer, workspace) =>
       yamlOfAnswer(kind, answer, (await workspaceById(services, workspace)).spec.namespace),

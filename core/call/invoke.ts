@@ -18,6 +18,7 @@ import { type EntityTags, isChangedSince, preconditionFailed } from '../state/ex
 import { YamlText } from '../views/custom-resource.ts';
 import { mayAccess, mayCall, requireAccess, requireUnrestricted } from './access.ts';
 import { hearOfOthers } from './caught-up.ts';
+import { type CallClocks, withInstants } from './moments.ts';
 import type { BegunCall, Trace } from './traced-call.ts';
 
 /** One call as a face received it. */
@@ -79,6 +80,8 @@ export interface Gate<Services> {
     raw: Readonly<Record<string, unknown>>,
     context: CallContext<Services>,
   ): Promise<Readonly<Record<string, unknown>>>;
+  /** The clocks of a workspace, for moments in words. */
+  clocksOf(workspace: string): Promise<CallClocks>;
   /** Runs an operation, which writes only while its record is at the revision that the input names. */
   run(operation: AnyOperation<Services>, input: unknown, context: CallContext<Services>): Promise<unknown>;
   /** An answer as YAML. */
@@ -148,7 +151,8 @@ export async function invoke<Services>(
     };
     const context: CallContext<Services> = { services, caller, workspace, ...asked };
     const held = request.ifMatch ? await gate.withRevision(operation, sent, request.ifMatch, context) : sent;
-    const raw = request.isMergePatch ? await gate.withMergePatch(operation, held, context) : held;
+    const whole = request.isMergePatch ? await gate.withMergePatch(operation, held, context) : held;
+    const raw = await withInstants(operation.input, whole, () => gate.clocksOf(within));
     const shown = request.asYaml ? operation.shows : undefined;
     const asShown = async (answer: unknown) =>
       shown ? new YamlText(await gate.yamlOf(shown, answer, within), answer) : answer;

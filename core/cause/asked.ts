@@ -14,7 +14,7 @@ import { type Range, rangeOf } from '../history/pair/range.ts';
 import type { ComputeServices } from '../intent/plan/services.ts';
 import type { Protocol } from '../model/policy.ts';
 import { nearestOf, notFound } from '../model/with-nearest.ts';
-import { workspaceById } from '../model/workspaces.ts';
+import { timeZoneOf } from '../model/workspaces.ts';
 import { isGroupTerm } from '../state/find-peer.ts';
 import { termTest } from '../state/terms.ts';
 import { knownOthersIn } from './known-others.ts';
@@ -74,8 +74,7 @@ export async function askedOf(
 }
 
 async function readWords({ services, workspace }: CallContext<ComputeServices>, question: string) {
-  const { spec } = await workspaceById(services, workspace);
-  return services.questions.read(question, services.clock.now(), spec.settings.timeZone);
+  return services.questions.read(question, services.clock.now(), await timeZoneOf(services, workspace));
 }
 
 /** The time in the words, cut to the range that was sent; of a moment the time up to it. */

@@ -108,7 +108,7 @@ async function findings(
       causes: [...flip.causes],
       change: change && { ...change, changed: commit ? resourceChanges(commit) : [] },
       sentence: flipText(flip, pairs.length, change),
-      restore: 'plan' in restore ? restoreView(restore.plan, state) : null,
+      restore: 'plan' in restore ? restoreView(restore, state) : null,
       no_restore: 'none' in restore ? restore.none : null,
     });
   }
@@ -164,7 +164,8 @@ async function restoreFor(
   return restoreOf(context, flip);
 }
 
-function restoreView({ id, spec, assessment }: Extract<Restore, { plan: unknown }>['plan'], state: NetworkState) {
+function restoreView({ plan, beyond }: Extract<Restore, { plan: unknown }>, state: NetworkState) {
+  const { id, spec, assessment } = plan;
   return {
     plan_id: id,
     summary: spec.summary,
@@ -172,6 +173,8 @@ function restoreView({ id, spec, assessment }: Extract<Restore, { plan: unknown 
     verified: assessment.verification === 'proven',
     effect: effectTitle(assessment.effect, state),
     changes: assessment.shown.map(({ action, resource, name }) => ({ action, resource, name })),
+    /** What it changes besides what caused the flip; `effect` is of all of it. */
+    beyond: beyond ?? null,
     warnings: [...assessment.warnings],
     expires_at: formatInstant(spec.expiresAt),
   };

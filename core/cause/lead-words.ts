@@ -32,7 +32,10 @@ const spans = z.looseObject({
 type Span = z.infer<typeof spans>['intervals'][number];
 
 const resource = z.looseObject({ kind: z.string(), name: z.string() });
+const side = z.looseObject({ captured_at: z.string() });
 const difference = z.looseObject({
+  from: side,
+  to: side,
   added: z.array(resource),
   removed: z.array(resource),
   changed: z.array(resource.extend({ changes: z.array(z.looseObject({ path: z.string() })) })),
@@ -81,7 +84,7 @@ function spanText({ from, to, verdict, reach, outside }: Span): string {
 }
 
 /** By name: what is there now and was not, what came and went between, who wrote it, and what it did. */
-function differenceText({ added, removed, changed, groups: rows, commits, summary }: Difference): string {
+function differenceText({ from, to, added, removed, changed, groups: rows, commits, summary }: Difference): string {
   const named = ({ kind, name }: z.infer<typeof resource>) => `${kind} ${name}`;
   const fields = changed.map((one) => `${named(one)} (${one.changes.map(({ path }) => path.slice(1)).join(', ')})`);
   const flips = rows.map((row) => {
@@ -92,20 +95,25 @@ function differenceText({ added, removed, changed, groups: rows, commits, summar
     const approved = by === null ? '' : `, approved by ${by}`;
     return `${resources.join(', ')} at ${at} in revision ${revision} by ${actor}${approved}`;
   });
+  const range = `${from.captured_at} to ${to.captured_at}`;
   const parts = [
     ...partOf('added', added.map(named)),
     ...partOf('removed', removed.map(named)),
     ...partOf('changed', fields),
     ...partOf('made and deleted again', madeAndDeleted(commits)),
   ];
-  if (parts.length === 0 && writes.length === 0 && summary.groups === 0) return 'Nothing changed in this range.';
+  if (parts.length === 0 && writes.length === 0 && summary.groups === 0) return `Nothing changed from ${range}.`;
+  const count = summary.more_commits
+    ? `more than ${commits.length} changes`
+    : `${commits.length} ${commits.length === 1 ? 'change' : 'changes'}`;
+  const head = `From ${range}: ${count}. `;
   const what = parts.length === 0 ? 'No resource is different.' : lineText(`Resources ${parts.join('; ')}.`);
   const who = writes.length === 0 ? '' : ` Changes${list(writes, writes.length)}`;
   const reach =
     summary.groups === 0
       ? ' No connection between peers is different.'
       : ` Connections between ${summary.groups} groups of peers are different${list(flips, summary.groups)}`;
-  return lineText(`${what}${who}${reach}`);
+  return lineText(`${head}${what}${who}${reach}`);
 }
 
 function partOf(what: string, names: readonly string[]): string[] {

@@ -60,6 +60,41 @@ test.each<[string, ...Writes[]]>([
   },
 );
 
+const isolateOthers = (name: 'p2' | 'p3', role: string) =>
+  ({ do: 'policy', name, spec: { action: 'DENY', peerSelector: { matchLabels: { role } } }, ttl: undefined }) as const;
+
+test('a pair is mended by the one policy of a revision that broke it, and what else the revision made stays', async () => {
+  const batch = [isolate, isolateOthers('p2', 'bot'), isolateOthers('p3', 'nobody')];
+  const { kit, workspace, ask, now } = await withBroken([batch]);
+  await using _ = kit;
+  const { restore } = (await ask()).findings[0];
+  expect(restore).toMatchObject({ changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'p1' }], beyond: null });
+  await carryOut(kit, workspace, restore.plan_id);
+  expect((await now()).verdict).toBe('reachable');
+  const { policies } = await kit.services.states.current(workspace);
+  expect([...policies.keys()].sort()).toEqual(['p2', 'p3']);
+});
+
+test('a later change of another record of the revision does not keep a pair from being mended', async () => {
+  const { kit, ask } = await withBroken([[isolate, isolateOthers('p2', 'bot')], [isolateOthers('p2', 'nobody')]]);
+  await using _ = kit;
+  expect((await ask()).findings[0].restore).toMatchObject({ changes: [{ name: 'p1' }] });
+});
+
+test('where one record does not mend a pair, the plan says what else of the revision it takes back', async () => {
+  const batch: Writes = [isolate, { do: 'label', name: 'web-1', role: 'bot' }, isolateOthers('p2', 'bot')];
+  const { kit, workspace, ask, now } = await withBroken([batch]);
+  await using _ = kit;
+  const { restore } = (await ask()).findings[0];
+  expect(restore.changes).toHaveLength(3);
+  expect(restore.beyond).toMatch(
+    /^Taking back p1 alone does not bring it back, so the plan takes back all of revision \d+: also /,
+  );
+  expect(restore.beyond).toContain('MeshPolicy p2');
+  await carryOut(kit, workspace, restore.plan_id);
+  expect((await now()).verdict).toBe('reachable');
+});
+
 test.each<[string, RegExp, ...Writes[]]>([
   [
     'approval',

@@ -13,12 +13,22 @@ import type { PolicyRecord } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { SharedFlip } from './connections.ts';
 
+/** Records that a sentence names. */
+const MAX_NAMED = 10;
+
 /** A proven plan that makes connections what they were before a flip, or why there is none. */
-export type Restore = { readonly plan: ProposedPlan } | { readonly none: string };
+export type Restore =
+  | {
+      readonly plan: ProposedPlan;
+      /** What the plan takes back besides what caused the flip, and why. */
+      readonly beyond?: string;
+    }
+  | { readonly none: string };
 
 /**
- * The plan that takes a flip back: what its revision changed is as it was, or a policy whose time was over is there again
- * for as long as it was before. It is kept only where it is proven to bring the connection back.
+ * The plan that takes a flip back: the records that caused it are as they were, or a policy whose time was over is there
+ * again for as long as it was before. All of the revision is taken back only where less does not bring the connection back.
+ * A plan is kept only where it is proven to.
  */
 export async function restoreOf(context: CallContext<ComputeServices>, flip: SharedFlip): Promise<Restore> {
   const { services, workspace, caller } = context;
@@ -31,20 +41,54 @@ export async function restoreOf(context: CallContext<ComputeServices>, flip: Sha
   const expectations = expectedOf(flip, state);
   if (typeof expectations === 'string') return { none: expectations };
   try {
-    const proposal = await proposalFor(context, flip, state);
-    if (typeof proposal === 'string') return { none: proposal };
-    const held: Proposal = { ...proposal, expectations };
-    const intent = proposal.sentence;
-    const tried = await planProposal(context, { intent, dryRun: true }, held);
-    const { verification, objections } = tried.assessment;
-    // What it opens besides is asked of whoever approves it; that it brings the connection back is proven either way.
-    if (verification === 'unmet')
-      return { none: `Taking it back does not prove to bring it back: ${objections.join(' ')}` };
-    return { plan: await planProposal(context, { intent, dryRun: false }, held, tried.assessment) };
+    const narrow = await narrowProposal(context, flip);
+    if (narrow) {
+      const restored = await provenPlan(context, { ...narrow, expectations });
+      if ('plan' in restored) return restored;
+    }
+    const whole = await proposalFor(context, flip, state);
+    if (typeof whole === 'string') return { none: whole };
+    const beyond = narrow && beyondText(flip, narrow, whole);
+    const notes = [...(whole.notes ?? []), ...(beyond === undefined ? [] : [beyond])];
+    const restored = await provenPlan(context, { ...whole, expectations, notes });
+    return 'plan' in restored && beyond !== undefined ? { ...restored, beyond } : restored;
   } catch (error) {
     if (!(error instanceof MeshError) || error.code === 'unavailable') throw error;
     return { none: error.message };
   }
+}
+
+async function provenPlan(context: CallContext<ComputeServices>, proposal: Proposal): Promise<Restore> {
+  const intent = proposal.sentence;
+  const tried = await planProposal(context, { intent, dryRun: true }, proposal);
+  const { verification, objections } = tried.assessment;
+  // What it opens besides is asked of whoever approves it; that it brings the connection back is proven either way.
+  if (verification === 'unmet')
+    return { none: `Taking it back does not prove to bring it back: ${objections.join(' ')}` };
+  return { plan: await planProposal(context, { intent, dryRun: false }, proposal, tried.assessment) };
+}
+
+/** Takes back the records alone that made the connection another one; undefined where they cannot be singled out. */
+async function narrowProposal(
+  { services, workspace }: CallContext<ComputeServices>,
+  { after, causes }: SharedFlip,
+): Promise<Proposal | undefined> {
+  if (after.changes.length === 0 || causes.length === 0) return undefined;
+  const target = { to: 'before-revision', revision: after.revision, only: causes } as const;
+  const found = await revertProposal(services, workspace, target);
+  return found.changes.length > 0 ? found : undefined;
+}
+
+/** Undefined where the revision has nothing else to take back. */
+function beyondText({ causes, after }: SharedFlip, narrow: Proposal, whole: Proposal): string | undefined {
+  const keyOf = ({ resource, name }: Proposal['changes'][number]) => `${resource} ${name}`;
+  const named = new Set(narrow.changes.map(keyOf));
+  const others = whole.changes.map(keyOf).filter((key) => !named.has(key));
+  if (others.length === 0) return undefined;
+  const shown = others.slice(0, MAX_NAMED).join(', ');
+  const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
+  const alone = causes.map(({ name }) => name).join(', ');
+  return `Taking back ${alone} alone does not bring it back, so the plan takes back all of revision ${after.revision}: also ${shown}${more}.`;
 }
 
 /** What no plan does: it takes a device, or a person who lets it in. */

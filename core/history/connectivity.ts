@@ -12,8 +12,9 @@ import type { HistoryServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkCommit } from './blame.ts';
 import { changedBy } from './changed-by.ts';
+import type { Identity } from './pair/identity.ts';
+import { type VerdictSpan, verdictSpan } from './pair/verdict-span.ts';
 import { type Point, pointOf, stateAt } from './point.ts';
-import { spanOf } from './span.ts';
 import { type FixStep, wouldFix } from './would-fix.ts';
 
 export interface ConnectivityQuestion {
@@ -37,15 +38,17 @@ export interface ConnectivityAnswer {
   readonly at: string;
   readonly snapshot_id: string | null;
   readonly revision: number | null;
-  /** The time in which the network stayed as it was; null = not known, or still. */
+  /** The time in which the verdict and its ports hold; null = not known, or still. */
   readonly valid_from: string | null;
   readonly valid_to: string | null;
+  /** In place of a begin that lies beyond what was searched or is kept: the verdict holds at least since then. */
+  readonly at_least_from?: string;
   readonly steps: Explanation['steps'];
   readonly allowed: Explanation['allowed'];
   readonly blocked_by: Explanation['blocked_by'];
   /** What to do, in this order; together proven to open what was asked. */
   readonly would_fix: readonly FixStep[];
-  /** What to know of an answer about addresses outside. */
+  /** What to know of an answer about addresses outside, or where its end is not known. */
   readonly note?: string;
   readonly now: { readonly verdict: Verdict; readonly changed_by: NetworkCommit | null };
 }
@@ -79,7 +82,15 @@ export async function connectivity(
   }
   const { verdict, steps, allowed, blocked_by } = judge(state, instant);
   const presence = { src: onlineIn(state, ends.src), dst: onlineIn(state, ends.dst) };
-  const span = await spanOf(services, state, instant);
+  const span = await verdictSpan(services, state, instant, {
+    ...question,
+    src: identityOf(ends.src),
+    dst: identityOf(ends.dst),
+  });
+  const notes = [
+    ...(isOutside(ends.src) || isOutside(ends.dst) ? [OUTSIDE_NOTE] : []),
+    ...(span.to?.isExact === false ? [`It is so at least until ${formatInstant(span.to.at)}.`] : []),
+  ];
   const verdictIn = (past: NetworkState, then: number) => judge(past, then).verdict;
   const changed = today === verdict ? null : await changedBy(services, state, current, verdictIn, today);
   return {
@@ -88,19 +99,19 @@ export async function connectivity(
     usable: verdict !== 'unreachable' && presence.src === 'online' && presence.dst === 'online',
     ...when,
     revision: state.revision,
-    valid_from: span.from === undefined ? null : formatInstant(span.from),
-    valid_to: span.to === undefined ? null : formatInstant(span.to),
+    ...spanView(span),
     steps,
     allowed,
     blocked_by,
     ...(isOutside(ends.src) || isOutside(ends.dst)
-      ? { would_fix: [], note: OUTSIDE_NOTE }
+      ? { would_fix: [] }
       : {
           would_fix: [
             ...wouldFix(states, state, queryIn(state, { ...question, ...ends }), instant),
             ...(point ? [] : absent(presence, { src: ends.src, dst: ends.dst })),
           ],
         }),
+    ...(notes.length > 0 && { note: notes.join(' ') }),
     now: { verdict: today, changed_by: changed },
   };
 }
@@ -116,11 +127,28 @@ interface OutsideEnd {
 }
 type Asked = Omit<ConnectivityQuestion, 'src' | 'dst'> & { readonly src: End; readonly dst: End };
 
+function identityOf(end: End): Identity {
+  return isOutside(end) ? { uid: end.term, name: end.term, ranges: end.ranges } : end;
+}
+
+function spanView({ from, to }: VerdictSpan): Pick<ConnectivityAnswer, 'valid_from' | 'valid_to' | 'at_least_from'> {
+  return {
+    valid_from: from.isExact ? formatInstant(from.at) : null,
+    valid_to: to?.isExact ? formatInstant(to.at) : null,
+    ...(!from.isExact && { at_least_from: formatInstant(from.at) }),
+  };
+}
+
 function isOutside(end: End): end is OutsideEnd {
   return 'ranges' in end;
 }
 
-function explainIn({ states }: HistoryServices, state: NetworkState, asked: Asked, instant: number): Explanation {
+function explainIn(
+  { states }: Pick<HistoryServices, 'states'>,
+  state: NetworkState,
+  asked: Asked,
+  instant: number,
+): Explanation {
   const reach = states.reachability(state, instant);
   const query = queryIn(state, asked);
   for (const side of ['src', 'dst'] as const) {
@@ -128,6 +156,21 @@ function explainIn({ states }: HistoryServices, state: NetworkState, asked: Aske
     if (isOutside(end)) return explainOutside(reach, { ...query, side, ranges: end.ranges });
   }
   return explain(reach, query);
+}
+
+/** Judges all ports of a pair in a state at instants; an end that the state does not have keeps the name that was given. */
+export function judgedIn(
+  services: Pick<HistoryServices, 'states'>,
+  state: NetworkState,
+  { src, dst }: Pick<ConnectivityQuestion, 'src' | 'dst'>,
+) {
+  const ends = { src: endIn([state], src), dst: endIn([state], dst) };
+  const nameOf = (end: End | undefined, given: string) => (end ? nameIn(state, end) : given);
+  const names = { src: nameOf(ends.src, src), dst: nameOf(ends.dst, dst) };
+  const reach = (at: number) => services.states.reachability(state, at);
+  const judge = (at: number): Explanation =>
+    ends.src && ends.dst ? explainIn(services, state, { src: ends.src, dst: ends.dst }, at) : explain(reach(at), names);
+  return Object.assign(judge, { names, reach });
 }
 
 function queryIn(state: NetworkState, { src, dst, protocol, port }: Asked): ConnectivityQuery {

@@ -175,6 +175,12 @@ export async function workspaceById({ store }: Pick<BaseServices, 'store'>, id: 
   return record;
 }
 
+/** The time zone by whose clocks days in a workspace are meant; the installation has UTC. */
+export async function timeZoneOf(services: Pick<BaseServices, 'store'>, id: string): Promise<string> {
+  if (id === SYSTEM_WORKSPACE) return DEFAULT_SETTINGS.timeZone;
+  return (await workspaceById(services, id)).spec.settings.timeZone;
+}
+
 /** The slug of a workspace, which never changes; undefined once the workspace is gone. */
 export async function slugOf({ store }: Pick<BaseServices, 'store'>, id: string): Promise<string | undefined> {
   return (await store.getById(SYSTEM_WORKSPACE, 'Workspace', id))?.spec.slug;

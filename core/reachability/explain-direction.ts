@@ -31,7 +31,10 @@ export function explainDirection(
       );
   const allows = matched(true);
   const denies = matched(false).filter(({ covers }) => covers !== NO_PORTS);
-  const isolators = selecting.filter(({ code }) => code.isolates[direction]);
+  // A policy that denies is the reason before one that opens the peer to others.
+  const isolators = selecting
+    .filter(({ code }) => code.isolates[direction])
+    .sort((a, b) => Number(a.code.allow) - Number(b.code.allow));
   const result = resultOf(granted, scope);
   const prefix = direction === 'egress' ? 'EGRESS' : 'INGRESS';
   const base = { stage: direction, direction } as const;

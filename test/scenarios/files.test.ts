@@ -137,6 +137,8 @@ test('an export as it was, and what changed since: resources, and the connection
     ]),
   );
   expect(new Set(connections.map(({ change }: { change: string }) => change))).toEqual(new Set(['closed']));
+  const today = await run('diff', 'today', '-o', 'json');
+  expect([today.code, today.stderr]).toEqual([2, expect.stringContaining('before the history of this workspace')]);
   const past = path.join(home, 'past');
   expect(await run('export', past, '--at', snapshot.id)).toMatchObject({ code: 0, stderr: '' });
   const there = ['web-to-db', 'shut'].map((name) => existsSync(path.join(past, `policies/${name}.yaml`)));

@@ -49,6 +49,7 @@ test('mesh why tells what policy says and which path the node itself reported, a
   expect(allowed.stdout).toContain(
     'Path from a to b: relayed (lrp-ready) since 2026-01-01T00:00:00.000Z: no-candidates',
   );
+  expect(allowed.stdout).toMatch(/^Since \d{4}-\d\d-\d\dT[\d:.]+Z\.$/m);
   expect((await run(['why', 'b', 'a'])).stdout).toContain('b has not reported how it reaches a.');
 
   const base = { name: 'base', spec: { action: 'DENY', peerSelector: {} } };

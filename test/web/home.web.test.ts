@@ -41,6 +41,8 @@ describe.skipIf(!hasBrowser)('Home on the dashboard', () => {
     await main.getByText('75 % of paths are direct, 25 % go by the relay').waitFor();
     await main.getByText('approved by user:olga').waitFor();
     await main.getByRole('link', { name: 'PCI DSS' }).waitFor();
+    // Peers that joined without a workflow are changes too.
+    await main.getByText(/^\d+ changes: \d+ peers/).waitFor();
     await main.getByText('of 100').waitFor();
     await main.getByText(/ends in 2\d minutes/).waitFor();
     expect(await main.getByRole('heading', { name: 'Next steps' }).count()).toBe(0);

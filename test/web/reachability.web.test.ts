@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     await assertions.getByText('web-1 must reach api-1').waitFor({ state: 'detached' });
 
     await answer.getByRole('link', { name: 'Other direction' }).click();
-    await answer.getByText('Policy web-in isolates web-1').waitFor();
+    await answer.getByText('No policy allows api-1 → web-1.').waitFor();
     await answer.getByText('A change of policies, which opens 1 pair').waitFor();
     await answer.getByRole('button', { name: 'Plan this change' }).click();
     await page.getByRole('heading', { name: 'Change by intent' }).waitFor();

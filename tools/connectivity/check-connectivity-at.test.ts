@@ -36,7 +36,7 @@ test('yesterday is told from today, with the rule that decided and the change th
     at: then,
     snapshot_id: null,
     revision: expect.any(Number),
-    valid_from: formatInstant(NOON + 1_000),
+    valid_from: formatInstant(NOON),
     valid_to: formatInstant(NOON + DAY),
     steps: expect.arrayContaining([
       {
@@ -86,6 +86,45 @@ test('the present holds until something changes, and snapshots change nothing', 
     valid_to: null,
     blocked_by: [{ stage: 'ingress', reason_code: 'INGRESS_ISOLATED', policy: 'web-to-db', rule_index: null }],
     now: { verdict: 'unreachable', changed_by: null },
+  });
+  await kit[Symbol.asyncDispose]();
+});
+
+test('the verdict holds since it changed, not since the newest revision', async () => {
+  const { kit } = await scene();
+  kit.clock.time = NOON + 9 * DAY;
+  await kit.join('other-1', { role: 'other' });
+  await kit.ask('create_policy', { name: 'elsewhere', spec: { action: 'DENY', peerSelector: { peers: ['other-1'] } } });
+  const since = { valid_from: formatInstant(NOON + DAY), valid_to: null };
+  expect(await kit.ask('check_connectivity', asked)).toMatchObject(since);
+  expect(await kit.ask('check_connectivity_at', { ...asked, at: formatInstant(NOON + 9 * DAY) })).toMatchObject(since);
+  expect(await kit.ask('explain_denial', asked)).toMatchObject({ valid_from: since.valid_from });
+  await kit[Symbol.asyncDispose]();
+});
+
+test('where the begin is no longer kept the answer says since when it holds at least', async () => {
+  const { kit, snapshot } = await scene();
+  kit.clock.time = NOON + 9 * DAY;
+  await kit.join('other-1', { role: 'other' });
+  const { store } = kit.services;
+  const kept = NOON + 9 * DAY;
+  await store.compact(kit.workspace, await store.revision(kit.workspace), [snapshot.revision]);
+  kit.clock.time += 1_000;
+  expect(await kit.ask('check_connectivity', asked)).toMatchObject({
+    valid_from: null,
+    at_least_from: formatInstant(kept),
+    valid_to: null,
+  });
+  expect(await kit.ask('explain_denial', asked)).toMatchObject({
+    valid_from: null,
+    explanation: expect.stringContaining(`It is so at least since ${formatInstant(kept)}.`),
+  });
+  const bySnapshot = await kit.ask('check_connectivity_at', { ...asked, snapshot_id: snapshot.id });
+  expect(bySnapshot).toMatchObject({
+    valid_from: null,
+    at_least_from: snapshot.captured_at,
+    valid_to: null,
+    note: `It is so at least until ${snapshot.captured_at}.`,
   });
   await kit[Symbol.asyncDispose]();
 });
@@ -146,7 +185,7 @@ test('a peer of today that was not there yet is a failing stage then', async () 
 
 test.each([
   ['a time ahead of the clock', { at: '2027-01-01T00:00:00Z' }, 'invalid_input'],
-  ['a time that is none', { at: 'yesterday' }, 'invalid_input'],
+  ['a time that is none', { at: 'the other day' }, 'invalid_input'],
   ['a time and a snapshot', { at: '2026-01-05T12:00:00Z', snapshot_id: 'snap_x' }, 'invalid_input'],
   ['an unknown snapshot', { snapshot_id: 'snap_x' }, 'not_found'],
   ['a port out of range', { port: 65_536 }, 'invalid_input'],

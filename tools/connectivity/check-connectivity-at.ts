@@ -12,7 +12,7 @@ const PAGE = 50;
 export const checkConnectivityAt = defineHeavyOperation({
   name: 'check_connectivity_at',
   title: 'Check connectivity in the past',
-  description: 'As check_connectivity, in the past; with what changed since. With from: intervals of a pair or peer.',
+  description: 'As check_connectivity, in the past; what changed since. With from: intervals of a pair or peer.',
   input: z.strictObject({ ...groupQuery, ...pastFields, ...rangeFields }),
   output: z.union([...pairOrGroups.options, ...historyAnswer.options]),
   brief: (answer) => ('verdict' in answer ? briefConnectivity(answer) : answer),

@@ -7,7 +7,7 @@ export const checkConnectivity = defineHeavyOperation({
   name: 'check_connectivity',
   title: 'Check connectivity now',
   description:
-    'Whether one peer may reach another now, on which ports, and the rule that decides. Without src: who can reach dst. Without dst: what src can reach. Labels ask about groups.',
+    'Whether a peer may reach another now, on which ports, by which rule. No src: who can reach dst. No dst: what src can reach. Labels: groups.',
   input: z.strictObject(groupQuery),
   output: pairOrGroups,
   brief: briefConnectivity,

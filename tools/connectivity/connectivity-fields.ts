@@ -12,7 +12,7 @@ import { pageQuery } from '../page.ts';
 
 /** A pair and what is asked of it; the same fields on every connectivity question. */
 export const pairQuery = {
-  src: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer that connects: name, id or address'),
+  src: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer that connects: name, id, address'),
   dst: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer it connects to'),
   protocol: protocolSchema.optional(),
   port: z.int().min(1).max(65_535).optional(),
@@ -56,13 +56,14 @@ export const connectivityAnswer = z.strictObject({
   at: z.string(),
   snapshot_id: z.string().nullable(),
   revision: z.int().nullable(),
-  valid_from: z.string().nullable(),
-  valid_to: z.string().nullable(),
+  valid_from: z.string().nullable().describe('Since when the verdict and its ports hold'),
+  valid_to: z.string().nullable().describe('Until when; null while they hold, or see note'),
+  at_least_from: z.string().optional().describe('If valid_from is null: at least since then'),
   steps: z.array(row),
   allowed: allowedPorts,
   blocked_by: z.array(row),
   would_fix: wouldFixField,
-  note: z.string().optional().describe('Of addresses outside'),
+  note: z.string().optional().describe('Of addresses outside, or an end that is not known'),
   now: z
     .strictObject({ verdict, changed_by: z.looseObject({}).nullable() })
     .describe('The verdict today and the commit that changed it'),

@@ -9,13 +9,13 @@ import { allowedPorts, pairQuery, withProtocol, wouldFixField } from './connecti
 export const explainDenial = defineHeavyOperation({
   name: 'explain_denial',
   title: 'Explain a denial',
-  description:
-    'Why a connection is or was refused: each obstacle with its policy and rule, and what opens the connection.',
+  description: 'Why a connection is or was refused, and what opens it.',
   input: z.strictObject({ ...pairQuery, ...pastFields }),
   output: z.strictObject({
     denied: z.boolean(),
     explanation: z.string(),
     allowed: allowedPorts,
+    valid_from: z.string().nullable(),
     blocked_by: z.array(z.looseObject({})),
     would_fix: wouldFixField,
   }),
@@ -31,12 +31,14 @@ export const explainDenial = defineHeavyOperation({
     const { services, workspace } = context;
     const query = withProtocol(input);
     // A moment that nothing is known of is refused: there is no denial to explain.
-    await stateFor(context, query);
+    const { state, at } = await stateFor(context, query);
     const answer = await connectivity(services, workspace, query);
+    const { valid_from, at_least_from } = answer;
     return {
       denied: answer.verdict !== 'reachable',
-      explanation: `${asksPast(query) ? `At ${answer.at}: ` : ''}${describeDenial(query, answer)}${answer.note ? ` ${answer.note}` : ''}`,
+      explanation: `${asksPast(query) ? `At ${answer.at}: ` : ''}${describeDenial(services, { state, at }, query, answer)}${at_least_from === undefined ? '' : ` It is so at least since ${at_least_from}.`}${answer.note ? ` ${answer.note}` : ''}`,
       allowed: answer.allowed as z.input<typeof allowedPorts>,
+      valid_from,
       blocked_by: answer.blocked_by.map((blocker) => ({ ...blocker })),
       would_fix: answer.would_fix.map((fix) => ({ ...fix })),
     };

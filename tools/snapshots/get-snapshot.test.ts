@@ -82,7 +82,8 @@ test('an instant shows the state that was in force, also between two snapshots',
 test.each([
   ['a future instant', '2026-01-05T12:00:01Z', 'invalid_input', 'future'],
   ['an instant before history', '2020-01-01T00:00:00Z', 'not_found', 'begins at 2026-01-05T12:00:00.000Z'],
-  ['a day without a time', '2026-01-05', 'invalid_input', 'Write an instant as'],
+  ['a day that is none', '2026-02-30', 'invalid_input', 'Write an instant as'],
+  ['a day before history', '2020-01-01', 'not_found', 'begins at 2026-01-05T12:00:00.000Z'],
   ['an id that nothing has', 'snap_none', 'not_found', 'list_snapshots'],
 ])('%s is refused in words that say what to do', async (_what, id, code, words) => {
   await using kit = await buildHistoryKit({ now: NOON });

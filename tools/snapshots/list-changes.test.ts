@@ -89,3 +89,20 @@ test('a range that is reversed or to come, a foreign workspace and a missing sco
   const { items } = await kit.foreign('list_changes', { from: FROM, name: 'own' });
   expect(items).toEqual([]);
 });
+
+test('the changes of yesterday are those of the day in the zone of the workspace, in the range that the answer prints', async () => {
+  const start = Date.UTC(2026, 0, 4, 22, 30);
+  await using kit = await buildHistoryKit({ now: start });
+  await kit.ask('update_workspace', { settings: { timeZone: 'Europe/Zurich' } });
+  // 23:30 and 00:30 in Zurich, on one day of UTC.
+  await kit.join('before-1');
+  kit.clock.time += 3_600_000;
+  await kit.join('within-1');
+  kit.clock.time = Date.UTC(2026, 0, 6, 10);
+  const day = { from: '2026-01-04T23:00:00.000Z', to: '2026-01-05T23:00:00.000Z' };
+  const changes = await kit.ask('list_changes', { from: 'yesterday', to: 'yesterday' });
+  expect(changes).toMatchObject({ ...day, total: 1, items: [{ resources: [{ name: 'within-1' }] }] });
+  const diff = await kit.ask('diff_snapshots', { from: 'yesterday', to: 'yesterday' });
+  expect(diff).toMatchObject({ from: { captured_at: day.from }, to: { captured_at: day.to } });
+  expect(diff.added).toEqual([{ kind: 'MeshPeer', name: 'within-1' }]);
+});

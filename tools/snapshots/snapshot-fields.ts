@@ -1,6 +1,8 @@
-import { instantText, lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { momentSchemas, pastInstant } from '../../core/base/moment-text.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 
-export const instant = instantText('An ISO 8601 instant such as 2026-01-31T12:00:00Z.');
+/** An instant of the past; `invoke` reads words such as `yesterday` too. */
+export const instant = pastInstant;
 
 /** Text that names a moment: the id of a snapshot or an instant. */
-export const momentText = lineOfText(TEXT_LIMITS.id);
+export const momentText = lineOfText(TEXT_LIMITS.id).register(momentSchemas, { isMoment: true });

@@ -28,7 +28,9 @@ test('only administrators of the workspace send dead deliveries again', async ()
   await using kit = await buildWebhookKit();
   const { id } = await kit.hook();
   const since = '2026-01-01T00:00:00Z';
-  expect(await refusalOf(kit.ask('resend_dead_deliveries', { id, since: 'yesterday' }))).toBe('invalid_input /since');
+  expect(await refusalOf(kit.ask('resend_dead_deliveries', { id, since: 'the other day' }))).toBe(
+    'invalid_input /since',
+  );
   expect(await refusalOf(kit.foreign('resend_dead_deliveries', { id, since }))).toBe('not_found');
   expect(await refusalOf(kit.holding('members:write')('resend_dead_deliveries', { id, since }))).toBe('forbidden');
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { pastInstant } from '../../core/base/moment-text.ts';
 import { CREATE } from '../../core/base/operation.ts';
-import { instantText } from '../../core/base/text.ts';
 import { parseInstant } from '../../core/base/time.ts';
 import { resendDead } from '../../core/webhooks/deliveries.ts';
 import { defineOperation } from '../define.ts';
@@ -12,7 +12,7 @@ export const resendDeadDeliveries = defineOperation({
   description: 'Sends all again that have died since an instant, the oldest first.',
   input: z.strictObject({
     id: webhookId,
-    since: instantText('must be an instant such as 2026-01-05T12:00:00Z'),
+    since: pastInstant,
   }),
   output: z.strictObject({
     resent: z.number().int(),

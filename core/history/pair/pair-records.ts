@@ -25,6 +25,8 @@ export interface PairRecords {
   readonly steps: readonly PairStep[];
   /** Instants in the range, ascending, at which the time of a record is over. */
   readonly ends: readonly number[];
+  /** How many versions of records were read for it. */
+  readonly versions: number;
 }
 
 /** The records of some names over a range: each as it was at the beginning, and what was written to it since. */
@@ -37,15 +39,20 @@ interface Written {
  * Reads what can affect a connection, by the index of each kind and name: the two peers, the agents above them with their
  * peers, the policies that select one of those, the networks, and the presence of both ends. A history of 50,000 commits in
  * which three of 200 policies ever selected the two costs those three, and the list of the others.
+ *
+ * @param aliases the ends by other names that they had within the range
  */
 export async function pairRecords(
   services: Pick<NetworkServices, 'store'>,
   workspace: string,
   pair: Pair,
-  range: Range,
+  range: RecordRange,
+  aliases: readonly Identity[] = [],
 ): Promise<PairRecords> {
-  return pairRecordsIn(services, workspace, range)(pair);
+  return recordsOf(services, workspace, pair, range, readerOf(services, workspace, range), aliases);
 }
+
+type RecordRange = Pick<Range, 'first' | 'last' | 'since' | 'to'>;
 
 interface Pair {
   readonly src: Identity;
@@ -62,10 +69,11 @@ async function recordsOf(
   services: Pick<NetworkServices, 'store'>,
   workspace: string,
   { src, dst }: Pair,
-  range: Range,
+  range: RecordRange,
   read: Reader,
+  aliases: readonly Identity[] = [],
 ): Promise<PairRecords> {
-  const ends = [src, dst].filter(({ ranges }) => ranges === undefined);
+  const ends = [src, dst, ...aliases].filter(({ ranges }) => ranges === undefined);
   const names = (await Promise.all(ends.map((end) => namesOfIdentity(services, workspace, end, range)))).flat();
   const isEnd = ({ uid, name }: StoredRecord) =>
     ends.some((end) => uid === end.uid || foldName(name) === foldName(end.name));
@@ -99,17 +107,19 @@ async function recordsOf(
     ),
     steps: stepsOf(once),
     ends: endsOf(recordsIn(once), range),
+    versions: await read.versions(),
   };
 }
 
 type Reader = ReturnType<typeof readerOf>;
 
-function readerOf({ store }: Pick<NetworkServices, 'store'>, workspace: string, { first, last }: Range) {
+function readerOf({ store }: Pick<NetworkServices, 'store'>, workspace: string, { first, last }: RecordRange) {
   const asOf = { revision: first };
   const span = { after: first, upTo: last };
   const known = new Map<string, Promise<Written>>();
   const readOnce = (key: string, read: () => Promise<Written>) => getOrInsertComputed(known, key, read);
   return {
+    versions: async () => (await Promise.all(known.values())).reduce((sum, { versions }) => sum + versions.length, 0),
     all: (kind: StateKind): Promise<Written> =>
       readOnce(kind, async () => {
         const [{ items }, versions] = await Promise.all([
@@ -203,7 +213,7 @@ function changeOf(before: StoredRecord | undefined, record: StoredRecord | undef
   return before && { type: 'deleted', record: before, before };
 }
 
-function endsOf(records: readonly StoredRecord[], { since, to }: Range): number[] {
+function endsOf(records: readonly StoredRecord[], { since, to }: RecordRange): number[] {
   const ends = new Set<number>();
   for (const { spec } of records) {
     const { expiresAt } = spec as { readonly expiresAt?: unknown };

@@ -61,8 +61,12 @@ export type RevertTarget =
   | { readonly to: 'before-last' }
   | { readonly to: 'revision'; readonly revision: number }
   | { readonly to: 'snapshot'; readonly id: string }
-  /** What one revision changed is as it was before it. */
-  | { readonly to: 'before-revision'; readonly revision: number }
+  /** What one revision changed is as it was before it; of `only` these records, where they are named. */
+  | {
+      readonly to: 'before-revision';
+      readonly revision: number;
+      readonly only?: readonly { readonly kind: string; readonly name: string }[];
+    }
   /** What a workflow changed is as it was before it. */
   | { readonly to: 'before-workflow'; readonly id: string };
 

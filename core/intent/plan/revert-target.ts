@@ -42,9 +42,12 @@ export async function revertProposal(
     case 'before-workflow':
       return beforeWorkflow(services, workspace, target.id);
     case 'before-revision': {
-      const commit = await commitAt(services, workspace, target.revision);
+      const whole = await commitAt(services, workspace, target.revision);
+      const commit = target.only ? partOf(whole, target.only) : whole;
       await refuseLaterChanges(services, commit);
-      return beforeCommit(services, commit, `revision ${commit.revision} (${commit.reason})`);
+      const names = target.only?.map(({ kind, name }) => `${kind} ${name}`).join(', ');
+      const what = `revision ${commit.revision} (${commit.reason})`;
+      return beforeCommit(services, commit, names === undefined ? what : `${names} of ${what}`);
     }
     case 'before-last': {
       const last = await lastChange(services, workspace);
@@ -111,6 +114,12 @@ function proposalOf(
     sentence: changes.length === 0 ? `Nothing to change. ${sentence}` : sentence,
     notes: [...notes, ...stay, ...more],
   };
+}
+
+/** A commit as if it had changed these records alone. */
+function partOf(commit: Commit, only: readonly { readonly kind: string; readonly name: string }[]): Commit {
+  const isMeant = ({ record }: Change) => only.some(({ kind, name }) => record.kind === kind && record.name === name);
+  return { ...commit, changes: withRenames(commit.changes).filter(isMeant) };
 }
 
 /** @throws MeshError `conflict` with each record that something else has changed since */

@@ -107,7 +107,8 @@ function PairAnswer({ pair, asked }: { pair: PairWithSentence; asked: Asked }) {
         facts={[
           [words.allowed, <code key="ports">{portsText(pair.allowed)}</code>],
           [words.path, at ? words.noPathThen : <PathBetween key="path" asked={asked} />],
-          [words.validFrom, pair.valid_from && <Time key="from" at={pair.valid_from} />],
+          [words.since, pair.valid_from && <Time key="from" at={pair.valid_from} />],
+          [words.atLeastSince, pair.at_least_from && <Time key="least" at={pair.at_least_from} />],
           [words.validTo, pair.valid_to && <Time key="to" at={pair.valid_to} />],
           [words.today, at && <VerdictTag key="now" verdict={pair.now.verdict} />],
         ]}

@@ -1,3 +1,27 @@
+interface ChangeCount {
+  readonly count: number;
+  readonly is_complete: boolean;
+  readonly kinds: Readonly<Record<string, number | undefined>>;
+}
+
+type Noun = readonly [one: string, many: string];
+
+const NOUNS: Readonly<Record<string, Noun>> = {
+  MeshPeer: ['peer', 'peers'],
+  MeshPolicy: ['policy', 'policies'],
+  MeshNetwork: ['network', 'networks'],
+  AgentIdentity: ['agent', 'agents'],
+  PolicyAssertion: ['assertion', 'assertions'],
+  Token: ['token', 'tokens'],
+  Member: ['member', 'members'],
+  Workspace: ['setting', 'settings'],
+  Webhook: ['webhook', 'webhooks'],
+};
+
+function countText(count: number, [one, many]: Noun): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+}
+
 export const home = {
   title: 'Home',
   waiting: 'Waiting for you',
@@ -33,8 +57,13 @@ export const home = {
   agents: 'Agents at work',
   noAgents: 'No agent is at work.',
   ends: 'ends',
-  changes: 'Changes of the last day',
-  noChanges: 'No change was decided since yesterday.',
+  changes: 'Changes since yesterday',
+  noChanges: 'Nothing changed since yesterday.',
+  changed: ({ count, is_complete: isComplete, kinds }: ChangeCount) => {
+    const parts = Object.entries(kinds).map(([kind, changed]) => countText(changed ?? 0, NOUNS[kind] ?? [kind, kind]));
+    const all = countText(count, ['change', 'changes']);
+    return `${isComplete ? '' : 'At least '}${all}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`;
+  },
   by: (isRejected: boolean, who: string) => `${isRejected ? 'rejected' : 'approved'} by ${who}`,
   compliance: 'Compliance',
   noAssessment: 'Nothing was assessed yet.',

@@ -55,7 +55,8 @@ function PairAnswer({ pair, isPast }: { pair: Pair; isPast: boolean }) {
       <Facts
         facts={[
           [reachability.allowed, <code key="ports">{portsText(allowed)}</code>],
-          [reachability.validFrom, from && <Time key="from" at={from} />],
+          [reachability.since, from && <Time key="from" at={from} />],
+          [reachability.atLeastSince, pair.at_least_from && <Time key="least" at={pair.at_least_from} />],
           [reachability.validTo, to && <Time key="to" at={to} />],
           [reachability.today, isPast && <VerdictTag key="now" verdict={now.verdict} />],
           [words.changedBy, changedBy?.actor && [changedBy.actor, changedBy.reason && `: ${changedBy.reason}`]],

@@ -9,14 +9,15 @@ import type { Asked, Finding, Lead } from './answering.ts';
 
 /** What is told of a question, as it comes: the answer first, then what it rests on. */
 export function AnswerView({ asked }: { asked: Asked }) {
-  const { steps, findings, words, modelWords, model, isAnswering, isStopped, omitted, next, problem } =
+  const { steps, findings, words, modelWords, model, isAnswering, isStopped, omitted, next, range, problem } =
     asked.answer.value;
   const isDone = !isAnswering && !isStopped && !problem;
   return (
     <article class="panel stack" aria-label={asked.asked.question} aria-busy={isAnswering}>
       <h2 class="break">{asked.asked.question}</h2>
       <p class="small dim">
-        {exactTime(asked.asked.from)} <span aria-hidden="true">→</span> {exactTime(asked.asked.to)}
+        {exactTime((range ?? asked.asked).from)} <span aria-hidden="true">→</span>{' '}
+        {exactTime((range ?? asked.asked).to)}
       </p>
       <p role="status" class={words === '' ? 'dim' : 'break'}>
         {words !== '' ? <Sentence text={words} /> : isAnswering ? ask.answering : isStopped ? ask.stopped : ''}

@@ -47,6 +47,8 @@ export interface Answer {
   /** Findings that were left out. */
   readonly omitted: number;
   readonly next: Lead | undefined;
+  /** The time that the question was read to be about. */
+  readonly range: { readonly from: string; readonly to: string } | undefined;
   readonly problem: Problem | undefined;
 }
 
@@ -66,6 +68,7 @@ const NOTHING: Answer = {
   isStopped: false,
   omitted: 0,
   next: undefined,
+  range: undefined,
   problem: undefined,
 };
 
@@ -136,7 +139,7 @@ function taken(answer: Answer, { event, data }: ServerEvent): Partial<Answer> {
         ? { modelWords: answer.modelWords + told.text, model: told.model }
         : { words: answer.words + told.text };
     case 'done':
-      return { words: told.summary || answer.words, omitted: told.omitted ?? 0, next: told.next };
+      return { words: told.summary || answer.words, omitted: told.omitted ?? 0, next: told.next, range: told.asked };
     case 'error':
       return { problem: problemOf(told.status ?? 0, told) };
     default:

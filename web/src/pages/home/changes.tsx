@@ -9,26 +9,34 @@ import { Time } from '../../ui/time.tsx';
 const SHOWN = 8;
 /** Those that wait are left out of them. */
 const ASKED = 40;
-const DAY_MS = 86_400_000;
 
-/** What was decided since yesterday; the summary of a change says what it opens and closes. */
+/** How much changed since yesterday, and what was decided; the summary of a change says what it opens and closes. */
 export function Changes() {
-  const loaded = useLoaded(() => {
+  const loaded = useLoaded(async () => {
     workspaceId.value;
-    return answer(api.GET('/api/v1/workflows', { params: { query: { limit: ASKED } } }));
+    const [counted, decided] = await Promise.all([
+      answer(api.GET('/api/v1/changes/count', { params: { query: { from: 'yesterday' } } })),
+      answer(api.GET('/api/v1/workflows', { params: { query: { limit: ASKED } } })),
+    ]);
+    return { counted, decided };
   });
   const { value, problem, reload } = loaded.value;
-  const since = Date.now() - DAY_MS;
-  const items = value?.items
+  const since = value && Date.parse(value.counted.from);
+  const items = value?.decided.items
     .filter(
-      ({ status, reviewedAt, requestedAt }) => status !== 'pending' && Date.parse(reviewedAt ?? requestedAt) > since,
+      ({ status, reviewedAt, requestedAt }) =>
+        status !== 'pending' && since !== undefined && Date.parse(reviewedAt ?? requestedAt) >= since,
     )
     .slice(0, SHOWN);
   return (
     <section class="panel stack">
       <h2>{words.changes}</h2>
       <ProblemNotice problem={problem} again={reload} />
-      {items?.length === 0 && <p class="dim">{words.noChanges}</p>}
+      {value && (
+        <p class={value.counted.count === 0 ? 'dim' : 'break'}>
+          {value.counted.count === 0 ? words.noChanges : words.changed(value.counted)}
+        </p>
+      )}
       <ul class="stack-small">
         {items?.map(({ id, summary, status, reviewedBy, reviewedAt, requestedAt }) => (
           <li key={id} class="row">

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { dayEdgeOf, isMomentInWords, momentOfWords, momentSchemas } from '../base/moment-text.ts';
+import { formatInstant } from '../base/time.ts';
+
+/** The clocks by which days in a call are meant. */
+export interface CallClocks {
+  /** ms */
+  readonly now: number;
+  /** Of the workspace. */
+  readonly timeZone: string;
+}
+
+/**
+ * The input of a call with instants in place of moments in words, for every face and operation alike. What is no moment
+ * stays for the schema to refuse.
+ *
+ * @param clocksOf asked only where there are such words
+ */
+export async function withInstants(
+  { shape }: Pick<z.ZodObject, 'shape'>,
+  raw: Readonly<Record<string, unknown>>,
+  clocksOf: () => Promise<CallClocks>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const changed: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(raw)) {
+    const schema = Object.hasOwn(shape, name) ? innerOf(shape[name]) : undefined;
+    if (schema instanceof z.ZodObject && isFields(value)) {
+      const within = await withInstants(schema, value, clocksOf);
+      if (within !== value) changed[name] = within;
+    } else if (schema && typeof value === 'string' && isMomentInWords(value) && isMoment(schema)) {
+      const instant = momentOfWords(value, { ...(await clocksOf()), edge: dayEdgeOf(name) });
+      if (instant !== undefined) changed[name] = formatInstant(instant);
+    }
+  }
+  return Object.keys(changed).length === 0 ? raw : { ...raw, ...changed };
+}
+
+function isMoment(schema: unknown): boolean {
+  return schema instanceof z.ZodType && momentSchemas.get(schema) !== undefined;
+}
+
+function innerOf(schema: unknown): unknown {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable
+    ? innerOf(schema.unwrap())
+    : schema;
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

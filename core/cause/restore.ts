@@ -3,9 +3,10 @@ import type { CallContext } from '../base/operation.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
 import { nameIn } from '../history/pair/identity.ts';
 import type { Proposal } from '../intent/plan/assess.ts';
+import { writerOf } from '../intent/plan/check.ts';
 import { MAX_EXPECTATIONS } from '../intent/plan/expectation-input.ts';
 import { type ProposedPlan, planProposal } from '../intent/plan/plan.ts';
-import { revertProposal } from '../intent/plan/revert-target.ts';
+import { type Reversion, revertProposal } from '../intent/plan/revert-target.ts';
 import type { ComputeServices } from '../intent/plan/services.ts';
 import type { Expectation } from '../intent/verify/expectation.ts';
 import { lookUp } from '../model/find.ts';
@@ -13,12 +14,12 @@ import type { PolicyRecord } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { SharedFlip } from './connections.ts';
 
-/** A proven plan that makes connections what they were before a flip, or why there is none. */
+/** A plan that is checked to make connections what they were before a flip, or why there is none. */
 export type Restore = { readonly plan: ProposedPlan } | { readonly none: string };
 
 /**
  * The plan that takes a flip back: what its revision changed is as it was, or a policy whose time was over is there again
- * for as long as it was before. It is kept only where it is proven to bring the connection back.
+ * for as long as it was before. It is kept only where the computed effect brings the connection back.
  */
 export async function restoreOf(context: CallContext<ComputeServices>, flip: SharedFlip): Promise<Restore> {
   const { services, workspace, caller } = context;
@@ -33,13 +34,13 @@ export async function restoreOf(context: CallContext<ComputeServices>, flip: Sha
   try {
     const proposal = await proposalFor(context, flip, state);
     if (typeof proposal === 'string') return { none: proposal };
-    const held: Proposal = { ...proposal, expectations };
+    const held: Proposal = { ...proposal, expectations, readBy: writerOf(context) };
     const intent = proposal.sentence;
     const tried = await planProposal(context, { intent, dryRun: true }, held);
-    const { verification, objections } = tried.assessment;
-    // What it opens besides is asked of whoever approves it; that it brings the connection back is proven either way.
-    if (verification === 'unmet')
-      return { none: `Taking it back does not prove to bring it back: ${objections.join(' ')}` };
+    const { objections } = tried.assessment;
+    // What it opens besides is asked of whoever approves it; that it brings the connection back is computed either way.
+    if (objections.length > 0)
+      return { none: `Taking it back would not bring the connection back: ${objections.join(' ')}` };
     return { plan: await planProposal(context, { intent, dryRun: false }, held, tried.assessment) };
   } catch (error) {
     if (!(error instanceof MeshError) || error.code === 'unavailable') throw error;
@@ -50,7 +51,7 @@ export async function restoreOf(context: CallContext<ComputeServices>, flip: Sha
 /** What no plan does: it takes a device, or a person who lets it in. */
 function byHand({ causes, after, pairs }: SharedFlip): string | undefined {
   if (pairs.some(({ src, dst }) => src.ranges ?? dst.ranges))
-    return 'No plan is proven for addresses outside: plan a policy with an ipBlock, or revert the revision.';
+    return 'No plan is offered for addresses outside: plan a policy with an ipBlock, or revert the revision.';
   for (const { cause, kind, name } of causes) {
     if (cause === 'presence') return `No plan brings a device back: start the node on ${name} (mesh up).`;
     if (cause === 'approval') return `Peers are let in one by one: approve ${name} again.`;
@@ -66,7 +67,7 @@ function byHand({ causes, after, pairs }: SharedFlip): string | undefined {
 function expectedOf({ before, pairs }: SharedFlip, state: NetworkState): Expectation[] | string {
   const { verdict } = before.reading;
   if (pairs.length > MAX_EXPECTATIONS)
-    return `A plan is proven for at most ${MAX_EXPECTATIONS} connections: ask about fewer peers.`;
+    return `A plan is offered for at most ${MAX_EXPECTATIONS} connections: ask about fewer peers.`;
   const expected: Expectation[] = [];
   for (const { src, dst, protocol, port } of pairs) {
     const [from, to] = [nameIn(state, src), nameIn(state, dst)];
@@ -75,7 +76,7 @@ function expectedOf({ before, pairs }: SharedFlip, state: NetworkState): Expecta
     const scope = { ...(protocol && { protocol }), ...(port !== undefined && { port }) };
     expected.push({ src: from, dst: to, ...scope, expect: verdict === 'reachable' ? 'allow' : 'deny' });
   }
-  if (verdict === 'partial') return 'It was allowed in part before: ask about one port for a plan that is proven.';
+  if (verdict === 'partial') return 'It was allowed in part before: ask about one port to be offered a plan.';
   return expected;
 }
 
@@ -83,7 +84,7 @@ async function proposalFor(
   { services, workspace }: CallContext<ComputeServices>,
   { after, causes }: SharedFlip,
   state: NetworkState,
-): Promise<Proposal | string> {
+): Promise<Reversion | string> {
   if (after.changes.length > 0) {
     const found = await revertProposal(services, workspace, { to: 'before-revision', revision: after.revision });
     return found.changes.length > 0 ? found : ['There is nothing to take back.', ...(found.notes ?? [])].join(' ');

@@ -28,7 +28,7 @@ test('a control plane with a model plans what the grammar does not understand, c
     });
 
   const { status, body } = await plan();
-  expect([status, body.verified, body.verification]).toEqual([200, false, 'unmet']);
+  expect([status, body.verified, body.check]).toEqual([200, false, 'not checked']);
   expect(body.changes).toMatchObject([{ action: 'create', resource: 'MeshPolicy', name: 'web-to-db' }]);
   expect(body.diff_markdown).toContain('It lets \\*\\*web\\*\\* reach db.');
   expect((await plan({ expectations: EXPECTED })).body).toMatchObject({ verified: true });

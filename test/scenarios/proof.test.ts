@@ -47,7 +47,7 @@ describe('a plan of typed changes', () => {
     const plan = await agent.use('plan_network_change', { intent: 'start from nothing', changes: [denyAll] });
     expect(plan).toMatchObject({
       verified: false,
-      verification: 'unproven',
+      check: 'not checked',
       unmet: [expect.stringContaining('Nothing was said')],
     });
     const applied = await agent.use('apply_network_change', { plan_id: planIdOf(plan) });
@@ -66,7 +66,7 @@ describe('a plan of typed changes', () => {
     });
     expect(plan).toMatchObject({
       verified: false,
-      verification: 'unmet',
+      check: 'differs',
       unmet: expect.arrayContaining([
         'web-1 cannot reach db-1 on TCP 5432; web-2 cannot reach db-1 on TCP 5432',
         expect.stringContaining('it would close'),
@@ -102,7 +102,7 @@ describe('a standing assertion', () => {
     const shown = await agent.use('plan_network_change', { intent: 'isolate db-1' });
     expect(shown).toMatchObject({
       verified: false,
-      verification: 'unmet',
+      check: 'differs',
       unmet: [expect.stringContaining('The assertion web-to-db would fail: role=web must reach role=db on TCP 5432')],
     });
     const applied = await agent.use('apply_network_change', { plan_id: planIdOf(shown) });
@@ -164,7 +164,7 @@ describe('undo', () => {
     const { body: undo } = await revert({ workflow_id: done.id });
     expect(undo).toMatchObject({
       verified: true,
-      planned_by: 'revert',
+      read_by: 'person',
       reading: expect.stringContaining(`Undo workflow ${done.id}`),
       summary: expect.stringMatching(/^Opens TCP 5432 from outside to db-1, and TCP 5432 from laptop to db-1;/),
       changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'deny-everyone-but-web-to-db-5432', after: '' }],

@@ -70,12 +70,12 @@ export type PlanAnswer =
   | {
       readonly outcome: 'changes';
       readonly changes: readonly NetworkChange[];
-      /** Together with `records`, what is proven. None at all: the plan is shown as unproven. */
+      /** Together with `records`, what is checked. None at all: the plan is shown as not checked. */
       readonly expectations: readonly Expectation[];
       readonly records?: readonly RecordExpectation[];
       /**
        * The expectations are the planner's own reading of the intent. They are checked, so that it can be shown where it
-       * contradicts itself, and prove nothing (docs/decisions/0011-model-plans-prove-nothing.md).
+       * contradicts itself, and say nothing of the intent (docs/decisions/0011-model-plans-prove-nothing.md).
        */
       readonly selfAsserted?: true;
       readonly summary: string;

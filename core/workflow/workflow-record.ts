@@ -6,7 +6,7 @@ import type { EffectView } from '../effect/effect-view.ts';
 import type { Check, ExpectedBy, PlannedBy, ReadBy } from '../intent/plan/check.ts';
 import type { ShownChange } from '../intent/plan/diff-markdown.ts';
 import type { Expectation, RecordExpectation } from '../intent/verify/expectation.ts';
-import type { RiskLevel } from '../intent/verify/risk.ts';
+import type { RiskLevel } from '../intent/verify/risk-table.ts';
 import type { AskedWorkflowSpec, WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import type { NamedPeers } from './named-peers.ts';
 

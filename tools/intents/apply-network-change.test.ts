@@ -56,7 +56,7 @@ describe('the life of a change', () => {
         'Opens nothing; closes everything but TCP 5432 from role=web (2 peers) to db-1, and everything from api-1 to db-1, and 1 more.',
       read_by: 'language',
       reading: 'Limit access to role=db on TCP 5432 to role=web.',
-      risk_level: 'medium',
+      risk_level: 'low',
       verified: true,
       unmet: [],
       changes: [
@@ -219,9 +219,9 @@ describe('the life of a change', () => {
       const { plan_id } = await kit.call('plan_network_change', { intent: INTENT, ...more }, agents[name]);
       return kit.call('apply_network_change', { plan_id }, agents[name]);
     };
-    await settings({ autoApprove: { maxRisk: 'low' } });
+    await settings({ autoApprove: undefined });
     expect(await apply('near')).toMatchObject({ status: 'pending_approval', auto_approve: false });
-    await settings({ autoApprove: { maxRisk: 'medium' } });
+    await settings({ autoApprove: { maxRisk: 'low' } });
     expect(await apply('far')).toMatchObject({ status: 'pending_approval', auto_approve: false });
     expect(await apply('near', { intent: `${INTENT}, the audit depends on it` })).toMatchObject({
       status: 'pending_approval',

@@ -173,7 +173,10 @@ describe('plan_network_change', () => {
     const policy = (name: string, spec: object) => ({ action: 'create', resource: 'MeshPolicy', name, spec });
     const db = { matchLabels: { role: 'db' } };
     const closed = await plan({ intent: 'nobody may reach the database' });
-    expect([closed.risk_level, closed.risk_reasons]).toEqual(['medium', ['ends all traffic of 2 pairs of peers']]);
+    expect([closed.risk_level, closed.risk_reasons]).toEqual([
+      'low',
+      ['ends all traffic of 2 pairs of peers (whether anything uses them is not known)'],
+    ]);
     const anyone = policy('out', { action: 'ALLOW', peerSelector: db, ingress: [{ from: ['*'] }] });
     expect((await plan({ intent: 'x', changes: [anyone] })).risk_level).toBe('medium');
     await kit.call('plan_network_change', { intent: 'x', changes: [denyAll] }, admin);

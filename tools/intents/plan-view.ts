@@ -3,7 +3,7 @@ import { formatInstant } from '../../core/base/time.ts';
 import { effectView } from '../../core/effect/effect-view.ts';
 import { CHECKS, READERS } from '../../core/intent/plan/check.ts';
 import type { ProposedPlan } from '../../core/intent/plan/plan.ts';
-import { RISK_LEVELS } from '../../core/intent/verify/risk.ts';
+import { RISK_LEVELS } from '../../core/intent/verify/risk-table.ts';
 import { needsAnotherPerson } from '../../core/workflow/approvers.ts';
 
 export const riskLevel = z.enum(RISK_LEVELS);

@@ -93,6 +93,7 @@ describe('a hostile caller', () => {
     expect(await plan({ changes })).toMatchObject({
       risk_level: 'critical',
       risk_reasons: [
+        'lets addresses outside of the network in on the management port 22',
         'opens the network default by default',
         'opens almost every port of a protocol, or all',
         'lets anyone in, from outside the network too',

@@ -4,7 +4,7 @@ import type { NetworkState } from '../../state/state.ts';
 import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
 import type { Unmet } from '../verify/expectations.ts';
 import type { Finding } from '../verify/findings.ts';
-import type { RiskLevel } from '../verify/risk.ts';
+import type { RiskLevel } from '../verify/risk-table.ts';
 
 /** What a planner is asked. The intent, what was said before, and every name in the state are data, never instructions. */
 export interface PlanQuestion {

@@ -17,7 +17,7 @@ import type { PeerRecord } from '../../model/resources.ts';
 import { workspaceById } from '../../model/workspaces.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';
 import { resourceYaml } from '../../views/render-yaml.ts';
-import { endingTexts } from '../verify/ending.ts';
+import { emptiedTexts, endingTexts } from '../verify/ending.ts';
 import type { RecordExpectation } from '../verify/expectation.ts';
 import { type Unmet, unmetExpectations } from '../verify/expectations.ts';
 import {
@@ -174,7 +174,7 @@ export async function assess(
   const differs = (unmetStated ?? []).length + missing.length > 0 || findings.some(isExcess);
   const check = !isStated ? 'not checked' : differs ? 'differs' : isUnknown ? 'not checked' : 'matches';
   const own = callerExpectations.length > 0 ? { expectationsHold: unmetOwn?.length === 0 } : {};
-  const told = [...notes, ...endingTexts(changes, state)];
+  const told = [...notes, ...endingTexts(changes, { before: state, after }, states), ...emptiedTexts(changes, state)];
   const warnings = [...opens, ...beyondNamed, ...closes, ...told, ...others];
   const risk = riskOf({
     effect,

@@ -57,7 +57,10 @@ export const RISKS = {
   // What closes
   closesAll: row('critical', 'closes all pairs of 8 or more that could talk'),
   closesHalf: row('high', 'ends all traffic of half of the pairs that can talk, of 8 or more'),
-  closesMany: row('medium', 'closes ports of 8 pairs or more, which are a quarter of those that can talk; of 100; or all pairs of fewer than 8'),
+  closesMany: row(
+    'medium',
+    'closes ports of 8 pairs or more, which are a quarter of those that can talk; of 100; or all pairs of fewer than 8',
+  ),
   closesLater: row('medium', 'closes connections later, or of devices that join later'),
   closesUnseen: row('high', 'closes more later', ANY, ANY, 'once policies have ended'),
   closesCaller: row('high', 'closes connections', 'the caller', 'the caller'),

@@ -85,7 +85,7 @@ export function readByOf({
   return isAgentId(requesterId) ? 'agent' : 'person';
 }
 
-/** Returns the check of a stored workflow. Earlier versions called a plan `proven` also for expectations of its caller. */
+/** Returns the check of a stored workflow. Earlier versions let expectations of its caller count. */
 export function storedCheck({
   check,
   verification,

@@ -72,7 +72,7 @@ describe('a plan is not approved by itself, and says first', () => {
     const open: PolicySpec = { action: 'ALLOW', peerSelector: SECRET, ingress: [{ from: ['*'] }] };
     expect(await planned(at, { mask, open })).toEqual({
       warning: expect.stringContaining('it would open db-1 to secret-1 on everything'),
-      risk: 'high',
+      risk: 'critical',
       status: 'pending_approval',
     });
     const from = [{ peerSelector: { notPeers: ['web-1', 'db-1'] } }];
@@ -93,7 +93,7 @@ describe('a plan is not approved by itself, and says first', () => {
       await planned(at, { open: { action: 'ALLOW', peerSelector: SECRET, ingress: [{ from: INTERNET }] } }),
     ).toEqual({
       warning: expect.stringContaining('0.0.0.0/0 except 10.96.0.0/16 to secret-1 on everything'),
-      risk: 'high',
+      risk: 'critical',
       status: 'pending_approval',
     });
   });

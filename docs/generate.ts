@@ -11,6 +11,7 @@ import { decisionIndex } from './decision-index.ts';
 import { answers, limits } from './limits.ts';
 import { mcpGuide } from './mcp-guide.ts';
 import { MESHD } from './meshd-options.ts';
+import { riskPage } from './risk-page.ts';
 import { webhooksPage } from './webhooks-page.ts';
 
 /** The pages that are made from the source, by file name. `npm run docs` writes them; a test fails while one is stale. */
@@ -19,6 +20,7 @@ export const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'operations.md': operationTable,
   'errors.md': errorTable,
   'limits.md': limitTables,
+  'risk.md': () => riskPage(NOTE),
   'webhooks.md': () => webhooksPage(NOTE),
   'compliance.md': () => compliancePage(NOTE),
   'mcp.md': () => mcpGuide(NOTE),

@@ -93,7 +93,11 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Documents of one apply', MAX_DOCUMENTS, ''],
     ['Changes of one plan', MAX_CHANGES, ''],
     ['Expectations of one plan', MAX_EXPECTATIONS, ''],
-    ['Edges of address ranges that one plan or difference compares; with more it is not proven', MAX_EDGES, ''],
+    [
+      'Edges of address ranges that one plan or difference compares; with more the effect is not checked',
+      MAX_EDGES,
+      '',
+    ],
     ['Ranges of ports, of all different changes that one write or plan makes', MAX_EFFECT_RANGES, ''],
     [
       'First and last ports of the sets that the policies of a network add up to, for each kind of peer with each, one rule after the other',

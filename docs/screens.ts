@@ -38,7 +38,7 @@ const SHOWN: Record<PageName, Shown> = {
     address: () => `change?intent=${encodeURIComponent('let the ops machines reach the web servers on port 22')}`,
     async ready(page) {
       await page.getByRole('button', { name: 'Plan the change' }).click();
-      await page.getByRole('article').getByText('Proven').first().waitFor();
+      await page.getByRole('article').getByText('The effect matches').first().waitFor();
     },
   },
   peers: { address: () => 'peers/web-1', ready: text('10.96.0.1') },

@@ -71,8 +71,8 @@ describe.each(recordings)('what a model answered (%s)', (_file, recording) => {
         expect([says, plan.code]).toEqual([says, refused]);
         continue;
       }
-      expect([says, plan.verified, plan.planned_by]).toEqual([says, false, 'model']);
-      expect(['unproven', 'unmet']).toContain(plan.verification);
+      expect([says, plan.verified, plan.read_by]).toEqual([says, false, 'model']);
+      expect(plan.check).toBe('not checked');
       const { opened, closed, opened_pairs: opens, closed_pairs: closes, omitted } = plan.effect;
       expect(opened.length + closed.length + omitted > 0).toBe(opens + closes > 0);
       expect(plan.diff_markdown).toContain('## Opens');

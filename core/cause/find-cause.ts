@@ -28,7 +28,7 @@ type Context = CallContext<ComputeServices>;
 
 /**
  * Every flip of the connections that a question is about, the one that matters most first: that which made them what they
- * are at the end of the range; then the others, newest first. The first ones carry a proven plan that takes them back. A
+ * are at the end of the range; then the others, newest first. The first ones carry a plan that is checked to take them back. A
  * question that another tool answers leads there.
  *
  * @throws MeshError as `askedOf` and `pairsOf` do
@@ -170,7 +170,7 @@ function restoreView({ plan, beyond }: Extract<Restore, { plan: unknown }>, stat
     plan_id: id,
     summary: spec.summary,
     risk_level: assessment.risk.level,
-    verified: assessment.verification === 'proven',
+    verified: assessment.check === 'matches' && assessment.objections.length === 0,
     effect: effectTitle(assessment.effect, state),
     changes: assessment.shown.map(({ action, resource, name }) => ({ action, resource, name })),
     /** What it changes besides what caused the flip; `effect` is of all of it. */

@@ -3,9 +3,10 @@ import type { CallContext } from '../base/operation.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
 import { nameIn } from '../history/pair/identity.ts';
 import type { Proposal } from '../intent/plan/assess.ts';
+import { writerOf } from '../intent/plan/check.ts';
 import { MAX_EXPECTATIONS } from '../intent/plan/expectation-input.ts';
 import { type ProposedPlan, planProposal } from '../intent/plan/plan.ts';
-import { revertProposal } from '../intent/plan/revert-target.ts';
+import { type Reversion, revertProposal } from '../intent/plan/revert-target.ts';
 import type { ComputeServices } from '../intent/plan/services.ts';
 import type { Expectation } from '../intent/verify/expectation.ts';
 import { lookUp } from '../model/find.ts';
@@ -16,7 +17,7 @@ import type { SharedFlip } from './connections.ts';
 /** Records that a sentence names. */
 const MAX_NAMED = 10;
 
-/** A proven plan that makes connections what they were before a flip, or why there is none. */
+/** A plan that is checked to make connections what they were before a flip, or why there is none. */
 export type Restore =
   | {
       readonly plan: ProposedPlan;
@@ -28,7 +29,7 @@ export type Restore =
 /**
  * The plan that takes a flip back: the records that caused it are as they were, or a policy whose time was over is there
  * again for as long as it was before. All of the revision is taken back only where less does not bring the connection back.
- * A plan is kept only where it is proven to.
+ * A plan is kept only where the computed effect brings it back.
  */
 export async function restoreOf(context: CallContext<ComputeServices>, flip: SharedFlip): Promise<Restore> {
   const { services, workspace, caller } = context;
@@ -43,14 +44,14 @@ export async function restoreOf(context: CallContext<ComputeServices>, flip: Sha
   try {
     const narrow = await narrowProposal(context, flip);
     if (narrow) {
-      const restored = await provenPlan(context, { ...narrow, expectations });
+      const restored = await checkedPlan(context, { ...narrow, expectations });
       if ('plan' in restored) return restored;
     }
     const whole = await proposalFor(context, flip, state);
     if (typeof whole === 'string') return { none: whole };
     const beyond = narrow && beyondText(flip, narrow, whole);
     const notes = [...(whole.notes ?? []), ...(beyond === undefined ? [] : [beyond])];
-    const restored = await provenPlan(context, { ...whole, expectations, notes });
+    const restored = await checkedPlan(context, { ...whole, expectations, notes });
     return 'plan' in restored && beyond !== undefined ? { ...restored, beyond } : restored;
   } catch (error) {
     if (!(error instanceof MeshError) || error.code === 'unavailable') throw error;
@@ -58,21 +59,22 @@ export async function restoreOf(context: CallContext<ComputeServices>, flip: Sha
   }
 }
 
-async function provenPlan(context: CallContext<ComputeServices>, proposal: Proposal): Promise<Restore> {
+async function checkedPlan(context: CallContext<ComputeServices>, proposal: Reversion): Promise<Restore> {
   const intent = proposal.sentence;
-  const tried = await planProposal(context, { intent, dryRun: true }, proposal);
-  const { verification, objections } = tried.assessment;
-  // What it opens besides is asked of whoever approves it; that it brings the connection back is proven either way.
-  if (verification === 'unmet')
-    return { none: `Taking it back does not prove to bring it back: ${objections.join(' ')}` };
-  return { plan: await planProposal(context, { intent, dryRun: false }, proposal, tried.assessment) };
+  const held: Proposal = { ...proposal, readBy: writerOf(context) };
+  const tried = await planProposal(context, { intent, dryRun: true }, held);
+  const { objections } = tried.assessment;
+  // What it opens besides is asked of whoever approves it; that it brings the connection back is computed either way.
+  if (objections.length > 0)
+    return { none: `Taking it back would not bring the connection back: ${objections.join(' ')}` };
+  return { plan: await planProposal(context, { intent, dryRun: false }, held, tried.assessment) };
 }
 
 /** Takes back the records alone that made the connection another one; undefined where they cannot be singled out. */
 async function narrowProposal(
   { services, workspace }: CallContext<ComputeServices>,
   { after, causes }: SharedFlip,
-): Promise<Proposal | undefined> {
+): Promise<Reversion | undefined> {
   if (after.changes.length === 0 || causes.length === 0) return undefined;
   const target = { to: 'before-revision', revision: after.revision, only: causes } as const;
   const found = await revertProposal(services, workspace, target);
@@ -80,7 +82,7 @@ async function narrowProposal(
 }
 
 /** Undefined where the revision has nothing else to take back. */
-function beyondText({ causes, after }: SharedFlip, narrow: Proposal, whole: Proposal): string | undefined {
+function beyondText({ causes, after }: SharedFlip, narrow: Reversion, whole: Reversion): string | undefined {
   const keyOf = ({ resource, name }: Proposal['changes'][number]) => `${resource} ${name}`;
   const named = new Set(narrow.changes.map(keyOf));
   const others = whole.changes.map(keyOf).filter((key) => !named.has(key));
@@ -94,7 +96,7 @@ function beyondText({ causes, after }: SharedFlip, narrow: Proposal, whole: Prop
 /** What no plan does: it takes a device, or a person who lets it in. */
 function byHand({ causes, after, pairs }: SharedFlip): string | undefined {
   if (pairs.some(({ src, dst }) => src.ranges ?? dst.ranges))
-    return 'No plan is proven for addresses outside: plan a policy with an ipBlock, or revert the revision.';
+    return 'No plan is offered for addresses outside: plan a policy with an ipBlock, or revert the revision.';
   for (const { cause, kind, name } of causes) {
     if (cause === 'presence') return `No plan brings a device back: start the node on ${name} (mesh up).`;
     if (cause === 'approval') return `Peers are let in one by one: approve ${name} again.`;
@@ -110,7 +112,7 @@ function byHand({ causes, after, pairs }: SharedFlip): string | undefined {
 function expectedOf({ before, pairs }: SharedFlip, state: NetworkState): Expectation[] | string {
   const { verdict } = before.reading;
   if (pairs.length > MAX_EXPECTATIONS)
-    return `A plan is proven for at most ${MAX_EXPECTATIONS} connections: ask about fewer peers.`;
+    return `A plan is offered for at most ${MAX_EXPECTATIONS} connections: ask about fewer peers.`;
   const expected: Expectation[] = [];
   for (const { src, dst, protocol, port } of pairs) {
     const [from, to] = [nameIn(state, src), nameIn(state, dst)];
@@ -119,7 +121,7 @@ function expectedOf({ before, pairs }: SharedFlip, state: NetworkState): Expecta
     const scope = { ...(protocol && { protocol }), ...(port !== undefined && { port }) };
     expected.push({ src: from, dst: to, ...scope, expect: verdict === 'reachable' ? 'allow' : 'deny' });
   }
-  if (verdict === 'partial') return 'It was allowed in part before: ask about one port for a plan that is proven.';
+  if (verdict === 'partial') return 'It was allowed in part before: ask about one port to be offered a plan.';
   return expected;
 }
 
@@ -127,7 +129,7 @@ async function proposalFor(
   { services, workspace }: CallContext<ComputeServices>,
   { after, causes }: SharedFlip,
   state: NetworkState,
-): Promise<Proposal | string> {
+): Promise<Reversion | string> {
   if (after.changes.length > 0) {
     const found = await revertProposal(services, workspace, { to: 'before-revision', revision: after.revision });
     return found.changes.length > 0 ? found : ['There is nothing to take back.', ...(found.notes ?? [])].join(' ');

@@ -46,7 +46,7 @@ export interface ConnectivityAnswer {
   readonly steps: Explanation['steps'];
   readonly allowed: Explanation['allowed'];
   readonly blocked_by: Explanation['blocked_by'];
-  /** What to do, in this order; together proven to open what was asked. */
+  /** What to do, in this order; together computed to open what was asked. */
   readonly would_fix: readonly FixStep[];
   /** What to know of an answer about addresses outside, or where its end is not known. */
   readonly note?: string;

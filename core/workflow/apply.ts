@@ -7,8 +7,8 @@ import { isAgentId, isDryRunId, newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { StoreError } from '../base/ports.ts';
 import { routesPublicBlock } from '../effect/routes.ts';
-import { readingOf } from '../intent/plan/assess.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
+import { storedReading } from '../intent/plan/check.ts';
 import { type PlanSpec, planDraft } from '../intent/plan/plan-record.ts';
 import { isUnseen } from '../intent/verify/findings.ts';
 import { isAtMost } from '../intent/verify/risk.ts';
@@ -55,7 +55,8 @@ export async function applyPlan(
   const overridden = requireVerified(assessment, caller, workspace);
   const { settings } = (await workspaceById(services, workspace)).spec;
   const auto =
-    assessment.verification === 'proven' &&
+    assessment.check === 'matches' &&
+    assessment.objections.length === 0 &&
     assessment.beyond === undefined &&
     !assessment.findings.some(isUnseen) &&
     assessment.failsControls.length === 0 &&
@@ -98,7 +99,9 @@ export function specOf(
     expectations,
     records,
     expectedBy,
+    callerExpectations,
     said,
+    plannedBy = 'caller',
     notes,
     questions,
     words = '',
@@ -111,7 +114,7 @@ export function specOf(
   applier: Caller,
   now: number,
 ): WorkflowSpec {
-  const { plannedBy, sentence, diffMarkdown } = assessment;
+  const { readBy, sentence, diffMarkdown } = assessment;
   const applierToken = apiTokenOf(applier);
   return {
     summary,
@@ -120,8 +123,10 @@ export function specOf(
     expectations,
     records,
     ...(expectedBy && { expectedBy }),
+    ...(callerExpectations && { callerExpectations }),
     ...(said && { said }),
     plannedBy,
+    readBy,
     sentence,
     ...(notes && { notes }),
     ...(questions && { questions }),
@@ -189,7 +194,7 @@ async function assessOrStale(
   spec: PlanSpec,
 ): Promise<Assessed> {
   try {
-    const proposal = { ...spec, ...readingOf(spec) };
+    const proposal = { ...spec, ...storedReading(spec) };
     const requester = { id: spec.requesterId, peer: spec.requesterPeer };
     const asker = { workspace, principal: principalOf(caller), requestId, isQuestion: true };
     return await services.computed(assessProposal, { proposal, requester }, asker);
@@ -208,11 +213,11 @@ function stale(cause?: MeshError): MeshError {
 }
 
 /**
- * @returns whether a plan that does not do what was asked is applied all the same, by someone who may. A plan of which
- * nothing was expected goes to a person, who judges its effect (docs/decisions/0010-proven-unmet-unproven.md).
+ * @returns whether a plan that does not do what was asked is applied all the same, by someone who may. A plan of
+ * which nothing is stated goes to a person, who judges its effect (docs/decisions/0167-read-by-and-check.md).
  */
-function requireVerified({ verification, objections, unmet }: Assessed, caller: Caller, workspace: string): boolean {
-  if (verification !== 'unmet') return false;
+function requireVerified({ objections, unmet }: Assessed, caller: Caller, workspace: string): boolean {
+  if (objections.length === 0) return false;
   if (caller.scopesIn(workspace).has('intents:override')) return true;
   throw new MeshError(
     'forbidden',

@@ -8,7 +8,8 @@ export type Drawn = Pick<
   | 'effect'
   | 'digest'
   | 'diffMarkdown'
-  | 'verification'
+  | 'check'
+  | 'expectationsHold'
   | 'objections'
   | 'warnings'
   | 'riskLevel'
@@ -18,13 +19,15 @@ export type Drawn = Pick<
 >;
 
 export function drawnOf(assessment: Assessed): Drawn {
-  const { shown, effect, digest, warnings, risk, basis, diffMarkdown, verification, objections } = assessment;
+  const { shown, effect, digest, warnings, risk, basis, diffMarkdown, check, expectationsHold, objections } =
+    assessment;
   return {
     shown,
     effect,
     digest,
     diffMarkdown,
-    verification,
+    check,
+    ...(expectationsHold !== undefined && { expectationsHold }),
     objections,
     warnings,
     riskLevel: risk.level,

@@ -7,8 +7,8 @@ import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
 import { agentLine } from '../identity/agent-line.ts';
 import { callerAgain, requireStanding } from '../identity/standing.ts';
-import { readingOf } from '../intent/plan/assess.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
+import { storedReading } from '../intent/plan/check.ts';
 import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
 import { decidingOn } from './awaited.ts';
@@ -103,7 +103,7 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
   const { spec } = workflow;
   const requireAskers = () => requireStanding(services, workspace, spec);
   await requireAskers();
-  const proposal = { ...spec, ...readingOf(spec) };
+  const proposal = { ...spec, ...storedReading(spec) };
   const assessment = await services.computed(
     assessProposal,
     { proposal, requester: { id: spec.requesterId, peer: spec.requesterPeer } },
@@ -136,9 +136,9 @@ async function askerOf({ store }: Uses, { workspace, spec, status }: WorkflowRec
   return principalOf({ id, line: line?.map(({ uid }) => uid) ?? [] });
 }
 
-/** What was proven of the plan has to be true of the network that it is carried out on. */
-function requireHeld({ verification, objections }: Assessed): void {
-  if (verification !== 'unmet') return;
+/** Nothing may speak against the plan on the network that it is carried out on. */
+function requireHeld({ objections }: Assessed): void {
+  if (objections.length === 0) return;
   throw new MeshError('plan_stale', `The change would not do what was asked any more: ${objections.join('; ')}.`);
 }
 

@@ -18,6 +18,7 @@ import type { Kind } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import type { EffectView } from '../effect/effect-view.ts';
 import { counted, fenced, plain } from '../effect/markdown.ts';
+import { writerOf } from '../intent/plan/check.ts';
 import { isUndecided, type WorkflowRecord } from '../model/asked.ts';
 import { slugOf } from '../model/workspaces.ts';
 import { runExpecting } from '../state/expecting.ts';
@@ -181,6 +182,7 @@ async function ask(
       changes: [],
       expectations: [],
       records: [],
+      ...(kind !== 'device' && { readBy: writerOf(context) }),
       shown: need.writes.flatMap(shownWrite),
       effect,
       digest,

@@ -6,6 +6,7 @@ import type { CallContext } from '../base/operation.ts';
 import type { NetworkChange } from '../changes/changes.ts';
 import { routesPublicBlock } from '../effect/routes.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
+import { writerOf } from '../intent/plan/check.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
 import { ADMINISTRATOR_ROUTES, mayRoutePublic } from './approvers.ts';
 import type { Services } from './services.ts';
@@ -31,7 +32,8 @@ export async function previewChanges(
 ): Promise<Preview> {
   const { services, workspace, caller, requestId } = context;
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask what a change would do.');
-  const proposal = { changes, expectations: [], records: [], plannedBy: 'caller', sentence } as const;
+  const readBy = writerOf(context);
+  const proposal = { changes, expectations: [], records: [], plannedBy: 'caller', readBy, sentence } as const;
   const assessment = await services.computed(
     assessProposal,
     { proposal, requester: await requesterOf(context), isWhole: true },

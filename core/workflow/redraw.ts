@@ -3,7 +3,7 @@ import { beyondDelegation } from '../authority/judge.ts';
 import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
-import { readingOf } from '../intent/plan/assess.ts';
+import { storedReading } from '../intent/plan/check.ts';
 import { type Redrawn, redrawProposal } from '../intent/plan/redrawn.ts';
 import type { WorkflowRecord } from '../model/asked.ts';
 import { beyondReasons, drawnOf } from './drawn.ts';
@@ -23,7 +23,7 @@ export async function redraw(context: RedrawCall, { spec, workspace }: WorkflowR
   return services.computed(
     redrawProposal,
     {
-      proposal: { ...spec, ...readingOf(spec) },
+      proposal: { ...spec, ...storedReading(spec) },
       requester: { id: spec.requesterId, peer: spec.requesterPeer },
       skip,
     },
@@ -34,7 +34,7 @@ export async function redraw(context: RedrawCall, { spec, workspace }: WorkflowR
 /** Why changes could be drawn, and cannot be approved so; undefined where they can. */
 export function whyNotApproved(
   { spec }: Pick<WorkflowRecord, 'spec'>,
-  { broken, beyond, verification, objections }: Redrawn,
+  { broken, beyond, objections }: Redrawn,
 ): MeshError | undefined {
   try {
     requireAssertions(broken);
@@ -43,7 +43,7 @@ export function whyNotApproved(
     throw error;
   }
   if (beyond?.delegated) return beyondDelegation(beyond);
-  if (spec.planId === undefined || spec.overridden || verification !== 'unmet') return undefined;
+  if (spec.planId === undefined || spec.overridden || objections.length === 0) return undefined;
   return new MeshError('plan_stale', `The change would not do what was asked any more: ${objections.join('; ')}.`);
 }
 
@@ -66,7 +66,7 @@ export async function asSeen(context: RedrawCall, workflow: WorkflowRecord, dige
 
 /** The workflow with what its changes would do now in the place of what they did when it was put forward. */
 export function withDrawing(workflow: WorkflowRecord, redrawn: Redrawn): WorkflowRecord {
-  const { failsControls: _controls, ...spec } = workflow.spec;
+  const { failsControls: _controls, expectationsHold: _held, ...spec } = workflow.spec;
   const drawn = drawnOf(redrawn);
   // A direct write says why beside what it does.
   const summary = spec.planId === undefined ? `${redrawn.title} (${spec.intent})` : redrawn.title;

@@ -17,6 +17,7 @@ import { serialised } from '../base/serialise.ts';
 import { type ChangePlan, draftChanges, type NetworkChange } from '../changes/changes.ts';
 import { routesOf } from '../effect/routes.ts';
 import { assessProposal } from '../intent/plan/assessed.ts';
+import { writerOf } from '../intent/plan/check.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
 import { controlRanges } from '../intent/verify/lock-out.ts';
 import { workspaceById } from '../model/workspaces.ts';
@@ -139,7 +140,8 @@ async function askForApproval(
   const { services, workspace, caller, requestId } = context;
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
   const nothing = { expectations: [], records: [] };
-  const proposal = { changes, ...nothing, plannedBy: 'caller', sentence: reason } as const;
+  const readBy = writerOf(context);
+  const proposal = { changes, ...nothing, plannedBy: 'caller', readBy, sentence: reason } as const;
   const assessment = await services.computed(
     assessProposal,
     { proposal, requester: await requesterOf(context) },

@@ -3,10 +3,10 @@ import type { RecordDraft } from '../base/record.ts';
 import type { Scope } from '../base/scope.ts';
 import type { NetworkChange } from '../changes/changes.ts';
 import type { EffectView } from '../effect/effect-view.ts';
-import type { ExpectedBy, PlannedBy, Verification } from '../intent/plan/assess.ts';
+import type { Check, ExpectedBy, PlannedBy, ReadBy } from '../intent/plan/check.ts';
 import type { ShownChange } from '../intent/plan/diff-markdown.ts';
 import type { Expectation, RecordExpectation } from '../intent/verify/expectation.ts';
-import type { RiskLevel } from '../intent/verify/risk.ts';
+import type { RiskLevel } from '../intent/verify/risk-table.ts';
 import type { AskedWorkflowSpec, WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import type { NamedPeers } from './named-peers.ts';
 
@@ -40,6 +40,7 @@ export interface HeldCall {
 export interface WorkflowSpec extends AskedWorkflowSpec {
   /** Whose reading the changes are, and what they say of it; absent of a call that waits. */
   readonly plannedBy?: PlannedBy;
+  readonly readBy?: ReadBy;
   readonly sentence?: string;
   /** Why, in the words of who asked. */
   readonly intent: string;
@@ -49,6 +50,7 @@ export interface WorkflowSpec extends AskedWorkflowSpec {
   readonly expectations: readonly Expectation[];
   readonly records: readonly RecordExpectation[];
   readonly expectedBy?: ExpectedBy;
+  readonly callerExpectations?: readonly Expectation[];
   readonly said?: readonly NetworkChange[];
   readonly notes?: readonly string[];
   /** Asked with the plan: who approves it answers. */
@@ -57,8 +59,11 @@ export interface WorkflowSpec extends AskedWorkflowSpec {
   readonly effect: EffectView;
   readonly digest: string;
   readonly diffMarkdown: string;
-  /** What was proven when it was put forward, and what speaks against it; absent of a call that waits. */
-  readonly verification?: Verification;
+  /** Of its effect when it was put forward; absent of a call that waits, and of what earlier versions stored. */
+  readonly check?: Check;
+  readonly expectationsHold?: boolean;
+  /** `proven`, `unmet` or `unproven`, as earlier versions stored it in the place of `check`. */
+  readonly verification?: string;
   readonly objections?: readonly string[];
   readonly warnings: readonly string[];
   readonly riskLevel: RiskLevel;

@@ -83,6 +83,11 @@ function addPorts(found: Token[], inner: readonly Token[], { tokens, at, end, vo
     !vocabulary.isName(last.text) &&
     isBeforePorts(before)
   ) {
+    // "dns (tcp and udp)": the word says the port, which the bracket does not.
+    if (!lead.some(({ text }) => /\d/.test(text)))
+      throw new Refusal(`${quoted(said(aside))} names no port, and ${quoted(last.text)} would be lost.`, [
+        `Which ports are ${quoted(last.text)}? Name them with their protocol, such as "tcp 53 and udp 53".`,
+      ]);
     found.splice(-1, 1, ...lead);
     return;
   }

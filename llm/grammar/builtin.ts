@@ -3,6 +3,7 @@ import type { PartialPlan, PlanAnswer, Planner, PlanQuestion } from '../../core/
 import type { Act } from './acts/ask.ts';
 import { aloneAlready, withoutElse } from './alone-already.ts';
 import { choicesOf } from './choices.ts';
+import { closedThoughGranted } from './closed-though-granted.ts';
 import type { Offered } from './compared.ts';
 import { compose } from './compose.ts';
 import { requireElseClosed } from './else-closed.ts';
@@ -22,6 +23,7 @@ import { partialOf } from './partial.ts';
 import { revertOf, stepsOf } from './perform.ts';
 import { attempt, quoted, Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';
+import { requireStillOpen } from './still-open.ts';
 import { plainTokens, type Suggested, suggested } from './suggest.ts';
 import { type Closes, understood, wordsOf } from './understand.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -69,7 +71,8 @@ export function planByGrammar({ timeZone = 'UTC', ...asked }: Asked): PlanAnswer
     if (own.length > 0 || intent.length === 0) return { choices: own, partial };
     if (lifting.length > 0) return { choices: lifting, questions: [LIFTED], partial };
     const found = suggested(question.intent, vocabularyOf(question), question, (choice) => isCertain(choice, question));
-    if (!found) return { choices: [], partial };
+    // What leaves words out may be about somebody else, or the other way round.
+    if (!found?.isWhole) return { choices: [], partial };
     const isWhole = () => faithful([found.likeliest], false, [found.question]).length > 0;
     if (found.choices.length === 0) return { partial, ...impossible(found.likeliest, refusal, question, isWhole) };
     const choices = faithful(found.choices, false, [found.question]);
@@ -200,13 +203,16 @@ function plannedAsSaid(question: Question, tokens: readonly Token[]): PlanAnswer
   const [only] = wishes;
   const target = only && wishes.length === 1 ? revertOf(only.statement) : undefined;
   if (target) return { outcome: 'revert', target };
-  for (const { statement } of wishes) requireElseClosed(statement, state, now);
+  for (const { statement } of wishes) {
+    requireElseClosed(statement, state, now);
+    requireStillOpen(statement, state, now);
+  }
   const before = only?.amends && compose(stepsOf(only.amends, state, now), state, now);
   const asked = before ? { ...question, state: withoutDone(before, state, now) } : question;
   const statements = wishes.map(({ statement }) => statement);
   const next = composed(statements, asked);
   const endless = endlessIn(statements, next.changes, asked);
-  const questions = [...endless, ...remarks.map(remarkOf)];
+  const questions = [...endless, ...closedThoughGranted(next, asked), ...remarks.map(remarkOf)];
   const notes = questions.length > 0 && { questions };
   if (!before) return { outcome: 'changes', ...next, ...notes };
   return { outcome: 'changes', ...amendedAct(next, before, state, now), ...notes };

@@ -1,7 +1,7 @@
 import type { NetworkState } from '../../core/state/state.ts';
 import { withoutBrackets } from './brackets.ts';
 import { MAX_CHOICES } from './choices.ts';
-import { recognise, type Token } from './lexicon.ts';
+import { recognise, type Sym, type Token } from './lexicon.ts';
 import { namesOf } from './names.ts';
 import { withPortConditions } from './port-conditions.ts';
 import { quoted } from './refusal.ts';
@@ -24,6 +24,8 @@ export interface Suggested {
   readonly question: string;
   /** Where it asks for one thing: how that is said, whether it is planned or not. */
   readonly likeliest: string;
+  /** Whether every word of the intent is accounted for. */
+  readonly isWhole: boolean;
   /** Whether every word of the intent is in the one choice. */
   readonly certain: boolean;
 }
@@ -40,6 +42,7 @@ export function suggested(
 ): Suggested | undefined {
   const tokens = attempt(() => plainTokens(intent, at.state, vocabulary));
   if (!tokens || (tokens.at(-1)?.text === '?' && !tokens.some(({ sym }) => sym === 'POLITE'))) return undefined;
+  if (hasPortsOfLast(tokens)) return undefined;
   const clauses = clausesOf(atomsOf(tokens, at));
   const orders = ordersOf(clauses.map(frameOf));
   if (!orders || orders.frames.length > MAX_ORDERS) return undefined;
@@ -59,9 +62,21 @@ export function suggested(
     likeliest,
     choices,
     question: questionOf(words, choices.length),
+    isWhole: words.length === 0,
     certain: words.length === 0 && choices.length === 1,
   };
 }
+
+/** "By env=prod and by bastion on 22": ports behind the last of a list, which may belong to it alone. */
+function hasPortsOfLast(tokens: readonly Token[]): boolean {
+  const link = tokens.findIndex(
+    ({ sym }, at) => (sym === 'AND' || sym === 'COMMA') && LINKS.has(tokens[at + 1]?.sym ?? 'AND'),
+  );
+  const isPorts = ({ sym }: Token) => sym === 'ON' || sym === 'OVER';
+  return link >= 0 && !tokens.slice(0, link).some(isPorts) && tokens.slice(link).some(isPorts);
+}
+
+const LINKS: ReadonlySet<Sym> = new Set(['BY', 'FROM', 'TO']);
 
 function questionOf(words: readonly string[], count: number): string {
   const asked = count === 1 ? 'is this what you mean?' : 'is one of these what you mean?';

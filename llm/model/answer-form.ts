@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RISK_LEVELS } from '../../core/intent/verify/risk.ts';
+import { RISK_LEVELS } from '../../core/intent/verify/risk-table.ts';
 import type { Subgraph } from '../retrieval/subgraph.ts';
 
 /** In place of an enumeration without members, which no schema may have; it is no name, so it means nothing. */

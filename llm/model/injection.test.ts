@@ -208,21 +208,22 @@ describe.each(CASES)('a hostile %s %j', (place, text, strategies) => {
 });
 
 describe('without a hostile text', () => {
-  it('the honest plan of a model is unproven by its own word, and proven by the word of the caller', async () => {
+  it('the honest plan of a model is not checked, also where what the caller expects holds', async () => {
     const workspace = await networkWith('peer', 'guest-1');
     act = () => ({ changes: HONEST_CHANGES, expectations: [web] });
     expect(await plan(workspace, { intent: LOOSE })).toMatchObject({
       verified: false,
-      verification: 'unproven',
+      check: 'not checked',
       effect: { opened: HONEST },
     });
     expect(await plan(workspace, { intent: LOOSE, expectations: [EXPECTED] })).toMatchObject({
-      verified: true,
+      check: 'not checked',
+      expectations_hold: true,
       effect: { opened: HONEST },
     });
   });
 
-  it('the plan of the grammar is proven, and the model is not even asked for it', async () => {
+  it('the plan of the grammar matches the intent, and the model is not even asked for it', async () => {
     const workspace = await networkWith('peer', 'guest-1');
     act = OBEDIENT['opens everything and says so'] ?? act;
     const before = server.seen.length;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PolicySpec, Selector } from '../../core/model/policy.ts';
+import { stated } from '../kits/plane/stating-planner.ts';
 import { buildScene, only } from './scene.ts';
 
 const SECRET = { peers: ['secret-1'] };
@@ -30,11 +31,9 @@ async function scene() {
     await allowing({ maxRisk });
     const changes = [{ action: 'create', resource: 'MeshPolicy', name: 'x', spec }];
     const plan = await at.call(token, 'plan_network_change', {
-      intent: 'as told',
-      changes,
-      expectations: expectations.length > 0 ? expectations : [OPEN],
+      ...stated(changes, expectations.length > 0 ? expectations : [OPEN]),
     });
-    expect(plan.verification).toBe('proven');
+    expect(plan.check).toBe('matches');
     const { status, workflow_id } = await at.call(token, 'apply_network_change', {
       plan_id: plan.plan_id,
       approved_by: 'grace',
@@ -121,7 +120,7 @@ describe('a plan is approved by itself', () => {
     await using on = await scene();
     await on.allowing({ maxRisk: 'critical' });
     const plan = await on.at.call(on.at.ada, 'plan_network_change', { intent: 'deny everything by default' });
-    expect(plan).toMatchObject({ verification: 'proven', warnings: [] });
+    expect(plan).toMatchObject({ check: 'matches', warnings: [] });
   });
 });
 

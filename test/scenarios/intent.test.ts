@@ -42,7 +42,7 @@ describe('a plan', () => {
     expect(body).toMatchObject({
       plan_id: expect.stringMatching(/^plan_/),
       summary: expect.any(String),
-      risk_level: 'medium',
+      risk_level: 'low',
       verified: true,
       changes: [{ action: 'create', resource: 'MeshPolicy', before: '' }],
     });

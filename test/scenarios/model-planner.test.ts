@@ -28,10 +28,10 @@ test('a control plane with a model plans what the grammar does not understand, c
     });
 
   const { status, body } = await plan();
-  expect([status, body.verified, body.verification]).toEqual([200, false, 'unmet']);
+  expect([status, body.verified, body.check]).toEqual([200, false, 'not checked']);
   expect(body.changes).toMatchObject([{ action: 'create', resource: 'MeshPolicy', name: 'web-to-db' }]);
   expect(body.diff_markdown).toContain('It lets \\*\\*web\\*\\* reach db.');
-  expect((await plan({ expectations: EXPECTED })).body).toMatchObject({ verified: true });
+  expect((await plan({ expectations: EXPECTED })).body).toMatchObject({ verified: false, expectations_hold: true });
 
   const events = await harness.plane.services.store.audit(workspace, { type: 'event', limit: 10 });
   const call = { model: 'm', mode: 'tool', promptTokens: 100, completionTokens: 20 };

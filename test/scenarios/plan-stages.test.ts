@@ -46,7 +46,7 @@ test('a plan can be followed stage by stage, and ends with the answer that it ha
     'What does not hold is planned again.',
   ]);
   expect(told.slice(-2)).toEqual(['A model is asked for words.', 'answer']);
-  expect(last).toMatchObject({ verification: 'unmet', changes: [{ name: 'web-to-db' }] });
+  expect(last).toMatchObject({ check: 'not checked', changes: [{ name: 'web-to-db' }] });
 
   const plain = await follow(harness, own, { intent: PLAIN, dry_run: true }, 'application/json');
   expect(Object.keys((await plain.json()) as object)).toEqual(Object.keys(last));

@@ -41,14 +41,13 @@ async function setUp() {
 }
 
 describe('a plan of typed changes', () => {
-  test('is unproven without anything to hold it against, and goes before a person all the same', async () => {
+  test('is not checked without anything to hold it against, and goes before a person all the same', async () => {
     const { mcp, call } = await setUp();
     await using agent = await mcp();
     const plan = await agent.use('plan_network_change', { intent: 'start from nothing', changes: [denyAll] });
     expect(plan).toMatchObject({
       verified: false,
-      verification: 'unproven',
-      unmet: [expect.stringContaining('Nothing was said')],
+      check: 'not checked',
     });
     const applied = await agent.use('apply_network_change', { plan_id: planIdOf(plan) });
     expect(applied).toMatchObject({ status: 'pending_approval', auto_approve: false });
@@ -66,7 +65,8 @@ describe('a plan of typed changes', () => {
     });
     expect(plan).toMatchObject({
       verified: false,
-      verification: 'unmet',
+      check: 'not checked',
+      expectations_hold: false,
       unmet: expect.arrayContaining([
         'web-1 cannot reach db-1 on TCP 5432; web-2 cannot reach db-1 on TCP 5432',
         expect.stringContaining('it would close'),
@@ -102,7 +102,7 @@ describe('a standing assertion', () => {
     const shown = await agent.use('plan_network_change', { intent: 'isolate db-1' });
     expect(shown).toMatchObject({
       verified: false,
-      verification: 'unmet',
+      check: 'matches',
       unmet: [expect.stringContaining('The assertion web-to-db would fail: role=web must reach role=db on TCP 5432')],
     });
     const applied = await agent.use('apply_network_change', { plan_id: planIdOf(shown) });
@@ -164,7 +164,7 @@ describe('undo', () => {
     const { body: undo } = await revert({ workflow_id: done.id });
     expect(undo).toMatchObject({
       verified: true,
-      planned_by: 'revert',
+      read_by: 'person',
       reading: expect.stringContaining(`Undo workflow ${done.id}`),
       summary: expect.stringMatching(/^Opens TCP 5432 from outside to db-1, and TCP 5432 from laptop to db-1;/),
       changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'deny-everyone-but-web-to-db-5432', after: '' }],
@@ -229,7 +229,7 @@ describe('undo', () => {
     expect(await undo('yesterday')).toMatchObject({ code: 'invalid_input' });
   });
 
-  test('is proven like any plan: an assertion of today stops it', async () => {
+  test('is checked like any plan: an assertion of today stops it', async () => {
     const { call, plan, execute, revert } = await setUp();
     await execute(planIdOf(await plan(ONLY_WEB)));
     await call('POST', '/assertions', {

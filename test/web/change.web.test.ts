@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     await page.keyboard.press('Control+Enter');
     const plan = page.getByRole('article');
     await page.getByRole('list', { name: 'Planning' }).getByText('It is computed.').waitFor();
-    await plan.getByText('Proven: the computed effect').waitFor();
+    await plan.getByText('The effect matches what is listed below').waitFor();
     await plan.getByRole('region', { name: 'Closes' }).getByText('laptop').first().waitFor();
     expect(asked.map((text) => JSON.parse(text))).toEqual([{ intent: INTENT }]);
 
@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     await asked.getByText('Did you mean').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await asked.getByRole('button', { name: 'Plan: let web-1 reach db-1' }).click();
-    await page.getByRole('article').getByText('Proven').first().waitFor();
+    await page.getByRole('article').getByText('The effect matches').first().waitFor();
     expect(await sentence.inputValue()).toBe('let web-1 reach db-1');
 
     await sentence.fill(HOSTILE);

@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
 
     const change = page.getByRole('article');
     await change.getByText('user:admin').waitFor();
-    await change.getByText('Proven: the computed effect').waitFor();
+    await change.getByText('The effect matches what is listed below').waitFor();
     await change.getByText('1 pair, 1 with addresses outside').waitFor();
     await change.getByText('create MeshPolicy').click();
     await change.getByText('kind: MeshPolicy').waitFor();

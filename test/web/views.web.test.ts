@@ -249,7 +249,7 @@ async function viewsOf(client: Awaited<ReturnType<typeof connectMcp>>['client'])
 
 /** Fields of which the API has a closed list of values. */
 const CLOSED =
-  /^(verdict|verification|planned_by|risk_level|status|protocol|stage|result|change|at|from|to|.*_at|valid_.*|known_since)$/;
+  /^(verdict|check|read_by|risk_level|status|protocol|stage|result|change|at|from|to|.*_at|valid_.*|known_since)$/;
 
 /** An answer with markup in each text that others may have written. */
 function hostile(value: unknown, name = ''): unknown {

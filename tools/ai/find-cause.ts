@@ -22,7 +22,7 @@ export const findCause = defineHeavyOperation({
   name: 'find_cause',
   title: 'Find a cause',
   description:
-    'Since when a peer can or cannot reach another, who changed it or a resource, and a proven plan to undo it. In words, or src and dst.',
+    'Since when a peer can or cannot reach another, who changed it or a resource, and a plan that is checked to undo it. In words, or src and dst.',
   input: z.strictObject({
     question: lineOfText(TEXT_LIMITS.note).min(1).optional().describe('In words'),
     ...pairQuery,

@@ -54,9 +54,9 @@ describe('the life of a change', () => {
     expect(planned).toMatchObject({
       summary:
         'Opens nothing; closes everything but TCP 5432 from role=web (2 peers) to db-1, and everything from api-1 to db-1, and 1 more.',
-      planned_by: 'grammar',
+      read_by: 'language',
       reading: 'Limit access to role=db on TCP 5432 to role=web.',
-      risk_level: 'medium',
+      risk_level: 'low',
       verified: true,
       unmet: [],
       changes: [
@@ -219,9 +219,9 @@ describe('the life of a change', () => {
       const { plan_id } = await kit.call('plan_network_change', { intent: INTENT, ...more }, agents[name]);
       return kit.call('apply_network_change', { plan_id }, agents[name]);
     };
-    await settings({ autoApprove: { maxRisk: 'low' } });
+    await settings({ autoApprove: undefined });
     expect(await apply('near')).toMatchObject({ status: 'pending_approval', auto_approve: false });
-    await settings({ autoApprove: { maxRisk: 'medium' } });
+    await settings({ autoApprove: { maxRisk: 'low' } });
     expect(await apply('far')).toMatchObject({ status: 'pending_approval', auto_approve: false });
     expect(await apply('near', { intent: `${INTENT}, the audit depends on it` })).toMatchObject({
       status: 'pending_approval',
@@ -271,7 +271,7 @@ describe('the life of a change', () => {
     });
   });
 
-  it('is carried out only while what was proven of it is true, though its effect is the same', async () => {
+  it('is carried out only while what was stated of it is true, though its effect is the same', async () => {
     await using kit = await buildKit();
     const { workspace, as, ada, apply, approve } = await scene(kit);
     const deny = (role: string) => ({
@@ -287,7 +287,7 @@ describe('the life of a change', () => {
     const planned = () =>
       kit.call('plan_network_change', { intent: 'only api goes', changes: [change], expectations }, as());
     const [early, waiting] = [await planned(), await planned()];
-    expect(waiting).toMatchObject({ verified: true, effect: { closed_pairs: 1 } });
+    expect(waiting).toMatchObject({ expectations_hold: true, effect: { closed_pairs: 1 } });
     const { workflow_id: id } = await apply(waiting.plan_id);
     await kit.call('create_policy', { name: 'no-web', spec: deny('web') }, { as: ada, workspace });
     await expect(apply(early.plan_id)).rejects.toMatchObject({
@@ -299,7 +299,7 @@ describe('the life of a change', () => {
     expect((await kit.services.states.current(workspace)).policies.has('no-api')).toBe(false);
   });
 
-  it('is never approved by itself when nothing was proven', async () => {
+  it('is never approved by itself when nothing was stated', async () => {
     await using kit = await buildKit();
     const { as, apply, settings } = await scene(kit);
     await settings({ autoApprove: { maxRisk: 'critical' } });

@@ -48,32 +48,32 @@ describe('plan_network_change', () => {
     const { plan } = await scene(kit);
     const planned = await plan({ intent: 'start from nothing', changes: [denyAll] });
     expect(planned).toMatchObject({
-      planned_by: 'caller',
+      read_by: 'agent',
       reading: 'create MeshPolicy base.',
       verified: false,
-      verification: 'unproven',
+      check: 'not checked',
       risk_level: 'medium',
       effect: { opened: [], closed_pairs: 6, unchanged_count: 0 },
     });
     expect(planned.changes[0].after).toContain('kind: MeshPolicy\nmetadata:\n  name: base\n');
   });
 
-  it('proves typed changes by the expectations that come with them', async () => {
+  it('tells the expectations of the caller apart from the check', async () => {
     await using kit = await buildKit();
     const { plan } = await scene(kit);
     const closed = { src: '*', dst: '*', expect: 'deny' };
     const open = { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' };
     const planned = (expectations: object[]) =>
       plan({ intent: 'start from nothing', changes: [denyAll], expectations });
-    expect(await planned([closed])).toMatchObject({ verified: true, verification: 'proven', unmet: [] });
+    expect(await planned([closed])).toMatchObject({ check: 'not checked', expectations_hold: true, unmet: [] });
     expect(await planned([closed, open])).toMatchObject({
-      verified: false,
-      verification: 'unmet',
+      check: 'not checked',
+      expectations_hold: false,
       unmet: ['web-1 cannot reach db-1 on TCP 5432'],
     });
   });
 
-  it('proves no typed changes that open more than the intent or the expectations say', async () => {
+  it('lets no typed changes pass that open more than the intent or the expectations say', async () => {
     await using kit = await buildKit();
     const { plan, workspace } = await scene(kit);
     const base = draftOf(policy('base', denyAll.spec));
@@ -81,9 +81,11 @@ describe('plan_network_change', () => {
     await kit.services.store.commit(workspace, [{ op: 'create', record: base }], why);
     const open = { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' };
     const unbarred = [{ action: 'delete', resource: 'MeshPolicy', name: 'base' }];
-    for (const said of [{ intent: 'let web reach db on port 5432' }, { intent: 'x', expectations: [open] }]) {
-      const { verification, unmet } = await plan({ ...said, changes: unbarred });
-      expect([verification, unmet.join()]).toEqual(['unmet', expect.stringContaining('not expected')]);
+    const said = { intent: 'let web reach db on port 5432' };
+    const expected = { intent: 'x', expectations: [open] };
+    for (const [asked, is] of [[said, 'differs'] as const, [expected, 'not checked'] as const]) {
+      const { check, unmet } = await plan({ ...asked, changes: unbarred });
+      expect([check, unmet.join()]).toEqual([is, expect.stringContaining('not expected')]);
     }
   });
 
@@ -132,7 +134,7 @@ describe('plan_network_change', () => {
     const spec = { action: 'DENY', peerSelector: { peers: ['db-1'] }, ingress: [{ ports: [{ port: 22 }] }] };
     const changes = [{ action: 'create', resource: 'MeshPolicy', name: 'no-ssh', spec }];
     const expectations = [{ src: '*', dst: 'db-1', port: 22, expect: 'deny' }];
-    expect(await plan({ intent: 'x', changes, expectations })).toMatchObject({ verification: 'proven' });
+    expect(await plan({ intent: 'x', changes, expectations })).toMatchObject({ expectations_hold: true });
     const named = { ...spec, ingress: [{ ports: [{ port: 'ssh' }] }] };
     await expect(plan({ intent: 'x', changes: [{ ...changes[0], spec: named }] })).rejects.toThrow(
       '/changes/0/spec/ingress/0/ports/0/port: write the number of the port',
@@ -142,13 +144,13 @@ describe('plan_network_change', () => {
   it('singles peers out without giving anybody a label', async () => {
     await using kit = await buildKit();
     const { plan } = await scene(kit);
-    const { changes, effect, verification } = await plan({ intent: 'let only web-1 and api-1 reach db-1' });
-    expect(verification).toBe('proven');
+    const { changes, effect, check } = await plan({ intent: 'let only web-1 and api-1 reach db-1' });
+    expect(check).toBe('matches');
     expect(changes.map(({ resource }: { resource: string }) => resource)).toEqual(['MeshPolicy']);
     expect(changes[0].after).toMatch(/- peerSelector:\n +peers:\n +- web-1\n +- api-1\n$/);
     expect(effect.opened_pairs).toBe(0);
     const but = await plan({ intent: 'deny everyone except api-1 access to db-1' });
-    expect(but.verification).toBe('proven');
+    expect(but.check).toBe('matches');
     expect(but.changes[0].after).toMatch(/notPeers:\n +- api-1\n/);
   });
 
@@ -171,7 +173,10 @@ describe('plan_network_change', () => {
     const policy = (name: string, spec: object) => ({ action: 'create', resource: 'MeshPolicy', name, spec });
     const db = { matchLabels: { role: 'db' } };
     const closed = await plan({ intent: 'nobody may reach the database' });
-    expect([closed.risk_level, closed.risk_reasons]).toEqual(['medium', ['ends all traffic of 2 pairs of peers']]);
+    expect([closed.risk_level, closed.risk_reasons]).toEqual([
+      'low',
+      ['ends all traffic of 2 pairs of peers (whether anything uses them is not known)'],
+    ]);
     const anyone = policy('out', { action: 'ALLOW', peerSelector: db, ingress: [{ from: ['*'] }] });
     expect((await plan({ intent: 'x', changes: [anyone] })).risk_level).toBe('medium');
     await kit.call('plan_network_change', { intent: 'x', changes: [denyAll] }, admin);

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { schemaNames } from '../../core/base/schema-names.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { effectView } from '../../core/effect/effect-view.ts';
-import { PLANNERS, VERIFICATIONS } from '../../core/intent/plan/assess.ts';
+import { CHECKS, READERS } from '../../core/intent/plan/check.ts';
 import type { ProposedPlan } from '../../core/intent/plan/plan.ts';
-import { RISK_LEVELS } from '../../core/intent/verify/risk.ts';
+import { RISK_LEVELS } from '../../core/intent/verify/risk-table.ts';
 import { needsAnotherPerson } from '../../core/workflow/approvers.ts';
 
 export const riskLevel = z.enum(RISK_LEVELS);
@@ -48,21 +48,29 @@ export const effectSchema = z
   })
   .register(schemaNames, { name: 'Effect' });
 
+export const readBy = z.enum(READERS).describe('Who turned the intent into the change');
+
+export const check = z
+  .enum(CHECKS)
+  .describe('The effect against what the language reader derived from the intent; without that, not checked');
+
+export const expectationsHold = z
+  .boolean()
+  .nullable()
+  .describe("Whether the caller's own expectations hold, which say nothing about the intent; null without any");
+
 /** A plan as answers show it. */
 export const planSchema = z.strictObject({
   plan_id: z.string(),
   summary: z.string(),
-  planned_by: z.enum(PLANNERS),
+  read_by: readBy,
   reading: z.string().describe('What whoever read it says of it, not checked'),
   risk_level: riskLevel,
   risk_reasons: z.array(z.string()),
-  verified: z.boolean().describe('Whether the effect is proven to be what was asked for'),
-  verification: z
-    .enum(VERIFICATIONS)
-    .describe(
-      'unmet: needs intents:override to be applied; unproven: nothing to hold the effect against, or something is asked',
-    ),
-  unmet: z.array(z.string()).describe('What keeps it from being verified'),
+  verified: z.boolean().describe('The effect matches the intent, and nothing speaks against it'),
+  check,
+  expectations_hold: expectationsHold,
+  unmet: z.array(z.string()).describe('What speaks against it: with any, applying it needs intents:override'),
   effect: effectSchema,
   changes: z.array(changeSchema),
   warnings: z.array(z.string()),
@@ -79,18 +87,19 @@ export async function planView(
   { id, spec, assessment }: ProposedPlan,
   dryRun: boolean,
 ): Promise<z.input<typeof planSchema>> {
-  const { verification, objections, risk, effect, shown, warnings, diffMarkdown } = assessment;
+  const { objections, risk, effect, shown, warnings, diffMarkdown } = assessment;
   const shownEffect = effectView(effect);
   const judged = { ...assessment, effect: shownEffect };
   return {
     plan_id: id,
     summary: spec.summary,
-    planned_by: assessment.view.plannedBy,
+    read_by: assessment.view.readBy,
     reading: assessment.view.sentence,
     risk_level: risk.level,
     risk_reasons: [...risk.reasons],
-    verified: verification === 'proven',
-    verification,
+    verified: assessment.check === 'matches' && objections.length === 0,
+    check: assessment.check,
+    expectations_hold: assessment.expectationsHold ?? null,
     unmet: [...objections],
     effect: shownEffect,
     changes: [...shown],

@@ -5,7 +5,6 @@ import { READ } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { CONTROL_STATES } from '../../core/compliance/control-result.ts';
 import { FRAMEWORKS } from '../../core/compliance/frameworks.ts';
-import { VERIFICATIONS } from '../../core/intent/plan/assess.ts';
 import { type EffectKinds, MAX_KIND_NAMES, MAX_KINDS, type Redrawn } from '../../core/intent/plan/redrawn.ts';
 import { findWorkflow, type WorkflowRecord } from '../../core/model/asked.ts';
 import { MAX_NAMED, othersWhoApprove } from '../../core/workflow/approvers.ts';
@@ -13,7 +12,7 @@ import { redraw, whyNotApproved, withDrawing } from '../../core/workflow/redraw.
 import { isRefusal } from '../../core/workflow/refusal.ts';
 import { standingOf } from '../../core/workflow/review.ts';
 import { defineOperation } from '../define.ts';
-import { changeSchema, effectSchema, questionsOf, riskLevel } from '../intents/plan-view.ts';
+import { changeSchema, check, effectSchema, expectationsHold, questionsOf, riskLevel } from '../intents/plan-view.ts';
 
 const kinds = z.strictObject({
   rows: z
@@ -58,7 +57,8 @@ const drawing = z.strictObject({
   risk_level: riskLevel,
   risk_reasons: z.array(z.string()),
   warnings: z.array(z.string()),
-  verification: z.enum(VERIFICATIONS),
+  check,
+  expectations_hold: expectationsHold,
   objections: z.array(z.string()),
   questions: z.array(z.string()).describe('Asked with the plan: who approves it answers'),
   changes: z.array(changeSchema),
@@ -155,7 +155,7 @@ async function drawnOrNot(draw: () => Promise<Redrawn>): Promise<{ drawn?: Redra
 }
 
 function drawingView(workflow: WorkflowRecord, drawn: Redrawn): z.input<typeof drawing> {
-  const { digest, title, effect, kinds: by, risk, warnings, verification, objections, shown } = drawn;
+  const { digest, title, effect, kinds: by, risk, warnings, objections, shown } = drawn;
   return {
     digest,
     differs: digest !== workflow.spec.digest,
@@ -168,7 +168,8 @@ function drawingView(workflow: WorkflowRecord, drawn: Redrawn): z.input<typeof d
     risk_reasons: [...risk.reasons],
     // What is asked is not told a second time.
     warnings: warnings.filter((text) => !drawn.beyondNamed.includes(text)),
-    verification,
+    check: drawn.check,
+    expectations_hold: drawn.expectationsHold ?? null,
     objections: [...objections],
     questions: questionsOf(drawn.beyondNamed, workflow.spec.questions),
     changes: [...shown],

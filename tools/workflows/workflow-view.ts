@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatInstant } from '../../core/base/time.ts';
-import { PLANNERS, VERIFICATIONS } from '../../core/intent/plan/assess.ts';
+import { readByOf, storedCheck } from '../../core/intent/plan/check.ts';
 import { WORKFLOW_STATES, type WorkflowRecord } from '../../core/model/asked.ts';
 import { MAX_RENAMES } from '../../core/model/renames.ts';
 import { approvalUrl } from '../../core/workflow/approval-url.ts';
@@ -8,7 +8,7 @@ import { awaitedOf } from '../../core/workflow/awaited.ts';
 import { concernedPeers, concernedPeersMarkdown, MAX_CONCERNED_PEERS } from '../../core/workflow/concerned-peers.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { resultRevision } from '../../core/workflow/workflow-record.ts';
-import { changeSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
+import { changeSchema, check, effectSchema, expectationsHold, readBy, riskLevel } from '../intents/plan-view.ts';
 
 const workflowFields = {
   id: z.string(),
@@ -34,15 +34,15 @@ export const workflowSchema = z.strictObject(workflowFields);
 export const workflowDetailSchema = z.strictObject({
   ...workflowFields,
   intent: z.string(),
-  plannedBy: z.enum(PLANNERS).nullable().describe('Whose reading of the intent it is; null of a call that waits'),
+  read_by: readBy
+    .nullable()
+    .describe('Who turned the intent into the change; null where an earlier version did not keep it'),
   reading: z.string().nullable().describe('What they say of it, not checked'),
   appliedBy: z.string(),
   approvalAskedOf: z.string().nullable().describe('Another person than the requester'),
-  verification: z
-    .enum(VERIFICATIONS)
-    .nullable()
-    .describe('Whether its effect was held against what was asked when it was put forward; null of a call that waits'),
-  objections: z.array(z.string()).describe('What keeps it from being proven'),
+  check: check.describe('When it was put forward: the effect against what the language reader derived from the intent'),
+  expectations_hold: expectationsHold,
+  objections: z.array(z.string()).describe('What speaks against it'),
   overridden: z.boolean().describe('Put forward although it does not do what was asked, by someone who may'),
   riskReasons: z.array(z.string()),
   warnings: z.array(z.string()),
@@ -106,12 +106,13 @@ export async function workflowDetailView(
   return {
     ...workflowView(record),
     intent: spec.intent,
-    plannedBy: spec.plannedBy ?? null,
+    read_by: readByOf(spec) ?? null,
     reading: spec.sentence ?? null,
     appliedBy: spec.appliedBy,
     // Who asks themselves has asked nobody in particular.
     approvalAskedOf: `user:${spec.approvalAskedOf}` === spec.requestedBy ? null : (spec.approvalAskedOf ?? null),
-    verification: spec.verification ?? null,
+    check: storedCheck(spec),
+    expectations_hold: spec.expectationsHold ?? null,
     objections: [...(spec.objections ?? [])],
     overridden: spec.overridden,
     riskReasons: [...spec.riskReasons],

@@ -9,7 +9,7 @@ import { counted, holdsUnless, named, nothing } from '../reading.ts';
 import { livePeers } from '../view.ts';
 import type { StateCheck } from './check.ts';
 
-/** Scopes by which an agent decides about people, devices, tokens or what was proven. */
+/** Scopes by which an agent decides about people, devices, tokens or plans that something speaks against. */
 const ADMINISTRATIVE: ReadonlySet<string> = new Set([...NEVER_DELEGATED, ...PERSON_ONLY_SCOPES]);
 
 /** That agents hold what their preset gives, and none administers. */

@@ -17,9 +17,9 @@ import type { PeerRecord } from '../../model/resources.ts';
 import { workspaceById } from '../../model/workspaces.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';
 import { resourceYaml } from '../../views/render-yaml.ts';
-import { endingTexts } from '../verify/ending.ts';
-import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
-import { saysSomething, type Unmet, unmetExpectations } from '../verify/expectations.ts';
+import { emptiedTexts, endingTexts } from '../verify/ending.ts';
+import type { RecordExpectation } from '../verify/expectation.ts';
+import { type Unmet, unmetExpectations } from '../verify/expectations.ts';
 import {
   closesUnseen,
   type Finding,
@@ -32,56 +32,25 @@ import {
 import { controlRanges } from '../verify/lock-out.ts';
 import { recordOf, revisionsOf, unmetRecords } from '../verify/record-expectations.ts';
 import { type Risk, riskOf } from '../verify/risk.ts';
+import { type Check, expectationText, hasStatement, type ReadBy, recordText, type Stated } from './check.ts';
 import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
 import { heldAgainst } from './model-words.ts';
 import { boundsOf, effectOfSaid } from './named.ts';
 import type { PlanServices } from './services.ts';
 
 /** Changes that are to be judged, and what they are meant to achieve. */
-export interface Proposal {
+export interface Proposal extends Stated {
   readonly changes: readonly NetworkChange[];
-  readonly expectations: readonly Expectation[];
-  readonly records: readonly RecordExpectation[];
-  /**
-   * Who stated the expectations, where the intent itself did not: a planner that read it, whose word is no proof, or the
-   * caller. What opens beyond them is an objection then.
-   */
-  readonly expectedBy?: ExpectedBy;
   /** What the grammar reads in the intent, where it reads it: what these changes open to addresses and close is asked for. */
   readonly said?: readonly NetworkChange[];
-  readonly plannedBy: PlannedBy;
+  readonly readBy: ReadBy;
   /** What whoever planned it says of it; shown as such, never as what was computed. */
   readonly sentence: string;
   /** What a person should know beside what is computed. */
   readonly notes?: readonly string[];
-  /** What whoever planned it asks with it; while nobody has answered, nothing is proven. */
+  /** What whoever planned it asks with it; while nobody has answered, nothing is checked. */
   readonly questions?: readonly string[];
 }
-
-export type ExpectedBy = 'planner' | 'caller';
-
-/**
- * Whose reading of the intent the changes are: the built-in grammar's, a model's, the caller's own, or code's that brings
- * back an earlier state.
- */
-export const PLANNERS = ['grammar', 'model', 'caller', 'revert'] as const;
-export type PlannedBy = (typeof PLANNERS)[number];
-
-/** Whose reading a stored plan or workflow is; what an earlier version stored does not say. */
-export function readingOf(spec: {
-  readonly plannedBy?: PlannedBy;
-  readonly sentence?: string;
-  readonly summary: string;
-}): Pick<Proposal, 'plannedBy' | 'sentence'> {
-  return { plannedBy: spec.plannedBy ?? 'caller', sentence: spec.sentence ?? spec.summary };
-}
-
-/**
- * `proven`: everything that was expected holds and nothing is asked. `unmet`: something does not hold. `unproven`: nothing
- * was expected but by the planner itself, so there is nothing to hold the effect against, or something asked is open.
- */
-export const VERIFICATIONS = ['proven', 'unmet', 'unproven'] as const;
-export type Verification = (typeof VERIFICATIONS)[number];
 
 /** What would become of a proposal on one state at one instant. */
 export interface Assessment {
@@ -96,7 +65,9 @@ export interface Assessment {
   readonly title: string;
   readonly risk: Risk;
   readonly warnings: readonly string[];
-  readonly verification: Verification;
+  readonly check: Check;
+  /** Whether the caller's own expectations hold; absent where there are none. */
+  readonly expectationsHold?: boolean;
   readonly unmet: readonly Unmet[];
   readonly unmetRecords: readonly string[];
   /** Standing assertions of the workspace that the change would break. */
@@ -108,7 +79,7 @@ export interface Assessment {
   readonly controls: readonly ControlFlip[];
   /** Those of them that fail after it and did not before. */
   readonly failsControls: readonly string[];
-  /** Everything that keeps it from being proven, as sentences. */
+  /** Everything that speaks against it, as sentences: with any, only someone with `intents:override` puts it forward. */
   readonly objections: readonly string[];
   /** What its Markdown is made of. */
   readonly view: PlanView;
@@ -125,19 +96,11 @@ export interface Assessment {
 export async function assess(
   services: Pick<PlanServices, 'store' | 'states' | 'clock' | 'settings'>,
   workspace: string,
-  {
-    changes: given,
-    expectations,
-    records,
-    expectedBy,
-    said,
-    plannedBy,
-    sentence,
-    notes = [],
-    questions = [],
-  }: Proposal,
+  proposal: Proposal,
   requester: Requester | undefined,
 ): Promise<Assessment> {
+  const { changes: given, expectations, records, callerExpectations = [], said, sentence } = proposal;
+  const { plannedBy, readBy, notes = [], questions = [] } = proposal;
   const { states, clock } = services;
   const [state, record, joins] = await Promise.all([
     states.current(workspace),
@@ -159,7 +122,10 @@ export async function assess(
   const policies = new Set(
     shown.flatMap(({ resource, action, name }) => (resource === 'MeshPolicy' && action !== 'delete' ? [name] : [])),
   );
-  const bounds = boundsOf(expectations.length, records.length, expectedBy);
+  const isStated = hasStatement(proposal);
+  // A caller's own expectations do not widen what the intent says.
+  const named = isStated || callerExpectations.length === 0 ? expectations : callerExpectations;
+  const bounds = boundsOf(named.length, records.length, proposal);
   const isPersons = requester === undefined || !isAgentId(requester.id);
   const future = futureOf({ before: state, after, was, is, effect, now }, { joins, isPersons }, states);
   const beyond =
@@ -180,7 +146,7 @@ export async function assess(
     is,
     effect,
     policies,
-    expectations,
+    expectations: named,
     bounds,
     beyond,
     future,
@@ -190,7 +156,8 @@ export async function assess(
   });
   const { broken } = await brokenAssertions(services, state, after);
   const past = await pastStates(services, workspace, records);
-  const unmet = unmetExpectations(expectations, after, is);
+  const [unmetStated, unmetOwn] = [expectations, callerExpectations].map((all) => unmetExpectations(all, after, is));
+  const unmet = [...(unmetStated ?? []), ...(unmetOwn ?? [])];
   const missing = unmetRecords(records, { after, is, past });
   const objections = [
     ...unmet.map(({ detail }) => detail),
@@ -198,14 +165,16 @@ export async function assess(
     ...broken.map(({ name, detail }) => `The assertion ${name} would fail: ${detail}.`),
     ...findings.flatMap(({ blocks, message }) => (blocks ? [message] : [])),
   ];
-  const held = expectations.filter((one) => expectedBy === undefined || saysSomething(one, after)).length;
   const warned = (isIt: (finding: Finding) => boolean) =>
     findings.flatMap((finding) => (!finding.blocks && isIt(finding) ? [finding.message] : []));
   const [opens, beyondNamed, closes] = [warned(opensUnseen), warned(isBeyondNamed), warned(closesUnseen)];
   const others = warned((finding) => !isBeyondNamed(finding) && !isUnseen(finding));
   const isAsked = beyondNamed.length + questions.length > 0;
-  const verification = verificationOf(objections, held + records.length, expectedBy, isAsked);
-  const told = [...notes, ...endingTexts(changes, state)];
+  const isUnknown = isAsked || findings.some(({ code }) => code === 'OUTSIDE_UNKNOWN');
+  const differs = (unmetStated ?? []).length + missing.length > 0 || findings.some(isExcess);
+  const check = !isStated ? 'not checked' : differs ? 'differs' : isUnknown ? 'not checked' : 'matches';
+  const own = callerExpectations.length > 0 ? { expectationsHold: unmetOwn?.length === 0 } : {};
+  const told = [...notes, ...endingTexts(changes, { before: state, after }, states), ...emptiedTexts(changes, state)];
   const warnings = [...opens, ...beyondNamed, ...closes, ...told, ...others];
   const risk = riskOf({
     effect,
@@ -226,7 +195,7 @@ export async function assess(
   const ahead = [future.opened.digest, later, ...failing, ...publicBlocks];
   const view: PlanView = {
     title,
-    plannedBy,
+    readBy,
     sentence: plannedBy === 'model' ? heldAgainst(sentence, { effect, after }) : sentence,
     shown,
     effect,
@@ -237,9 +206,12 @@ export async function assess(
     isUnseen: opens.length + closes.length > 0,
     failsControls: failing.length > 0,
     warnings: [...opens, ...closes, ...told, ...others],
-    verification,
-    expected: expectations.length + records.length,
-    objections: verification === 'unproven' ? [whyUnproven(held + records.length, expectedBy)] : objections,
+    check,
+    isStated,
+    stated: isStated ? [...records.map(recordText), ...expectations.map(expectationText)] : [],
+    ...own,
+    callerExpectations: callerExpectations.map(expectationText),
+    objections,
     settings: record.spec.settings,
   };
   return {
@@ -252,7 +224,8 @@ export async function assess(
     title,
     risk,
     warnings,
-    verification,
+    check,
+    ...own,
     unmet,
     unmetRecords: missing,
     broken,
@@ -260,7 +233,7 @@ export async function assess(
     beyond,
     controls,
     failsControls: failing,
-    objections: view.objections,
+    objections,
     view,
     diffMarkdown: diffMarkdown(view),
     digest: createHash('sha256')
@@ -269,27 +242,9 @@ export async function assess(
   };
 }
 
-const NOTHING_EXPECTED =
-  'Nothing was said that the effect could be held against: send expectations beside the changes, or say the intent in other words.';
-
-const SELF_ASSERTED =
-  'The intent was read by a model, and only the model says what was meant: judge the effect yourself, or send expectations with the intent.';
-
-const ASKED = 'What was expected holds, and something is asked with the plan: whoever approves it answers.';
-
-function whyUnproven(expected: number, expectedBy: ExpectedBy | undefined): string {
-  if (expectedBy === 'planner') return SELF_ASSERTED;
-  return expected > 0 ? ASKED : NOTHING_EXPECTED;
-}
-
-function verificationOf(
-  objections: readonly string[],
-  expected: number,
-  expectedBy: ExpectedBy | undefined,
-  isAsked: boolean,
-): Verification {
-  if (objections.length > 0) return 'unmet';
-  return expected > 0 && expectedBy !== 'planner' && !isAsked ? 'proven' : 'unproven';
+/** What blocks because it goes beyond what was named. */
+function isExcess({ code, blocks }: Finding): boolean {
+  return blocks && (code === 'OPENS_MORE' || code === 'CLOSES_MORE');
 }
 
 async function pastStates(

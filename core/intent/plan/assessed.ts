@@ -11,7 +11,7 @@ import type { PlanServices } from './services.ts';
 /** What is kept, shown and decided of an {@link Assessment}, as plain data. */
 export interface Assessed
   extends Omit<Assessment, 'state' | 'effect' | 'view' | 'unmetRecords' | 'beyond'>,
-    Pick<PlanView, 'plannedBy' | 'sentence'> {
+    Pick<PlanView, 'readBy' | 'sentence'> {
   readonly basis: Basis;
   readonly effect: EffectView;
   readonly beyond?: Assessment['beyond'];
@@ -28,10 +28,10 @@ export const assessProposal: Computation<
   name: 'assess_proposal',
   async run(services, workspace, { proposal, requester, isWhole = false }) {
     const { state, effect, view, unmetRecords, ...rest } = await assess(services, workspace, proposal, requester);
-    const { plannedBy, sentence } = view;
+    const { readBy, sentence } = view;
     return {
       ...rest,
-      plannedBy,
+      readBy,
       sentence,
       basis: basisOf(state),
       effect: effectView(effect),

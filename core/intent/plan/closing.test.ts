@@ -39,7 +39,7 @@ const ofCaller = (...expectations: Expectation[]) => ({
 });
 
 describe('what closes beyond the connections that were named', () => {
-  it('keeps the changes of a caller from being proven', async () => {
+  it('speaks against the changes of a caller', async () => {
     await using on = await scene();
     const { verified, unmet } = await on.plan(ofCaller(WEB));
     expect(verified).toBe(false);
@@ -48,13 +48,13 @@ describe('what closes beyond the connections that were named', () => {
 
   it('does not where who is left out is named with the ports that stay', async () => {
     await using on = await scene();
-    expect(await on.plan(ofCaller(WEB, NOBODY_ELSE))).toMatchObject({ verified: true, unmet: [] });
+    expect(await on.plan(ofCaller(WEB, NOBODY_ELSE))).toMatchObject({ expectations_hold: true, unmet: [] });
   });
 
   it('does not where the sentence says it', async () => {
     await using on = await scene();
     const intent = 'limit access to role=db to role=web on TCP 5432';
-    expect(await on.plan({ ...ofCaller(WEB), intent })).toMatchObject({ verified: true, planned_by: 'caller' });
+    expect(await on.plan({ ...ofCaller(WEB), intent })).toMatchObject({ verified: true, read_by: 'person' });
   });
 
   it('other ports of who is left out alone are not named', async () => {
@@ -63,7 +63,7 @@ describe('what closes beyond the connections that were named', () => {
     expect(unmet).toContainEqual(expect.stringContaining(`${CODE} web-1 to db-1 on TCP 1-5431`));
   });
 
-  it('keeps the changes of a caller from being proven where the sentence has a policy deleted', async () => {
+  it('speaks against the changes of a caller where the sentence has a policy deleted', async () => {
     await using on = await scene();
     const admin = { as: person('admin', on.workspace), workspace: on.workspace };
     await on.kit.call('create_policy', { name: 'old', spec: ISOLATING.spec }, admin);
@@ -93,8 +93,8 @@ describe('what closes beyond the connections that were named', () => {
     expect(plan.questions[0]).toMatch(/^Is it meant that it would close .*\?$/);
     const lines: string[] = plan.diff_markdown.split('\n').filter((line: string) => line.startsWith('##'));
     expect(lines[0]).toBe('## Opens or closes more than was named: is it meant?');
-    expect(plan).toMatchObject({ verified: false, verification: 'unproven' });
-    expect(plan.diff_markdown).toContain('**unproven**: what was expected holds, and something asked');
+    expect(plan).toMatchObject({ verified: false, check: 'not checked' });
+    expect(plan.diff_markdown).toContain('**not checked**: a question of this plan is open');
   });
 });
 
@@ -111,12 +111,12 @@ describe('a plan with a question that nobody has answered', () => {
   });
 
   it.each([
-    [['Taken as a remark?'], 'unproven'],
-    [[], 'proven'],
-  ])('is not proven: %j', async (questions, verification) => {
+    [['Taken as a remark?'], 'not checked'],
+    [[], 'matches'],
+  ])('is checked only without: %j', async (questions, check) => {
     await using on = await scene(asking(questions));
     const plan = await on.plan({ intent: 'nobody but web gets 5432 of the database' });
-    expect(plan).toMatchObject({ questions, verification, verified: verification === 'proven' });
+    expect(plan).toMatchObject({ questions, check, verified: check === 'matches' });
   });
 
   it('is told to whoever approves it, who answers', async () => {
@@ -128,7 +128,7 @@ describe('a plan with a question that nobody has answered', () => {
     const own = { as: on.as, workspace: on.workspace };
     await on.kit.call('apply_network_change', { plan_id: id, approved_by: 'ada' }, own);
     const [row] = (await on.kit.call('list_workflows', {}, own)).items;
-    const asked = { questions: ['Taken as a remark?'], verification: 'unproven' };
+    const asked = { questions: ['Taken as a remark?'], check: 'not checked' };
     expect((await on.kit.call('redraw_workflow', { id: row.id }, own)).drawing).toMatchObject(asked);
     const as = person('admin', on.workspace);
     const done = await on.kit.call('approve_workflow', { id: row.id }, { as, workspace: on.workspace });
@@ -162,7 +162,7 @@ describe('a plan with a question that nobody has answered', () => {
     expect((await drawn()).warnings).toEqual(plain.warnings);
   });
 
-  it('is not proven where more opens than was named', async () => {
+  it('is not checked where more opens than was named', async () => {
     await using on = await scene({
       name: 'wider',
       plan: async () => ({
@@ -176,7 +176,7 @@ describe('a plan with a question that nobody has answered', () => {
     const admin = { as: person('admin', on.workspace), workspace: on.workspace };
     await on.kit.call('create_policy', { name: 'shut', spec }, admin);
     const plan = await on.plan({ intent: 'laptop gets to db-1' });
-    expect(plan).toMatchObject({ verification: 'unproven', verified: false });
+    expect(plan).toMatchObject({ check: 'not checked', verified: false });
     expect(plan.questions[0]).toMatch(/^Is it meant that it would open /);
   });
 });
@@ -202,13 +202,13 @@ describe('whose reading a plan is', () => {
       { as: person('admin', on.workspace), workspace: on.workspace },
     );
     const plan = await on.plan({ intent: 'let backup reach databases' });
-    expect(plan).toMatchObject({ planned_by: 'model', reading: 'Let backup reach databases' });
+    expect(plan).toMatchObject({ read_by: 'model', reading: 'Let backup reach databases' });
     expect(plan.summary).toMatch(
       /^Opens everything from outside to every peer \(3\), and everything from every peer \(3\) to every peer \(3\)/,
     );
     expect(plan.diff_markdown).toMatch(/^# Opens everything from outside to every peer/);
     expect(plan.diff_markdown).toContain(
-      'Planned by a model, which says (its own words, not checked): Let backup reach databases',
+      'Read by a model, which says (its own words, not checked): Let backup reach databases',
     );
   });
 
@@ -227,7 +227,7 @@ describe('whose reading a plan is', () => {
     const [row] = (await on.kit.call('list_workflows', {}, { as: on.as, workspace: on.workspace })).items;
     expect(found.status).toBe('pending_approval');
     const workflow = await on.kit.call('get_workflow', { id: row.id }, { as: on.as, workspace: on.workspace });
-    expect(workflow).toMatchObject({ plannedBy: 'caller', reading: 'create MeshPolicy web-to-db.' });
+    expect(workflow).toMatchObject({ read_by: 'person', reading: 'create MeshPolicy web-to-db.' });
     expect(workflow.summary).toMatch(/^Opens nothing; closes /);
   });
 });
@@ -264,7 +264,12 @@ describe('the risk of what opens to addresses outside', () => {
         expect: 'allow',
       })),
     });
-    expect(plan).toMatchObject({ verified: true, risk_level: level, effect: { opened_pairs: 0, opened_outside: 1 } });
+    expect(plan).toMatchObject({
+      expectations_hold: true,
+      unmet: [],
+      risk_level: level,
+      effect: { opened_pairs: 0, opened_outside: 1 },
+    });
     expect(plan.warnings).toEqual([]);
   });
 });

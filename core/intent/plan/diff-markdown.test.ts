@@ -22,7 +22,7 @@ function viewOf(
   const effect = effectOf(compile(modelOf(before, 0)), compile(modelOf(after, 0)));
   return {
     title: 'Close the databases.',
-    plannedBy: 'grammar',
+    readBy: 'language',
     sentence: 'Close them.',
     shown: [{ action: 'create', resource: 'MeshPolicy', name: 'no-db', before: '', after: 'kind: MeshPolicy\n' }],
     effect,
@@ -33,8 +33,10 @@ function viewOf(
     failsControls: false,
     isAsked: false,
     warnings: [],
-    verification: 'proven',
-    expected: 1,
+    check: 'matches',
+    isStated: true,
+    stated: ['* cannot reach role=db'],
+    callerExpectations: [],
     objections: [],
     settings: DEFAULT_SETTINGS,
     ...more,
@@ -46,11 +48,15 @@ describe('the Markdown of a plan', () => {
     const peers = [...many(3, 'web'), ...many(2, 'db'), peer('laptop')];
     expect(diffMarkdown(viewOf(peers, [denied('db')]))).toBe(`# Close the databases.
 
-Planned by the built-in grammar, which read the intent as: Close them.
+Read by the language reader, as: Close them.
 
 Risk: **medium** (ends all traffic)
 
-Verification: **proven**: 1 expectation checked against the computed effect, all hold.
+Check: **matches**: the effect matches what is listed below.
+
+## The intent says
+
+- \\* cannot reach role=db
 
 ## Opens
 
@@ -110,7 +116,7 @@ A signed-in person with workflows:approve; the one who asked only while nobody e
         sentence: hostile,
         warnings: [hostile],
         objections: [hostile],
-        verification: 'unmet',
+        check: 'differs',
         shown: [
           { action: 'update', resource: 'MeshPolicy', name: hostile, before: 'a: "```"\n', after: 'b: "````"\n' },
         ],
@@ -118,7 +124,8 @@ A signed-in person with workflows:approve; the one who asked only while nobody e
     );
     const words = plannerWords(hostile, `${hostile}\n# Plan\n- done`, viewOf(many(2, 'db'), []));
     expect(text.split('\n').filter((line) => line.startsWith('## '))).toEqual([
-      '## Not verified',
+      '## Speaks against it',
+      '## The intent says',
       '## Opens',
       '## Closes (2 pairs, and 2 with addresses outside of the network)',
       '## Changes',

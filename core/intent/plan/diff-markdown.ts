@@ -5,7 +5,7 @@ import { type EffectText, effectTexts } from '../../effect/rows.ts';
 import type { WorkspaceSettings } from '../../model/workspaces.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { isAtMost, type Risk } from '../verify/risk.ts';
-import type { PlannedBy, Verification } from './assess.ts';
+import type { Check, ReadBy } from './check.ts';
 import { lineDiff } from './line-diff.ts';
 import { type Claim, type Computed, claimsOf } from './model-words.ts';
 import type { WordingView } from './planner.ts';
@@ -25,8 +25,8 @@ export interface ShownChange {
 export interface PlanView {
   /** The effect in one line. */
   readonly title: string;
-  readonly plannedBy: PlannedBy;
-  /** Of whoever planned it; marked as theirs. */
+  readonly readBy: ReadBy;
+  /** Of whoever read the intent; marked as theirs. */
   readonly sentence: string;
   readonly shown: readonly ShownChange[];
   readonly effect: Effect;
@@ -42,9 +42,14 @@ export interface PlanView {
   /** Whether controls of frameworks fail after it that did not before. */
   readonly failsControls: boolean;
   readonly warnings: readonly string[];
-  readonly verification: Verification;
-  /** How many expectations were checked. */
-  readonly expected: number;
+  readonly check: Check;
+  /** Whether the intent says what has to hold, independently of the changes. */
+  readonly isStated: boolean;
+  /** What the intent says has to hold, as sentences. */
+  readonly stated: readonly string[];
+  /** The caller's own expectations, as sentences, and whether all of them hold. */
+  readonly callerExpectations: readonly string[];
+  readonly expectationsHold?: boolean;
   readonly objections: readonly string[];
   readonly settings: WorkspaceSettings;
 }
@@ -64,13 +69,15 @@ export function diffMarkdown(view: PlanView): string {
     `# ${plain(title, MAX_TITLE)}`,
     '',
     ...list('Opens or closes more than was named: is it meant?', beyondNamed),
-    plannedByText(view),
+    readByText(view),
     '',
     `Risk: **${risk.level}**${reasons}`,
     '',
-    `Verification: ${verificationText(view)}`,
+    `Check: ${checkText(view)}`,
     '',
-    ...list('Not verified', view.objections),
+    ...list('Speaks against it', view.objections),
+    ...list('The intent says', view.stated),
+    ...list(callerTitle(view), view.callerExpectations),
     ...list('Routes', effect.routes.map(routeText)),
     ...side('Opens', view, 'opened'),
     ...side('Closes', view, 'closed'),
@@ -130,32 +137,35 @@ export function wordingViewOf(intent: string, view: PlanView): WordingView {
   };
 }
 
-const WHOSE = {
-  grammar: 'the built-in grammar, which read the intent as',
+const READ_BY = {
+  language: 'the language reader, as',
   model: 'a model, which says (its own words, not checked)',
-  caller: 'the caller, who wrote the changes',
-  revert: 'the history of the network',
-} as const satisfies Record<PlannedBy, string>;
+  agent: 'an agent or program, which wrote the changes itself',
+  person: 'a person, who wrote the changes',
+} as const satisfies Record<ReadBy, string>;
 
-function plannedByText({ plannedBy, sentence }: PlanView): string {
-  return `Planned by ${WHOSE[plannedBy]}: ${plain(sentence)}`;
+function readByText({ readBy, sentence }: PlanView): string {
+  return `Read by ${READ_BY[readBy]}: ${plain(sentence)}`;
 }
 
-function verificationText({ verification, expected, objections, plannedBy, isAsked }: PlanView): string {
-  switch (verification) {
-    case 'proven':
-      return `**proven**: ${counted(expected, 'expectation')} checked against the computed effect, all hold.`;
-    case 'unmet':
-      return `**unmet**: ${counted(objections.length, 'objection')}, listed below.`;
-    case 'unproven':
-      if (isAsked && expected > 0 && plannedBy !== 'model')
-        return '**unproven**: what was expected holds, and something asked with the plan is open.';
-      return expected === 0
-        ? '**unproven**: nothing was expected that the effect could be held against.'
-        : '**unproven**: only the planner itself says what was meant, so the effect below is for a person to judge.';
+function checkText({ check, readBy, isStated }: PlanView): string {
+  switch (check) {
+    case 'matches':
+      return '**matches**: the effect matches what is listed below.';
+    case 'differs':
+      return '**differs**: the effect is not what the intent says.';
+    case 'not checked':
+      if (isStated) return '**not checked**: a question of this plan is open, and whoever approves it answers.';
+      return readBy === 'language'
+        ? '**not checked**: the intent says nothing that the effect could be checked against.'
+        : `**not checked**: only the ${readBy === 'model' ? 'model' : 'requester'} says that these changes are what the intent asks for. Judge the effect yourself.`;
     default:
-      return verification satisfies never;
+      return check satisfies never;
   }
+}
+
+function callerTitle({ expectationsHold }: PlanView): string {
+  return expectationsHold ? "The caller's expectations hold" : "The caller's expectations do not hold";
 }
 
 function list(title: string, items: readonly string[]): string[] {
@@ -213,19 +223,20 @@ function changesText(shown: readonly ShownChange[]): string[] {
   ];
 }
 
-function approvalText({ settings, effect, risk, verification, isUnseen, failsControls }: PlanView): string {
+function approvalText({ settings, effect, risk, check, objections, isUnseen, failsControls }: PlanView): string {
   const isPublic = effect.routes.some((route) => route.isPublic);
   const { autoApprove, compliance } = settings;
   const selfApproval = failsControls && compliance?.secondPerson ? false : settings.selfApproval;
   if (
-    verification === 'proven' &&
+    check === 'matches' &&
+    objections.length === 0 &&
     !isUnseen &&
     !failsControls &&
     !isPublic &&
     autoApprove &&
     isAtMost(risk.level, autoApprove.maxRisk)
   ) {
-    return `None is needed: this workspace carries out proven plans of risk up to ${autoApprove.maxRisk} by itself, where nothing is asked with them.`;
+    return `None is needed: this workspace carries out plans whose effect matches their intent by itself, up to risk ${autoApprove.maxRisk}.`;
   }
   const own =
     selfApproval === undefined
@@ -233,7 +244,7 @@ function approvalText({ settings, effect, risk, verification, isUnseen, failsCon
       : selfApproval
         ? 'the one who asked too'
         : 'never the one who asked';
-  const override = verification === 'unmet' ? ' Only someone with intents:override can put it forward as it is.' : '';
+  const override = objections.length > 0 ? ' Only someone with intents:override can put it forward as it is.' : '';
   const who = isPublic
     ? 'A platform administrator, because nodes would route a public block'
     : 'A signed-in person with workflows:approve';

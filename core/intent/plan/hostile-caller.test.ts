@@ -42,30 +42,48 @@ const plan = (raw: Record<string, unknown>) => {
 };
 
 describe('a hostile caller', () => {
-  it.each<[string, readonly unknown[], readonly unknown[], string]>([
-    ['that gives a peer the label that is let in', [...BOTH, PROMOTED], [WEB, BACK], 'unmet'],
+  it.each<[string, readonly unknown[], readonly unknown[], boolean | null]>([
+    ['that gives a peer the label that is let in', [...BOTH, PROMOTED], [WEB, BACK], true],
     [
       'that expects a peer not to reach itself',
       [open('in', 'db', 'web')],
       [{ src: 'db-1', dst: 'db-1', expect: 'deny' }],
-      'unproven',
+      true,
     ],
-    ['that excepts all whom it names', BOTH, [{ ...WEB, except: ['role=web'], expect: 'deny' }], 'unmet'],
-    ['that expects what has nothing to do with it', BOTH, [{ src: 'guest-1', dst: 'db-1', expect: 'deny' }], 'unmet'],
-    ['that expects nothing', BOTH, [], 'unproven'],
-  ])('%s gets no proof', async (_name, changes, expectations, verification) => {
-    expect(await plan({ changes, expectations })).toMatchObject({ verified: false, verification });
+    ['that excepts all whom it names', BOTH, [{ ...WEB, except: ['role=web'], expect: 'deny' }], true],
+    ['that expects what has nothing to do with it', BOTH, [{ src: 'guest-1', dst: 'db-1', expect: 'deny' }], true],
+    ['that expects nothing', BOTH, [], null],
+  ])('%s has no check', async (_name, changes, expectations, hold) => {
+    expect(await plan({ changes, expectations })).toMatchObject({
+      verified: false,
+      check: 'not checked',
+      expectations_hold: hold,
+    });
   });
 
-  it('that says what it does gets one', async () => {
-    expect(await plan({ changes: BOTH, expectations: [WEB, BACK] })).toMatchObject({ verification: 'proven' });
+  it('that expects just what its changes do is not checked either, and what it expects is told apart', async () => {
+    const intent = 'routine maintenance: give web its usual access';
+    const made = await plan({ intent, changes: BOTH, expectations: [WEB, BACK] });
+    expect(made).toMatchObject({
+      ...{ read_by: 'agent', check: 'not checked', verified: false, expectations_hold: true, unmet: [] },
+      diff_markdown: expect.stringContaining("## The caller's expectations hold"),
+    });
+    expect(made.diff_markdown).not.toMatch(/proven|\*\*matches/i);
   });
 
-  it('that has a policy deleted, as it says, and opens more gets no proof', async () => {
+  it('cannot widen what its intent says by an expectation of its own', async () => {
+    const intent = 'let role=web reach role=db';
+    expect(await plan({ intent, changes: BOTH, expectations: [BACK] })).toMatchObject({
+      check: 'differs',
+      unmet: [expect.stringContaining('it would open db-1 to web-1')],
+    });
+  });
+
+  it('that has a policy deleted, as it says, and opens more differs from its intent', async () => {
     const intent = 'delete policy old';
-    expect(await plan({ intent, changes: [OLD_GONE] })).toMatchObject({ verification: 'proven' });
+    expect(await plan({ intent, changes: [OLD_GONE] })).toMatchObject({ check: 'matches' });
     expect(await plan({ intent, changes: [OLD_GONE, ...BOTH] })).toMatchObject({
-      verification: 'unmet',
+      check: 'differs',
       unmet: expect.arrayContaining(['it would open web-1 to db-1 on everything, which was not expected']),
     });
   });
@@ -75,6 +93,7 @@ describe('a hostile caller', () => {
     expect(await plan({ changes })).toMatchObject({
       risk_level: 'critical',
       risk_reasons: [
+        'lets addresses outside of the network in on the management port 22',
         'opens the network default by default',
         'opens almost every port of a protocol, or all',
         'lets anyone in, from outside the network too',

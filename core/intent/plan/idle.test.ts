@@ -86,8 +86,8 @@ describe('what is so already', () => {
     ['limit db to 5432', {}],
   ])('is not said of what an order only keeps: "%s"', async (intent, policies) => {
     await using on = await scene(policies);
-    const { verification, warnings } = await on.plan(intent);
-    expect([verification, warnings.filter((one: string) => one.startsWith(IDLE))]).toEqual(['proven', []]);
+    const { check, warnings } = await on.plan(intent);
+    expect([check, warnings.filter((one: string) => one.startsWith(IDLE))]).toEqual(['matches', []]);
   });
 
   it('is said of typed changes that open and close nothing of what they are held to', async () => {

@@ -88,7 +88,7 @@ describe('a planner', () => {
     const { plan, questions } = await ask([WIDER, TOO_WIDE, WIDER, RIGHT]);
     expect(await plan).toMatchObject({
       verified: false,
-      verification: 'unmet',
+      check: 'differs',
       unmet: ['guest-1 can still reach db-1 on TCP 5432'],
     });
     expect(questions).toHaveLength(3);
@@ -129,9 +129,9 @@ describe('a planner', () => {
     });
   });
 
-  it('that states nothing it can be held to proves nothing', async () => {
+  it('that states nothing it can be held to is not checked', async () => {
     const { plan } = await ask([answer(spec('web'), { expectations: [] })]);
-    expect(await plan).toMatchObject({ verified: false, verification: 'unproven' });
+    expect(await plan).toMatchObject({ verified: false, check: 'not checked' });
   });
 
   it('is told what was said before, and what it assumed is shown as questions', async () => {
@@ -141,11 +141,12 @@ describe('a planner', () => {
     expect(await plan).toMatchObject({ questions: ['TCP?'] });
   });
 
-  it('whose expectations are its own word proves nothing, and is not asked again for that', async () => {
+  it('whose expectations are its own word is not checked, and is not asked again for that', async () => {
     const { plan, questions } = await ask([{ ...RIGHT, selfAsserted: true } as PlanAnswer]);
     expect(await plan).toMatchObject({
-      verification: 'unproven',
-      unmet: [expect.stringContaining('only the model says what was meant')],
+      check: 'not checked',
+      unmet: [],
+      diff_markdown: expect.stringContaining('only the model says that these changes are what the intent asks for'),
     });
     expect(questions).toHaveLength(1);
   });
@@ -155,9 +156,12 @@ describe('a planner', () => {
     const expectations = [WEB_ON_5432, NOBODY_ELSE];
     const { plan, questions } = await ask([mine], { expectations });
     expect(questions[0]?.expected).toEqual(expectations);
-    expect(await plan).toMatchObject({ verified: true });
+    expect(await plan).toMatchObject({ check: 'not checked', expectations_hold: true });
     const guests = [{ ...WEB_ON_5432, src: 'role=guest' }];
-    expect(await (await ask([mine], { expectations: guests })).plan).toMatchObject({ verification: 'unmet' });
+    expect(await (await ask([mine], { expectations: guests })).plan).toMatchObject({
+      check: 'not checked',
+      expectations_hold: false,
+    });
   });
 
   it('that fails when it is asked again leaves its first answer standing', async () => {
@@ -175,7 +179,7 @@ describe('a planner', () => {
     });
     const as = agent(['network:read', 'intents:plan'], workspace);
     expect(await kit.call('plan_network_change', { intent: 'web to db' }, { as, workspace })).toMatchObject({
-      verification: 'unmet',
+      check: 'differs',
     });
   });
 

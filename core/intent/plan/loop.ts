@@ -30,7 +30,7 @@ export interface Asked {
 
 /**
  * Asks the planner, judges what it answers, and asks it again with the counterexample where that does not hold. The best
- * answer is kept, be it proven or not: its assessment says.
+ * answer is kept, be it checked or not: its assessment says.
  *
  * @throws MeshError `intent_not_understood` when it has no answer that can be made at all.
  */
@@ -105,16 +105,14 @@ export function proposalOf(
 ): Proposal {
   const reading = {
     plannedBy: selfAsserted ? 'model' : 'grammar',
+    readBy: selfAsserted ? 'model' : 'language',
+    expectedBy: selfAsserted ? 'planner' : 'language',
     sentence: summary,
     ...(questions?.length && { questions }),
   } as const;
-  if (expected.length === 0) {
-    return { changes, expectations, records, ...reading, ...(selfAsserted && { expectedBy: 'planner' as const }) };
-  }
-  const all = selfAsserted ? expected : [...expected, ...expectations];
-  // What the grammar wrote is what the sentence says.
-  const said = selfAsserted ? {} : { said: changes };
-  return { changes, expectations: all, records, expectedBy: 'caller', ...said, ...reading };
+  if (expected.length === 0) return { changes, expectations, records, ...reading };
+  const stated = selfAsserted ? [] : expectations;
+  return { changes, expectations: stated, records, callerExpectations: expected, ...reading };
 }
 
 interface Judgement {
@@ -141,9 +139,9 @@ async function judge(
   }
 }
 
-/** What blocks counts more than all that only warns. That nothing is proven is nothing that a planner could better. */
-function flawsOf({ objections, findings, verification }: Assessment): number {
-  return (verification === 'unmet' ? objections.length * 1_000 : 0) + findings.length;
+/** What blocks counts more than all that only warns. That nothing is checked is nothing that a planner could better. */
+function flawsOf({ objections, findings }: Assessment): number {
+  return objections.length * 1_000 + findings.length;
 }
 
 function notUnderstood(

@@ -5,12 +5,19 @@ import { type Effect, effectOf } from '../../effect/effect.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { NetworkStates } from '../../state/states.ts';
 import type { Bounds, State } from '../verify/findings.ts';
+import type { Stated } from './check.ts';
 
 /** How far what was expected names what may open and close. */
-export function boundsOf(expectations: number, records: number, expectedBy: string | undefined): Bounds {
+export function boundsOf(
+  expectations: number,
+  records: number,
+  { plannedBy, expectedBy, callerExpectations = [] }: Stated,
+): Bounds {
   if (records > 0) return 'records';
   if (expectations === 0) return 'none';
-  return expectedBy === undefined ? 'closing' : 'all';
+  if (plannedBy === 'grammar' || plannedBy === 'revert') return 'closing';
+  // What a version that did not say who planned stored: the grammar's reading, where no other is named.
+  return expectedBy === undefined && callerExpectations.length === 0 ? 'closing' : 'all';
 }
 
 /** What comes, on a state, of the changes that a sentence was read as; each state once. */

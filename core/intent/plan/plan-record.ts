@@ -2,7 +2,7 @@ import type { RecordDraft } from '../../base/record.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import type { AskedPlanSpec, PlanStatus } from '../../model/asked.ts';
 import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
-import type { ExpectedBy, PlannedBy } from './assess.ts';
+import type { ExpectedBy, PlannedBy, ReadBy } from './check.ts';
 import type { PlanServices } from './services.ts';
 
 /** A plan that was shown and may be applied once. Its effect is computed again when it is; the digest says if it is the same. */
@@ -11,11 +11,13 @@ export interface PlanSpec extends AskedPlanSpec {
   /** The effect in one line. */
   readonly summary: string;
   readonly plannedBy?: PlannedBy;
+  readonly readBy?: ReadBy;
   readonly sentence?: string;
   readonly changes: readonly NetworkChange[];
   readonly expectations: readonly Expectation[];
   readonly records: readonly RecordExpectation[];
   readonly expectedBy?: ExpectedBy;
+  readonly callerExpectations?: readonly Expectation[];
   readonly said?: readonly NetworkChange[];
   readonly notes?: readonly string[];
   /** Markdown of what the planner says in its own words, marked as such. */

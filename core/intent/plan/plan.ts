@@ -10,6 +10,7 @@ import type { Requester } from '../verify/findings.ts';
 import { peerAt } from '../verify/lock-out.ts';
 import { isAtMost } from '../verify/risk.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
+import { type ReadBy, writerOf } from './check.ts';
 import { openQuestions, plannerWords, wordingViewOf } from './diff-markdown.ts';
 import { type ProposedChanges, proposalOf, proposeAndProve } from './loop.ts';
 import { recordingCalls } from './model-calls.ts';
@@ -48,7 +49,7 @@ export async function planNetworkChange(
 ): Promise<ProposedPlan> {
   if (!context.caller) throw new MeshError('unauthenticated', 'Only a known caller may plan.');
   const { changes, intent, history, revert } = request;
-  if (revert) return planProposal(context, request, await revertProposal(context.services, context.workspace, revert));
+  if (revert) return planProposal(context, request, await reverted(context, revert, writerOf(context)));
   if (changes) return planProposal(context, request, await given(context, request, changes));
   const found = await proposeAndProve(context, await requesterOf(context), {
     intent,
@@ -56,7 +57,7 @@ export async function planNetworkChange(
     expected: request.expectations,
   });
   if (found.outcome === 'revert')
-    return planProposal(context, request, await revertProposal(context.services, context.workspace, found.target));
+    return planProposal(context, request, await reverted(context, found.target, 'language'));
   const { answer, assessment } = found;
   // A preview that cannot be applied is not worth the wait.
   const wording = request.dryRun ? undefined : await wordingOf(context, intent, assessment);
@@ -91,6 +92,14 @@ async function wordingOf(
     );
     return undefined;
   }
+}
+
+async function reverted(
+  { services, workspace }: CallContext<ComputeServices>,
+  target: RevertTarget,
+  readBy: ReadBy,
+): Promise<Proposal> {
+  return { ...(await revertProposal(services, workspace, target)), readBy };
 }
 
 /** Keeps a proposal as a plan once its effect is computed; a dry run is not kept. */
@@ -149,25 +158,25 @@ export async function requesterOf({
 
 /** Changes that the caller wrote are held to what the caller expects, else to the intent where that is understood with certainty. */
 async function given(
-  { services, workspace }: CallContext<ComputeServices>,
+  context: CallContext<ComputeServices>,
   { intent, expectations }: PlanRequest,
   changes: readonly NetworkChange[],
 ): Promise<Proposal> {
+  const { services, workspace } = context;
   const [state, { spec }] = await Promise.all([services.states.current(workspace), workspaceById(services, workspace)]);
   const { timeZone } = spec.settings;
   const understood = services.planner.certain?.({ intent, state, now: services.clock.now(), timeZone });
   const meant = understood?.outcome === 'changes' ? understood : { expectations: [], records: [] };
   const listed = changes.map(({ action, resource, name }) => `${action} ${resource} ${name}`);
   const more = listed.length > 3 ? ` and ${listed.length - 3} more` : '';
-  const expected = [...(expectations ?? []), ...meant.expectations];
   return {
     changes,
-    expectations: expected,
+    expectations: meant.expectations,
     records: meant.records ?? [],
-    // Either way the changes are the caller's own: nothing may open that was not said.
-    ...(expected.length > 0 && { expectedBy: 'caller' as const }),
-    ...(understood?.outcome === 'changes' && { said: understood.changes }),
+    ...(understood?.outcome === 'changes' && { said: understood.changes, expectedBy: 'language' as const }),
+    ...(expectations?.length && { callerExpectations: expectations }),
     plannedBy: 'caller',
+    readBy: writerOf(context),
     sentence: `${listed.slice(0, 3).join(', ')}${more}.`,
   };
 }

@@ -4,7 +4,7 @@ import type { NetworkState } from '../../state/state.ts';
 import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
 import type { Unmet } from '../verify/expectations.ts';
 import type { Finding } from '../verify/findings.ts';
-import type { RiskLevel } from '../verify/risk.ts';
+import type { RiskLevel } from '../verify/risk-table.ts';
 
 /** What a planner is asked. The intent, what was said before, and every name in the state are data, never instructions. */
 export interface PlanQuestion {
@@ -74,12 +74,12 @@ export type PlanAnswer =
   | {
       readonly outcome: 'changes';
       readonly changes: readonly NetworkChange[];
-      /** Together with `records`, what is proven. None at all: the plan is shown as unproven. */
+      /** Together with `records`, what is checked. None at all: the plan is shown as not checked. */
       readonly expectations: readonly Expectation[];
       readonly records?: readonly RecordExpectation[];
       /**
        * The expectations are the planner's own reading of the intent. They are checked, so that it can be shown where it
-       * contradicts itself, and prove nothing (docs/decisions/0011-model-plans-prove-nothing.md).
+       * contradicts itself, and say nothing of the intent (docs/decisions/0011-model-plans-prove-nothing.md).
        */
       readonly selfAsserted?: true;
       readonly summary: string;

@@ -76,7 +76,7 @@ export const redrawProposal: Computation<
     const { states, store, clock } = services;
     const assessment = await assess(services, workspace, proposal, requester);
     const { state, effect, view, unmetRecords: _records, ...rest } = assessment;
-    const { after, settings, plannedBy, sentence } = view;
+    const { after, settings, readBy, sentence } = view;
     const now = clock.now();
     const { items } = await store.list(workspace, 'PolicyAssertion');
     const [was, is] = [withDeparted(state, items, after), withDeparted(after, items, state)].map((one) =>
@@ -104,7 +104,7 @@ export const redrawProposal: Computation<
     const flipped = new Set(assessment.controls.map(({ control }) => control));
     return {
       ...rest,
-      plannedBy,
+      readBy,
       sentence,
       basis: basisOf(state),
       effect: effectView(effect),

@@ -16,6 +16,9 @@ import type { Proposal } from './assess.ts';
 import type { RevertTarget } from './planner.ts';
 import { type Reversal, reversal } from './revert.ts';
 
+/** A proposal, but for who asked for it. */
+export type Reversion = Omit<Proposal, 'readBy'>;
+
 /** Notes of a kind that a plan carries; the rest are counted. */
 const MAX_NOTES = 10;
 /** Entries of the audit log looked at to find the newest change of labels. */
@@ -23,7 +26,7 @@ const MAX_ENTRIES = 2_000;
 const PAGE = 200;
 
 /**
- * The proposal that brings back what a target names, to be proven like any other.
+ * Returns the proposal that brings back what a target names, to be checked like any other.
  *
  * @throws MeshError `not_found` where there is no such past, `conflict` naming later changes of the same records.
  */
@@ -31,7 +34,7 @@ export async function revertProposal(
   services: HistoryServices,
   workspace: string,
   target: RevertTarget,
-): Promise<Proposal> {
+): Promise<Reversion> {
   switch (target.to) {
     case 'revision':
       return wholeState(services, workspace, target.revision, `revision ${target.revision}`);
@@ -64,7 +67,7 @@ async function wholeState(
   workspace: string,
   revision: number,
   what: string,
-): Promise<Proposal> {
+): Promise<Reversion> {
   const { states, clock } = services;
   const [now, then] = [await states.current(workspace), await stateAt(services, workspace, revision)];
   const found = reversal(now, then, clock.now());
@@ -81,7 +84,7 @@ async function wholeState(
   ]);
 }
 
-async function beforeWorkflow(services: HistoryServices, workspace: string, id: string): Promise<Proposal> {
+async function beforeWorkflow(services: HistoryServices, workspace: string, id: string): Promise<Reversion> {
   const workflow = await findWorkflow(services, workspace, id);
   if (workflow.status.state !== 'executed') {
     throw new MeshError('conflict', `The workflow ${id} is ${workflow.status.state}: it changed nothing to undo.`);
@@ -91,7 +94,7 @@ async function beforeWorkflow(services: HistoryServices, workspace: string, id: 
   return beforeCommit(services, commit, `workflow ${id} (${workflow.spec.summary})`);
 }
 
-async function beforeCommit(services: HistoryServices, commit: Commit, what: string): Promise<Proposal> {
+async function beforeCommit(services: HistoryServices, commit: Commit, what: string): Promise<Reversion> {
   const { workspace, revision } = commit;
   const then = await stateAt(services, workspace, revision - 1);
   const now = await services.states.current(workspace);
@@ -103,7 +106,7 @@ function proposalOf(
   revision: number,
   sentence: string,
   notes: string[],
-): Proposal {
+): Reversion {
   const stay = left.slice(0, MAX_NOTES).map(({ name, why }) => `${name} stays as it is: ${why}.`);
   const more = left.length > MAX_NOTES ? [`${left.length - MAX_NOTES} more records stay as they are.`] : [];
   return {

@@ -1,13 +1,81 @@
 import type { NetworkChange } from '../../changes/changes.ts';
+import { effectOf } from '../../effect/effect.ts';
+import { effectTexts } from '../../effect/rows.ts';
 import { lookUp } from '../../model/find.ts';
+import { endOf, isolates } from '../../model/meaning.ts';
+import type { PolicySpec } from '../../model/policy.ts';
 import type { NetworkState } from '../../state/state.ts';
+import type { NetworkStates } from '../../state/states.ts';
 
-/** Of each policy that is given an end: the time that approval takes is a part of it. */
-export function endingTexts(changes: readonly NetworkChange[], before: Pick<NetworkState, 'policies'>): string[] {
-  return changes.flatMap((change) => {
+/** Ends of policies at which it is computed what opens again, and kinds of peers named of each. */
+const MAX_ENDS = 3;
+const MAX_NAMED = 3;
+
+interface Changed {
+  readonly before: NetworkState;
+  readonly after: NetworkState;
+}
+
+/** Policies that a change makes, with the spec that they had. */
+function madePolicies(changes: readonly NetworkChange[], { policies }: Pick<NetworkState, 'policies'>) {
+  return changes.flatMap((change): { name: string; spec: PolicySpec; old: PolicySpec | undefined }[] => {
     if (change.action === 'delete' || change.resource !== 'MeshPolicy') return [];
-    const { expiresAt } = change.spec;
-    if (expiresAt === undefined || expiresAt === lookUp(before.policies, change.name)?.spec.expiresAt) return [];
-    return [`${change.name} ends at ${expiresAt}, whenever it is approved: a later approval leaves less of its time`];
+    return [{ name: change.name, spec: change.spec, old: lookUp(policies, change.name)?.spec }];
   });
+}
+
+/**
+ * Returns sentences about each policy that is given an end: that the time which approval takes is a part of it, and what
+ * opens again once it is over.
+ */
+export function endingTexts(
+  changes: readonly NetworkChange[],
+  { before, after }: Changed,
+  states: Pick<NetworkStates, 'reachability'>,
+): string[] {
+  const ending = madePolicies(changes, before).filter(
+    ({ spec, old }) => spec.expiresAt !== undefined && spec.expiresAt !== old?.expiresAt,
+  );
+  const ends = [...new Set(ending.map(({ spec }) => endOf(spec)))].toSorted((a, b) => a - b);
+  return [
+    ...ending.map(
+      ({ name, spec }) =>
+        `${name} ends at ${spec.expiresAt}, whenever it is approved: a later approval leaves less of its time`,
+    ),
+    ...ends.slice(0, MAX_ENDS).flatMap((end) => {
+      const names = ending.filter(({ spec }) => endOf(spec) === end).map(({ name }) => name);
+      return opensAgain(names, end, after, states) ?? [];
+    }),
+  ];
+}
+
+/** Returns what opens at the instant at which policies end. */
+function opensAgain(
+  names: readonly string[],
+  end: number,
+  after: NetworkState,
+  states: Pick<NetworkStates, 'reachability'>,
+): string | undefined {
+  const effect = effectOf(states.reachability(after, end - 1), states.reachability(after, end));
+  const { rows, omittedRows } = effectTexts(effect, 'opened', after, MAX_NAMED, 'let in first');
+  if (rows.length === 0) return undefined;
+  const whom = rows.map(({ from, to, ports }) => `${from} to ${to} on ${ports}`);
+  const more = omittedRows > 0 ? ` and ${omittedRows} more` : '';
+  return `when ${names.slice(0, MAX_NAMED).join(', ')} ends, this opens again: ${whom.join('; ')}${more}`;
+}
+
+/** Returns a sentence about each policy that loses its last rule and goes on isolating its peers. */
+export function emptiedTexts(changes: readonly NetworkChange[], before: Pick<NetworkState, 'policies'>): string[] {
+  return madePolicies(changes, before).flatMap(({ name, spec, old }) => {
+    if (spec.action !== 'ALLOW' || old?.action !== 'ALLOW' || rulesIn(spec) > 0 || rulesIn(old) === 0) return [];
+    const sides = (['ingress', 'egress'] as const).filter((direction) => isolates(spec, direction));
+    const text = { ingress: 'closed to everyone', egress: 'closed towards everyone' };
+    return [
+      `the peers of ${name} stay ${sides.map((side) => text[side]).join(' and ')}: it has no rule left and isolates`,
+    ];
+  });
+}
+
+function rulesIn({ ingress = [], egress = [] }: PolicySpec): number {
+  return ingress.length + egress.length;
 }

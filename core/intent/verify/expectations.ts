@@ -32,17 +32,6 @@ export function unmetExpectations(
   });
 }
 
-/** Whether an expectation means any connection at all; one that means none holds and says nothing. */
-export function saysSomething({ src, dst, except = [] }: Expectation, state: NetworkState): boolean {
-  const [from, to] = [leftOf(endsOf(src, state), except, state), endsOf(dst, state)];
-  if (from.ranges.length > 0 && to.peers.length > 0) return true;
-  const [first, ...others] = to.peers;
-  if (to.ranges.length > 0) return from.peers.length > 0;
-  return (
-    from.peers.length > 0 && first !== undefined && (others.length > 0 || from.peers.some((name) => name !== first))
-  );
-}
-
 /** An end of a connection without who and what is left out. */
 export function leftOf({ peers, ranges }: Ends, except: readonly string[], state: NetworkState): Ends {
   if (except.length === 0) return { peers, ranges };

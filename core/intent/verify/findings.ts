@@ -69,7 +69,7 @@ export interface Judged {
   readonly expectations: readonly Expectation[];
   /**
    * Whether the expectations name what may open and close. By who read the intent: what the grammar reads and makes is
-   * shown and asked about; what a caller or a model makes beyond it is not proven. `records`: what records become was
+   * shown and asked about; what a caller or a model makes beyond it blocks. `records`: what records become was
    * said, and with it whatever comes of that; where the changes are others than were said, what comes of those is all.
    */
   readonly bounds: Bounds;
@@ -175,7 +175,7 @@ function isolationFindings(judged: Judged): Finding[] {
   });
 }
 
-/** Said, for a plan that is proven by what was so before it proves nothing of itself. */
+/** Said, for a plan that matches by what was so before it changes nothing. */
 function idleFindings({ expectations, before, was, effect }: Judged): Finding[] {
   const hasEffect = effect.openedPairs + effect.closedPairs > 0 || effect.outside === undefined;
   const outside = outsidePairs(effect, 'opened') + outsidePairs(effect, 'closed') > 0;

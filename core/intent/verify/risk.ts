@@ -13,9 +13,18 @@ import { openByDefault, openedByDefaultTo } from '../../reachability/open-by-def
 import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { Finding } from './findings.ts';
-
-export const RISK_LEVELS = ['low', 'medium', 'high', 'critical'] as const;
-export type RiskLevel = (typeof RISK_LEVELS)[number];
+import {
+  GUARDED_PORTS,
+  PERSONAL_PLATFORMS,
+  PERSONAL_WORDS,
+  PRODUCTION_LABELS,
+  PRODUCTION_VALUES,
+  RISK_LEVELS,
+  RISKS,
+  type RiskLevel,
+  type RiskRow,
+  SERVICE_LABELS,
+} from './risk-table.ts';
 
 export interface Risk {
   readonly level: RiskLevel;
@@ -31,6 +40,8 @@ const WIDE_SHARE = 0.25;
 const WIDE_PEERS = 8;
 const OUTAGE_SHARE = 0.5;
 const OPENING_SHARE = 0.5;
+/** Pairs from which on a closing is of many, however large the network is. */
+const MANY_PAIRS = 100;
 /** Ports of one pair from which on an opening is no longer for one service; the dynamic ports are 16,384. */
 const MANY_PORTS = 100;
 const ANY_PORTS = 16_000;
@@ -51,26 +62,30 @@ export interface Weighed {
   readonly future?: Future;
 }
 
-type Reason = readonly [level: RiskLevel, text: string];
+type Reason = readonly [row: RiskRow, text: string];
 
 /**
- * How risky a change is, computed from its effect alone: the gravest of its reasons.
+ * Returns how risky a change is, computed from its effect alone: the gravest of its reasons, each a row of `RISKS`.
  *
  * Example: web-1 and card-1 (`pci=true`), closed by a `DENY` of everyone without rules, and a plan that lets web-1 reach
  * card-1 on TCP 443. One port is no reason, the sensitive target is one: high. The same plan with the `DENY` taken away is
  * critical: newcomers may connect by default after it, and did not before. With the `DENY` about everyone but web-1 it
- * stays high: what newcomers meet is as before, and neither of the two pairs is open by default.
+ * is critical too, for another reason: anyone outside gets at every port of web-1.
  */
 export function riskOf(weighed: Weighed): Risk {
   const { effect, before, after, findings, future } = weighed;
   const unseen = future?.opened.views.map((view) => view.effect) ?? [];
   const wasSensitive = (name: string) => isSensitive(before.peers.get(name));
   const sensitive = (name: string) => wasSensitive(name) || isSensitive(after.peers.get(name));
+  const versions = (name: string) => [before.peers.get(name), after.peers.get(name)];
   // Everyone of a tiny network is everyone who joins it later, too.
   const atLeast = effect.openedPairs > 0 && isWidenedToEveryone(before, after) ? 1 : WIDE_PEERS;
   const found: Reason[] = [
     ...routeRisks(effect),
-    ...[effect, ...unseen].flatMap((opening) => openingRisks(opening, sensitive)),
+    ...[effect, ...unseen].flatMap((opening) => [
+      ...openingRisks(opening, sensitive),
+      ...guardedRisks(opening, versions),
+    ]),
     ...unmarkedRisks(weighed),
     ...defaultRisks(weighed),
     ...shareRisks(effect, after.peers.size, atLeast),
@@ -78,14 +93,16 @@ export function riskOf(weighed: Weighed): Risk {
     ...touchedRisks(effect, after.peers.size, atLeast),
     ...findings.flatMap(findingRisks),
   ];
-  found.sort(([a], [b]) => RISK_LEVELS.indexOf(b) - RISK_LEVELS.indexOf(a));
-  return { level: found[0]?.[0] ?? 'low', reasons: [...new Set(found.map(([, reason]) => reason))] };
+  const weightOf = ([row]: Reason) => RISK_LEVELS.indexOf(RISKS[row].level);
+  found.sort((a, b) => weightOf(b) - weightOf(a));
+  const [gravest] = found;
+  return { level: gravest ? RISKS[gravest[0]].level : 'low', reasons: [...new Set(found.map(([, reason]) => reason))] };
 }
 
 /** Nodes route other addresses than before, or addresses of the Internet. */
 function routeRisks({ routes }: Effect): Reason[] {
   return routes.flatMap((route): Reason[] =>
-    route.from !== undefined || route.isPublic ? [['high', routeText(route)]] : [],
+    route.from !== undefined || route.isPublic ? [['route', routeText(route)]] : [],
   );
 }
 
@@ -93,7 +110,7 @@ function unmarkedRisks({ before, after }: Weighed): Reason[] {
   const unmarked = [...after.peers].filter(
     ([name, peer]) => peer !== before.peers.get(name) && isSensitive(before.peers.get(name)) && !isSensitive(peer),
   ).length;
-  return unmarked > 0 ? [['high', `takes the mark of sensitive data from ${counted(unmarked, 'peer')}`]] : [];
+  return unmarked > 0 ? [['unmarked', `takes the mark of sensitive data from ${counted(unmarked, 'peer')}`]] : [];
 }
 
 /** Networks that open where no rule says anything: to devices that join, or between most of their peers. */
@@ -103,12 +120,12 @@ function defaultRisks({ before, after, was, is }: Weighed): Reason[] {
     const [old, now] = [openByDefault(was, name), openByDefault(is, name)];
     const opened = now.openPairs - old.openPairs;
     const isOpened = (now.toNewcomers && !old.toNewcomers) || (opened > 0 && opened >= OPENING_SHARE * now.pairs);
-    if (isOpened) return [['critical', `opens the network ${name} by default`]];
+    if (isOpened) return [['defaultToAll', `opens the network ${name} by default`]];
     const labels = openedByDefaultTo([was, is], name, kindsTold(before, after));
     if (!labels) return [];
     const text = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
     const whom = text.length > 0 ? `devices with ${text.join(', ')}` : 'devices without labels';
-    return [['high', `opens the network ${name} by default to ${whom}`]];
+    return [['defaultToSome', `opens the network ${name} by default to ${whom}`]];
   });
 }
 
@@ -185,57 +202,127 @@ function isEveryone(selector: Selector = {}): boolean {
 function shareRisks({ openedPairs }: Effect, peers: number, atLeast: number): Reason[] {
   const possible = peers * (peers - 1);
   if (openedPairs < atLeast || openedPairs < OPENING_SHARE * possible) return [];
-  return [['high', `opens ${openedPairs} of ${possible} pairs of peers`]];
+  return [['half', `opens ${openedPairs} of ${possible} pairs of peers`]];
 }
 
 function touchedRisks({ groups }: Effect, peers: number, atLeast: number): Reason[] {
   const touched = namesOn(groups, 'src', 'dst').size;
   if (touched < atLeast || touched <= WIDE_SHARE * peers) return [];
-  return [['medium', `touches ${touched} of ${peers} peers`]];
+  return [['touches', `touches ${touched} of ${peers} peers`]];
 }
 
 function closingRisks({ effect, callerPeer, future }: Weighed): Reason[] {
   const found: Reason[] = [];
   if (effect.lostPairs > 0) {
-    const all = effect.lostPairs === effect.pairsBefore;
-    const outage = effect.lostPairs >= OUTAGE_SHARE * effect.pairsBefore && effect.pairsBefore >= WIDE_PEERS;
-    const level = outage ? (all ? 'critical' : 'high') : 'medium';
-    found.push([level, `ends all traffic of ${counted(effect.lostPairs, 'pair')} of peers`]);
+    const text = `ends all traffic of ${counted(effect.lostPairs, 'pair')} of peers (${FLOWS_UNKNOWN})`;
+    found.push([closingRow(effect), text]);
   } else if (effect.closedPairs > 0) {
-    found.push(['medium', `closes ports between ${counted(effect.closedPairs, 'pair')} of peers`]);
+    const text = `closes ports between ${counted(effect.closedPairs, 'pair')} of peers (${FLOWS_UNKNOWN})`;
+    found.push([closingRow(effect), text]);
   } else if (closesAny(effect)) {
-    found.push(['medium', 'closes connections with addresses outside the network']);
+    found.push(['closes', `closes connections with addresses outside the network (${FLOWS_UNKNOWN})`]);
   } else if (future?.closed.views.some((view) => closesAny(view.effect))) {
-    found.push(['medium', 'closes connections later, or of devices that join later']);
+    found.push(['closesLater', 'closes connections later, or of devices that join later']);
   }
   const closing = effect.groups.filter(({ closed }) => closed.length > 0);
   if (callerPeer !== undefined && namesOn(closing, 'src', 'dst').has(callerPeer)) {
-    found.push(['high', 'closes connections of the caller itself']);
+    found.push(['closesCaller', 'closes connections of the caller itself']);
   }
   return found;
+}
+
+const FLOWS_UNKNOWN = 'whether anything uses them is not known';
+
+function closingRow({ lostPairs, closedPairs, pairsBefore }: Effect): RiskRow {
+  if (pairsBefore >= WIDE_PEERS && lostPairs === pairsBefore) return 'closesAll';
+  if (pairsBefore >= WIDE_PEERS && lostPairs >= OUTAGE_SHARE * pairsBefore) return 'closesHalf';
+  const isMany = closedPairs >= WIDE_PEERS && closedPairs >= WIDE_SHARE * pairsBefore;
+  const isAll = lostPairs > 2 && lostPairs === pairsBefore;
+  return isMany || isAll || closedPairs >= MANY_PAIRS ? 'closesMany' : 'closes';
 }
 
 function closesAny({ groups, outside = [] }: Looked): boolean {
   return [...groups, ...outside].some(({ closed }) => closed.length > 0);
 }
 
-const GRAVE: ReadonlySet<Finding['code']> = new Set(['BEYOND_DELEGATION', 'OPENS_LATER', 'CLOSES_LATER']);
+const ROW_OF_FINDING: Partial<Record<Finding['code'], RiskRow>> = {
+  CONTROL_LOCKED_OUT: 'locksOutControl',
+  CALLER_LOCKED_OUT: 'locksOut',
+  ADMIN_LOCKED_OUT: 'locksOut',
+  BEYOND_DELEGATION: 'beyondDelegation',
+  OPENS_LATER: 'opensLater',
+  CLOSES_LATER: 'closesUnseen',
+  BREAKS_CONTROL: 'breaksControl',
+};
 
 function findingRisks({ code, message }: Finding): Reason[] {
-  if (code === 'CONTROL_LOCKED_OUT') return [['critical', message]];
-  if (code.endsWith('_LOCKED_OUT') || GRAVE.has(code)) return [['high', message]];
-  if (code === 'BREAKS_CONTROL') return [['medium', message]];
-  return code === 'OPENS_TO_NEWCOMERS' ? [['medium', 'opens connections of devices that join later']] : [];
+  if (code === 'OPENS_TO_NEWCOMERS') return [['newcomers', 'opens connections of devices that join later']];
+  const row = ROW_OF_FINDING[code];
+  return row ? [[row, message]] : [];
+}
+
+/** Management and database ports, by who gets at them. */
+function guardedRisks(
+  { groups, outside = [] }: Looked,
+  versionsOf: (name: string) => readonly (PeerRecord | undefined)[],
+): Reason[] {
+  const found: Reason[] = [];
+  const fromOutside = outside.filter(({ side, opened }) => side === 'src' && guardedIn(opened) !== undefined);
+  const [first] = fromOutside;
+  if (first) {
+    found.push(['guardedFromOutside', `lets addresses outside of the network in on ${guardedIn(first.opened)}`]);
+  }
+  const isAny = (name: string, test: (peer: PeerRecord | undefined) => boolean) => versionsOf(name).some(test);
+  const opened = groups.filter((group) => guardedIn(group.opened) !== undefined);
+  const personal = opened.filter(({ src }) => src.some((name) => isAny(name, isPersonal)));
+  const targets = namesOn(personal, 'dst');
+  const [one] = personal;
+  if (!one) return found;
+  const what = `opens ${guardedIn(one.opened)} to a person's device or CI`;
+  const ofProduction = [...targets].filter((name) => isAny(name, isProduction)).length;
+  if (ofProduction > 0) found.push(['guardedToProduction', `${what}, on ${counted(ofProduction, 'production peer')}`]);
+  else if (targets.size > 1) found.push(['guardedToSeveral', `${what}, on ${counted(targets.size, 'peer')}`]);
+  else found.push(['guardedToOne', what]);
+  return found;
+}
+
+/** Names the first management or database port of some; undefined where there is none. */
+function guardedIn(spans: readonly PortSpan[]): string | undefined {
+  for (const [kind, ports] of Object.entries(GUARDED_PORTS)) {
+    const port = ports.find((number) => spans.some((span) => holdsPort(span, number)));
+    if (port !== undefined) return `the ${kind} port ${port}`;
+  }
+  return undefined;
+}
+
+function holdsPort({ protocol, from, to }: PortSpan, port: number): boolean {
+  return protocol !== 'ICMP' && from !== undefined && to !== undefined && from <= port && port <= to;
+}
+
+/** Whether a peer is a person's device or CI; one that is not known to be a server counts as one. */
+function isPersonal(peer: PeerRecord | undefined): boolean {
+  if (!peer) return false;
+  const { platform } = peer.spec;
+  if (platform !== undefined && PERSONAL_PLATFORMS.includes(platform.toLowerCase())) return true;
+  const words = [peer.name, ...Object.values(peer.labels)].flatMap((text) => text.toLowerCase().split(/[^a-z]+/));
+  return (
+    words.some((word) => PERSONAL_WORDS.includes(word)) ||
+    !SERVICE_LABELS.some((key) => Object.hasOwn(peer.labels, key))
+  );
+}
+
+function isProduction(peer: PeerRecord | undefined): boolean {
+  return PRODUCTION_LABELS.some((key) => PRODUCTION_VALUES.includes(peer?.labels[key]?.toLowerCase() ?? ''));
 }
 
 function openingRisks({ groups, outside = [] }: Looked, sensitive: (name: string) => boolean): Reason[] {
   const found: Reason[] = [];
   const opened = groups.filter((group) => group.opened.length > 0);
   const widest = [...opened, ...outside].reduce((most, group) => Math.max(most, portsOpened(group)), 0);
-  if (widest >= ANY_PORTS) found.push(['high', 'opens almost every port of a protocol, or all']);
-  else if (widest >= MANY_PORTS) found.push(['medium', `opens ${widest} ports of one target`]);
+  if (widest >= ANY_PORTS) found.push(['everyPort', 'opens almost every port of a protocol, or all']);
+  else if (widest >= MANY_PORTS) found.push(['manyPorts', `opens ${widest} ports of one target`]);
   const reached = [...namesOn(opened, 'dst')].filter(sensitive).length;
-  if (reached > 0) found.push(['high', `opens new connections to ${counted(reached, 'sensitive peer')}`]);
+  if (reached > 0) found.push(['sensitive', `opens new connections to ${counted(reached, 'sensitive peer')}`]);
   for (const side of ['src', 'dst'] as const) {
     const ofSide = outside.filter((group) => group.side === side && group.opened.length > 0);
     if (ofSide.length > 0) found.push(outsideRisk(side, ofSide, sensitive));
@@ -284,11 +371,13 @@ function outsideRisk(
     const reason = isIn
       ? `lets anyone in, from outside the network too${left}`
       : `lets peers out to anyone, outside the network too${left}`;
-    return isSensitivePeer ? [isIn ? 'critical' : 'high', `${reason}, sensitive peers too`] : ['high', reason];
+    if (!isSensitivePeer) return [isIn ? 'anyoneIn' : 'anyoneOut', reason];
+    return [isIn ? 'anyoneInToSensitive' : 'anyoneOut', `${reason}, sensitive peers too`];
   }
   const whose = open.length > 0 ? 'public' : 'private';
   const range = `${name}${more.length > 0 ? ` and ${counted(more.length, 'more range')}` : ''} (${whose})`;
   const text = isIn ? `lets ${range} in from outside the network` : `lets peers out to ${range}`;
-  if (isSensitivePeer) return ['high', `${text}, sensitive peers too`];
-  return [sizeOf(ranges) === 1n || !isIn ? 'low' : 'medium', text];
+  if (isSensitivePeer) return ['outsideWithSensitive', `${text}, sensitive peers too`];
+  if (!isIn) return ['rangeOut', text];
+  return [sizeOf(ranges) === 1n ? 'oneIn' : 'rangeIn', text];
 }

@@ -165,7 +165,7 @@ export function limitAccess(ask: Ask): Act {
 export function denyByDefault(ask: Ask): Act {
   const change = write(ask, ['deny-by-default'], { action: 'DENY', peerSelector: {} });
   const records: RecordExpectation[] = [{ kind: 'closed-by-default', who: '*' }];
-  return { ...act(ask, [change], [], 'Deny everything that no policy allows'), records };
+  return { ...act(ask, [change], [], 'Deny everything that no policy allows in both directions'), records };
 }
 
 /** A DENY on each target, or on the sources where the target is no peer. */

@@ -1,5 +1,7 @@
 import { type NetworkChange, planChanges } from '../../../core/changes/changes.ts';
-import type { PeerEntry, PortEntry } from '../../../core/model/policy.ts';
+import { endOf, isolates } from '../../../core/model/meaning.ts';
+import type { PeerEntry, PolicySpec, PortEntry } from '../../../core/model/policy.ts';
+import { selectsEveryone } from '../../../core/model/selector.ts';
 import { sameValue } from '../../../core/model/value.ts';
 import { namesOf, subjectsOf } from '../names.ts';
 import { notAmong } from '../peer-entries.ts';
@@ -36,10 +38,39 @@ export function revoke(ask: Ask): Act {
   }
   return act(
     { ...ask, sources: [], targets: [] },
-    taken,
+    withoutNeedless(taken, ask),
     between(ask, 'deny'),
     `Take back the access of ${nounsOf(sources)} to ${reachText(ask)}`,
   );
+}
+
+/** A policy whose last rule goes is deleted where others isolate all whom it isolates, for as long; else it stays and isolates. */
+function withoutNeedless(changes: readonly NetworkChange[], ask: Ask): NetworkChange[] {
+  const gone = new Set<string>();
+  return changes.map((change) => {
+    const next = deletedIfNeedless(change, gone, ask);
+    if (next.action === 'delete') gone.add(next.name);
+    return next;
+  });
+}
+
+function deletedIfNeedless(change: NetworkChange, gone: ReadonlySet<string>, { state, now }: Ask): NetworkChange {
+  if (change.action !== 'update' || change.resource !== 'MeshPolicy') return change;
+  const { name, spec } = change;
+  if ([...(spec.ingress ?? []), ...(spec.egress ?? [])].length > 0) return change;
+  const others = livePolicies(state, now).filter(
+    (one) => one.name !== name && !gone.has(one.name) && endOf(one.spec) >= endOf(spec),
+  );
+  const isClosedAnyway = (direction: 'ingress' | 'egress') =>
+    !isolates(spec, direction) || others.some((one) => isolates(one.spec, direction) && coversAll(one.spec, spec));
+  const isNeedless = isClosedAnyway('ingress') && isClosedAnyway('egress');
+  return isNeedless ? { action: 'delete', resource: 'MeshPolicy', name } : change;
+}
+
+/** Tells whether a policy is about all peers of another, later ones too. */
+function coversAll(wide: PolicySpec, narrow: PolicySpec): boolean {
+  const isNetwork = wide.network === undefined || wide.network === narrow.network;
+  return isNetwork && (selectsEveryone(wide.peerSelector) || sameValue(wide.peerSelector, narrow.peerSelector));
 }
 
 /** As {@link revoke}; where that would leave some of it open, it is forbidden. */

@@ -34,7 +34,7 @@ export function PutBackDialog({ target, close }: { target: PutBackTarget; close:
   }, []);
   const shown = 'plan' in target ? target.plan : plan.value;
   const isNothing = shown?.changes.length === 0;
-  const isUnmet = plan.value?.verification === 'unmet';
+  const isUnmet = (plan.value?.unmet.length ?? 0) > 0;
   const mayApply = !isUnmet || holds('intents:override');
   const apply = () => applying.act(() => applyPlan(shown?.plan_id ?? '', close));
   return (

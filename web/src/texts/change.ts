@@ -26,7 +26,7 @@ export const change = {
   useUnderstood: 'Edit what was understood',
   stale: 'The network or the plan has changed since. Plan again to see what it would do now.',
   reading: 'Read as',
-  verified: 'Verified',
+  check: 'Check',
   risk: 'Risk',
   validUntil: 'Valid until',
   warnings: 'Warnings',

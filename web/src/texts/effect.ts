@@ -11,11 +11,13 @@ export const effect = {
     `${unchanged} pairs stay as they are.${omitted > 0 ? ` ${omitted} rows are left out.` : ''}`,
   picture: 'As a picture',
   arrowsLeft: (count: number) => `${count} more are in the lines above.`,
-  verification: {
-    proven: 'Proven: the computed effect is what the reading says. Judge whether that is what was meant.',
-    unproven: 'Not proven: nothing was said that the effect could be held against. Judge the effect yourself.',
-    unmet: 'It does not do what was asked.',
+  check: {
+    matches: 'The effect matches what is listed below. Check that this is what you intended.',
+    'not checked': 'The effect was not checked against the intent. Judge it yourself.',
+    differs: 'The effect is not what the intent says.',
   },
+  expectationsHold: "The caller's expectations hold. They say nothing about the intent.",
+  expectationsFail: "The caller's expectations do not hold.",
   would: 'What it would do',
   wouldNow: 'Computed as you type. Nothing changes before you save.',
   computing: 'Computing…',

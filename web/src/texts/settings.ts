@@ -18,7 +18,7 @@ export const SCOPE_WORDS: Readonly<Record<string, string>> = {
   'snapshots:write': 'take snapshots',
   'intents:plan': 'plan changes',
   'intents:apply': 'ask for changes to be applied',
-  'intents:override': 'put unproven plans forward',
+  'intents:override': 'put plans forward that something speaks against',
   'audit:read': 'read the audit log',
   'compliance:assess': 'assess compliance',
   'agents:write': 'make agents',

@@ -42,7 +42,7 @@ export const views = {
     restore: (plan: string) => `The plan ${plan} takes it back:`,
     begin: 'At first',
     end: 'In the end',
-    proven: 'proven',
+    matches: 'brings it back',
     expires: 'expires',
     elsewhere: (tool: string) => `The tool ${tool} answers this question.`,
   },

@@ -21,7 +21,7 @@ export const workspaceSettings = {
   approvalCode: 'Who approves shows a code of their second factor',
   approvalCodeHint: 'At every approval. Who has no second factor cannot approve here then.',
   auto: 'Carry out without a person',
-  autoHint: 'Proven plans up to this risk, where their effect shows all they do.',
+  autoHint: 'Plans up to this risk whose effect matches their intent and shows all they do.',
   autos: {
     '': 'nothing',
     low: 'low risk',

@@ -1,9 +1,9 @@
 import type { components } from '../api/schema.d.ts';
 import type { Plan, WorkflowDetail } from '../api/types.ts';
 import { ChangedResource } from '../effect/changed-resource.tsx';
+import { Checked, readByText } from '../effect/checked.tsx';
 import { EffectView } from '../effect/effect-view.tsx';
 import { Risk } from '../effect/risk.tsx';
-import { Verified } from '../effect/verified.tsx';
 import { texts } from '../texts/texts.ts';
 import { views } from '../texts/views.ts';
 import { type Fact, Facts } from '../ui/facts.tsx';
@@ -29,10 +29,19 @@ showView<Answer>({
 });
 
 function PlanAnswer({ plan }: { plan: Plan }) {
-  const { summary, planned_by: by, reading, verification, unmet, expires_at: until, dry_run: isPreview } = plan;
+  const {
+    summary,
+    read_by: by,
+    reading,
+    check,
+    expectations_hold: hold,
+    unmet,
+    expires_at: until,
+    dry_run: isPreview,
+  } = plan;
   const facts: readonly Fact[] = [
-    [texts.review.readBy, `${texts.review.readers[by]}: ${reading}`],
-    [texts.review.verified, <Verified key="v" verification={verification} objections={unmet} />],
+    [texts.review.readBy, readByText(by, reading)],
+    [texts.review.check, <Checked key="v" check={check} hold={hold} objections={unmet} />],
     [texts.review.expires, <Time key="t" at={until} />],
   ];
   return (
@@ -50,13 +59,24 @@ function PlanAnswer({ plan }: { plan: Plan }) {
 }
 
 function WorkflowAnswer({ workflow }: { workflow: WorkflowDetail }) {
-  const { status, error, plannedBy, reading, verification, objections, reviewedBy, reviewedAt, call } = workflow;
+  const {
+    status,
+    error,
+    read_by: by,
+    reading,
+    check,
+    expectations_hold: hold,
+    objections,
+    reviewedBy,
+    reviewedAt,
+    call,
+  } = workflow;
   const facts: readonly Fact[] = [
     [words.status, status === 'pending' ? words.pending : error ? `${status}: ${error}` : status],
     [texts.review.askedBy, workflow.requestedBy],
     [texts.review.askedFor, workflow.intent],
-    [texts.review.readBy, plannedBy && `${texts.review.readers[plannedBy]}: ${reading ?? ''}`],
-    [texts.review.verified, verification && <Verified key="v" verification={verification} objections={objections} />],
+    [texts.review.readBy, by && readByText(by, reading)],
+    [texts.review.check, !call && <Checked key="v" check={check} hold={hold} objections={objections} />],
     [texts.review.expires, status === 'pending' && <Time key="t" at={workflow.expiresAt} />],
     [texts.review.reviewedBy, reviewedBy && [`${reviewedBy}, `, <Time key="at" at={reviewedAt} />]],
     [texts.review.noteSaid, workflow.note],

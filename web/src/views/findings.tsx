@@ -103,7 +103,7 @@ function RestoreLines({ restore }: { restore: Restore }) {
       {effect !== summary && <span class="break">{effect}</span>}
       <span class="row">
         <Risk level={risk} />
-        {verified && <span class="tag ok">{words.proven}</span>}
+        {verified && <span class="tag ok">{words.matches}</span>}
         <span class="small">
           {words.expires} <Time at={until} />
         </span>

@@ -3,14 +3,13 @@ import { answer, api } from '../../api/client.ts';
 import type { Plan, TypedChange } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
 import { ChangedResource } from '../../effect/changed-resource.tsx';
+import { Checked, readByText } from '../../effect/checked.tsx';
 import { EffectGraph } from '../../effect/effect-graph.tsx';
 import { EffectView } from '../../effect/effect-view.tsx';
 import { groupedRows } from '../../effect/grouped.ts';
 import { Risk } from '../../effect/risk.tsx';
-import { Verified } from '../../effect/verified.tsx';
 import { goTo, linkTo } from '../../route/route.ts';
 import { change as words } from '../../texts/change.ts';
-import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';
@@ -37,8 +36,8 @@ export function PlanView({ planned: { plan }, again, planChanges }: PlanViewProp
       <h2 class="break">{summary}</h2>
       <Facts
         facts={[
-          [words.reading, `${texts.review.readers[plan.planned_by]}: ${plan.reading}`],
-          [words.verified, <Verified key="v" verification={plan.verification} objections={plan.unmet} />],
+          [words.reading, readByText(plan.read_by, plan.reading)],
+          [words.check, <Checked key="v" check={plan.check} hold={plan.expectations_hold} objections={plan.unmet} />],
           [words.risk, <RiskWhy key="r" plan={plan} />],
           [words.validUntil, <Time key="t" at={plan.expires_at} />],
         ]}
@@ -91,7 +90,7 @@ const OVER: ReadonlySet<string> = new Set(['plan_stale', 'plan_expired', 'confli
 function Apply({ plan, again, children }: { plan: Plan; again: () => void; children: preact.ComponentChildren }) {
   const { isActing, problem, act } = useAct();
   const approvers = useApprovers();
-  const isUnmet = plan.verification === 'unmet';
+  const isUnmet = plan.unmet.length > 0;
   const mayPutForward = may('intents:apply') && (!isUnmet || may('intents:override'));
   const apply = () =>
     act(async () => {

@@ -4,12 +4,12 @@ import { useLoaded } from '../../api/load.ts';
 import type { Redrawn, WorkflowDetail } from '../../api/types.ts';
 import { holds } from '../../api/workspace.ts';
 import { ChangedResource } from '../../effect/changed-resource.tsx';
+import { Checked, readByText } from '../../effect/checked.tsx';
 import { EffectGraph } from '../../effect/effect-graph.tsx';
 import { EffectView } from '../../effect/effect-view.tsx';
 import { groupedRows } from '../../effect/grouped.ts';
 import { isUndoOffered, undoOf } from '../../effect/put-back.ts';
 import { Risk } from '../../effect/risk.tsx';
-import { Verified } from '../../effect/verified.tsx';
 import { linkTo } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { Facts } from '../../ui/facts.tsx';
@@ -162,15 +162,15 @@ function Undo({ id }: { id: string }) {
 
 /** Who asked, in which words, who read them, and who decides. */
 function Told({ workflow, redrawn }: { workflow: WorkflowDetail; redrawn: Redrawn | undefined }) {
-  const { status, error, requestedBy, requestedAt, intent, plannedBy, reading, verification } = workflow;
+  const { status, error, requestedBy, requestedAt, intent, read_by: by, reading, call } = workflow;
   const isPending = status === 'pending';
   return (
     <Facts
       facts={[
         [words.askedBy, <WhoAsked key="who" actor={requestedBy} at={requestedAt} />],
         [words.askedFor, intent !== workflow.summary && <q key="intent">{intent}</q>],
-        [words.readBy, plannedBy && `${words.readers[plannedBy]}: ${reading ?? ''}`],
-        [words.verified, verification && <Verdicts key="verified" workflow={workflow} redrawn={redrawn} />],
+        [words.readBy, by && readByText(by, reading)],
+        [words.check, !call && <Verdicts key="check" workflow={workflow} redrawn={redrawn} />],
         [words.against, isPending && redrawn && words.revision(redrawn.base_revision, redrawn.revision)],
         [words.askedOf, workflow.approvalAskedOf],
         [words.peers, workflow.peers.length > 0 && <Peers key="peers" workflow={workflow} />],
@@ -205,20 +205,12 @@ function ReviewedBy({
 }
 
 /** Whether the effect was held against what was asked, or put forward all the same. */
-function Verdicts({
-  workflow: { verification, objections, overridden },
-  redrawn,
-}: {
-  workflow: WorkflowDetail;
-  redrawn: Redrawn | undefined;
-}) {
-  const drawing = redrawn?.drawing;
-  const now = drawing ? drawing.verification : verification;
-  if (!now) return null;
+function Verdicts({ workflow, redrawn }: { workflow: WorkflowDetail; redrawn: Redrawn | undefined }) {
+  const { check, expectations_hold: hold, objections } = redrawn?.drawing ?? workflow;
   return (
     <>
-      <Verified verification={now} objections={drawing ? drawing.objections : objections} />
-      {overridden && <p>{words.overridden}</p>}
+      <Checked check={check} hold={hold} objections={objections} />
+      {workflow.overridden && <p>{words.overridden}</p>}
     </>
   );
 }

@@ -1,0 +1,124 @@
+import { isAgentId } from '../../base/ids.ts';
+import type { CallContext } from '../../base/operation.ts';
+import { counted } from '../../effect/markdown.ts';
+import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
+
+/** Who turned the intent into the change: the language reader, an agent or another program, a model, or a person. */
+export const READERS = ['language', 'agent', 'model', 'person'] as const;
+export type ReadBy = (typeof READERS)[number];
+
+/**
+ * The computed effect against what the language reader derived from the intent. `not checked`: there is no such statement,
+ * or a question of the plan is open.
+ */
+export const CHECKS = ['matches', 'differs', 'not checked'] as const;
+export type Check = (typeof CHECKS)[number];
+
+/** Whose reading the changes are: the grammar's, a model's, the caller's own, or that of code which brings a past state back. */
+export type PlannedBy = 'grammar' | 'model' | 'caller' | 'revert';
+
+/** Who stated `expectations`; `caller` in records of earlier versions alone, where those of the grammar are among them. */
+export type ExpectedBy = 'language' | 'planner' | 'caller';
+
+/** The parts of a proposal that say who reads the intent and what has to hold. */
+export interface Stated {
+  readonly expectations: readonly Expectation[];
+  readonly records: readonly RecordExpectation[];
+  readonly expectedBy?: ExpectedBy;
+  /** The caller's own, which say nothing about the intent. */
+  readonly callerExpectations?: readonly Expectation[];
+  readonly plannedBy: PlannedBy;
+}
+
+/** Returns who writes the changes of a call: a person only in a session, and never over MCP, where an agent may answer. */
+export function writerOf({ caller, face }: Pick<CallContext<unknown>, 'caller' | 'face'>): ReadBy {
+  return caller?.kind === 'user' && caller.interactive && face === 'rest' ? 'person' : 'agent';
+}
+
+/** Tells whether the intent says what has to hold, independently of whoever wrote the changes. */
+export function hasStatement({ expectations, records, expectedBy, plannedBy }: Stated): boolean {
+  const isIndependent = expectedBy === 'language' || plannedBy === 'revert';
+  return isIndependent && expectations.length + records.length > 0;
+}
+
+/** A stored plan or workflow, of this version or of an earlier one. */
+interface StoredReading {
+  readonly expectations: readonly Expectation[];
+  readonly records: readonly RecordExpectation[];
+  readonly expectedBy?: ExpectedBy;
+  readonly callerExpectations?: readonly Expectation[];
+  readonly plannedBy?: PlannedBy;
+  readonly readBy?: ReadBy;
+  readonly sentence?: string;
+  readonly summary: string;
+  readonly requesterId: string;
+}
+
+/**
+ * Returns a stored plan or workflow as a proposal. Earlier versions did not say who stated what: there, only a plan of the
+ * grammar without expectations of the caller has a statement of the intent.
+ */
+export function storedReading(spec: StoredReading): Stated & { readonly sentence: string; readonly readBy: ReadBy } {
+  const { plannedBy = 'caller', expectedBy = plannedBy === 'grammar' ? 'language' : undefined } = spec;
+  const isMixed = expectedBy === 'caller';
+  const callerExpectations = isMixed ? spec.expectations : spec.callerExpectations;
+  return {
+    expectations: isMixed ? [] : spec.expectations,
+    records: spec.records,
+    ...(expectedBy && { expectedBy }),
+    ...(callerExpectations && { callerExpectations }),
+    plannedBy,
+    sentence: spec.sentence ?? spec.summary,
+    readBy: readByOf(spec) ?? (isAgentId(spec.requesterId) ? 'agent' : 'person'),
+  };
+}
+
+/** Returns who read the intent of a stored workflow; undefined where an earlier version did not keep it. */
+export function readByOf({
+  readBy,
+  plannedBy,
+  requesterId,
+}: Pick<StoredReading, 'readBy' | 'plannedBy' | 'requesterId'>): ReadBy | undefined {
+  if (readBy !== undefined || plannedBy === undefined) return readBy;
+  if (plannedBy === 'grammar') return 'language';
+  if (plannedBy === 'model') return 'model';
+  return isAgentId(requesterId) ? 'agent' : 'person';
+}
+
+/** Returns the check of a stored workflow. Earlier versions let expectations of its caller count. */
+export function storedCheck({
+  check,
+  verification,
+  plannedBy,
+  expectedBy,
+}: {
+  readonly check?: Check;
+  readonly verification?: string;
+  readonly plannedBy?: PlannedBy;
+  readonly expectedBy?: ExpectedBy;
+}): Check {
+  if (check !== undefined) return check;
+  return verification === 'proven' && plannedBy === 'grammar' && expectedBy === undefined ? 'matches' : 'not checked';
+}
+
+/** Returns an expectation as a sentence without a full stop. */
+export function expectationText({ src, dst, except = [], protocol, port, endPort, expect }: Expectation): string {
+  const but = except.length === 0 ? '' : ` (but for ${except.join(', ')})`;
+  const range = port === undefined ? '' : ` ${port}${endPort === undefined || endPort === port ? '' : `-${endPort}`}`;
+  const on = protocol === undefined ? '' : ` on ${protocol}${range}`;
+  return `${src}${but} ${expect === 'allow' ? 'can' : 'cannot'} reach ${dst}${on}`;
+}
+
+/** Returns what has to hold of records as a sentence without a full stop. */
+export function recordText(expectation: RecordExpectation): string {
+  switch (expectation.kind) {
+    case 'absent':
+      return `${expectation.resource} ${expectation.name} is gone`;
+    case 'closed-by-default':
+      return `${expectation.who} is closed where no policy opens it`;
+    case 'restored':
+      return `${counted(expectation.records.length, 'record')} as at revision ${expectation.revision}`;
+    default:
+      return expectation satisfies never;
+  }
+}

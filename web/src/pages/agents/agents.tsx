@@ -7,7 +7,6 @@ import { goTo, linkTo, route, setQuery } from '../../route/route.ts';
 import { agents as words } from '../../texts/agents.ts';
 import { texts } from '../../texts/texts.ts';
 import { Empty, Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
 import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AgentDetails } from './agent-details.tsx';
@@ -55,7 +54,6 @@ export default function Agents() {
       matches(search, [name, phase, scopeWords(scopes), person ?? '']),
     );
   });
-  const { problem, reload, isLoading } = loaded.value;
   const [chosen] = route.value.rest;
   const { query } = route.value;
   const hasEnded = query.has('ended');
@@ -82,16 +80,20 @@ export default function Agents() {
         </>
       }
     >
-      <ProblemNotice problem={problem} again={reload} />
       <div class={`beside ${chosen ? 'chosen' : ''}`}>
         <Table
+          read={loaded.value}
           label={words.title}
           columns={COLUMNS}
           rows={rows}
           keyOf={({ name }) => name}
           selected={chosen}
           open={({ name }) => goTo(linkTo('agents', [name], keptQuery()))}
-          empty={<Empty>{isLoading ? texts.common.loading : <WhyEmpty hasSearch={query.has('q')} />}</Empty>}
+          empty={
+            <Empty>
+              <WhyEmpty hasSearch={query.has('q')} />
+            </Empty>
+          }
         />
         {chosen && <AgentDetails key={chosen} name={chosen} />}
       </div>

@@ -6,7 +6,7 @@ import { me } from '../../api/session.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { change as words } from '../../texts/change.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 
 interface Approvers {
   readonly chosen: Signal<string>;
@@ -47,7 +47,7 @@ export function ApproverField({ approvers: { chosen, names, loaded } }: { approv
   if (first === undefined && loaded.value.isLoading) return null;
   return (
     <>
-      <ProblemNotice problem={loaded.value.problem} />
+      <ReadResult of={loaded.value} loading="" />
       {first === undefined ? (
         <TextField label={words.approver} hint={words.approverWhy} value={chosen} required />
       ) : (

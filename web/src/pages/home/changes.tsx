@@ -3,7 +3,7 @@ import { useLoaded } from '../../api/load.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { linkTo } from '../../route/route.ts';
 import { home as words } from '../../texts/home.ts';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const SHOWN = 8;
@@ -17,7 +17,7 @@ export function Changes() {
     workspaceId.value;
     return answer(api.GET('/api/v1/workflows', { params: { query: { limit: ASKED } } }));
   });
-  const { value, problem, reload } = loaded.value;
+  const { value } = loaded.value;
   const since = Date.now() - DAY_MS;
   const items = value?.items
     .filter(
@@ -27,7 +27,7 @@ export function Changes() {
   return (
     <section class="panel stack">
       <h2>{words.changes}</h2>
-      <ProblemNotice problem={problem} again={reload} />
+      <ReadResult of={loaded.value} />
       {items?.length === 0 && <p class="dim">{words.noChanges}</p>}
       <ul class="stack-small">
         {items?.map(({ id, summary, status, reviewedBy, reviewedAt, requestedAt }) => (

@@ -14,6 +14,7 @@ import { Facts } from '../../ui/facts.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { labelsOf, labelsText } from '../../ui/labels.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AdoptPeer } from './adopt-peer.tsx';
 import { PeerState } from './peer-state.tsx';
@@ -21,14 +22,14 @@ import { PeerState } from './peer-state.tsx';
 /** One device: what it is, whom it talks to and how, and what can be done with it. */
 export function PeerDetails({ name, closeTo = 'peers' }: { name: string; closeTo?: string }) {
   const loaded = useLoaded(() => readPeer(name, route.value.query.get('at')));
-  const { value, problem, reload } = loaded.value;
-  if (!value) return <ProblemNotice problem={problem} again={reload} />;
-  const peer = value;
+  return <ReadResult of={loaded.value}>{(peer) => <Details peer={peer} closeTo={closeTo} />}</ReadResult>;
+}
+
+function Details({ peer, closeTo }: { peer: Peer; closeTo: string }) {
   const { status } = peer;
   const isPast = route.value.query.has('at');
   return (
     <article class="panel stack" aria-label={peer.name}>
-      <ProblemNotice problem={problem} again={reload} />
       <div class="row">
         <h2 class="break">{peer.name}</h2>
         <PeerState peer={peer} />
@@ -83,23 +84,26 @@ function Mono({ text }: { text: string }) {
 
 function Paths({ id }: { id: string }) {
   const loaded = useLoaded(() => answer(api.GET('/api/v1/peers/{id}/paths', { params: { path: { id } } })));
-  const { value, problem, reload } = loaded.value;
-  const items = value?.items ?? [];
   return (
     <section class="stack-small">
       <h3>{texts.peers.paths}</h3>
-      <ProblemNotice problem={problem} again={reload} />
-      {value && items.length === 0 && <p class="dim">{texts.peers.noPaths}</p>}
-      <ul class="stack-small">
-        {items.map(({ peer, name, path, transport, reason, since }) => (
-          <li key={peer} class="row">
-            <a href={linkTo('peers', [name])}>{name}</a>
-            <span class={`tag ${path === 'direct' ? 'ok' : 'warn'}`}>{path ?? transport}</span>
-            <span class="dim small">{reason}</span>
-            <Time at={since} />
-          </li>
-        ))}
-      </ul>
+      <ReadResult of={loaded.value}>
+        {({ items }) => (
+          <>
+            {items.length === 0 && <p class="dim">{texts.peers.noPaths}</p>}
+            <ul class="stack-small">
+              {items.map(({ peer, name, path, transport, reason, since }) => (
+                <li key={peer} class="row">
+                  <a href={linkTo('peers', [name])}>{name}</a>
+                  <span class={`tag ${path === 'direct' ? 'ok' : 'warn'}`}>{path ?? transport}</span>
+                  <span class="dim small">{reason}</span>
+                  <Time at={since} />
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </ReadResult>
     </section>
   );
 }

@@ -9,7 +9,7 @@ import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { labelsText } from '../../ui/labels.ts';
 import { Empty, Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { PeerDetails } from './peer-details.tsx';
@@ -97,7 +97,6 @@ export default function Peers() {
       matches(search, [name, status.address ?? '', status.phase, platform, labelsText(labels)]),
     );
   });
-  const { problem, reload, isLoading } = loaded.value;
   const chosen = route.value.rest[0];
   return (
     <Page
@@ -113,9 +112,10 @@ export default function Peers() {
         </>
       }
     >
-      <ProblemNotice problem={problem} again={reload} />
+      <ReadResult of={counted.value} />
       <div class={`beside ${chosen ? 'chosen' : ''}`}>
         <Table
+          read={loaded.value}
           label={texts.peers.title}
           columns={COLUMNS}
           rows={rows}
@@ -124,10 +124,8 @@ export default function Peers() {
           open={({ name }) => goTo(linkTo('peers', [name], keptQuery()))}
           empty={
             <Empty>
-              {isLoading ? texts.common.loading : route.value.query.has('q') ? texts.common.noMatch : texts.peers.empty}{' '}
-              {!isLoading && !route.value.query.has('q') && may('tokens:write') && (
-                <a href={linkTo('join')}>{texts.peers.add}</a>
-              )}
+              {route.value.query.has('q') ? texts.common.noMatch : texts.peers.empty}{' '}
+              {!route.value.query.has('q') && may('tokens:write') && <a href={linkTo('join')}>{texts.peers.add}</a>}
             </Empty>
           }
         />

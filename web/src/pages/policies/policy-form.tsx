@@ -4,6 +4,7 @@ import { useLoaded } from '../../api/load.ts';
 import type { PolicySpec } from '../../api/types.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { policies as words } from '../../texts/policies.ts';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { ParsedField } from './parsed-field.tsx';
 import type { PolicyDocument, PolicyDraft } from './policy-yaml.ts';
 import { type Direction, RulesForm } from './rules-form.tsx';
@@ -84,20 +85,24 @@ function NetworkField({
       api.GET('/api/v1/networks', { params: { query: { limit: 200, ...(cursor && { cursor }) } } }),
     );
   });
-  const names = (loaded.value.value ?? []).map(({ name }) => name);
+  const { value = [] } = loaded.value;
+  const names = value.map(({ name }) => name);
   const all = network === '' || names.includes(network) ? names : [network, ...names];
   return (
-    <label class="field">
-      {words.network}
-      <select value={network} onChange={({ currentTarget }) => change(currentTarget.value || undefined)}>
-        <option value="">{words.anyNetwork}</option>
-        {all.map((name) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+    <>
+      <ReadResult of={loaded.value} loading="" />
+      <label class="field">
+        {words.network}
+        <select value={network} onChange={({ currentTarget }) => change(currentTarget.value || undefined)}>
+          <option value="">{words.anyNetwork}</option>
+          {all.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+    </>
   );
 }
 

@@ -6,7 +6,7 @@ import { goTo, linkTo, route, setQuery } from '../../route/route.ts';
 import { policies as words } from '../../texts/policies.ts';
 import { texts } from '../../texts/texts.ts';
 import { Empty, Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { FindingLine } from './finding-line.tsx';
@@ -75,7 +75,6 @@ export function PolicyList() {
           matches(search, [policy.name, says, ...own.map(({ why }) => why)]),
       );
   });
-  const { problem, reload, isLoading } = loaded.value;
   const { query } = route.value;
   const isFiltered = query.has('q') || query.has('findings');
   const mayChange = may('network:write') && !query.has('at');
@@ -96,10 +95,9 @@ export function PolicyList() {
         </>
       }
     >
-      <ProblemNotice problem={problem} again={reload} />
-      <ProblemNotice problem={lint.value.problem} again={lint.value.reload} />
-      {lint.value.value && <FindingList findings={lint.value.value} />}
+      <ReadResult of={lint.value}>{(findings) => <FindingList findings={findings} />}</ReadResult>
       <Table
+        read={loaded.value}
         label={words.title}
         columns={COLUMNS}
         rows={rows}
@@ -107,9 +105,9 @@ export function PolicyList() {
         open={({ policy }) => goTo(addressOf(policy.name))}
         empty={
           <Empty>
-            {isLoading && texts.common.loading}
-            {!isLoading && isFiltered && texts.common.noMatch}
-            {!isLoading && !isFiltered && (
+            {isFiltered ? (
+              texts.common.noMatch
+            ) : (
               <>
                 <span>{words.empty}</span>
                 {may('intents:plan') && <a href={linkTo('change')}>{words.emptyNext}</a>}

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
-import type { Policy, PolicySpec } from '../../api/types.ts';
+import type { Finding, Policy, PolicySpec } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { linkTo, route } from '../../route/route.ts';
 import { policies as words } from '../../texts/policies.ts';
@@ -10,7 +10,7 @@ import { CopyButton } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';
 import { Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { YamlEditor } from '../../ui/yaml-editor.tsx';
 import { DeletePolicy } from './delete-policy.tsx';
@@ -26,11 +26,9 @@ export function PolicyPage({ name }: { name: string }) {
     workspaceId.value;
     return readPolicy(name, route.value.query.get('at'), abort);
   });
-  const { value, problem, reload } = loaded.value;
   return (
     <Page title={name} actions={<a href={linkTo('policies')}>{words.back}</a>}>
-      <ProblemNotice problem={problem} again={reload} />
-      {value && <Body policy={value} />}
+      <ReadResult of={loaded.value}>{(policy) => <Body policy={policy} />}</ReadResult>
     </Page>
   );
 }
@@ -72,9 +70,15 @@ function Body({ policy }: { policy: Policy }) {
 /** What lint finds about it. */
 function OwnFindings({ name }: { name: string }) {
   const loaded = useLoaded((abort) => readFindings(route.value.query.get('at'), abort));
-  const { value, problem, reload } = loaded.value;
-  const findings = value?.items.filter(({ policies: [about] }) => about === name) ?? [];
-  if (findings.length === 0) return <ProblemNotice problem={problem} again={reload} />;
+  return (
+    <ReadResult of={loaded.value} loading="">
+      {({ items }) => <FindingList findings={items.filter(({ policies: [about] }) => about === name)} />}
+    </ReadResult>
+  );
+}
+
+function FindingList({ findings }: { findings: readonly Finding[] }) {
+  if (findings.length === 0) return null;
   return (
     <section class="notice warn" aria-label={words.findings}>
       <ul class="stack-small">

@@ -1,6 +1,5 @@
 import { useComputed } from '@preact/signals';
-import { allPages } from '../../api/all-pages.ts';
-import { api } from '../../api/client.ts';
+import { readAgents } from '../../api/agents.ts';
 import { useLoaded } from '../../api/load.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { goTo, linkTo, route, setQuery } from '../../route/route.ts';
@@ -14,8 +13,6 @@ import { AgentState } from './agent-state.tsx';
 import './agents.css';
 import { inTree } from './tree.ts';
 import { type Agent, reachWords, scopeWords } from './words.ts';
-
-const LIVING = ['Active', 'Pending'] as const;
 
 const COLUMNS: readonly Column<Agent>[] = [
   {
@@ -112,17 +109,6 @@ function WhyEmpty({ hasSearch }: { hasSearch: boolean }) {
       </a>
     </>
   );
-}
-
-/** Those at work; with those that ended only where they are asked for, for they are many. */
-async function readAgents(withEnded: boolean): Promise<readonly Agent[]> {
-  const read = (phase?: (typeof LIVING)[number]) =>
-    allPages<Agent>((cursor) =>
-      api.GET('/api/v1/agents', {
-        params: { query: { limit: 200, ...(cursor && { cursor }), ...(phase && { phase }) } },
-      }),
-    );
-  return withEnded ? read() : (await Promise.all(LIVING.map(read))).flat();
 }
 
 /** Search and order stay when a row is opened. */

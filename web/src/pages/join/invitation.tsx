@@ -16,6 +16,7 @@ import { QrCode } from '../../ui/qr.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { chosenTab, Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
+import { PeerAccess } from '../peers/access.tsx';
 import { PeerState } from '../peers/peer-state.tsx';
 import type { JoinToken } from './join-form.tsx';
 import { joinLink, serverFor } from './join-link.ts';
@@ -117,6 +118,7 @@ function JoinedPeer({ peer }: { peer: Peer }) {
         </button>
       )}
       <ProblemNotice problem={problem.value} />
+      {status.phase === 'pending' && may('peers:approve') && <PeerAccess id={id} agents={undefined} />}
     </li>
   );
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useAgentNames } from '../../api/agents.ts';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
@@ -8,6 +9,7 @@ import { write } from '../../api/write.ts';
 import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
+import { withAgentNames } from '../../ui/agent-names.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
@@ -16,6 +18,7 @@ import { labelsOf, labelsText } from '../../ui/labels.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
+import { PeerAccess } from './access.tsx';
 import { AdoptPeer } from './adopt-peer.tsx';
 import { PeerState } from './peer-state.tsx';
 
@@ -27,9 +30,11 @@ export function PeerDetails({ name, closeTo = 'peers' }: { name: string; closeTo
 
 function Details({ peer, closeTo }: { peer: Peer; closeTo: string }) {
   const { status } = peer;
+  const agents = useAgentNames();
   const isPast = route.value.query.has('at');
   return (
     <article class="panel stack" aria-label={peer.name}>
+      <ReadResult of={agents.value} loading="" />
       <div class="row">
         <h2 class="break">{peer.name}</h2>
         <PeerState peer={peer} />
@@ -40,7 +45,7 @@ function Details({ peer, closeTo }: { peer: Peer; closeTo: string }) {
       <Facts
         facts={[
           [texts.peers.address, status.address && <Mono text={status.address} />],
-          [texts.peers.labels, labelsText(peer.labels)],
+          [texts.peers.labels, withAgentNames(labelsText(peer.labels), agents.value.value)],
           [texts.peers.platform, peer.platform],
           [texts.peers.host, peer.hostname],
           [texts.peers.network, peer.network],
@@ -59,6 +64,7 @@ function Details({ peer, closeTo }: { peer: Peer; closeTo: string }) {
           [texts.peers.id, <Mono key="id" text={peer.id} />],
         ]}
       />
+      {!isPast && <PeerAccess id={peer.id} agents={agents.value.value} />}
       {status.phase === 'ready' && !isPast && <Paths id={peer.id} />}
       {!isPast && <Actions peer={peer} />}
     </article>

@@ -1,4 +1,5 @@
 import { useComputed } from '@preact/signals';
+import { useAgentNames } from '../../api/agents.ts';
 import { allPages } from '../../api/all-pages.ts';
 import { api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
@@ -7,6 +8,7 @@ import type { Peer } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
+import { withAgentNames } from '../../ui/agent-names.ts';
 import { labelsText } from '../../ui/labels.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
@@ -16,7 +18,7 @@ import { PeerDetails } from './peer-details.tsx';
 import { PeerState } from './peer-state.tsx';
 
 type Counts = components['schemas']['ListPathCountsResponse']['items'][number];
-type Row = Peer & { readonly counts?: Counts | undefined };
+type Row = Peer & { readonly counts?: Counts | undefined; readonly labelled: string };
 
 const COLUMNS: readonly Column<Row>[] = [
   {
@@ -37,8 +39,8 @@ const COLUMNS: readonly Column<Row>[] = [
   { name: texts.peers.platform, cell: ({ platform }) => platform, order: ({ platform }) => platform, isMinor: true },
   {
     name: texts.peers.labels,
-    cell: ({ labels }) => labelsText(labels),
-    order: ({ labels }) => labelsText(labels),
+    cell: ({ labelled }) => labelled,
+    order: ({ labelled }) => labelled,
     isMinor: true,
   },
   {
@@ -89,12 +91,19 @@ export default function Peers() {
     },
     { live: false },
   );
+  const agents = useAgentNames();
   const rows = useComputed(() => {
     const search = route.value.query.get('q') ?? '';
     const counts = counted.value.value;
-    const all = (loaded.value.value ?? []).map((peer): Row => ({ ...peer, counts: counts?.get(peer.id) }));
-    return all.filter(({ name, status, labels, platform }) =>
-      matches(search, [name, status.address ?? '', status.phase, platform, labelsText(labels)]),
+    const all = (loaded.value.value ?? []).map(
+      (peer): Row => ({
+        ...peer,
+        counts: counts?.get(peer.id),
+        labelled: withAgentNames(labelsText(peer.labels), agents.value.value),
+      }),
+    );
+    return all.filter(({ name, status, labels, labelled, platform }) =>
+      matches(search, [name, status.address ?? '', status.phase, platform, labelsText(labels), labelled]),
     );
   });
   const chosen = route.value.rest[0];
@@ -112,7 +121,8 @@ export default function Peers() {
         </>
       }
     >
-      <ReadResult of={counted.value} />
+      <ReadResult of={agents.value} loading="" />
+      <ReadResult of={counted.value} loading="" />
       <div class={`beside ${chosen ? 'chosen' : ''}`}>
         <Table
           read={loaded.value}

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { type AgentNames, useAgentNames } from '../../api/agents.ts';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
@@ -6,6 +7,7 @@ import type { Finding, Policy, PolicySpec } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { linkTo, route } from '../../route/route.ts';
 import { policies as words } from '../../texts/policies.ts';
+import { withAgentNames } from '../../ui/agent-names.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';
@@ -26,20 +28,23 @@ export function PolicyPage({ name }: { name: string }) {
     workspaceId.value;
     return readPolicy(name, route.value.query.get('at'), abort);
   });
+  const agents = useAgentNames();
+  const title = withAgentNames(name, agents.value.value);
   return (
-    <Page title={name} actions={<a href={linkTo('policies')}>{words.back}</a>}>
-      <ReadResult of={loaded.value}>{(policy) => <Body policy={policy} />}</ReadResult>
+    <Page title={title} actions={<a href={linkTo('policies')}>{words.back}</a>}>
+      <ReadResult of={agents.value} loading="" />
+      <ReadResult of={loaded.value}>{(policy) => <Body policy={policy} agents={agents.value.value} />}</ReadResult>
     </Page>
   );
 }
 
-function Body({ policy }: { policy: Policy }) {
+function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefined }) {
   const mayChange = may('network:write') && !route.value.query.has('at');
   const spec = policy.spec as PolicySpec;
   return (
     <>
       <section class="stack-small">
-        <Lines lines={sentencesOf(spec)} />
+        <Lines lines={sentencesOf(spec).map((sentence) => withAgentNames(sentence, agents))} />
         <Facts
           facts={[
             [words.about, words.matched(policy.status.matchedPeers)],
@@ -101,7 +106,7 @@ function textOf(policy: Policy): string {
   return yamlOf(documentOf(policy, policy.spec as PolicySpec));
 }
 
-const BEGIN = yamlOf(documentOf({ name: '' }, { action: 'ALLOW', ingress: [{}] }));
+const BEGIN = yamlOf(documentOf({ name: '' }, { action: 'ALLOW', ingress: [] }));
 
 export function NewPolicy() {
   const mayChange = may('network:write') && !route.value.query.has('at');

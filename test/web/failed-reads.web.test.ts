@@ -9,14 +9,14 @@ import { stillnessOf } from '../kits/web/walk.ts';
 /** All pages on a machine with other work. */
 const WALK_MS = 1_200_000;
 const UNFOLD = "for (const one of document.querySelectorAll('main details')) one.open = true";
-/** Each text that is seen on the page, but for what failures say. */
+/** Each text of the page, folded or not, but for what failures say. */
 const TEXTS = `(() => {
   const seen = [];
   const nodes = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
   while (nodes.nextNode()) {
     const { data, parentElement } = nodes.currentNode;
     const text = data.trim();
-    if (text !== '' && parentElement.checkVisibility() && !parentElement.closest('[role=alert]')) seen.push(text);
+    if (text !== '' && !parentElement.closest('[role=alert]')) seen.push(text);
   }
   return [...new Set(seen)];
 })()`;

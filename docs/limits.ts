@@ -266,6 +266,8 @@ export const answers: Readonly<Record<string, string>> = {
   simulate_connectivity: 'rows and queries of one simulation',
   diff_snapshots: 'what differs between two moments of one network',
   list_changes: 'the records of one commit, and when the network changed: 2,000 instants',
+  get_peer_access:
+    'rows up to a limit in each direction, each with a bounded number of words; `omitted` counts the others',
   get_peer_paths: 'paths kept of one node',
   apply_resources: 'one for each document of the request, and for each record that it prunes',
   preview_resources: 'one for each document of the request, and for each record that it would prune',

@@ -56,6 +56,7 @@ import { approvePeer } from './peers/approve-peer.ts';
 import { deletePeer } from './peers/delete-peer.ts';
 import { getPathSummary } from './peers/get-path-summary.ts';
 import { getPeer } from './peers/get-peer.ts';
+import { getPeerAccess } from './peers/get-peer-access.ts';
 import { getPeerPaths } from './peers/get-peer-paths.ts';
 import { listPathCounts } from './peers/list-path-counts.ts';
 import { listPeers } from './peers/list-peers.ts';
@@ -196,6 +197,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   diffSnapshots,
   listPeers,
   getPeer,
+  getPeerAccess,
   getPeerPaths,
   getPathSummary,
   listPathCounts,

@@ -32,16 +32,20 @@ export function approvePeer(context: PeerCall, id: string): Promise<PeerRecord> 
   return change(context, id, async (state, peer) => {
     if (peer.status.phase === 'ready') return { peer, ops: [] };
     await requireOneBearer(context, peer, id);
-    const now = context.services.clock.now();
-    const { address, ...status } = peer.status;
-    const approval = { approvedBy: context.caller?.subject ?? '', approvedAt: formatInstant(now) };
-    const draft = { ...draftOf(peer), status: { ...status, ...approval, address, phase: 'ready' as const } };
-    // A revoked peer kept its address.
-    const placed = address === null ? placeIn(state, draft, now) : { record: draft, ops: [] };
-    const ops = [update(peer, placed.record), ...placed.ops, ...activationOps(state, peer)];
+    const ops = admission(state, peer, context.services.clock.now(), context.caller?.subject);
     const basis = await requireAssertionsAfter(context, state, ops);
     return { peer, ops, basis, reason: `approved device ${peer.name}` };
   });
+}
+
+/** Returns the writes that let a pending or revoked peer in. */
+export function admission(state: NetworkState, peer: PeerRecord, now: number, approver = ''): Op[] {
+  const { address, ...status } = peer.status;
+  const approval = { approvedBy: approver, approvedAt: formatInstant(now) };
+  const draft = { ...draftOf(peer), status: { ...status, ...approval, address, phase: 'ready' as const } };
+  // A revoked peer kept its address.
+  const placed = address === null ? placeIn(state, draft, now) : { record: draft, ops: [] };
+  return [update(peer, placed.record), ...placed.ops, ...activationOps(state, peer)];
 }
 
 /** Shuts a peer out: nobody hears it, its token says nothing any more. It keeps its name, key and address. */

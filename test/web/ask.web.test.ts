@@ -96,6 +96,17 @@ describe.skipIf(!hasBrowser)('questions on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('a question about a name that there is not is asked with one that there is, by a click', async () => {
+    await using dashboard = await open('prod/ask');
+    const { page } = dashboard;
+    await page.getByRole('textbox', { name: /^Question/ }).fill('Who blocked web-11 from orders-db on 5432?');
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.getByRole('button', { name: QUESTION }).click();
+    await page.getByRole('heading', { name: QUESTION }).waitFor();
+    await page.getByRole('article').getByText('Findings (2)').waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('who may change nothing gets the answer, and no plan', async () => {
     await using dashboard = await open(`prod/ask?q=${encodeURIComponent(QUESTION)}`, 'vera');
     const { page } = dashboard;

@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     await page.getByRole('heading', { name: 'New policy' }).waitFor();
     await type(page.getByLabel(/^Name/), 'scrape');
     await type(page.getByLabel('Labels'), 'role=web');
-    await tabTo(page, page.getByRole('button', { name: /Add peers/ }));
+    await tabTo(page, page.getByRole('button', { name: 'Add a rule' }));
     await keys.press('Enter');
     await type(page.getByLabel('Labels').nth(1), 'role in (monitoring)');
     await type(page.getByLabel('Ports'), 'TCP 9100');
@@ -135,6 +135,27 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     await keys.press('Enter');
     await page.getByRole('status').filter({ hasText: 'scrape is deleted.' }).waitFor();
     expect((await harness.api('GET', '/api/v1/policies/scrape', own)).status).toBe(404);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a new policy opens nothing by itself, and the field that is missing says so until every peer is chosen', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/policies?view=new');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByText('No rule: nothing is opened here.').waitFor();
+    await page.getByLabel(/^Name/).fill('quiet');
+    const whom = page.getByRole('group', { name: 'Peers that it is about' });
+    await whom.getByText(/Needed, unless peers are named/).waitFor();
+    await whom.locator('.fault').waitFor();
+    expect(await page.getByRole('button', { name: 'Save quiet' }).isDisabled()).toBe(true);
+    await whom.getByRole('checkbox', { name: 'Every peer' }).check();
+    await whom.locator('.fault').waitFor({ state: 'detached' });
+    await yaml(page).getByText('peerSelector: {}').waitFor();
+    await page.getByRole('button', { name: 'Add a rule' }).click();
+    await yaml(page).getByText('port: 443').waitFor();
+    await expect.poll(() => page.getByRole('button', { name: 'Save quiet' }).isEnabled()).toBe(true);
+    expect(await accessibilityFaults(page)).toEqual([]);
     expect(dashboard.complaints).toEqual([]);
   });
 

@@ -1,7 +1,8 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { askEdition, edition } from './api/edition.ts';
-import { liveState } from './api/live.ts';
+import { liveState, lostSince } from './api/live.ts';
+import { reconnected } from './api/load.ts';
 import { Problem } from './api/problem.ts';
 import { me } from './api/session.ts';
 import { holds, workspace } from './api/workspace.ts';
@@ -18,7 +19,7 @@ import { Brand } from './ui/brand.tsx';
 import { KeysHelp } from './ui/keys-help.tsx';
 import { Page } from './ui/page.tsx';
 import { ProblemNotice } from './ui/problem.tsx';
-import { exactTime, shortTime } from './ui/time.tsx';
+import { clockTime, exactTime, shortTime } from './ui/time.tsx';
 
 export function Shell() {
   const name = route.value.page || 'home';
@@ -31,12 +32,19 @@ export function Shell() {
         {entry && !entry.hasPast && route.value.query.has('at') && (
           <p class="notice warn no-past">{texts.shell.noPast}</p>
         )}
+        <LostNotice />
         <Content name={name} />
       </main>
       <PutBackHost />
       <KeysHelp />
     </div>
   );
+}
+
+/** On every page: that changes are not told any more, and since when. */
+function LostNotice() {
+  if (lostSince.value === undefined) return null;
+  return <p class="notice warn">{texts.live.lostSince(clockTime(lostSince.value))}</p>;
 }
 
 function skip(event: Event): void {
@@ -105,6 +113,7 @@ function Content({ name }: { name: string }) {
   useSignalEffect(() => {
     const asked = route.value.page || 'home';
     again.value;
+    reconnected.value;
     const found = pageOf(asked);
     problem.value = undefined;
     if (!found || page.peek()?.name === asked) return undefined;

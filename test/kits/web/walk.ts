@@ -30,8 +30,7 @@ const IS_DRAWN = `new Promise((done) => requestAnimationFrame(() => requestAnima
  * is for who drives the page to withhold, so that everything stays as it is.
  */
 export async function* walk({ page, go }: Dashboard, { addresses, names, skipsSorting }: Walked): AsyncGenerator<Seen> {
-  const asked = openRequests(page);
-  const still = () => settled(page, asked);
+  const still = stillnessOf(page);
   const namelessly = namelessOf(names);
   const buttons = page.locator(skipsSorting ? `${BUTTONS}:not(th *)` : BUTTONS);
   const pressed = new Map<string, Set<string>>();
@@ -105,6 +104,12 @@ function namelessOf(names: readonly string[]): (text: string) => string {
     const nameless = longestFirst.reduce((rest, name) => rest.replaceAll(name, '…'), text);
     return nameless.replace(/\d+/g, '#');
   };
+}
+
+/** Waits until nothing is asked for that was asked from now on, and nothing is about to be drawn. */
+export function stillnessOf(page: Page): () => Promise<void> {
+  const asked = openRequests(page);
+  return () => settled(page, asked);
 }
 
 /** What a page asked and has not been answered, but for what stays open to tell of changes. */

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { answersSoFar } from './client.ts';
-import { changed } from './load.ts';
+import { changed, reconnected } from './load.ts';
 import { type ServerEvent, serverEvents } from './server-events.ts';
 import { credentialHeaders, session } from './session.ts';
 import { workspaceId } from './workspace.ts';
@@ -10,7 +10,14 @@ export type LiveState = 'live' | 'connecting' | 'lost';
 /** Whether changes are told as they happen. */
 export const liveState = signal<LiveState>('connecting');
 
-const RETRY_MS = 3_000;
+/** Since when they are not, ms; undefined unless the connection is lost. */
+export const lostSince = signal<number | undefined>(undefined);
+
+const RETRY_MS = 2_000;
+/** For the control plane to accept the stream. */
+const CONNECT_MS = 10_000;
+/** More than two of the comments by which the control plane keeps the stream alive (`rest/sse.ts`). */
+const SILENT_MS = 40_000;
 /** Changes that come together are read once. */
 const GATHER_MS = 150;
 
@@ -39,25 +46,75 @@ export function followChanges(): () => void {
 async function follow(workspace: string, signal: AbortSignal): Promise<void> {
   let last = '';
   liveState.value = 'connecting';
+  lostSince.value = undefined;
   const before = answersSoFar();
   while (!signal.aborted) {
+    const line = watchedLine(signal);
     try {
-      for await (const { event, id } of eventsOf(workspace, last, signal)) {
+      for await (const { event, id } of eventsOf(workspace, last, line.signal)) {
+        line.heard();
         if (liveState.value !== 'live') {
           // What happened while nobody told it: what was answered meanwhile may be older.
           if (liveState.value === 'lost' || answersSoFar() !== before) networkChanged();
+          if (liveState.value === 'lost') reconnected.value += 1;
           liveState.value = 'live';
+          lostSince.value = undefined;
         }
         if (id) last = id;
         if (event === 'change' || event === 'reset') networkChanged();
       }
     } catch {
       // Told by the state; tried again below.
+    } finally {
+      line.end();
     }
     if (signal.aborted) return;
     liveState.value = 'lost';
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    lostSince.value ??= line.lostAt();
+    await pauseUntilOnline(RETRY_MS, signal);
   }
+}
+
+/** Cuts a stream that says nothing any more, and one of a connection that the browser has lost or replaced. */
+function watchedLine(signal: AbortSignal) {
+  const cut = new AbortController();
+  const end = () => cut.abort();
+  let heardAt = Date.now();
+  let isSilent = false;
+  const fall = () => {
+    isSilent = true;
+    end();
+  };
+  let timer = setTimeout(fall, CONNECT_MS);
+  for (const name of ['offline', 'online']) addEventListener(name, end, { signal: cut.signal });
+  return {
+    signal: AbortSignal.any([signal, cut.signal]),
+    heard(): void {
+      clearTimeout(timer);
+      heardAt = Date.now();
+      timer = setTimeout(fall, SILENT_MS);
+    },
+    lostAt: () => (isSilent ? heardAt : Date.now()),
+    end(): void {
+      clearTimeout(timer);
+      end();
+    },
+  };
+}
+
+/** Resolves after so many ms, or as soon as the browser is online again. */
+function pauseUntilOnline(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = new AbortController();
+    const end = () => {
+      clearTimeout(timer);
+      done.abort();
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    addEventListener('online', end, { signal: done.signal });
+    signal.addEventListener('abort', end, { signal: done.signal });
+  });
 }
 
 /** Server-sent events of GET /api/v1/events; the first is told as soon as the stream is open. */

@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { answer, api } from '../api/client.ts';
 import { useLoaded } from '../api/load.ts';
 import { Problem } from '../api/problem.ts';
+import type { components } from '../api/schema.d.ts';
 import type { TypedChange } from '../api/types.ts';
 import { may } from '../api/workspace.ts';
 import { handedChanges } from '../effect/handed-changes.ts';
@@ -11,7 +12,7 @@ import { goTo, linkTo } from '../route/route.ts';
 import { reachability as words } from '../texts/reachability.ts';
 import { texts } from '../texts/texts.ts';
 import { Facts } from '../ui/facts.tsx';
-import { ProblemNotice } from '../ui/problem.tsx';
+import { ReadResult } from '../ui/read-result.tsx';
 import { Time } from '../ui/time.tsx';
 import type { Asked } from './asked.ts';
 import { MakeAssertion } from './make-assertion.tsx';
@@ -33,7 +34,7 @@ export function Answer({ asked, actions, takesFocus = false }: AnswerProps) {
   useLayoutEffect(() => {
     if (takesFocus) heading.current?.focus();
   }, []);
-  const { value, problem, reload, isLoading } = loaded.value;
+  const { value, isLoading } = loaded.value;
   const { src, dst } = asked;
   const ends = [src, dst].map((end) => (end === '' ? words.anyone : end));
   const mayAssert =
@@ -47,8 +48,9 @@ export function Answer({ asked, actions, takesFocus = false }: AnswerProps) {
         {value && <VerdictTag verdict={value.verdict} />}
         <span class="row push">{actions}</span>
       </div>
-      <ProblemNotice problem={problem} again={reload} />
-      {value && ('steps' in value ? <PairAnswer pair={value} asked={asked} /> : <GroupsAnswer groups={value} />)}
+      <ReadResult of={loaded.value}>
+        {(found) => ('steps' in found ? <PairAnswer pair={found} asked={asked} /> : <GroupsAnswer groups={found} />)}
+      </ReadResult>
       {mayAssert && value.verdict !== 'partial' && (
         <div class="row">
           <button type="button" onClick={() => (isAsking.value = true)}>
@@ -123,12 +125,16 @@ function PairAnswer({ pair, asked }: { pair: PairWithSentence; asked: Asked }) {
 function PathBetween({ asked: { src, dst } }: { asked: Asked }) {
   const loaded = useLoaded(async () => {
     const read = (id: string) => answer(api.GET('/api/v1/peers/{id}/paths', { params: { path: { id } } }));
-    const reports = await Promise.all([read(src), read(dst)]).catch(() => undefined);
-    const [own, other] = reports ?? [];
-    return own?.items.find(({ name }) => name === dst) ?? other?.items.find(({ name }) => name === src) ?? null;
+    const reports = await Promise.all([read(src), read(dst)]);
+    const [own, other] = reports;
+    return own.items.find(({ name }) => name === dst) ?? other.items.find(({ name }) => name === src) ?? null;
   });
-  const { value } = loaded.value;
-  if (value === undefined) return null;
+  return <ReadResult of={loaded.value}>{(path) => <PathSaid path={path} />}</ReadResult>;
+}
+
+type PathReport = components['schemas']['GetPeerPathsResponseItem'];
+
+function PathSaid({ path: value }: { path: PathReport | null }) {
   if (value === null || value.path === null) {
     const isFailed = value?.transport === 'failed';
     return <>{isFailed ? words.paths.failed : words.paths.none}</>;

@@ -1,4 +1,7 @@
 export const agents = {
+  labels: { agent: (name: string) => `agent ${name}`, parent: (name: string) => `sub-agents of ${name}` },
+  madePolicy: (agent: string, preset: string, parent: string | undefined) =>
+    `${agent} · ${preset}${parent === undefined ? '' : ` (${parent})`}`,
   title: 'Agents',
   connect: 'Connect an agent',
   search: 'Search agents',

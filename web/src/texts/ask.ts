@@ -2,6 +2,7 @@ export const ask = {
   question: 'Question',
   hint: 'Name peers, labels, policies, ports and times in plain words. Asking changes nothing.',
   submit: 'Ask',
+  suggested: 'Or ask one of these:',
   stop: 'Stop',
   stopped: 'Stopped. What was found until then is below.',
   empty: 'Ask what happened, and who did it. For example:',

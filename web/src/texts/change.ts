@@ -6,6 +6,7 @@ export const change = {
   plan: 'Plan the change',
   planAgain: 'Plan again',
   planning: 'Planning',
+  failed: 'failed',
   stop: 'Stop planning',
   keys: 'Ctrl+Enter plans. Nothing changes by it.',
   past: 'You look at the past, where nothing can be changed. Go back to now to plan a change.',

@@ -1,4 +1,5 @@
 export const policies = {
+  forAgents: (count: number) => `Made for agents (${count})`,
   title: 'Policies',
   search: 'Search policies',
   empty: 'No policies yet: who may reach whom is what each network says by default.',
@@ -52,6 +53,9 @@ export const policies = {
   whom: 'Peers that it is about',
   labelsField: 'Labels',
   labelsHint: 'As role=db, env in (prod, stage), tier!=old, gpu, !legacy. Empty: every peer.',
+  labelsNeeded:
+    'As role=db, env in (prod, stage), tier!=old, gpu, !legacy. Needed, unless peers are named below or every peer is meant.',
+  everyPeerField: 'Every peer',
   labelsWrong: (part: string) => `“${part}” is no label. Write it as key=value.`,
   namesField: 'Only these peers',
   namesHint: 'Names with spaces between.',

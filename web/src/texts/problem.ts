@@ -9,6 +9,7 @@ export const problem = {
     detail:
       'The control plane does not answer, or was replaced by another version. Check the connection and try again; if that does not help, load the whole page again.',
   },
+  shownAsOf: (time: string) => `What is shown is as of ${time}.`,
   request: 'Request',
   again: 'Try again',
 } as const;

@@ -4,7 +4,7 @@ import { answer, api } from '../api/client.ts';
 import { useLoaded } from '../api/load.ts';
 import { route, setQuery } from '../route/route.ts';
 import { time } from '../texts/time.ts';
-import { ProblemNotice } from '../ui/problem.tsx';
+import { ReadResult } from '../ui/read-result.tsx';
 import { exactTime } from '../ui/time.tsx';
 import { ago, DAY_MS, HOUR_MS, instantOfLocal, justBefore, localText, yesterdayEvening, zone } from './moment.ts';
 import './time-panel.css';
@@ -45,8 +45,9 @@ export function TimePanel({ close }: { close: () => void }) {
         <Choice label={time.yesterday} go={() => go(yesterdayEvening())} />
         {lastAt && <Choice label={time.beforeLast} go={() => go(justBefore(lastAt))} />}
       </ul>
-      {last.value.value && !lastAt && <p class="small dim">{time.noLast}</p>}
-      <ProblemNotice problem={last.value.problem} />
+      <ReadResult of={last.value}>
+        {({ items }) => items.length === 0 && <p class="small dim">{time.noLast}</p>}
+      </ReadResult>
       <form class="stack-small" onSubmit={submit}>
         <label class="field">
           {time.moment(zone())}

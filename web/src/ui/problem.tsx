@@ -1,9 +1,17 @@
 import type { FieldFault, Problem } from '../api/problem.ts';
 import { texts } from '../texts/texts.ts';
 import { CopyButton } from './copy.tsx';
+import { clockTime } from './time.tsx';
+
+interface ProblemNoticeProps {
+  readonly problem: Problem | undefined;
+  readonly again?: (() => void) | undefined;
+  /** When what is shown all the same was answered, ms. */
+  readonly shownAsOf?: number | undefined;
+}
 
 /** What happened, what to do, and the id under which the control plane has logged it. */
-export function ProblemNotice({ problem, again }: { problem: Problem | undefined; again?: (() => void) | undefined }) {
+export function ProblemNotice({ problem, again, shownAsOf }: ProblemNoticeProps) {
   if (!problem) return null;
   const { title, requestId } = problem;
   const message = besideErrors(problem);
@@ -21,6 +29,7 @@ export function ProblemNotice({ problem, again }: { problem: Problem | undefined
           ))}
         </ul>
       )}
+      {shownAsOf !== undefined && <span>{texts.problem.shownAsOf(clockTime(shownAsOf))}</span>}
       {requestId && (
         <span class="small dim">
           {texts.problem.request} <code>{requestId}</code> <CopyButton text={requestId} />

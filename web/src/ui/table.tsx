@@ -1,8 +1,10 @@
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { Loaded } from '../api/load.ts';
 import { route, setQuery } from '../route/route.ts';
 import { texts } from '../texts/texts.ts';
+import { ReadResult } from './read-result.tsx';
 
 export interface Column<R> {
   readonly name: string;
@@ -22,6 +24,9 @@ interface TableProps<R> {
   readonly keyOf: (row: R) => string;
   readonly open?: ((row: R) => void) | undefined;
   readonly selected?: string | undefined;
+  /** The state of the read that the rows are of. */
+  readonly read: Loaded<unknown>;
+  /** What it says where it was read and no row is to be shown. */
   readonly empty: ComponentChildren;
   /** One of several things on its page: it takes no more room than its rows, and a part of the screen. */
   readonly isPart?: boolean;
@@ -32,7 +37,15 @@ const ROW = 40;
 const AHEAD = 12;
 
 /** A list whose order stands in the address (`sort`, `desc`). Long ones draw what is in sight. */
-export function Table<R>({ label, columns, rows, keyOf, open, selected, empty, isPart }: TableProps<R>) {
+export function Table<R>({ read, ...props }: TableProps<R>) {
+  return (
+    <div class="stack table-side">
+      <ReadResult of={read}>{() => <Rows {...props} />}</ReadResult>
+    </div>
+  );
+}
+
+function Rows<R>({ label, columns, rows, keyOf, open, selected, empty, isPart }: Omit<TableProps<R>, 'read'>) {
   const viewport = useRef<HTMLDivElement>(null);
   const seen = useSignal({ top: 0, height: 800 });
   const sorted = useComputed(() => {

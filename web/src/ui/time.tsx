@@ -3,6 +3,13 @@ import { relativeTime } from '../time/relative.ts';
 const short = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+
+/** An instant in ms as `HH:MM:SS`, in the viewer's zone. */
+export function clockTime(at: number): string {
+  return clock.format(at);
+}
+
 /** In the viewer's zone, and in UTC. */
 export function exactTime(at: string): string {
   return `${exact.format(new Date(at))} (${at.replace('.000Z', 'Z')})`;

@@ -2,12 +2,11 @@ import { useSignal } from '@preact/signals';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
-import { useTicks } from '../../api/ticks.ts';
 import { may } from '../../api/workspace.ts';
 import { agents as words } from '../../texts/agents.ts';
 import { texts } from '../../texts/texts.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Outcome } from './outcome.tsx';
 
@@ -30,41 +29,38 @@ export function AgentCalls({ id }: { id: string }) {
 }
 
 function Calls({ id }: { id: string }) {
-  const ticks = useTicks(ASKED_EACH_MS);
   const wanted = useSignal(PAGE);
-  const loaded = useLoaded(
-    () => {
-      ticks.value;
-      return readCalls(id, wanted.value);
-    },
-    { live: false },
-  );
-  const { value, problem, reload } = loaded.value;
+  const loaded = useLoaded(() => readCalls(id, wanted.value), { live: false, everyMs: ASKED_EACH_MS });
   return (
     <section class="stack-small">
       <h3>{words.calls}</h3>
       <p class="dim small">{words.callsSince}</p>
-      <ProblemNotice problem={problem} again={reload} />
-      {value?.calls.length === 0 && <p class="dim">{words.noCalls}</p>}
-      <ul class="calls">
-        {value?.calls.map((call) => (
-          <li key={call.seq}>
-            <CallDetails call={call} />
-          </li>
-        ))}
-      </ul>
-      {value?.hasMore && (
-        <div class="row">
-          <button
-            type="button"
-            onClick={() => {
-              wanted.value += PAGE;
-            }}
-          >
-            {texts.common.more}
-          </button>
-        </div>
-      )}
+      <ReadResult of={loaded.value}>
+        {({ calls, hasMore }) => (
+          <>
+            {calls.length === 0 && <p class="dim">{words.noCalls}</p>}
+            <ul class="calls">
+              {calls.map((call) => (
+                <li key={call.seq}>
+                  <CallDetails call={call} />
+                </li>
+              ))}
+            </ul>
+            {hasMore && (
+              <div class="row">
+                <button
+                  type="button"
+                  onClick={() => {
+                    wanted.value += PAGE;
+                  }}
+                >
+                  {texts.common.more}
+                </button>
+              </div>
+            )}
+          </>
+        )}
+      </ReadResult>
     </section>
   );
 }

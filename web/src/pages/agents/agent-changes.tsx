@@ -2,7 +2,7 @@ import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { linkTo } from '../../route/route.ts';
 import { agents as words } from '../../texts/agents.ts';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const SHOWN = 20;
@@ -12,23 +12,29 @@ export function AgentChanges({ name }: { name: string }) {
   const loaded = useLoaded(() =>
     answer(api.GET('/api/v1/workflows', { params: { query: { requested_by: `agent:${name}`, limit: SHOWN } } })),
   );
-  const { value, problem, reload } = loaded.value;
   return (
     <section class="stack-small">
       <h3>{words.changes}</h3>
-      <ProblemNotice problem={problem} again={reload} />
-      {value?.items.length === 0 && <p class="dim">{words.noChanges}</p>}
-      <ul class="stack-small">
-        {value?.items.map(({ id, summary, status, requestedAt }) => (
-          <li key={id} class="row">
-            <a href={linkTo('review', [id])} class="break">
-              {summary}
-            </a>
-            <span class={`tag ${status === 'executed' ? 'ok' : status === 'pending' ? 'warn' : ''}`}>{status}</span>
-            <Time at={requestedAt} />
-          </li>
-        ))}
-      </ul>
+      <ReadResult of={loaded.value}>
+        {({ items }) => (
+          <>
+            {items.length === 0 && <p class="dim">{words.noChanges}</p>}
+            <ul class="stack-small">
+              {items.map(({ id, summary, status, requestedAt }) => (
+                <li key={id} class="row">
+                  <a href={linkTo('review', [id])} class="break">
+                    {summary}
+                  </a>
+                  <span class={`tag ${status === 'executed' ? 'ok' : status === 'pending' ? 'warn' : ''}`}>
+                    {status}
+                  </span>
+                  <Time at={requestedAt} />
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </ReadResult>
     </section>
   );
 }

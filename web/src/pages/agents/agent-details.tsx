@@ -8,7 +8,7 @@ import { agents as words } from '../../texts/agents.ts';
 import { texts } from '../../texts/texts.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AgentCalls } from './agent-calls.tsx';
 import { AgentChanges } from './agent-changes.tsx';
@@ -19,15 +19,18 @@ import { type Agent, reachWords, scopeWords } from './words.ts';
 /** One agent: who answers for it, what it may do, what it did, and its end. */
 export function AgentDetails({ name }: { name: string }) {
   const loaded = useLoaded(() => readLine(name));
-  const { value, problem, reload } = loaded.value;
+  return <ReadResult of={loaded.value}>{(line) => <Details line={line} reload={loaded.value.reload} />}</ReadResult>;
+}
+
+type AgentLine = readonly [Agent, ...Agent[]];
+
+function Details({ line, reload }: { line: AgentLine; reload: () => void }) {
   const isAsked = useSignal(false);
-  if (!value) return <ProblemNotice problem={problem} again={reload} />;
-  const [agent] = value;
+  const [agent] = line;
   const isOpen = agent.phase === 'Active' || agent.phase === 'Pending';
   const isPast = route.value.query.has('at');
   return (
     <article class="panel stack" aria-label={agent.name}>
-      <ProblemNotice problem={problem} again={reload} />
       <div class="row">
         <h2 class="break">{agent.name}</h2>
         <AgentState agent={agent} />
@@ -40,7 +43,7 @@ export function AgentDetails({ name }: { name: string }) {
       </p>
       <Facts
         facts={[
-          [words.line, <Line key="line" line={value} />],
+          [words.line, <Line key="line" line={line} />],
           [words.ends, <Time key="ends" at={agent.expiresAt} />],
           [words.reach, <Reach key="reach" agent={agent} />],
           [agent.parentRef ? words.preset : words.widest, words.presets[agent.policyPreset]],

@@ -1,13 +1,11 @@
 import { useComputed } from '@preact/signals';
-import { allPages } from '../../api/all-pages.ts';
-import { api } from '../../api/client.ts';
+import { readAgents } from '../../api/agents.ts';
 import { useLoaded } from '../../api/load.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { goTo, linkTo, route, setQuery } from '../../route/route.ts';
 import { agents as words } from '../../texts/agents.ts';
 import { texts } from '../../texts/texts.ts';
 import { Empty, Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
 import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AgentDetails } from './agent-details.tsx';
@@ -15,8 +13,6 @@ import { AgentState } from './agent-state.tsx';
 import './agents.css';
 import { inTree } from './tree.ts';
 import { type Agent, reachWords, scopeWords } from './words.ts';
-
-const LIVING = ['Active', 'Pending'] as const;
 
 const COLUMNS: readonly Column<Agent>[] = [
   {
@@ -55,7 +51,6 @@ export default function Agents() {
       matches(search, [name, phase, scopeWords(scopes), person ?? '']),
     );
   });
-  const { problem, reload, isLoading } = loaded.value;
   const [chosen] = route.value.rest;
   const { query } = route.value;
   const hasEnded = query.has('ended');
@@ -82,16 +77,20 @@ export default function Agents() {
         </>
       }
     >
-      <ProblemNotice problem={problem} again={reload} />
       <div class={`beside ${chosen ? 'chosen' : ''}`}>
         <Table
+          read={loaded.value}
           label={words.title}
           columns={COLUMNS}
           rows={rows}
           keyOf={({ name }) => name}
           selected={chosen}
           open={({ name }) => goTo(linkTo('agents', [name], keptQuery()))}
-          empty={<Empty>{isLoading ? texts.common.loading : <WhyEmpty hasSearch={query.has('q')} />}</Empty>}
+          empty={
+            <Empty>
+              <WhyEmpty hasSearch={query.has('q')} />
+            </Empty>
+          }
         />
         {chosen && <AgentDetails key={chosen} name={chosen} />}
       </div>
@@ -110,17 +109,6 @@ function WhyEmpty({ hasSearch }: { hasSearch: boolean }) {
       </a>
     </>
   );
-}
-
-/** Those at work; with those that ended only where they are asked for, for they are many. */
-async function readAgents(withEnded: boolean): Promise<readonly Agent[]> {
-  const read = (phase?: (typeof LIVING)[number]) =>
-    allPages<Agent>((cursor) =>
-      api.GET('/api/v1/agents', {
-        params: { query: { limit: 200, ...(cursor && { cursor }), ...(phase && { phase }) } },
-      }),
-    );
-  return withEnded ? read() : (await Promise.all(LIVING.map(read))).flat();
 }
 
 /** Search and order stay when a row is opened. */

@@ -7,7 +7,7 @@ import { agents as words } from '../../texts/agents.ts';
 import { texts } from '../../texts/texts.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import type { Agent } from './words.ts';
 
 type Going = components['schemas']['RevokeAgentResponse'];
@@ -19,7 +19,7 @@ export function RevokeAgent({ agent, close }: { agent: Agent; close: () => void 
   const loaded = useLoaded(() => answer(api.DELETE('/api/v1/agents/{id}', { params, body: { dryRun: true } })), {
     live: false,
   });
-  const { value, problem, reload } = loaded.value;
+  const { value } = loaded.value;
   const going = value as Going | undefined;
   const revoke = () =>
     write(
@@ -35,8 +35,7 @@ export function RevokeAgent({ agent, close }: { agent: Agent; close: () => void 
       run={revoke}
       close={close}
     >
-      <ProblemNotice problem={problem} again={reload} />
-      {going ? <Ending going={going} /> : <p class="dim">{texts.common.loading}</p>}
+      <ReadResult of={loaded.value}>{(ending) => <Ending going={ending as Going} />}</ReadResult>
     </Confirm>
   );
 }
@@ -69,5 +68,5 @@ function namesOf(kind: keyof typeof words.going, all: readonly string[]): readon
   if (kind === 'plans') return [];
   if (kind === 'policies') return all.filter((name) => !BY_ID.test(name));
   if (kind !== 'workflows') return all;
-  return waiting.value?.workflows.filter(({ id }) => all.includes(id)).map(({ summary }) => summary) ?? [];
+  return waiting.value.value?.workflows.filter(({ id }) => all.includes(id)).map(({ summary }) => summary) ?? [];
 }

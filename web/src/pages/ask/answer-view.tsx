@@ -6,9 +6,10 @@ import { ProblemNotice } from '../../ui/problem.tsx';
 import { Sentence } from '../../ui/sentence.tsx';
 import { exactTime } from '../../ui/time.tsx';
 import type { Asked, Finding, Lead } from './answering.ts';
+import { suggestedQuestions } from './suggested-questions.ts';
 
 /** What is told of a question, as it comes: the answer first, then what it rests on. */
-export function AnswerView({ asked }: { asked: Asked }) {
+export function AnswerView({ asked, ask: askAgain }: { asked: Asked; ask: (question: string) => void }) {
   const { steps, findings, words, modelWords, model, isAnswering, isStopped, omitted, next, range, problem } =
     asked.answer.value;
   const isDone = !isAnswering && !isStopped && !problem;
@@ -23,6 +24,7 @@ export function AnswerView({ asked }: { asked: Asked }) {
         {words !== '' ? <Sentence text={words} /> : isAnswering ? ask.answering : isStopped ? ask.stopped : ''}
       </p>
       <ProblemNotice problem={problem} />
+      {problem && <Suggestions questions={suggestedQuestions(asked.asked.question, problem)} ask={askAgain} />}
       {modelWords !== '' && (
         <div class="notice stack-small lines">
           <strong>{ask.byModel(model ?? ask.model)}</strong>
@@ -54,6 +56,24 @@ export function AnswerView({ asked }: { asked: Asked }) {
         </ol>
       </details>
     </article>
+  );
+}
+
+function Suggestions({ questions, ask: askAgain }: { questions: readonly string[]; ask: (question: string) => void }) {
+  if (questions.length === 0) return null;
+  return (
+    <div class="stack-small">
+      <p>{ask.suggested}</p>
+      <ul class="stack-small">
+        {questions.map((question) => (
+          <li key={question}>
+            <button type="button" class="link break" onClick={() => askAgain(question)}>
+              {question}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -26,8 +26,11 @@ export default function Ask() {
   }, [linked]);
   const submit = (event: Event) => {
     event.preventDefault();
-    const text = question.value.trim();
+    send(question.value.trim());
+  };
+  const send = (text: string) => {
     if (text === '' || !range.value || shown.value?.answer.value.isAnswering) return;
+    question.value = text;
     setQuery({ q: text });
     shown.value = begin({ question: text, ...range.value });
     keepQuestion(shown.value);
@@ -69,7 +72,7 @@ export default function Ask() {
           )}
         </div>
       </form>
-      {shown.value && <AnswerView asked={shown.value} />}
+      {shown.value && <AnswerView asked={shown.value} ask={send} />}
       {!shown.value && (
         <Examples
           choose={(text) => {

@@ -3,7 +3,7 @@ import { useLoaded } from '../../api/load.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { ask } from '../../texts/ask.ts';
 import { Empty } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 
 /** A name that reads as one word in a question. */
 const WORD = /^[a-z][a-z0-9-]*$/i;
@@ -23,8 +23,15 @@ export function Examples({ choose }: { choose: (question: string) => void }) {
     },
     { live: false },
   );
-  const { value, problem, reload } = loaded.value;
-  if (!value) return <ProblemNotice problem={problem} again={reload} />;
+  return <ReadResult of={loaded.value}>{(names) => <Questions names={names} choose={choose} />}</ReadResult>;
+}
+
+interface QuestionsProps {
+  readonly names: { readonly peers: readonly string[]; readonly policies: readonly string[] };
+  readonly choose: (question: string) => void;
+}
+
+function Questions({ names: value, choose }: QuestionsProps) {
   const [src, ...others] = value.peers;
   const dst = others.at(-1);
   const [policy] = value.policies;

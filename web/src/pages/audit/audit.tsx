@@ -6,7 +6,6 @@ import { goTo, hrefOf, linkTo, route } from '../../route/route.ts';
 import { audit as words } from '../../texts/audit.ts';
 import { texts } from '../../texts/texts.ts';
 import { Empty, Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import './audit.css';
@@ -48,7 +47,7 @@ export default function Audit() {
     return answer(api.GET('/api/v1/audit', { params: { query, header: logHeader.value } }));
   });
   const rows = useComputed(() => pages.value.value ?? []);
-  const { value, problem, reload, more, isLoading } = pages.value;
+  const { value, reload, more, isLoading } = pages.value;
   const [chosen] = route.value.rest;
   const { workspace, page, query } = route.value;
   return (
@@ -63,9 +62,9 @@ export default function Audit() {
       <p class="dim">{words.why}</p>
       <Checkpoint />
       <Filters key={query.toString()} />
-      <ProblemNotice problem={problem} again={reload} />
       <div class={`beside ${chosen ? 'chosen' : ''}`}>
         <Table
+          read={pages.value}
           label={words.title}
           columns={COLUMNS}
           rows={rows}
@@ -73,11 +72,9 @@ export default function Audit() {
           selected={chosen}
           open={({ seq }) => goTo(linkToEntry(seq))}
           empty={
-            value && (
-              <Empty>
-                {words.empty} <a href={linkTo('audit')}>{words.clear}</a>
-              </Empty>
-            )
+            <Empty>
+              {words.empty} <a href={linkTo('audit')}>{words.clear}</a>
+            </Empty>
           }
         />
         {chosen && <Entry key={chosen} seq={chosen} closeTo={hrefOf({ workspace, page, rest: [], query })} />}

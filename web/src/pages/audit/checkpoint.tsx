@@ -1,13 +1,13 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
+import type { components } from '../../api/schema.d.ts';
 import { audit as words } from '../../texts/audit.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { NotYet } from '../../ui/loading.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
-import { isInstallation, logHeader } from './filter.ts';
+import { type AuditEntry, isInstallation, logHeader } from './filter.ts';
 
 /** Up to where the log is signed, by which key, who else has seen it, and how that is verified elsewhere. */
 export function Checkpoint() {
@@ -22,9 +22,12 @@ export function Checkpoint() {
     },
     { live: false },
   );
-  const { value } = loaded.value;
-  if (!value) return <NotYet loaded={loaded.value} />;
-  const { size, at, root, origin, note, key } = value;
+  return <ReadResult of={loaded.value}>{(checkpoint) => <Signed checkpoint={checkpoint} />}</ReadResult>;
+}
+
+type SignedCheckpoint = components['schemas']['GetAuditCheckpointResponse'] & { readonly key: string };
+
+function Signed({ checkpoint: { size, at, root, origin, note, key } }: { checkpoint: SignedCheckpoint }) {
   const command = `mesh audit verify --key ${key}${isInstallation.value ? ' --installation' : ''}`;
   return (
     <section class="panel stack-small" aria-label={words.verified}>
@@ -70,8 +73,10 @@ function Witnesses() {
     },
     { live: false },
   );
-  const { value, problem } = loaded.value;
-  if (value === undefined) return <ProblemNotice problem={problem} />;
+  return <ReadResult of={loaded.value}>{(entry) => <Witnessed entry={entry} />}</ReadResult>;
+}
+
+function Witnessed({ entry: value }: { entry: AuditEntry | null }) {
   const { witnesses, nodes, size } = value?.detail ?? {};
   if (!value || typeof witnesses !== 'number' || typeof nodes !== 'number' || typeof size !== 'number') {
     return <p class="dim">{words.noWitness}</p>;

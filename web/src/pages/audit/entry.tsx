@@ -6,8 +6,7 @@ import { audit as words } from '../../texts/audit.ts';
 import { texts } from '../../texts/texts.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { NotYet } from '../../ui/loading.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ApprovalOf } from './entry-words.tsx';
 import { type AuditEntry, isInstallation, logHeader } from './filter.ts';
@@ -15,8 +14,10 @@ import { type AuditEntry, isInstallation, logHeader } from './filter.ts';
 /** One entry with all that it holds, and the proof that it is in the signed log. */
 export function Entry({ seq, closeTo }: { seq: string; closeTo: string }) {
   const loaded = useLoaded(() => readEntry(seq), { live: false });
-  const { value: entry } = loaded.value;
-  if (!entry) return <NotYet loaded={loaded.value} />;
+  return <ReadResult of={loaded.value}>{(entry) => <EntryView entry={entry} closeTo={closeTo} />}</ReadResult>;
+}
+
+function EntryView({ entry, closeTo }: { entry: AuditEntry; closeTo: string }) {
   const { at, actor, reason, revision, requestId, event, origin, result, approval, changes = [], detail } = entry;
   const text = JSON.stringify(entry, null, 2);
   return (
@@ -95,16 +96,16 @@ function Proof({ seq }: { seq: number }) {
     () => answer(api.GET('/api/v1/audit/proof', { params: { query: { index: seq }, header: logHeader.value } })),
     { live: false },
   );
-  const { value, problem, reload } = loaded.value;
   return (
     <section class="stack-small">
       <h3>{words.proof}</h3>
-      <ProblemNotice problem={problem} again={reload} />
-      {value && (
-        <p>
-          {words.proven(value.to.size)} {words.hashes(value.hashes.length)}
-        </p>
-      )}
+      <ReadResult of={loaded.value}>
+        {({ to, hashes }) => (
+          <p>
+            {words.proven(to.size)} {words.hashes(hashes.length)}
+          </p>
+        )}
+      </ReadResult>
     </section>
   );
 }

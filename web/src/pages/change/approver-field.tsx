@@ -6,7 +6,7 @@ import { me } from '../../api/session.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { change as words } from '../../texts/change.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 
 interface Approvers {
   readonly chosen: Signal<string>;
@@ -16,8 +16,8 @@ interface Approvers {
 
 const APPROVING: ReadonlySet<string> = new Set(['operator', 'admin']);
 
-/** Who can be asked to approve: members who may, and oneself first where one may. */
-export function useApprovers(): Approvers {
+/** Who can be asked to approve: members who may, and oneself first, unless another person has to. */
+export function useApprovers(needsAnotherPerson: boolean): Approvers {
   const chosen = useSignal('');
   const loaded = useLoaded(
     () => {
@@ -31,9 +31,12 @@ export function useApprovers(): Approvers {
     { live: false },
   );
   const names = useComputed(() => {
-    const own = may('workflows:approve') && me.value ? [me.value.username] : [];
+    const self = me.value?.username;
+    const own = may('workflows:approve') && self !== undefined ? [self] : [];
     const members = (loaded.value.value ?? []).filter(({ role }) => APPROVING.has(role));
-    return [...new Set([...own, ...members.map(({ username }) => username)])];
+    const names = new Set([...own, ...members.map(({ username }) => username)]);
+    if (needsAnotherPerson && self !== undefined) names.delete(self);
+    return [...names];
   });
   useSignalEffect(() => {
     if (chosen.peek() === '') chosen.value = names.value[0] ?? '';
@@ -47,7 +50,7 @@ export function ApproverField({ approvers: { chosen, names, loaded } }: { approv
   if (first === undefined && loaded.value.isLoading) return null;
   return (
     <>
-      <ProblemNotice problem={loaded.value.problem} />
+      <ReadResult of={loaded.value} loading="" />
       {first === undefined ? (
         <TextField label={words.approver} hint={words.approverWhy} value={chosen} required />
       ) : (

@@ -106,7 +106,7 @@ export default function Change() {
           <span class="dim small push">{words.keys}</span>
         </div>
       </form>
-      <Stages stages={stages.value} isPlanning={isPlanning.value} />
+      <Stages stages={stages.value} isPlanning={isPlanning.value} hasFailed={problem.value !== undefined} />
       {problem.value?.code === 'intent_not_understood' ? (
         <NotUnderstood problem={problem.value} plan={(sentence, changes) => plan(sentence ?? intent.value, changes)} />
       ) : (
@@ -148,16 +148,27 @@ function Earlier({ intents }: { intents: readonly string[] }) {
   );
 }
 
+const STAGE_MARKS = { done: '✓', now: '…', failed: '✕' } as const;
+
+interface StagesProps {
+  readonly stages: readonly string[];
+  readonly isPlanning: boolean;
+  /** Whether the last stage ended without a plan. */
+  readonly hasFailed: boolean;
+}
+
 /** What is done and what is being done, as it is told. */
-function Stages({ stages, isPlanning }: { stages: readonly string[]; isPlanning: boolean }) {
+function Stages({ stages, isPlanning, hasFailed }: StagesProps) {
   if (stages.length === 0 && !isPlanning) return null;
+  const endOf = (isLast: boolean) => (!isLast ? 'done' : isPlanning ? 'now' : hasFailed ? 'failed' : 'done');
   return (
     <ol class="stages" aria-label={words.planning} aria-live="polite">
       {stages.map((text, index) => {
-        const isNow = isPlanning && index === stages.length - 1;
+        const end = endOf(index === stages.length - 1);
         return (
-          <li key={`${index} ${text}`} class={isNow ? 'now' : 'done'}>
-            <span aria-hidden="true">{isNow ? '…' : '✓'}</span> {text}
+          <li key={`${index} ${text}`} class={end}>
+            <span aria-hidden="true">{STAGE_MARKS[end]}</span> {text}
+            {end === 'failed' && ` (${words.failed})`}
           </li>
         );
       })}

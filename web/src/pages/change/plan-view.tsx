@@ -89,7 +89,7 @@ const OVER: ReadonlySet<string> = new Set(['plan_stale', 'plan_expired', 'confli
 /** Puts the plan forward: the button says what. It leads to where the change is decided. */
 function Apply({ plan, again, children }: { plan: Plan; again: () => void; children: preact.ComponentChildren }) {
   const { isActing, problem, act } = useAct();
-  const approvers = useApprovers();
+  const approvers = useApprovers(plan.another_person === true);
   const isUnmet = plan.unmet.length > 0;
   const mayPutForward = may('intents:apply') && (!isUnmet || may('intents:override'));
   const apply = () =>

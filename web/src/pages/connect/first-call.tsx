@@ -1,9 +1,8 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
-import { useTicks } from '../../api/ticks.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { connect as words } from '../../texts/connect.ts';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Outcome } from '../agents/outcome.tsx';
 import type { Issued } from './issued-token.tsx';
@@ -13,41 +12,35 @@ const SHOWN = 5;
 
 /** The newest calls with a token, as they arrive. */
 export function FirstCall({ issued }: { issued: Issued }) {
-  const ticks = useTicks(ASKED_EACH_MS);
-  const loaded = useLoaded(
-    () => {
-      ticks.value;
-      return answer(callsOf(issued));
-    },
-    { live: false },
-  );
-  const { value, problem, reload } = loaded.value;
-  const calls = value?.items ?? [];
+  const loaded = useLoaded(() => answer(callsOf(issued)), { live: false, everyMs: ASKED_EACH_MS });
   const { name } = issued;
   return (
     <section class="stack-small" aria-live="polite" aria-label={words.first}>
       <h3>{words.first}</h3>
-      <ProblemNotice problem={problem} again={reload} />
-      {calls.length === 0 ? (
-        <p class="dim">{words.waiting(name)}</p>
-      ) : (
-        <>
-          <p>
-            <span class="tag ok">●</span> {words.arrived(name)}
-          </p>
-          <ul class="stack-small">
-            {calls.map(({ seq, operation, outcome, at }) => (
-              <li key={seq} class="row">
-                <span class="break">
-                  {words.called(name)} <code>{operation}</code>
-                </span>
-                <Outcome outcome={outcome} />
-                <Time at={at} />
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      <ReadResult of={loaded.value}>
+        {({ items: calls }) =>
+          calls.length === 0 ? (
+            <p class="dim">{words.waiting(name)}</p>
+          ) : (
+            <>
+              <p>
+                <span class="tag ok">●</span> {words.arrived(name)}
+              </p>
+              <ul class="stack-small">
+                {calls.map(({ seq, operation, outcome, at }) => (
+                  <li key={seq} class="row">
+                    <span class="break">
+                      {words.called(name)} <code>{operation}</code>
+                    </span>
+                    <Outcome outcome={outcome} />
+                    <Time at={at} />
+                  </li>
+                ))}
+              </ul>
+            </>
+          )
+        }
+      </ReadResult>
     </section>
   );
 }

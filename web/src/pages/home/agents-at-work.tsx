@@ -1,9 +1,10 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
+import type { Agent } from '../../api/types.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { linkTo } from '../../route/route.ts';
 import { home as words } from '../../texts/home.ts';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { reachWords } from '../agents/words.ts';
 
@@ -16,13 +17,19 @@ export function AgentsAtWork() {
     workspaceId.value;
     return answer(api.GET('/api/v1/agents', { params: { query: { phase: 'Active', limit: ASKED } } }));
   });
-  const { value, problem, reload } = loaded.value;
-  const agents = value?.items.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1)) ?? [];
   return (
     <section class="panel stack">
       <h2>{words.agents}</h2>
-      <ProblemNotice problem={problem} again={reload} />
-      {value && agents.length === 0 && <p class="dim">{words.noAgents}</p>}
+      <ReadResult of={loaded.value}>{({ items }) => <Soonest agents={items} />}</ReadResult>
+    </section>
+  );
+}
+
+function Soonest({ agents: all }: { agents: readonly Agent[] }) {
+  const agents = all.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1));
+  return (
+    <>
+      {agents.length === 0 && <p class="dim">{words.noAgents}</p>}
       <ul class="stack-small">
         {agents.slice(0, SHOWN).map((agent) => (
           <li key={agent.id} class="row">
@@ -41,6 +48,6 @@ export function AgentsAtWork() {
           <a href={linkTo('agents')}>{words.more}</a>
         </p>
       )}
-    </section>
+    </>
   );
 }

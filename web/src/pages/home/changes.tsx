@@ -3,7 +3,7 @@ import { useLoaded } from '../../api/load.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { linkTo } from '../../route/route.ts';
 import { home as words } from '../../texts/home.ts';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const SHOWN = 8;
@@ -20,7 +20,7 @@ export function Changes() {
     ]);
     return { counted, decided };
   });
-  const { value, problem, reload } = loaded.value;
+  const { value } = loaded.value;
   const since = value && Date.parse(value.counted.from);
   const items = value?.decided.items
     .filter(
@@ -31,7 +31,7 @@ export function Changes() {
   return (
     <section class="panel stack">
       <h2>{words.changes}</h2>
-      <ProblemNotice problem={problem} again={reload} />
+      <ReadResult of={loaded.value} />
       {value && (
         <p class={value.counted.count === 0 ? 'dim' : 'break'}>
           {value.counted.count === 0 ? words.noChanges : words.changed(value.counted)}

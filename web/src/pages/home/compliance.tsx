@@ -1,9 +1,10 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
+import type { components } from '../../api/schema.d.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { linkTo } from '../../route/route.ts';
 import { home as words } from '../../texts/home.ts';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 
 /** Enough for the newest of each framework. */
@@ -22,15 +23,27 @@ export function Compliance() {
     },
     { live: false },
   );
-  const { value, problem, reload } = loaded.value;
-  if (problem?.code === 'edition_required') return null;
-  const [assessments, drift] = value ?? [];
-  const newest = [...Map.groupBy(assessments?.items ?? [], ({ canonical_framework: name }) => name)];
+  if (loaded.value.problem?.code === 'edition_required') return null;
   return (
     <section class="panel stack">
       <h2>{words.compliance}</h2>
-      <ProblemNotice problem={problem} again={reload} />
-      {value && newest.length === 0 && (
+      <ReadResult of={loaded.value}>
+        {([assessments, drift]) => <Newest assessments={assessments.items} drift={drift.items} />}
+      </ReadResult>
+    </section>
+  );
+}
+
+interface NewestProps {
+  readonly assessments: components['schemas']['Assessment'][];
+  readonly drift: components['schemas']['ComplianceDrift'][];
+}
+
+function Newest({ assessments, drift }: NewestProps) {
+  const newest = [...Map.groupBy(assessments, ({ canonical_framework: name }) => name)];
+  return (
+    <>
+      {newest.length === 0 && (
         <p class="dim">
           {words.noAssessment} <a href={linkTo('compliance')}>{words.assess}</a>
         </p>
@@ -46,7 +59,7 @@ export function Compliance() {
             <Time at={last?.generated_at} />
           </li>
         ))}
-        {drift?.items.map(({ id, framework, at, controls }) => (
+        {drift.map(({ id, framework, at, controls }) => (
           <li key={id} class="row">
             <span class="break">
               {words.frameworks[framework]}: {words.drift(controls.length)} (
@@ -60,6 +73,6 @@ export function Compliance() {
           </li>
         ))}
       </ul>
-    </section>
+    </>
   );
 }

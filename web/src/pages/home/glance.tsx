@@ -5,7 +5,7 @@ import type { components } from '../../api/schema.d.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { linkTo } from '../../route/route.ts';
 import { home as words } from '../../texts/home.ts';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { NextSteps } from './next-steps.tsx';
 
 export type Overview = components['schemas']['GetOverviewResponse'];
@@ -17,11 +17,12 @@ export function Glance({ first, children }: { first: ComponentChildren; children
     workspaceId.value;
     return answer(api.GET('/api/v1/overview'));
   });
-  const { value, problem, reload } = loaded.value;
+  const { value } = loaded.value;
   return (
     <>
-      <ProblemNotice problem={problem} again={reload} />
-      {value && value.warnings.length > 0 && <Warnings warnings={value.warnings} />}
+      <ReadResult of={loaded.value}>
+        {({ warnings }) => warnings.length > 0 && <Warnings warnings={warnings} />}
+      </ReadResult>
       {value?.agents.total === 0 && <NextSteps overview={value} />}
       <div class="home">
         {first}

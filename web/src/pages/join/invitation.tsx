@@ -13,8 +13,10 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { QrCode } from '../../ui/qr.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { chosenTab, Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
+import { PeerAccess } from '../peers/access.tsx';
 import { PeerState } from '../peers/peer-state.tsx';
 import type { JoinToken } from './join-form.tsx';
 import { joinLink, serverFor, tokenIn } from './join-link.ts';
@@ -72,18 +74,21 @@ function Joined({ since }: { since: string }) {
     const query = { joined_since: since, limit: MOST_JOINED };
     return answer(api.GET('/api/v1/peers', { params: { query } }));
   });
-  const { value, problem, reload } = loaded.value;
-  const peers = (value?.items ?? []) as Peer[];
   return (
     <section class="stack-small" aria-live="polite">
       <h3>{words.joined}</h3>
-      <ProblemNotice problem={problem} again={reload} />
-      {value && peers.length === 0 && <p class="dim">{words.none}</p>}
-      <ul class="stack-small">
-        {peers.map((peer) => (
-          <JoinedPeer key={peer.id} peer={peer} />
-        ))}
-      </ul>
+      <ReadResult of={loaded.value}>
+        {({ items }) => (
+          <>
+            {items.length === 0 && <p class="dim">{words.none}</p>}
+            <ul class="stack-small">
+              {(items as Peer[]).map((peer) => (
+                <JoinedPeer key={peer.id} peer={peer} />
+              ))}
+            </ul>
+          </>
+        )}
+      </ReadResult>
     </section>
   );
 }
@@ -113,6 +118,7 @@ function JoinedPeer({ peer }: { peer: Peer }) {
         </button>
       )}
       <ProblemNotice problem={problem.value} />
+      {status.phase === 'pending' && may('peers:approve') && <PeerAccess id={id} agents={undefined} />}
     </li>
   );
 }

@@ -10,6 +10,7 @@ import { useAct } from '../../ui/act.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { labelsOf } from '../../ui/labels.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 
 export type JoinToken = components['schemas']['GenerateJoinTokenResponse'];
 
@@ -83,7 +84,13 @@ function NetworkField({ value }: { value: Signal<string> }) {
     workspaceId.value;
     return answer(api.GET('/api/v1/networks', { params: { query: { limit: MOST_NETWORKS } } }));
   });
-  const names = loaded.value.value?.items.map(({ name }) => name) ?? [];
-  if (names.length < 2) return null;
-  return <SelectField label={words.network} value={value} options={names.map((name) => [name, name])} />;
+  return (
+    <ReadResult of={loaded.value} loading="">
+      {({ items }) =>
+        items.length > 1 && (
+          <SelectField label={words.network} value={value} options={items.map(({ name }) => [name, name])} />
+        )
+      }
+    </ReadResult>
+  );
 }

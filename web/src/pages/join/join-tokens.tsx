@@ -11,7 +11,6 @@ import { texts } from '../../texts/texts.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { labelsText } from '../../ui/labels.ts';
 import { Empty } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -27,7 +26,7 @@ export function JoinTokens() {
     );
   });
   const rows = useComputed(() => loaded.value.value ?? []);
-  const { problem, reload, isLoading } = loaded.value;
+  const { reload } = loaded.value;
   const isPast = route.value.query.has('at');
   const columns: readonly Column<Token>[] = [
     { name: words.column, cell: ({ name }) => name, order: ({ name }) => name },
@@ -61,13 +60,13 @@ export function JoinTokens() {
   return (
     <section class="stack">
       <h2>{words.tokens}</h2>
-      <ProblemNotice problem={problem} again={reload} />
       <Table
+        read={loaded.value}
         label={words.tokens}
         columns={columns}
         rows={rows}
         keyOf={({ id }) => id}
-        empty={<Empty>{isLoading ? texts.common.loading : words.noTokens}</Empty>}
+        empty={<Empty>{words.noTokens}</Empty>}
       />
       {asked.value && <Revoke token={asked.value} close={() => (asked.value = undefined)} reload={reload} />}
     </section>

@@ -8,7 +8,6 @@ import { goTo, linkTo, route, setQuery } from '../../route/route.ts';
 import { networks as words } from '../../texts/networks.ts';
 import { texts } from '../../texts/texts.ts';
 import { Empty, Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
 import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
 import { DefaultAction, NetworkDetails } from './network-details.tsx';
 import './networks.css';
@@ -61,7 +60,7 @@ export default function Networks() {
     const all = (loaded.value.value ?? []) as readonly Network[];
     return all.filter(({ name, spec }) => matches(search, [name, spec.cidr, spec.defaultAction]));
   });
-  const { value, problem, reload, isLoading } = loaded.value;
+  const { value } = loaded.value;
   const { rest, query } = route.value;
   const [chosen] = rest;
   const mayChange = may('network:write') && !query.has('at');
@@ -81,18 +80,16 @@ export default function Networks() {
         </>
       }
     >
-      <ProblemNotice problem={problem} again={reload} />
       <div class={`beside networks ${chosen || isNew ? 'chosen' : ''}`}>
         <Table
+          read={loaded.value}
           label={words.title}
           columns={COLUMNS}
           rows={rows}
           keyOf={({ name }) => name}
           selected={chosen}
           open={({ name }) => goTo(addressOf(name))}
-          empty={
-            <Empty>{isLoading ? texts.common.loading : query.has('q') ? texts.common.noMatch : words.empty}</Empty>
-          }
+          empty={<Empty>{query.has('q') ? texts.common.noMatch : words.empty}</Empty>}
         />
         {isNew && <NewNetwork close={() => setQuery({ view: undefined })} />}
         {network && <NetworkDetails key={network.id} network={network} close={linkTo('networks', [], kept())} />}

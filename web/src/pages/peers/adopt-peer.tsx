@@ -5,7 +5,7 @@ import { write } from '../../api/write.ts';
 import { EffectView } from '../../effect/effect-view.tsx';
 import { peers as words } from '../../texts/peers.ts';
 import { Confirm } from '../../ui/dialog.tsx';
-import { NotYet } from '../../ui/loading.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 
 /** Makes a peer that came with an agent an ordinary one, after what that opens was shown. */
 export function AdoptPeer({ peer: { id, name, delegatedBy, revision }, close }: { peer: Peer; close: () => void }) {
@@ -23,7 +23,9 @@ export function AdoptPeer({ peer: { id, name, delegatedBy, revision }, close }: 
       close={close}
     >
       <p>{words.adoptWhy(delegatedBy ?? '')}</p>
-      {shown && 'effect' in shown ? <EffectView effect={shown.effect} /> : <NotYet loaded={loaded.value} />}
+      <ReadResult of={loaded.value}>
+        {(adoption) => 'effect' in adoption && <EffectView effect={adoption.effect} />}
+      </ReadResult>
     </Confirm>
   );
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useAgentNames } from '../../api/agents.ts';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
@@ -8,27 +9,32 @@ import { write } from '../../api/write.ts';
 import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
+import { withAgentNames } from '../../ui/agent-names.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { labelsOf, labelsText } from '../../ui/labels.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
+import { PeerAccess } from './access.tsx';
 import { AdoptPeer } from './adopt-peer.tsx';
 import { PeerState } from './peer-state.tsx';
 
 /** One device: what it is, whom it talks to and how, and what can be done with it. */
 export function PeerDetails({ name, closeTo = 'peers' }: { name: string; closeTo?: string }) {
   const loaded = useLoaded(() => readPeer(name, route.value.query.get('at')));
-  const { value, problem, reload } = loaded.value;
-  if (!value) return <ProblemNotice problem={problem} again={reload} />;
-  const peer = value;
+  return <ReadResult of={loaded.value}>{(peer) => <Details peer={peer} closeTo={closeTo} />}</ReadResult>;
+}
+
+function Details({ peer, closeTo }: { peer: Peer; closeTo: string }) {
   const { status } = peer;
+  const agents = useAgentNames();
   const isPast = route.value.query.has('at');
   return (
     <article class="panel stack" aria-label={peer.name}>
-      <ProblemNotice problem={problem} again={reload} />
+      <ReadResult of={agents.value} loading="" />
       <div class="row">
         <h2 class="break">{peer.name}</h2>
         <PeerState peer={peer} />
@@ -39,7 +45,7 @@ export function PeerDetails({ name, closeTo = 'peers' }: { name: string; closeTo
       <Facts
         facts={[
           [texts.peers.address, status.address && <Mono text={status.address} />],
-          [texts.peers.labels, labelsText(peer.labels)],
+          [texts.peers.labels, withAgentNames(labelsText(peer.labels), agents.value.value)],
           [texts.peers.platform, peer.platform],
           [texts.peers.host, peer.hostname],
           [texts.peers.network, peer.network],
@@ -58,6 +64,7 @@ export function PeerDetails({ name, closeTo = 'peers' }: { name: string; closeTo
           [texts.peers.id, <Mono key="id" text={peer.id} />],
         ]}
       />
+      {!isPast && <PeerAccess id={peer.id} agents={agents.value.value} />}
       {status.phase === 'ready' && !isPast && <Paths id={peer.id} />}
       {!isPast && <Actions peer={peer} />}
     </article>
@@ -83,23 +90,26 @@ function Mono({ text }: { text: string }) {
 
 function Paths({ id }: { id: string }) {
   const loaded = useLoaded(() => answer(api.GET('/api/v1/peers/{id}/paths', { params: { path: { id } } })));
-  const { value, problem, reload } = loaded.value;
-  const items = value?.items ?? [];
   return (
     <section class="stack-small">
       <h3>{texts.peers.paths}</h3>
-      <ProblemNotice problem={problem} again={reload} />
-      {value && items.length === 0 && <p class="dim">{texts.peers.noPaths}</p>}
-      <ul class="stack-small">
-        {items.map(({ peer, name, path, transport, reason, since }) => (
-          <li key={peer} class="row">
-            <a href={linkTo('peers', [name])}>{name}</a>
-            <span class={`tag ${path === 'direct' ? 'ok' : 'warn'}`}>{path ?? transport}</span>
-            <span class="dim small">{reason}</span>
-            <Time at={since} />
-          </li>
-        ))}
-      </ul>
+      <ReadResult of={loaded.value}>
+        {({ items }) => (
+          <>
+            {items.length === 0 && <p class="dim">{texts.peers.noPaths}</p>}
+            <ul class="stack-small">
+              {items.map(({ peer, name, path, transport, reason, since }) => (
+                <li key={peer} class="row">
+                  <a href={linkTo('peers', [name])}>{name}</a>
+                  <span class={`tag ${path === 'direct' ? 'ok' : 'warn'}`}>{path ?? transport}</span>
+                  <span class="dim small">{reason}</span>
+                  <Time at={since} />
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </ReadResult>
     </section>
   );
 }

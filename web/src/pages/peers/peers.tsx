@@ -1,4 +1,5 @@
 import { useComputed } from '@preact/signals';
+import { useAgentNames } from '../../api/agents.ts';
 import { allPages } from '../../api/all-pages.ts';
 import { api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
@@ -7,16 +8,17 @@ import type { Peer } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
+import { withAgentNames } from '../../ui/agent-names.ts';
 import { labelsText } from '../../ui/labels.ts';
 import { Empty, Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { PeerDetails } from './peer-details.tsx';
 import { PeerState } from './peer-state.tsx';
 
 type Counts = components['schemas']['ListPathCountsResponse']['items'][number];
-type Row = Peer & { readonly counts?: Counts | undefined };
+type Row = Peer & { readonly counts?: Counts | undefined; readonly labelled: string };
 
 const COLUMNS: readonly Column<Row>[] = [
   {
@@ -37,8 +39,8 @@ const COLUMNS: readonly Column<Row>[] = [
   { name: texts.peers.platform, cell: ({ platform }) => platform, order: ({ platform }) => platform, isMinor: true },
   {
     name: texts.peers.labels,
-    cell: ({ labels }) => labelsText(labels),
-    order: ({ labels }) => labelsText(labels),
+    cell: ({ labelled }) => labelled,
+    order: ({ labelled }) => labelled,
     isMinor: true,
   },
   {
@@ -89,15 +91,21 @@ export default function Peers() {
     },
     { live: false },
   );
+  const agents = useAgentNames();
   const rows = useComputed(() => {
     const search = route.value.query.get('q') ?? '';
     const counts = counted.value.value;
-    const all = (loaded.value.value ?? []).map((peer): Row => ({ ...peer, counts: counts?.get(peer.id) }));
-    return all.filter(({ name, status, labels, platform }) =>
-      matches(search, [name, status.address ?? '', status.phase, platform, labelsText(labels)]),
+    const all = (loaded.value.value ?? []).map(
+      (peer): Row => ({
+        ...peer,
+        counts: counts?.get(peer.id),
+        labelled: withAgentNames(labelsText(peer.labels), agents.value.value),
+      }),
+    );
+    return all.filter(({ name, status, labels, labelled, platform }) =>
+      matches(search, [name, status.address ?? '', status.phase, platform, labelsText(labels), labelled]),
     );
   });
-  const { problem, reload, isLoading } = loaded.value;
   const chosen = route.value.rest[0];
   return (
     <Page
@@ -113,9 +121,11 @@ export default function Peers() {
         </>
       }
     >
-      <ProblemNotice problem={problem} again={reload} />
+      <ReadResult of={agents.value} loading="" />
+      <ReadResult of={counted.value} loading="" />
       <div class={`beside ${chosen ? 'chosen' : ''}`}>
         <Table
+          read={loaded.value}
           label={texts.peers.title}
           columns={COLUMNS}
           rows={rows}
@@ -124,10 +134,8 @@ export default function Peers() {
           open={({ name }) => goTo(linkTo('peers', [name], keptQuery()))}
           empty={
             <Empty>
-              {isLoading ? texts.common.loading : route.value.query.has('q') ? texts.common.noMatch : texts.peers.empty}{' '}
-              {!isLoading && !route.value.query.has('q') && may('tokens:write') && (
-                <a href={linkTo('join')}>{texts.peers.add}</a>
-              )}
+              {route.value.query.has('q') ? texts.common.noMatch : texts.peers.empty}{' '}
+              {!route.value.query.has('q') && may('tokens:write') && <a href={linkTo('join')}>{texts.peers.add}</a>}
             </Empty>
           }
         />

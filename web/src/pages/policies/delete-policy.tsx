@@ -8,6 +8,7 @@ import { EffectView } from '../../effect/effect-view.tsx';
 import { linkTo } from '../../route/route.ts';
 import { policies as words } from '../../texts/policies.ts';
 import { Confirm } from '../../ui/dialog.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 
 /** Deletes a policy once its name is typed; what that opens and closes is shown before. */
 export function DeletePolicy({ policy: { id, name, revision } }: { policy: Policy }) {
@@ -46,6 +47,5 @@ function DeletionEffect({ name }: { name: string }) {
     },
     { live: false },
   );
-  const { value } = loaded.value;
-  return value && 'effect' in value ? <EffectView effect={value.effect} /> : null;
+  return <ReadResult of={loaded.value}>{(plan) => 'effect' in plan && <EffectView effect={plan.effect} />}</ReadResult>;
 }

@@ -62,6 +62,7 @@ export function PolicyEditor({ stored, initial }: { stored: Policy | undefined; 
             <PolicyForm
               document={document}
               isNew={stored === undefined}
+              faults={(problem.value ?? preview.value.problem)?.errors ?? []}
               change={(next) => {
                 text.value = yamlOf(next);
               }}

@@ -1,9 +1,11 @@
 import { allPages } from '../../api/all-pages.ts';
 import { api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
+import type { FieldFault } from '../../api/problem.ts';
 import type { PolicySpec } from '../../api/types.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { policies as words } from '../../texts/policies.ts';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { ParsedField } from './parsed-field.tsx';
 import type { PolicyDocument, PolicyDraft } from './policy-yaml.ts';
 import { type Direction, RulesForm } from './rules-form.tsx';
@@ -12,11 +14,13 @@ import { SelectorFields } from './selector-fields.tsx';
 interface PolicyFormProps {
   readonly document: PolicyDocument;
   readonly isNew: boolean;
+  /** What the control plane found wrong with it. */
+  readonly faults: readonly FieldFault[];
   readonly change: (document: PolicyDocument) => void;
 }
 
 /** A policy in fields: each change is written into the document at once. */
-export function PolicyForm({ document, isNew, change }: PolicyFormProps) {
+export function PolicyForm({ document, isNew, faults, change }: PolicyFormProps) {
   const { metadata, spec } = document;
   const edit = (fields: Partial<Loose>) => change({ ...document, spec: inOrder({ ...spec, ...fields }) });
   const editRules = (direction: Direction) => (rules: PolicySpec[Direction]) => edit({ [direction]: rules });
@@ -32,6 +36,7 @@ export function PolicyForm({ document, isNew, change }: PolicyFormProps) {
           change={(name) => change({ ...document, metadata: { ...metadata, name } })}
         />
       )}
+      {isNew && <Faults faults={faults} at="/metadata/name" />}
       <label class="field">
         {words.actionLabel}
         <select
@@ -45,14 +50,40 @@ export function PolicyForm({ document, isNew, change }: PolicyFormProps) {
           ))}
         </select>
       </label>
-      <fieldset class="stack-small">
+      <fieldset class={`stack-small ${isFaulty(faults, '/spec/peerSelector') ? 'faulty' : ''}`}>
         <legend class="label">{words.whom}</legend>
-        <SelectorFields selector={spec.peerSelector ?? {}} change={(peerSelector) => edit({ peerSelector })} />
+        <SelectorFields selector={spec.peerSelector} mustBeSaid change={(peerSelector) => edit({ peerSelector })} />
+        <Faults faults={faults} at="/spec/peerSelector" />
       </fieldset>
       <RulesForm direction="ingress" rules={spec.ingress} change={editRules('ingress')} />
+      <Faults faults={faults} at="/spec/ingress" />
       <RulesForm direction="egress" rules={spec.egress} change={editRules('egress')} />
+      <Faults faults={faults} at="/spec/egress" />
       <NetworkField network={spec.network} change={(network) => edit({ network })} />
+      <Faults faults={faults} at="/spec/network" />
       <EndField at={spec.expiresAt} change={(expiresAt) => edit({ expiresAt })} />
+      <Faults faults={faults} at="/spec/expiresAt" />
+    </>
+  );
+}
+
+/** Documents are told apart before the place within one: `/documents/0/spec/ingress/0`. */
+function faultsAt(faults: readonly FieldFault[], at: string): readonly FieldFault[] {
+  return faults.filter(({ pointer }) =>
+    `${pointer.replace(/^.*?(?=\/(?:spec|metadata)(?:\/|$))/, '')}/`.startsWith(`${at}/`),
+  );
+}
+
+const isFaulty = (faults: readonly FieldFault[], at: string) => faultsAt(faults, at).length > 0;
+
+function Faults({ faults, at }: { faults: readonly FieldFault[]; at: string }) {
+  return (
+    <>
+      {faultsAt(faults, at).map(({ pointer, detail }) => (
+        <p key={`${pointer} ${detail}`} class="fault break">
+          {detail}
+        </p>
+      ))}
     </>
   );
 }
@@ -84,20 +115,24 @@ function NetworkField({
       api.GET('/api/v1/networks', { params: { query: { limit: 200, ...(cursor && { cursor }) } } }),
     );
   });
-  const names = (loaded.value.value ?? []).map(({ name }) => name);
+  const { value = [] } = loaded.value;
+  const names = value.map(({ name }) => name);
   const all = network === '' || names.includes(network) ? names : [network, ...names];
   return (
-    <label class="field">
-      {words.network}
-      <select value={network} onChange={({ currentTarget }) => change(currentTarget.value || undefined)}>
-        <option value="">{words.anyNetwork}</option>
-        {all.map((name) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+    <>
+      <ReadResult of={loaded.value} loading="" />
+      <label class="field">
+        {words.network}
+        <select value={network} onChange={({ currentTarget }) => change(currentTarget.value || undefined)}>
+          <option value="">{words.anyNetwork}</option>
+          {all.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+    </>
   );
 }
 

@@ -1,12 +1,14 @@
 import { useComputed, useSignal } from '@preact/signals';
+import { type AgentNames, useAgentNames } from '../../api/agents.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Finding, Policy, PolicySpec } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { goTo, linkTo, route, setQuery } from '../../route/route.ts';
 import { policies as words } from '../../texts/policies.ts';
 import { texts } from '../../texts/texts.ts';
+import { isForAgent, withAgentNames } from '../../ui/agent-names.ts';
 import { Empty, Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { FindingLine } from './finding-line.tsx';
@@ -15,6 +17,7 @@ import { sentencesOf } from './sentence.ts';
 
 interface Row {
   readonly policy: Policy;
+  readonly title: string;
   readonly says: string;
   readonly findings: readonly Finding[];
 }
@@ -22,8 +25,8 @@ interface Row {
 const COLUMNS: readonly Column<Row>[] = [
   {
     name: words.name,
-    cell: ({ policy: { name } }) => <a href={addressOf(name)}>{name}</a>,
-    order: ({ policy: { name } }) => name,
+    cell: ({ policy: { name }, title }) => <a href={addressOf(name)}>{title}</a>,
+    order: ({ title }) => title,
   },
   { name: words.says, cell: ({ says }) => <span title={says}>{says}</span>, isMinor: true },
   {
@@ -58,7 +61,8 @@ export function PolicyList() {
     return readPolicies(route.value.query.get('at'), abort);
   });
   const lint = useLoaded((abort) => readFindings(route.value.query.get('at'), abort));
-  const rows = useComputed(() => {
+  const agents = useAgentNames();
+  const all = useComputed(() => {
     const policies = loaded.value.value ?? [];
     const findings = lint.value.value?.items ?? [];
     const { query } = route.value;
@@ -66,16 +70,18 @@ export function PolicyList() {
     const about = Map.groupBy(findings, ({ policies: [name = ''] }) => name);
     return policies
       .map((policy): Row => {
-        const says = shownSentences(policy);
-        return { policy, says, findings: about.get(policy.name) ?? [] };
+        const named = (text: string) => withAgentNames(text, agents.value.value);
+        const says = named(shownSentences(policy));
+        return { policy, title: named(policy.name), says, findings: about.get(policy.name) ?? [] };
       })
       .filter(
-        ({ policy, says, findings: own }) =>
+        ({ policy, title, says, findings: own }) =>
           (!query.has('findings') || own.length > 0) &&
-          matches(search, [policy.name, says, ...own.map(({ why }) => why)]),
+          matches(search, [policy.name, title, says, ...own.map(({ why }) => why)]),
       );
   });
-  const { problem, reload, isLoading } = loaded.value;
+  const rows = useComputed(() => all.value.filter(({ policy: { name } }) => !isForAgent(name)));
+  const forAgents = useComputed(() => all.value.filter(({ policy: { name } }) => isForAgent(name)));
   const { query } = route.value;
   const isFiltered = query.has('q') || query.has('findings');
   const mayChange = may('network:write') && !query.has('at');
@@ -96,28 +102,47 @@ export function PolicyList() {
         </>
       }
     >
-      <ProblemNotice problem={problem} again={reload} />
-      <ProblemNotice problem={lint.value.problem} again={lint.value.reload} />
-      {lint.value.value && <FindingList findings={lint.value.value} />}
-      <Table
-        label={words.title}
-        columns={COLUMNS}
-        rows={rows}
-        keyOf={({ policy }) => policy.name}
-        open={({ policy }) => goTo(addressOf(policy.name))}
-        empty={
-          <Empty>
-            {isLoading && texts.common.loading}
-            {!isLoading && isFiltered && texts.common.noMatch}
-            {!isLoading && !isFiltered && (
-              <>
-                <span>{words.empty}</span>
-                {may('intents:plan') && <a href={linkTo('change')}>{words.emptyNext}</a>}
-              </>
-            )}
-          </Empty>
-        }
-      />
+      <ReadResult of={lint.value}>
+        {(findings) => <FindingList findings={findings} agents={agents.value.value} />}
+      </ReadResult>
+      <ReadResult of={agents.value} loading="" />
+      {(rows.value.length > 0 || forAgents.value.length === 0) && (
+        <Table
+          read={loaded.value}
+          label={words.title}
+          columns={COLUMNS}
+          rows={rows}
+          keyOf={({ policy }) => policy.name}
+          open={({ policy }) => goTo(addressOf(policy.name))}
+          empty={
+            <Empty>
+              {isFiltered ? (
+                texts.common.noMatch
+              ) : (
+                <>
+                  <span>{words.empty}</span>
+                  {may('intents:plan') && <a href={linkTo('change')}>{words.emptyNext}</a>}
+                </>
+              )}
+            </Empty>
+          }
+        />
+      )}
+      {forAgents.value.length > 0 && (
+        <details class="stack-small" open={isFiltered}>
+          <summary>{words.forAgents(forAgents.value.length)}</summary>
+          <Table
+            label={words.forAgents(forAgents.value.length)}
+            isPart
+            read={loaded.value}
+            columns={COLUMNS}
+            rows={forAgents}
+            keyOf={({ policy }) => policy.name}
+            open={({ policy }) => goTo(addressOf(policy.name))}
+            empty={null}
+          />
+        </details>
+      )}
     </Page>
   );
 }
@@ -150,7 +175,12 @@ function Ends({ at }: { at: unknown }) {
 /** Findings that are shown before all are asked for. */
 const SHOWN = 3;
 
-function FindingList({ findings: { items: findings, isWhole: isCompared } }: { findings: Findings }) {
+interface FindingListProps {
+  readonly findings: Findings;
+  readonly agents: AgentNames | undefined;
+}
+
+function FindingList({ findings: { items: findings, isWhole: isCompared }, agents }: FindingListProps) {
   const isWhole = useSignal(false);
   if (findings.length === 0) return isCompared ? null : <p class="dim">{words.lintOff}</p>;
   const shown = isWhole.value ? findings : findings.slice(0, SHOWN);
@@ -167,7 +197,8 @@ function FindingList({ findings: { items: findings, isWhole: isCompared } }: { f
       <ul class="stack-small">
         {shown.map((finding) => (
           <li key={JSON.stringify(finding)}>
-            <a href={addressOf(finding.policies[0] ?? '')}>{finding.policies[0]}</a> <FindingLine finding={finding} />
+            <a href={addressOf(finding.policies[0] ?? '')}>{withAgentNames(finding.policies[0] ?? '', agents)}</a>{' '}
+            <FindingLine finding={finding} />
           </li>
         ))}
       </ul>

@@ -1,16 +1,18 @@
 import { useSignal } from '@preact/signals';
+import { type AgentNames, useAgentNames } from '../../api/agents.ts';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
-import type { Policy, PolicySpec } from '../../api/types.ts';
+import type { Finding, Policy, PolicySpec } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { linkTo, route } from '../../route/route.ts';
 import { policies as words } from '../../texts/policies.ts';
+import { withAgentNames } from '../../ui/agent-names.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';
 import { Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { YamlEditor } from '../../ui/yaml-editor.tsx';
 import { DeletePolicy } from './delete-policy.tsx';
@@ -26,22 +28,23 @@ export function PolicyPage({ name }: { name: string }) {
     workspaceId.value;
     return readPolicy(name, route.value.query.get('at'), abort);
   });
-  const { value, problem, reload } = loaded.value;
+  const agents = useAgentNames();
+  const title = withAgentNames(name, agents.value.value);
   return (
-    <Page title={name} actions={<a href={linkTo('policies')}>{words.back}</a>}>
-      <ProblemNotice problem={problem} again={reload} />
-      {value && <Body policy={value} />}
+    <Page title={title} actions={<a href={linkTo('policies')}>{words.back}</a>}>
+      <ReadResult of={agents.value} loading="" />
+      <ReadResult of={loaded.value}>{(policy) => <Body policy={policy} agents={agents.value.value} />}</ReadResult>
     </Page>
   );
 }
 
-function Body({ policy }: { policy: Policy }) {
+function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefined }) {
   const mayChange = may('network:write') && !route.value.query.has('at');
   const spec = policy.spec as PolicySpec;
   return (
     <>
       <section class="stack-small">
-        <Lines lines={sentencesOf(spec)} />
+        <Lines lines={sentencesOf(spec).map((sentence) => withAgentNames(sentence, agents))} />
         <Facts
           facts={[
             [words.about, words.matched(policy.status.matchedPeers)],
@@ -72,9 +75,15 @@ function Body({ policy }: { policy: Policy }) {
 /** What lint finds about it. */
 function OwnFindings({ name }: { name: string }) {
   const loaded = useLoaded((abort) => readFindings(route.value.query.get('at'), abort));
-  const { value, problem, reload } = loaded.value;
-  const findings = value?.items.filter(({ policies: [about] }) => about === name) ?? [];
-  if (findings.length === 0) return <ProblemNotice problem={problem} again={reload} />;
+  return (
+    <ReadResult of={loaded.value} loading="">
+      {({ items }) => <FindingList findings={items.filter(({ policies: [about] }) => about === name)} />}
+    </ReadResult>
+  );
+}
+
+function FindingList({ findings }: { findings: readonly Finding[] }) {
+  if (findings.length === 0) return null;
   return (
     <section class="notice warn" aria-label={words.findings}>
       <ul class="stack-small">
@@ -97,7 +106,7 @@ function textOf(policy: Policy): string {
   return yamlOf(documentOf(policy, policy.spec as PolicySpec));
 }
 
-const BEGIN = yamlOf(documentOf({ name: '' }, { action: 'ALLOW', ingress: [{}] }));
+const BEGIN = yamlOf(documentOf({ name: '' }, { action: 'ALLOW', ingress: [] }));
 
 export function NewPolicy() {
   const mayChange = may('network:write') && !route.value.query.has('at');

@@ -20,6 +20,9 @@ interface RulesProps {
   readonly change: (rules: PolicySpec[Direction]) => void;
 }
 
+/** Narrow until somebody widens it. */
+const NEW_RULE: Rule = { ends: [{ peerSelector: {} }], ports: [{ protocol: 'TCP', port: 443 }] };
+
 export function RulesForm({ direction, rules, change }: RulesProps) {
   const read = rules?.map((rule): Rule => {
     const ends = direction === 'ingress' ? (rule as Ingress).from : (rule as Egress).to;
@@ -33,7 +36,7 @@ export function RulesForm({ direction, rules, change }: RulesProps) {
         <input
           type="checkbox"
           checked={read !== undefined}
-          onChange={({ currentTarget }) => write(currentTarget.checked ? [{ ends: [], ports: [] }] : undefined)}
+          onChange={({ currentTarget }) => write(currentTarget.checked ? [] : undefined)}
         />
         {words[`${direction}On`]}
       </label>
@@ -50,7 +53,7 @@ export function RulesForm({ direction, rules, change }: RulesProps) {
       ))}
       {read && (
         <div class="row">
-          <button type="button" onClick={() => write([...read, { ends: [], ports: [] }])}>
+          <button type="button" onClick={() => write([...read, NEW_RULE])}>
             {words.addRule}
           </button>
         </div>
@@ -165,7 +168,7 @@ function EntryForm({
       {entry !== '*' && kind === 'peers' && (
         <SelectorFields
           selector={entry.peerSelector ?? ({} as Selector)}
-          change={(peerSelector) => change({ peerSelector })}
+          change={(peerSelector = {}) => change({ peerSelector })}
         />
       )}
       {block && <BlockFields block={block} change={(ipBlock) => change({ ipBlock })} />}

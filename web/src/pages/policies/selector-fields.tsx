@@ -3,35 +3,56 @@ import { policies as words } from '../../texts/policies.ts';
 import { ParsedField } from './parsed-field.tsx';
 import { labelsOf, labelsText, namesOf } from './selector-text.ts';
 
+interface SelectorFieldsProps {
+  /** Undefined where nobody has said yet which peers are meant. */
+  readonly selector: Selector | undefined;
+  /** Whether silence is refused, and does not mean every peer. */
+  readonly mustBeSaid?: boolean;
+  readonly change: (next: Selector | undefined) => void;
+}
+
 /** Which peers are meant: by labels, by name, and which are left out. */
-export function SelectorFields({ selector, change }: { selector: Selector; change: (next: Selector) => void }) {
+export function SelectorFields({ selector: stored, mustBeSaid = false, change }: SelectorFieldsProps) {
+  const selector = stored ?? {};
   const { matchLabels, matchExpressions, peers, notPeers } = selector;
+  const isEveryPeer = stored !== undefined && Object.keys(stored).length === 0;
   const labels = { ...(matchLabels && { matchLabels }), ...(matchExpressions && { matchExpressions }) };
   const listed = { ...(peers && { peers }), ...(notPeers && { notPeers }) };
+  const say = (next: Selector) => change(mustBeSaid && Object.keys(next).length === 0 ? undefined : next);
   const names = (field: 'peers' | 'notPeers') => ({
     value: selector[field] ?? [],
     text: (value: readonly string[]) => value.join(' '),
     read: (text: string) => ({ value: namesOf(text) }),
     change: (value: string[]) => {
       const { [field]: _, ...others } = listed;
-      change({ ...labels, ...others, ...(value.length > 0 && { [field]: value }) });
+      say({ ...labels, ...others, ...(value.length > 0 && { [field]: value }) });
     },
   });
   return (
     <div class="selector">
       <ParsedField
         label={words.labelsField}
-        hint={words.labelsHint}
+        hint={mustBeSaid ? words.labelsNeeded : words.labelsHint}
         value={labels}
         text={labelsText}
         read={(text) => {
           const value = labelsOf(text);
           return typeof value === 'string' ? { fault: words.labelsWrong(value) } : { value };
         }}
-        change={(value) => change({ ...value, ...listed })}
+        change={(value) => say({ ...value, ...listed })}
       />
       <ParsedField label={words.namesField} hint={words.namesHint} {...names('peers')} />
       <ParsedField label={words.exceptField} {...names('notPeers')} />
+      {mustBeSaid && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isEveryPeer}
+            onChange={({ currentTarget }) => change(currentTarget.checked ? {} : undefined)}
+          />
+          {words.everyPeerField}
+        </label>
+      )}
     </div>
   );
 }

@@ -10,7 +10,6 @@ import { policies as words } from '../../texts/policies.ts';
 import { texts } from '../../texts/texts.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
 import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
 import { NewTest } from './new-test.tsx';
 import { portsText } from './ports-text.ts';
@@ -68,7 +67,6 @@ export function Tests() {
         ]
       : []),
   ];
-  const { problem, reload, isLoading } = loaded.value;
   return (
     <Page
       title={words.tests}
@@ -87,17 +85,13 @@ export function Tests() {
       }
     >
       <p class="dim">{words.testsWhy}</p>
-      <ProblemNotice problem={problem} again={reload} />
       <Table
+        read={loaded.value}
         label={words.tests}
         columns={columns}
         rows={rows}
         keyOf={({ name }) => name}
-        empty={
-          <Empty>
-            {isLoading ? texts.common.loading : route.value.query.has('q') ? texts.common.noMatch : words.noTests}
-          </Empty>
-        }
+        empty={<Empty>{route.value.query.has('q') ? texts.common.noMatch : words.noTests}</Empty>}
       />
       {isNew.value && <NewTest close={() => (isNew.value = false)} />}
       {leaving.value && <DeleteTest assertion={leaving.value} close={() => (leaving.value = undefined)} />}

@@ -10,7 +10,7 @@ import { countText, portsText } from '../../reach/ports.ts';
 import { linkTo, route } from '../../route/route.ts';
 import { reachability as words } from '../../texts/reachability.ts';
 import { Confirm } from '../../ui/dialog.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 
 type Assertion = components['schemas']['Assertion'];
 
@@ -26,7 +26,7 @@ export function Assertions() {
     );
   });
   const asked = useSignal<Assertion | undefined>(undefined);
-  const { value, problem, reload } = loaded.value;
+  const { value } = loaded.value;
   const isPast = route.value.query.has('at');
   const sorted = value?.toSorted((a, b) => Number(a.status.holds) - Number(b.status.holds));
   const toDelete = asked.value;
@@ -36,19 +36,24 @@ export function Assertions() {
         {words.assertions} {value && value.length > 0 && <span class="tag">{countText(value.length)}</span>}
       </h2>
       <p class="dim">{isPast ? words.assertionsNow : words.assertionsWhy}</p>
-      <ProblemNotice problem={problem} again={reload} />
-      {sorted?.length === 0 && <p class="dim">{words.noAssertions}</p>}
-      {sorted && sorted.length > 0 && (
-        <ul class="lines panel">
-          {sorted.map((assertion) => (
-            <AssertionLine
-              key={assertion.name}
-              assertion={assertion}
-              remove={!isPast && may('network:write') ? () => (asked.value = assertion) : undefined}
-            />
-          ))}
-        </ul>
-      )}
+      <ReadResult of={loaded.value}>
+        {() =>
+          sorted &&
+          (sorted.length === 0 ? (
+            <p class="dim">{words.noAssertions}</p>
+          ) : (
+            <ul class="lines panel">
+              {sorted.map((assertion) => (
+                <AssertionLine
+                  key={assertion.name}
+                  assertion={assertion}
+                  remove={!isPast && may('network:write') ? () => (asked.value = assertion) : undefined}
+                />
+              ))}
+            </ul>
+          ))
+        }
+      </ReadResult>
       {toDelete && (
         <Confirm
           title={words.deleteTitle(toDelete.name)}

@@ -6,6 +6,7 @@ import { type Asked, queryOf } from '../../reach/asked.ts';
 import { goTo, linkTo } from '../../route/route.ts';
 import { reachability as words } from '../../texts/reachability.ts';
 import { SelectField } from '../../ui/field.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP', 'ICMP'] as const;
 const SUGGESTED = 20;
@@ -84,6 +85,7 @@ function EndField({ label, value }: { label: string; value: { value: string } })
           <option key={name} value={name} />
         ))}
       </datalist>
+      <ReadResult of={loaded.value} loading="" />
     </label>
   );
 }

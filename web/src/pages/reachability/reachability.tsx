@@ -4,7 +4,7 @@ import { useSummary } from '../../reach/use-summary.ts';
 import { linkTo, route } from '../../route/route.ts';
 import { reachability as words } from '../../texts/reachability.ts';
 import { Empty, Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Assertions } from './assertions.tsx';
 import { Matrix } from './matrix.tsx';
 import { Question } from './question.tsx';
@@ -42,20 +42,24 @@ export default function Reachability() {
 
 function MatrixSection() {
   const loaded = useSummary();
-  const { value, problem, reload } = loaded.value;
+  const isNarrowed = route.value.query.has('label');
   return (
     <section class="stack" aria-label={words.matrix}>
       <h2>{words.matrix}</h2>
-      <ProblemNotice problem={problem} again={reload} />
-      {value?.groups.length === 0 && !route.value.query.has('label') && (
-        <Empty>
-          {words.empty}
-          <a class="button primary" href={linkTo('join')}>
-            {words.addDevice}
-          </a>
-        </Empty>
-      )}
-      {value && (value.groups.length > 0 || route.value.query.has('label')) && <Matrix summary={value} />}
+      <ReadResult of={loaded.value}>
+        {(summary) =>
+          summary.groups.length === 0 && !isNarrowed ? (
+            <Empty>
+              {words.empty}
+              <a class="button primary" href={linkTo('join')}>
+                {words.addDevice}
+              </a>
+            </Empty>
+          ) : (
+            <Matrix summary={summary} />
+          )
+        }
+      </ReadResult>
     </section>
   );
 }

@@ -14,8 +14,7 @@ import { linkTo } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';
-import { NotYet } from '../../ui/loading.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { DrawingView } from './drawing.tsx';
 import { SeeAlso } from './see-also.tsx';
@@ -29,11 +28,15 @@ const words = texts.review;
 /** One change: who asked for what, what it does, and the decision. */
 export function Decision({ id }: { id: string }) {
   const loaded = useLoaded(() => answer(api.GET('/api/v1/workflows/{id}', { params: { path: { id } } })));
-  const { value: workflow, problem, reload } = loaded.value;
-  if (!workflow) return <NotYet loaded={loaded.value} />;
+  const { reload } = loaded.value;
+  return (
+    <ReadResult of={loaded.value}>{(workflow) => <DecisionView workflow={workflow} reload={reload} />}</ReadResult>
+  );
+}
+
+function DecisionView({ workflow, reload }: { workflow: WorkflowDetail; reload: () => void }) {
   return (
     <article class="panel stack decision" aria-label={workflow.summary}>
-      <ProblemNotice problem={problem} again={reload} />
       <p class="narrow-only">
         <a href={linkTo('review')}>← {words.back}</a>
       </p>
@@ -55,7 +58,7 @@ function Pending({ workflow, reload }: { workflow: WorkflowDetail; reload: () =>
   return (
     <>
       <Told workflow={workflow} redrawn={shown} />
-      {!shown && (loaded.problem ? <NotYet loaded={loaded} /> : <p role="status">{words.drawing}</p>)}
+      <ReadResult of={loaded} loading={words.drawing} />
       {isOutdated && (
         <div class="notice warn" role="status">
           <strong>▲ {words.outdated}</strong>
@@ -66,7 +69,8 @@ function Pending({ workflow, reload }: { workflow: WorkflowDetail; reload: () =>
       )}
       <Impossible workflow={workflow} title={words.cannotDraw} why={shown?.problem} />
       <Impossible workflow={workflow} title={words.cannotApprove} why={drawn?.refusal} />
-      {drawn ? <DrawingView workflow={workflow} drawing={drawn} /> : <Stored workflow={workflow} />}
+      {drawn && <DrawingView workflow={workflow} drawing={drawn} />}
+      {shown && !drawn && <Stored workflow={workflow} />}
       <Since workflow={workflow} />
       <SeeAlso workflow={workflow} drawing={drawn} />
       <Verdict workflow={workflow} redrawn={shown} isOutdated={isOutdated} reload={reload} />

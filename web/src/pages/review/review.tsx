@@ -12,7 +12,7 @@ import { texts } from '../../texts/texts.ts';
 import { isTyping } from '../../ui/keys.ts';
 import { KeysButton } from '../../ui/keys-help.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { PeerDetails } from '../peers/peer-details.tsx';
 import { Decision } from './decision.tsx';
@@ -25,10 +25,9 @@ const DECIDED = 30;
 export default function Review() {
   const [first, second] = route.value.rest;
   const [id, peer] = first === PEER ? [undefined, second] : [first, undefined];
-  const { workflows = [], peers = [] } = waiting.value ?? {};
+  const { workflows = [], peers = [] } = waiting.value.value ?? {};
   const links = [...workflows.map((workflow) => linkTo('review', [workflow.id])), ...peers.map(linkOf)];
   useQueueKeys(links);
-  const isEmpty = waiting.value !== undefined && links.length === 0;
   return (
     <Page
       title={texts.review.title}
@@ -42,11 +41,15 @@ export default function Review() {
       <div class={`queue ${first ? 'chosen' : ''}`}>
         <div class="stack list">
           <nav class="panel" aria-label={texts.review.queue}>
-            {isEmpty && (
-              <Empty>
-                {texts.review.empty} {holds('intents:plan') && <a href={linkTo('change')}>{texts.review.plan}</a>}
-              </Empty>
-            )}
+            <ReadResult of={waiting.value}>
+              {() =>
+                links.length === 0 && (
+                  <Empty>
+                    {texts.review.empty} {holds('intents:plan') && <a href={linkTo('change')}>{texts.review.plan}</a>}
+                  </Empty>
+                )
+              }
+            </ReadResult>
             <ul>
               {workflows.map((workflow) => (
                 <WorkflowLink key={workflow.id} workflow={workflow} isChosen={workflow.id === id} />
@@ -115,11 +118,14 @@ function Decided({ chosen }: { chosen: string | undefined }) {
     workspaceId.value;
     return answer(api.GET('/api/v1/workflows', { params: { query: { limit: DECIDED } } }));
   });
-  const { value, problem, reload } = loaded.value;
-  const items = (value?.items ?? [])
+  return <ReadResult of={loaded.value}>{({ items }) => <DecidedList all={items} chosen={chosen} />}</ReadResult>;
+}
+
+function DecidedList({ all, chosen }: { all: readonly Workflow[]; chosen: string | undefined }) {
+  const items = all
     .filter(({ status }) => status !== 'pending')
     .sort((a, b) => Date.parse(decidedAt(b)) - Date.parse(decidedAt(a)));
-  if (items.length === 0) return <ProblemNotice problem={problem} again={reload} />;
+  if (items.length === 0) return null;
   return (
     <nav class="panel" aria-label={texts.review.decided}>
       <h2 class="small dim">{texts.review.decided}</h2>

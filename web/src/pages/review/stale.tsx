@@ -1,5 +1,6 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
+import type { components } from '../../api/schema.d.ts';
 import type { Drawing, Effect, EffectRow, WorkflowDetail } from '../../api/types.ts';
 import { holds } from '../../api/workspace.ts';
 import { type Difference, differenceOf } from '../../effect/difference.ts';
@@ -7,6 +8,7 @@ import { EffectLineItem } from '../../effect/effect-view.tsx';
 import { groupedRows } from '../../effect/grouped.ts';
 import { linkTo } from '../../route/route.ts';
 import { review as words } from '../../texts/review.ts';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const SIDES = ['opened', 'closed', 'notOpened', 'notClosed'] as const;
@@ -57,8 +59,14 @@ export function Since({ workflow: { requestedAt } }: { workflow: WorkflowDetail 
     if (!isKnown) return undefined;
     return answer(api.GET('/api/v1/changes', { params: { query: { from: requestedAt, limit: SHOWN } } }));
   });
-  const { value } = loaded.value;
-  if (!value || value.total === 0) return null;
+  return (
+    <ReadResult of={loaded.value} loading="">
+      {(value) => value !== undefined && value.total > 0 && <SinceList changes={value} />}
+    </ReadResult>
+  );
+}
+
+function SinceList({ changes: value }: { changes: components['schemas']['ListChangesResponse'] }) {
   return (
     <details>
       <summary>{words.since(value.total)}</summary>

@@ -4,6 +4,7 @@ import { Problem } from '../../api/problem.ts';
 import type { Agent } from '../../api/types.ts';
 import { linkTo } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { reachWords } from '../agents/words.ts';
 
@@ -28,15 +29,25 @@ export function WhoAsked({ actor, at }: { actor: string; at: string }) {
 
 function AgentLine({ name, at }: { name: string; at: string }) {
   const loaded = useLoaded(() => lineOf(name, at));
-  const line = loaded.value.value ?? [];
-  const [agent] = line;
-  const person = line.at(-1)?.person;
   return (
     <>
       <a class="break" href={linkTo('agents', [name])}>
         {AGENT}
         {name}
       </a>
+      , <Time at={at} />
+      <ReadResult of={loaded.value} loading="">
+        {(line) => <Ancestors line={line} />}
+      </ReadResult>
+    </>
+  );
+}
+
+function Ancestors({ line }: { line: readonly Agent[] }) {
+  const [agent] = line;
+  const person = line.at(-1)?.person;
+  return (
+    <>
       {line.slice(1).map((parent) => (
         <span key={parent.id}>
           , {texts.review.madeBy} <a href={linkTo('agents', [parent.name])}>{parent.name}</a>
@@ -54,7 +65,6 @@ function AgentLine({ name, at }: { name: string; at: string }) {
           <Time at={agent.expiresAt} />)
         </span>
       )}
-      , <Time at={at} />
       {agent && (
         <span class="bound small">
           {texts.review.bound}: {reachWords(agent).join('; ')}

@@ -1,10 +1,10 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { route, setQuery } from '../../route/route.ts';
-import { texts } from '../../texts/texts.ts';
 import { time } from '../../texts/time.ts';
 import { Empty } from '../../ui/page.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { type Range, setRange } from '../../ui/range.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { keyOf } from './change.ts';
 import { ChangeRow } from './change-row.tsx';
@@ -15,13 +15,14 @@ import { Timeline } from './timeline.tsx';
 export function ChangeList({ range }: { range: ReadonlySignal<Range | undefined> }) {
   const { first, items, next, earlier, loadEarlier } = useChanges(range);
   const newer = useNewer(range);
-  const { value, problem, isLoading, reload } = first.value;
+  const { value } = first.value;
   const at = route.value.query.get('at');
   const isFiltered = Object.keys(filterOf(route.value.query)).length > 0;
   return (
     <>
       <Filters actors={[...new Set(items.value.flatMap(({ actor }) => actor ?? []))]} />
-      {newer.value && (
+      <ReadResult of={newer.read.value} loading="" />
+      {newer.isNewer.value && (
         <div class="notice" role="status">
           <span>{time.newer}</span>
           <button type="button" class="link" onClick={() => setQuery({ to: new Date().toISOString() })}>
@@ -29,10 +30,11 @@ export function ChangeList({ range }: { range: ReadonlySignal<Range | undefined>
           </button>
         </div>
       )}
-      <ProblemNotice problem={problem} again={reload} />
-      {value && <Timeline answer={value} changes={items.value} />}
+      <ReadResult of={first.value}>
+        {(answer) => answer && <Timeline answer={answer} changes={items.value} />}
+      </ReadResult>
       <p class="row" role="status">
-        <strong>{value ? time.count(value.total) : isLoading ? texts.common.loading : ''}</strong>
+        {value && <strong>{time.count(value.total)}</strong>}
         {value?.known_since && (
           <span class="dim">
             {time.knownSince} <Time at={value.known_since} />

@@ -64,7 +64,7 @@ export function useChanges(range: ReadonlySignal<Range | undefined>) {
 }
 
 /** Whether the network has changed since a range ended; asked until it has. */
-export function useNewer(range: ReadonlySignal<Range | undefined>): ReadonlySignal<boolean> {
+export function useNewer(range: ReadonlySignal<Range | undefined>) {
   const known = useSignal<string | undefined>(undefined);
   const end = useComputed(() => range.value?.to);
   const loaded = useLoaded(async () => {
@@ -74,8 +74,9 @@ export function useNewer(range: ReadonlySignal<Range | undefined>): ReadonlySign
     const { total } = await answer(api.GET('/api/v1/changes', { params: { query: { from, limit: 1 } } }));
     if (total > 0) known.value = to;
   });
-  return useComputed(() => {
+  const isNewer = useComputed(() => {
     loaded.value;
     return end.value !== undefined && known.value === end.value;
   });
+  return { read: loaded, isNewer };
 }

@@ -11,6 +11,7 @@ import { time } from '../../texts/time.ts';
 import { useAct } from '../../ui/act.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import type { Range } from '../../ui/range.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { exactTime, Time } from '../../ui/time.tsx';
 import { portsText, reasonText } from './change.ts';
 
@@ -36,13 +37,12 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
     later.value = [];
   });
   const more = useAct();
-  const { value: diff, problem, isLoading, reload } = first.value;
+  const { value: diff } = first.value;
   if (!diff) {
     return (
       <>
         <p class="dim">{time.compareWhy}</p>
-        <ProblemNotice problem={problem} again={reload} />
-        {isLoading && <p role="status">{texts.common.loading}</p>}
+        <ReadResult of={first.value} />
       </>
     );
   }
@@ -65,7 +65,7 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
       <p>
         {exactTime(diff.from.captured_at)} <span aria-hidden="true">→</span> {exactTime(diff.to.captured_at)}
       </p>
-      <ProblemNotice problem={problem} again={reload} />
+      <ReadResult of={first.value} />
       {range.value && diff.from.captured_at > range.value.from && (
         <p class="notice">{time.comparedSince(exactTime(diff.from.captured_at))}</p>
       )}

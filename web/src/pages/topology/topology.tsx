@@ -6,7 +6,7 @@ import { linkTo, route } from '../../route/route.ts';
 import { reachability as words } from '../../texts/reachability.ts';
 import { topology as labels } from '../../texts/topology.ts';
 import { Empty, Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Canvas } from './canvas.tsx';
 import { EdgeDetails, NodeDetails, pick, pickedIn } from './details.tsx';
 import type { Graph, PathKind } from './model.ts';
@@ -24,9 +24,9 @@ const NOTHING: Marked = { nodes: new Set(), edges: new Set() };
 /** The network as a picture of groups, and as a list that says the same. */
 export default function Topology() {
   const view = useSignal<View | undefined>(undefined);
-  const { summary, graph, picture, isBusy, move, placeAnew } = usePicture(view);
+  const { summary, paths, graph, picture, isBusy, move, placeAnew } = usePicture(view);
   const marked = useComputed(() => (graph.value ? markedIn(graph.value) : NOTHING));
-  const { value, problem, reload } = summary.value;
+  const { value } = summary.value;
   const shown = graph.value;
   const isNarrowed = route.value.query.has('label');
   if (value && value.groups.length === 0 && !isNarrowed) {
@@ -43,7 +43,8 @@ export default function Topology() {
   }
   return (
     <Page title={labels.title}>
-      <ProblemNotice problem={problem} again={reload} />
+      <ReadResult of={summary.value} />
+      <ReadResult of={paths.value} loading="" />
       {value && shown && (
         <>
           <GroupingFields summary={value} />

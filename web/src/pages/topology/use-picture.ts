@@ -58,6 +58,7 @@ export function usePicture(view: Signal<View | undefined>) {
   }
   return {
     summary,
+    paths,
     graph,
     picture: picture as ReadonlySignal<Picture | undefined>,
     isBusy: useComputed(() => summary.value.isLoading || paths.value.isLoading || picture.value?.graph !== graph.value),

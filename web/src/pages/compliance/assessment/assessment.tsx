@@ -5,8 +5,8 @@ import { compliance as words } from '../../../texts/compliance.ts';
 import { FRAMEWORK_NAMES } from '../../../texts/frameworks.ts';
 import { CopyButton } from '../../../ui/copy.tsx';
 import { Facts } from '../../../ui/facts.tsx';
-import { NotYet } from '../../../ui/loading.tsx';
 import { Empty } from '../../../ui/page.tsx';
+import { ReadResult } from '../../../ui/read-result.tsx';
 import { exactTime, Time } from '../../../ui/time.tsx';
 import { OverallState } from '../control-state.tsx';
 import { dayOf } from '../days.ts';
@@ -27,8 +27,10 @@ export function AssessmentPage({ id }: { id: string }) {
     },
     { live: false },
   );
-  const { value } = loaded.value;
-  if (!value) return <NotYet loaded={loaded.value} />;
+  return <ReadResult of={loaded.value}>{(kept) => <Kept assessment={kept} />}</ReadResult>;
+}
+
+function Kept({ assessment: value }: Props) {
   const framework = FRAMEWORK_NAMES[value.canonical_framework];
   const { period_start: from, period_end: to } = value;
   return (

@@ -2,23 +2,38 @@ import { answer, api } from '../../../api/client.ts';
 import { useLoaded } from '../../../api/load.ts';
 import { route, setQuery } from '../../../route/route.ts';
 import { compliance as words } from '../../../texts/compliance.ts';
-import { ProblemNotice } from '../../../ui/problem.tsx';
+import { ReadResult } from '../../../ui/read-result.tsx';
 import { ControlState } from '../control-state.tsx';
 import { dayOf } from '../days.ts';
-import type { Assessment, ControlStatus } from '../types.ts';
+import type { Assessment, AssessmentRow, ControlStatus } from '../types.ts';
 
 const OFFERED = 100;
 
 /** What another assessment of the framework judged otherwise; which one stands in the address (`with`). */
 export function Comparison({ assessment }: { assessment: Assessment }) {
   const { evidence_id: id, canonical_framework: framework, controls } = assessment;
-  const other = route.value.query.get('with');
   const loaded = useLoaded(
     () => answer(api.GET('/api/v1/ai/compliance/assessments', { params: { query: { framework, limit: OFFERED } } })),
     { live: false },
   );
-  const others = loaded.value.value?.items.filter(({ evidence_id: one }) => one !== id) ?? [];
-  if (others.length === 0) return <ProblemNotice problem={loaded.value.problem} again={loaded.value.reload} />;
+  return (
+    <ReadResult of={loaded.value} loading="">
+      {({ items }) => (
+        <Others others={items.filter(({ evidence_id: one }) => one !== id)} id={id} controls={controls} />
+      )}
+    </ReadResult>
+  );
+}
+
+interface OthersProps {
+  readonly others: readonly AssessmentRow[];
+  readonly id: string;
+  readonly controls: Assessment['controls'];
+}
+
+function Others({ others, id, controls }: OthersProps) {
+  const other = route.value.query.get('with');
+  if (others.length === 0) return null;
   return (
     <section class="stack">
       <label class="row">
@@ -46,32 +61,32 @@ function Compared({ earlier, later, titles }: { earlier: string; later: string; 
     () => answer(api.GET('/api/v1/ai/compliance/assessments/compare', { params: { query: { earlier, later } } })),
     { live: false },
   );
-  const { value, problem, reload } = loaded.value;
   return (
     <div class="panel stack">
-      <ProblemNotice problem={problem} again={reload} />
-      {value && (
-        <>
-          <h3>{words.compared}</h3>
-          <p>
-            {words.scoreChange(value.score_change)}{' '}
-            {value.controls.length === 0
-              ? words.comparedSame(value.unchanged_count)
-              : words.unchanged(value.unchanged_count)}
-          </p>
-          <ul class="lines">
-            {value.controls.map(({ id, from, to }) => (
-              <li key={id} class="row">
-                <strong>{id}</strong>
-                <span class="break">{titles.get(id)}</span>
-                <span class="row push">
-                  <Judged status={from} /> → <Judged status={to} />
-                </span>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      <ReadResult of={loaded.value}>
+        {(value) => (
+          <>
+            <h3>{words.compared}</h3>
+            <p>
+              {words.scoreChange(value.score_change)}{' '}
+              {value.controls.length === 0
+                ? words.comparedSame(value.unchanged_count)
+                : words.unchanged(value.unchanged_count)}
+            </p>
+            <ul class="lines">
+              {value.controls.map(({ id, from, to }) => (
+                <li key={id} class="row">
+                  <strong>{id}</strong>
+                  <span class="break">{titles.get(id)}</span>
+                  <span class="row push">
+                    <Judged status={from} /> → <Judged status={to} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </ReadResult>
     </div>
   );
 }

@@ -11,6 +11,7 @@ import { CopyButton } from '../../../ui/copy.tsx';
 import { download } from '../../../ui/download.ts';
 import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
+import { ReadResult } from '../../../ui/read-result.tsx';
 
 /** What the archive holds beside the assessment. */
 const NEEDED = ['compliance:assess', 'audit:read', 'snapshots:read', 'network:read'];
@@ -69,19 +70,28 @@ function nameOf({ headers }: Response): string | undefined {
 
 function Verify({ archive }: { archive: string }) {
   const loaded = useLoaded(() => answer(api.GET('/api/v1/audit/keys')), { live: false });
-  const { value, problem, reload } = loaded.value;
-  const { fingerprint = '' } = value?.items.find(({ until }) => until === null) ?? {};
-  const command = `mesh evidence verify ${archive} --key ${fingerprint}`;
   return (
     <div class="stack">
       <h3>{words.verify}</h3>
       <p class="dim">{words.verifyWhy}</p>
-      <ProblemNotice problem={problem} again={reload} />
+      <ReadResult of={loaded.value}>
+        {({ items }) => (
+          <Command archive={archive} fingerprint={items.find(({ until }) => until === null)?.fingerprint ?? ''} />
+        )}
+      </ReadResult>
+    </div>
+  );
+}
+
+function Command({ archive, fingerprint }: { archive: string; fingerprint: string }) {
+  const command = `mesh evidence verify ${archive} --key ${fingerprint}`;
+  return (
+    <>
       <CodeBlock label={words.verify} text={command} />
       <p class="break">
         {words.fingerprint}: <code>{fingerprint}</code> <CopyButton text={fingerprint} />
       </p>
       <p class="dim">{words.fingerprintWhy}</p>
-    </div>
+    </>
   );
 }

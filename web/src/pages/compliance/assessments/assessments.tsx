@@ -7,7 +7,6 @@ import { compliance as words } from '../../../texts/compliance.ts';
 import { FRAMEWORK_NAMES } from '../../../texts/frameworks.ts';
 import { texts } from '../../../texts/texts.ts';
 import { Empty } from '../../../ui/page.tsx';
-import { ProblemNotice } from '../../../ui/problem.tsx';
 import { type Column, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { OverallState } from '../control-state.tsx';
@@ -56,7 +55,7 @@ export function Assessments() {
     { live: true },
   );
   const rows = useComputed(() => pages.value.value ?? []);
-  const { value, problem, reload, more } = pages.value;
+  const { value, more } = pages.value;
   return (
     <>
       <label class="row">
@@ -73,15 +72,15 @@ export function Assessments() {
       <Trend framework={framework} />
       <section class="stack">
         <h2>{words.kept}</h2>
-        <ProblemNotice problem={problem} again={reload} />
         <Table
+          read={pages.value}
           label={words.kept}
           isPart
           columns={COLUMNS}
           rows={rows}
           keyOf={({ evidence_id: id }) => id}
           open={({ evidence_id: id }) => goTo(linkTo('compliance', ['assessments', id]))}
-          empty={value && <Empty>{words.keptEmpty}</Empty>}
+          empty={<Empty>{words.keptEmpty}</Empty>}
         />
         {more && (
           <div class="row">

@@ -1,10 +1,11 @@
 import { answer, api } from '../../../api/client.ts';
 import { useLoaded } from '../../../api/load.ts';
+import type { components } from '../../../api/schema.d.ts';
 import { workspaceId } from '../../../api/workspace.ts';
 import { linkTo, route } from '../../../route/route.ts';
 import { compliance as words } from '../../../texts/compliance.ts';
 import type { Framework } from '../../../texts/frameworks.ts';
-import { ProblemNotice } from '../../../ui/problem.tsx';
+import { ReadResult } from '../../../ui/read-result.tsx';
 import { dayOf } from '../days.ts';
 import { frameworkOf } from './framework-of.ts';
 
@@ -19,10 +20,16 @@ export function Trend({ framework }: { framework: Framework }) {
     const query = { framework: frameworkOf(route.value.query.get('framework')) };
     return answer(api.GET('/api/v1/ai/compliance/assessments/trend', { params: { query } }));
   });
-  const { value, problem, reload } = loaded.value;
-  const points = value?.framework === framework ? value.points : [];
+  return (
+    <ReadResult of={loaded.value} loading="">
+      {(trend) => trend.framework === framework && <Curve trend={trend} />}
+    </ReadResult>
+  );
+}
+
+function Curve({ trend: { points, more } }: { trend: components['schemas']['GetComplianceTrendResponse'] }) {
   const [first, last] = [points[0], points.at(-1)];
-  if (!first || !last || points.length === 1) return <ProblemNotice problem={problem} again={reload} />;
+  if (!first || !last || points.length === 1) return null;
   const times = points.map(({ generated_at: at }) => Date.parse(at));
   const [begin, end] = [Math.min(...times), Math.max(...times)];
   const x = (at: number) => LEFT + ((at - begin) / Math.max(1, end - begin)) * (WIDTH - LEFT - RIGHT);
@@ -33,9 +40,8 @@ export function Trend({ framework }: { framework: Framework }) {
   return (
     <section class="stack">
       <h2>{words.trend}</h2>
-      <ProblemNotice problem={problem} again={reload} />
       <p>
-        {words.trendOf(points.length, first.score, last.score)} {value?.more && words.trendOlder}
+        {words.trendOf(points.length, first.score, last.score)} {more && words.trendOlder}
       </p>
       {/* biome-ignore lint/a11y/useSemanticElements: a group of links in a drawing, where no fieldset can stand */}
       <svg class="trend" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label={words.trend}>

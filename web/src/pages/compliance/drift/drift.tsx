@@ -6,7 +6,7 @@ import { compliance as words } from '../../../texts/compliance.ts';
 import { FRAMEWORK_NAMES } from '../../../texts/frameworks.ts';
 import { texts } from '../../../texts/texts.ts';
 import { Empty } from '../../../ui/page.tsx';
-import { ProblemNotice } from '../../../ui/problem.tsx';
+import { ReadResult } from '../../../ui/read-result.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { ControlState } from '../control-state.tsx';
 import type { Drift } from '../types.ts';
@@ -30,18 +30,23 @@ function Events() {
     },
     { live: true },
   );
-  const { value, problem, reload, more } = pages.value;
+  const { more } = pages.value;
   return (
     <section class="stack">
       <h2>{words.drift}</h2>
       <p class="dim">{words.driftWhy}</p>
-      <ProblemNotice problem={problem} again={reload} />
-      {value?.length === 0 && <Empty>{words.driftEmpty}</Empty>}
-      <ul class="lines">
-        {value?.map((event) => (
-          <Event key={event.id} event={event} />
-        ))}
-      </ul>
+      <ReadResult of={pages.value}>
+        {(events) => (
+          <>
+            {events.length === 0 && <Empty>{words.driftEmpty}</Empty>}
+            <ul class="lines">
+              {events.map((event) => (
+                <Event key={event.id} event={event} />
+              ))}
+            </ul>
+          </>
+        )}
+      </ReadResult>
       {more && (
         <div class="row">
           <button type="button" onClick={more}>

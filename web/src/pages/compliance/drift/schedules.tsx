@@ -7,6 +7,7 @@ import { FRAMEWORK_NAMES, type Framework } from '../../../texts/frameworks.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Empty } from '../../../ui/page.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
+import { ReadResult } from '../../../ui/read-result.tsx';
 import { Time } from '../../../ui/time.tsx';
 import type { Schedule } from '../types.ts';
 
@@ -19,7 +20,7 @@ export function Schedules() {
     return answer(api.GET('/api/v1/ai/compliance/schedules'));
   });
   const { isActing, problem: refused, act } = useAct();
-  const { value, problem, reload } = loaded.value;
+  const { value, reload } = loaded.value;
   const isMay = may('members:write');
   const set = (framework: Framework, cadence: string) =>
     act(async () => {
@@ -38,40 +39,45 @@ export function Schedules() {
     <section class="stack">
       <h2>{words.schedules}</h2>
       <p class="dim">{words.schedulesWhy}</p>
-      <ProblemNotice problem={problem ?? refused.value} again={reload} />
-      {value && names.length === 0 && <Empty>{words.noSchedules}</Empty>}
-      <ul class="lines">
-        {value &&
-          names.map((framework) => {
-            const { cadence = '', next_at: next } = of(framework) ?? {};
-            return (
-              <li key={framework} class="row">
-                <strong>{FRAMEWORK_NAMES[framework]}</strong>
-                {isMay ? (
-                  <select
-                    aria-label={`${words.cadence}: ${FRAMEWORK_NAMES[framework]}`}
-                    value={cadence}
-                    disabled={isActing.value}
-                    onChange={({ currentTarget }) => set(framework, currentTarget.value)}
-                  >
-                    {Object.entries(words.cadences).map(([name, text]) => (
-                      <option key={name} value={name}>
-                        {text}
-                      </option>
-                    ))}
-                  </select>
-                ) : (
-                  <span>{words.cadences[cadence]}</span>
-                )}
-                {next && (
-                  <span class="dim">
-                    {words.next} <Time at={next} />
-                  </span>
-                )}
-              </li>
-            );
-          })}
-      </ul>
+      <ProblemNotice problem={refused.value} />
+      <ReadResult of={loaded.value}>
+        {() => (
+          <>
+            {names.length === 0 && <Empty>{words.noSchedules}</Empty>}
+            <ul class="lines">
+              {names.map((framework) => {
+                const { cadence = '', next_at: next } = of(framework) ?? {};
+                return (
+                  <li key={framework} class="row">
+                    <strong>{FRAMEWORK_NAMES[framework]}</strong>
+                    {isMay ? (
+                      <select
+                        aria-label={`${words.cadence}: ${FRAMEWORK_NAMES[framework]}`}
+                        value={cadence}
+                        disabled={isActing.value}
+                        onChange={({ currentTarget }) => set(framework, currentTarget.value)}
+                      >
+                        {Object.entries(words.cadences).map(([name, text]) => (
+                          <option key={name} value={name}>
+                            {text}
+                          </option>
+                        ))}
+                      </select>
+                    ) : (
+                      <span>{words.cadences[cadence]}</span>
+                    )}
+                    {next && (
+                      <span class="dim">
+                        {words.next} <Time at={next} />
+                      </span>
+                    )}
+                  </li>
+                );
+              })}
+            </ul>
+          </>
+        )}
+      </ReadResult>
     </section>
   );
 }

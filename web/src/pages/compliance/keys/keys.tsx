@@ -5,7 +5,6 @@ import { workspaceId } from '../../../api/workspace.ts';
 import { compliance as words } from '../../../texts/compliance.ts';
 import { texts } from '../../../texts/texts.ts';
 import { Empty } from '../../../ui/page.tsx';
-import { ProblemNotice } from '../../../ui/problem.tsx';
 import { type Column, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import type { Credential } from '../types.ts';
@@ -45,18 +44,18 @@ export function Keys() {
     return answer(api.GET('/api/v1/ai/compliance/inventory', { params: { query } }));
   });
   const rows = useComputed(() => pages.value.value ?? []);
-  const { value, problem, reload, more } = pages.value;
+  const { more } = pages.value;
   return (
     <section class="stack">
       <h2>{words.keys}</h2>
       <p class="dim">{words.keysWhy}</p>
-      <ProblemNotice problem={problem} again={reload} />
       <Table
+        read={pages.value}
         label={words.keys}
         columns={COLUMNS}
         rows={rows}
         keyOf={({ type, id }) => `${type} ${id}`}
-        empty={value && <Empty>{words.keysEmpty}</Empty>}
+        empty={<Empty>{words.keysEmpty}</Empty>}
       />
       {more && (
         <div class="row">

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { answer, api } from '../../../api/client.ts';
-import { usePages } from '../../../api/pages.ts';
+import { type Pages, usePages } from '../../../api/pages.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { write } from '../../../api/write.ts';
 import { linkTo, route, setQuery } from '../../../route/route.ts';
@@ -10,9 +10,9 @@ import { useAct } from '../../../ui/act.ts';
 import { Confirm } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/facts.tsx';
 import { TextField } from '../../../ui/field.tsx';
-import { NotYet } from '../../../ui/loading.tsx';
 import { Empty } from '../../../ui/page.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
+import { ReadResult } from '../../../ui/read-result.tsx';
 import { Time } from '../../../ui/time.tsx';
 import type { ReviewItem } from '../types.ts';
 import { Item } from './review-item.tsx';
@@ -28,8 +28,19 @@ export function ReviewPage({ id }: { id: string }) {
     const query = { show: shownOf(route.value.query.get('show')), limit: PAGE, ...(cursor && { cursor }) };
     return answer(api.GET('/api/v1/ai/compliance/reviews/{id}', { params: { path: { id }, query } }));
   });
-  const { value = [], first, problem, reload, more } = pages.value;
-  if (!first) return <NotYet loaded={pages.value} />;
+  const { first } = pages.value;
+  return (
+    <ReadResult of={pages.value}>{() => first && <Review id={id} first={first} pages={pages.value} />}</ReadResult>
+  );
+}
+
+interface ReviewProps {
+  readonly id: string;
+  readonly first: Answer;
+  readonly pages: Pages<ReviewItem, Answer>;
+}
+
+function Review({ id, first, pages: { value = [], reload, more } }: ReviewProps) {
   const { kind, state, started_at: at, started_by: by, digest, range, notes, finished, open_count: open } = first;
   const isOpen = state === 'open' && !route.value.query.has('at');
   const show = shownOf(route.value.query.get('show'));
@@ -44,7 +55,6 @@ export function ReviewPage({ id }: { id: string }) {
           {state === 'open' ? `○ ${words.open}` : `● ${words.finished}`}
         </span>
       </div>
-      <ProblemNotice problem={problem} again={reload} />
       <p>
         {words.left(open, first.items_count)} {first.new_since > 0 && words.newSince(first.new_since)}{' '}
         {first.flagged_in_force > 0 && <strong>▲ {words.inForce(first.flagged_in_force)}</strong>}

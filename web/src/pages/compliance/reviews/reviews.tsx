@@ -8,6 +8,7 @@ import { texts } from '../../../texts/texts.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Empty } from '../../../ui/page.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
+import { ReadResult } from '../../../ui/read-result.tsx';
 import { Time } from '../../../ui/time.tsx';
 import type { Review, ReviewKind } from '../types.ts';
 
@@ -26,36 +27,45 @@ export function Reviews() {
     const query = { ...(cursor && { cursor }) };
     return answer(api.GET('/api/v1/ai/compliance/reviews', { params: { query } }));
   });
-  const { value, first, problem, reload, more } = pages.value;
+  const { first, more } = pages.value;
   return (
     <>
       <section class="stack">
         <h2>{words.title}</h2>
         <p class="dim">{words.why}</p>
-        <ProblemNotice problem={problem} again={reload} />
-        <ul class="lines">
-          {first?.due.map((due) => (
-            <DueReview key={due.kind} due={due} />
-          ))}
-        </ul>
+        <ReadResult of={pages.value}>
+          {() => (
+            <ul class="lines">
+              {first?.due.map((due) => (
+                <DueReview key={due.kind} due={due} />
+              ))}
+            </ul>
+          )}
+        </ReadResult>
       </section>
       <section class="stack">
         <h2>{words.past}</h2>
-        {value?.length === 0 && <Empty>{words.pastEmpty}</Empty>}
-        <ul class="lines">
-          {value?.map(({ id, kind, state, started_at: at, started_by: by, finished }) => (
-            <li key={id} class="row">
-              <a href={linkTo('compliance', ['reviews', id])}>{words.of(words.kinds[kind])}</a>
-              <span class={`tag ${state === 'open' ? 'warn' : 'ok'}`}>
-                {state === 'open' ? `○ ${words.open}` : `● ${words.finished}`}
-              </span>
-              <span class="dim small">
-                {words.startedBy} <Time at={at} /> {words.by} {by}
-              </span>
-              {finished && <span>{words.result(finished.confirmed, finished.flagged)}</span>}
-            </li>
-          ))}
-        </ul>
+        <ReadResult of={pages.value}>
+          {(value) => (
+            <>
+              {value.length === 0 && <Empty>{words.pastEmpty}</Empty>}
+              <ul class="lines">
+                {value.map(({ id, kind, state, started_at: at, started_by: by, finished }) => (
+                  <li key={id} class="row">
+                    <a href={linkTo('compliance', ['reviews', id])}>{words.of(words.kinds[kind])}</a>
+                    <span class={`tag ${state === 'open' ? 'warn' : 'ok'}`}>
+                      {state === 'open' ? `○ ${words.open}` : `● ${words.finished}`}
+                    </span>
+                    <span class="dim small">
+                      {words.startedBy} <Time at={at} /> {words.by} {by}
+                    </span>
+                    {finished && <span>{words.result(finished.confirmed, finished.flagged)}</span>}
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </ReadResult>
         {more && (
           <div class="row">
             <button type="button" onClick={more}>

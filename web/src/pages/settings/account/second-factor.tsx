@@ -6,6 +6,7 @@ import { useAct } from '../../../ui/act.ts';
 import { TextField } from '../../../ui/field.tsx';
 import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
+import { ReadResult } from '../../../ui/read-result.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Enrol } from './enrol.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
@@ -16,7 +17,7 @@ const words = settings.account;
 export function SecondFactor() {
   const codes = useSignal<readonly string[] | undefined>(undefined);
   const loaded = useLoaded(() => answer(api.GET('/api/v1/users/me/otp')), { live: false });
-  const { value, problem, reload } = loaded.value;
+  const { value, reload } = loaded.value;
   const show = (shown: readonly string[] | undefined) => {
     codes.value = shown;
     reload();
@@ -24,7 +25,7 @@ export function SecondFactor() {
   return (
     <section class="stack" aria-labelledby="factor">
       <h2 id="factor">{words.factor}</h2>
-      <ProblemNotice problem={problem} again={reload} />
+      <ReadResult of={loaded.value} />
       {/* What it was set up with goes when the codes come, not when it is read that it is on. */}
       {value && !value.enrolled && !codes.value && (
         <>

@@ -7,6 +7,7 @@ import { useAct } from '../../../ui/act.ts';
 import { Confirm } from '../../../ui/dialog.tsx';
 import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
+import { ReadResult } from '../../../ui/read-result.tsx';
 import { exactTime, Time } from '../../../ui/time.tsx';
 
 const words = settings.account;
@@ -20,7 +21,7 @@ export function Sessions() {
       allPages((cursor) => api.GET('/api/v1/users/me/sessions', { params: { query: { ...(cursor && { cursor }) } } })),
     { live: false },
   );
-  const { value = [], problem: unread, reload } = loaded.value;
+  const { value = [], reload } = loaded.value;
   const ordered = [...value].sort((a, b) =>
     a.current === b.current ? b.createdAt.localeCompare(a.createdAt) : a.current ? -1 : 1,
   );
@@ -48,7 +49,7 @@ export function Sessions() {
         )}
       </div>
       <p class="dim">{words.sessionsWhy}</p>
-      <ProblemNotice problem={unread} again={reload} />
+      <ReadResult of={loaded.value} />
       <ProblemNotice problem={problem.value} />
       <ul class="lines">
         {ordered.map(({ id, current, createdAt, expiresAt }) => (

@@ -46,14 +46,13 @@ export function Accounts() {
     const search = route.value.query.get('account') ?? '';
     return (loaded.value.value ?? []).filter(({ username, displayName }) => matches(search, [username, displayName]));
   });
-  const { value, problem, reload } = loaded.value;
+  const { value } = loaded.value;
   const [, chosen] = route.value.rest;
   const user = value?.find(({ username }) => username === chosen);
   return (
     <section class="stack">
       <h2>{words.accounts}</h2>
       <p class="dim">{words.accountsWhy}</p>
-      <ProblemNotice problem={problem} again={reload} />
       <div class="row">
         <input
           type="search"
@@ -65,6 +64,7 @@ export function Accounts() {
       </div>
       {user && <AccountDetails key={user.username} user={user} />}
       <Table
+        read={loaded.value}
         label={words.accounts}
         isPart
         columns={COLUMNS}
@@ -72,7 +72,7 @@ export function Accounts() {
         keyOf={({ username }) => username}
         selected={chosen}
         open={({ username }) => goTo(linkTo('settings', ['people', username]))}
-        empty={value && <Empty>{value.length === 0 ? words.noAccounts : texts.common.noMatch}</Empty>}
+        empty={<Empty>{value?.length === 0 ? words.noAccounts : texts.common.noMatch}</Empty>}
       />
       {may('users:write') && <CreateAccount />}
     </section>

@@ -41,7 +41,7 @@ export function Members() {
     const search = route.value.query.get('q') ?? '';
     return (loaded.value.value ?? []).filter(({ username, role }) => matches(search, [username, role]));
   });
-  const { value, problem, reload } = loaded.value;
+  const { value } = loaded.value;
   const close = () => {
     asked.value = undefined;
   };
@@ -49,17 +49,17 @@ export function Members() {
     <section class="stack">
       <h2>{words.members}</h2>
       <p class="dim">{words.membersWhy}</p>
-      <ProblemNotice problem={problem} again={reload} />
       <div class="row">
         <SearchBox label={words.search} />
       </div>
       <Table
+        read={loaded.value}
         label={words.members}
         isPart
         columns={columnsOf(mayWrite ? (member, what) => (asked.value = { member, what }) : undefined)}
         rows={rows}
         keyOf={({ username }) => username}
-        empty={value && <Empty>{value.length === 0 ? words.noMembers : texts.common.noMatch}</Empty>}
+        empty={<Empty>{value?.length === 0 ? words.noMembers : texts.common.noMatch}</Empty>}
       />
       {mayWrite && <AddMember />}
       {asked.value?.what === 'change' && <ChangeRole member={asked.value.member} close={close} />}

@@ -9,7 +9,6 @@ import { SCOPE_WORDS, settings } from '../../../texts/settings.ts';
 import { texts } from '../../../texts/texts.ts';
 import { Confirm, Dialog } from '../../../ui/dialog.tsx';
 import { Empty } from '../../../ui/page.tsx';
-import { ProblemNotice } from '../../../ui/problem.tsx';
 import { Secret } from '../../../ui/secret.tsx';
 import { type Column, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
@@ -28,7 +27,6 @@ export function Tokens() {
   const revoked = useSignal<ApiToken | undefined>(undefined);
   const made = useSignal<{ readonly name: string; readonly token: string } | undefined>(undefined);
   const rows = useComputed(() => loaded.value.value ?? []);
-  const { value, problem, reload } = loaded.value;
   const columns: readonly Column<ApiToken>[] = [
     { name: words.name, cell: ({ name }) => name, order: ({ name }) => name },
     { name: words.scopes, cell: ({ scopes }) => scopeWords(scopes), isMinor: true },
@@ -52,14 +50,14 @@ export function Tokens() {
     <section class="stack">
       <h2>{words.title}</h2>
       <p class="dim">{words.why}</p>
-      <ProblemNotice problem={problem} again={reload} />
       <Table
+        read={loaded.value}
         label={words.title}
         isPart
         columns={columns}
         rows={rows}
         keyOf={({ id }) => id}
-        empty={value && <Empty>{words.empty}</Empty>}
+        empty={<Empty>{words.empty}</Empty>}
       />
       <MakeToken done={(token) => (made.value = token)} />
       {made.value && (

@@ -13,6 +13,7 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/facts.tsx';
 import { Empty } from '../../../ui/page.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
+import { ReadResult } from '../../../ui/read-result.tsx';
 import { type Column, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 
@@ -43,7 +44,7 @@ export function Deliveries({ webhook }: { webhook: string }) {
     return answer(api.GET(`${PATH}/deliveries`, { params: { path, query } }));
   });
   const rows = useComputed(() => loaded.value.value?.items ?? []);
-  const { value, problem, reload } = loaded.value;
+  const { reload } = loaded.value;
   const status = statusOf(route.value.query.get('status'));
   const resendDead = () => {
     const body = { since: new Date(Date.now() - DAYS_30_MS).toISOString() };
@@ -89,14 +90,15 @@ export function Deliveries({ webhook }: { webhook: string }) {
           </button>
         )}
       </div>
-      <ProblemNotice problem={problem ?? refused.value} again={reload} />
+      <ProblemNotice problem={refused.value} />
       <Table
+        read={loaded.value}
         label={words.deliveries}
         isPart
         columns={columns}
         rows={rows}
         keyOf={({ id }) => id}
-        empty={value && <Empty>{status ? texts.common.noMatch : words.noDeliveries}</Empty>}
+        empty={<Empty>{status ? texts.common.noMatch : words.noDeliveries}</Empty>}
       />
       {opened.value && <Delivery webhook={webhook} id={opened.value} close={() => (opened.value = undefined)} />}
     </section>
@@ -111,38 +113,40 @@ function Delivery({ webhook, id, close }: { webhook: string; id: string; close: 
   const path = { workspaceId: workspaceId.value ?? '', id: webhook, deliveryId: id };
   const loaded = useLoaded(() => answer(api.GET(`${PATH}/deliveries/{deliveryId}`, { params: { path } })));
   const { isActing, problem: refused, act } = useAct();
-  const { value, problem } = loaded.value;
+  const { value } = loaded.value;
   const resend = () =>
     act(() => write(api.POST(`${PATH}/deliveries/{deliveryId}/resend`, { params: { path } }), words.resent));
   return (
     <Dialog title={value?.type ?? words.deliveries} close={close}>
-      <ProblemNotice problem={problem ?? refused.value} />
-      {value && (
-        <>
-          <Facts
-            facts={[
-              [words.status, <DeliveryState key="status" status={value.status} />],
-              [words.attempts, value.attempts],
-              [words.last, value.lastAttemptAt && <Time at={value.lastAttemptAt} />],
-              [words.next, value.nextAttemptAt && <Time at={value.nextAttemptAt} />],
-              [words.answer, value.responseStatus],
-              [words.error, value.error],
-            ]}
-          />
-          <CodeBlock label={words.body} text={JSON.stringify(JSON.parse(value.body), null, 2)} />
-          {value.response && <CodeBlock label={words.response} text={value.response} />}
-          <div class="row">
-            {may('members:write') && value.status !== 'waiting' && (
-              <button type="button" disabled={isActing.value} onClick={resend}>
-                {words.resend}
+      <ProblemNotice problem={refused.value} />
+      <ReadResult of={loaded.value}>
+        {(value) => (
+          <>
+            <Facts
+              facts={[
+                [words.status, <DeliveryState key="status" status={value.status} />],
+                [words.attempts, value.attempts],
+                [words.last, value.lastAttemptAt && <Time at={value.lastAttemptAt} />],
+                [words.next, value.nextAttemptAt && <Time at={value.nextAttemptAt} />],
+                [words.answer, value.responseStatus],
+                [words.error, value.error],
+              ]}
+            />
+            <CodeBlock label={words.body} text={JSON.stringify(JSON.parse(value.body), null, 2)} />
+            {value.response && <CodeBlock label={words.response} text={value.response} />}
+            <div class="row">
+              {may('members:write') && value.status !== 'waiting' && (
+                <button type="button" disabled={isActing.value} onClick={resend}>
+                  {words.resend}
+                </button>
+              )}
+              <button type="button" class="quiet" onClick={close}>
+                {texts.common.close}
               </button>
-            )}
-            <button type="button" class="quiet" onClick={close}>
-              {texts.common.close}
-            </button>
-          </div>
-        </>
-      )}
+            </div>
+          </>
+        )}
+      </ReadResult>
     </Dialog>
   );
 }

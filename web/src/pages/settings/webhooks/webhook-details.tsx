@@ -10,9 +10,9 @@ import { webhooks as words } from '../../../texts/webhooks.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Confirm } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/facts.tsx';
-import { NotYet } from '../../../ui/loading.tsx';
 import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
+import { ReadResult } from '../../../ui/read-result.tsx';
 import { exactTime, Time } from '../../../ui/time.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { SecretDialog } from './make-webhook.tsx';
@@ -24,12 +24,13 @@ const PATH = '/api/v1/workspaces/{workspaceId}/webhooks/{id}';
 export function WebhookDetails({ id }: { id: string }) {
   const path = { workspaceId: workspaceId.value ?? '', id };
   const loaded = useLoaded(() => answer(api.GET(PATH, { params: { path } })));
-  const { value: webhook, problem, reload } = loaded.value;
-  if (!webhook) return <NotYet loaded={loaded.value} />;
+  return <ReadResult of={loaded.value}>{(webhook) => <Details webhook={webhook} />}</ReadResult>;
+}
+
+function Details({ webhook }: { webhook: Webhook }) {
   const { url, description, events, failingSince, disabledReason, createdAt, createdBy } = webhook;
   return (
     <article class="panel stack" aria-label={description || url}>
-      <ProblemNotice problem={problem} again={reload} />
       <div class="row">
         <h3 class="break">{description || url}</h3>
         <WebhookState webhook={webhook} />
@@ -47,7 +48,7 @@ export function WebhookDetails({ id }: { id: string }) {
         ]}
       />
       {may('members:write') && <Actions webhook={webhook} />}
-      <Deliveries webhook={id} />
+      <Deliveries webhook={webhook.id} />
     </article>
   );
 }

@@ -7,7 +7,6 @@ import { may, workspaceId } from '../../../api/workspace.ts';
 import { goTo, linkTo, route } from '../../../route/route.ts';
 import { webhooks as words } from '../../../texts/webhooks.ts';
 import { Empty } from '../../../ui/page.tsx';
-import { ProblemNotice } from '../../../ui/problem.tsx';
 import { type Column, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { MakeWebhook } from './make-webhook.tsx';
@@ -40,14 +39,13 @@ export function Webhooks() {
     );
   });
   const rows = useComputed(() => loaded.value.value ?? []);
-  const { value, problem, reload } = loaded.value;
   const [, chosen] = route.value.rest;
   return (
     <section class="stack">
       <h2>{words.title}</h2>
       <p class="dim">{words.why}</p>
-      <ProblemNotice problem={problem} again={reload} />
       <Table
+        read={loaded.value}
         label={words.title}
         isPart
         columns={COLUMNS}
@@ -55,7 +53,7 @@ export function Webhooks() {
         keyOf={({ id }) => id}
         selected={chosen}
         open={({ id }) => goTo(linkTo('settings', ['webhooks', id]))}
-        empty={value && <Empty>{words.empty}</Empty>}
+        empty={<Empty>{words.empty}</Empty>}
       />
       {chosen && <WebhookDetails key={chosen} id={chosen} />}
       {may('members:write') && !chosen && <MakeWebhook />}

@@ -13,9 +13,9 @@ import { CopyButton } from '../../../ui/copy.tsx';
 import { Confirm } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/facts.tsx';
 import { TextField } from '../../../ui/field.tsx';
-import { NotYet } from '../../../ui/loading.tsx';
 import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
+import { ReadResult } from '../../../ui/read-result.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Approval } from './approval.tsx';
 import { ComplianceSettings } from './compliance-settings.tsx';
@@ -26,14 +26,15 @@ export function WorkspaceSettings() {
     const params = { path: { workspaceId: workspaceId.value ?? '' } };
     return answer(api.GET('/api/v1/workspaces/{workspaceId}', { params }));
   });
-  const { value, problem, reload } = loaded.value;
-  if (!value) return <NotYet loaded={loaded.value} />;
+  return <ReadResult of={loaded.value}>{(workspace) => <Sections workspace={workspace} />}</ReadResult>;
+}
+
+function Sections({ workspace: value }: Props) {
   // What is being typed is taken away by a change of what it stands for alone.
   const { compliance, reviews, timeZone, ...approval } = value.settings;
   const keyOf = (...parts: readonly unknown[]) => JSON.stringify(parts);
   return (
     <>
-      <ProblemNotice problem={problem} again={reload} />
       {!may('members:write') && <p class="notice">{words.mayNot}</p>}
       <General key={keyOf('general', value.displayName, value.maxNodeCount, timeZone)} workspace={value} />
       <Approval key={keyOf('approval', approval)} settings={value.settings} id={value.id} />

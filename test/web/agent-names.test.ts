@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import type { AgentNames } from '../../web/src/api/agents.ts';
+import { isForAgent, withAgentNames } from '../../web/src/ui/agent-names.ts';
+
+const AGENTS: AgentNames = new Map([
+  ['agt_dk7mf732dslbrexbqlp7tcufud', { name: 'smoke-tests', parentRef: { name: 'release-bot', namespace: 'prod' } }],
+  ['agt_root', { name: 'release-bot', parentRef: null }],
+]);
+
+test.each([
+  ['agt_dk7mf732dslbrexbqlp7tcufud.sandboxed', 'smoke-tests · sandboxed (release-bot)'],
+  ['agt_dk7mf732dslbrexbqlp7tcufud.sandboxed-2', 'smoke-tests · sandboxed-2 (release-bot)'],
+  ['agt_root.inherit', 'release-bot · inherit'],
+  ['mesh.internal/agent=agt_root role=ci', 'agent release-bot role=ci'],
+  ['mesh.internal/parent=agt_root', 'sub-agents of release-bot'],
+  ['agt_gone.sandboxed', 'agt_gone.sandboxed'],
+])('%s is shown as %s', (text, shown) => {
+  expect(withAgentNames(text, AGENTS)).toBe(shown);
+});
+
+test('a policy is one of an agent by the id that its name begins with', () => {
+  expect(isForAgent('agt_root.inherit')).toBe(true);
+  expect(isForAgent('to-agt_root.inherit')).toBe(false);
+  expect(isForAgent('web-to-db')).toBe(false);
+});

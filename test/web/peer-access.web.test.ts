@@ -1,0 +1,80 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { enrol } from '../kits/plane/devices.ts';
+import { type AgentsNetwork, startAgentsNetwork } from '../kits/web/agents-network.ts';
+import { hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
+import { PASSWORD } from '../kits/web/page-people.ts';
+
+describe.skipIf(!hasBrowser)('what devices reach, on the dashboard', () => {
+  let browser: Browser;
+  let network: AgentsNetwork;
+  beforeAll(async () => {
+    [browser, network] = await Promise.all([launchBrowser(), startAgentsNetwork()]);
+    const { api, own } = network;
+    const role = (value: string) => ({ peerSelector: { matchLabels: { role: value } } });
+    const toDb = { action: 'ALLOW', ...role('db'), ingress: [{ from: [role('web')], ports: [{ port: 5432 }] }] };
+    for (const [name, spec] of [
+      ['base', { action: 'ALLOW', peerSelector: {}, ingress: [] }],
+      ['web-to-db', toDb],
+    ] as const)
+      expect((await api('POST', '/api/v1/policies', { ...own, body: { name, spec } })).status).toBe(201);
+    const settings = { settings: { requirePeerApproval: true } };
+    await api('PATCH', `/api/v1/workspaces/${own.workspace}`, { ...own, body: settings });
+    const made = { name: 'laptops of June', expiry: '1h', labels: { role: 'web' } };
+    const { body: join } = await api('POST', '/api/v1/token/generate', { ...own, body: made });
+    await enrol(network, join.token, 'gina-mbp');
+  });
+  afterAll(async () => {
+    await browser.close();
+    await network[Symbol.asyncDispose]();
+  });
+  const openAs = async (name: string, address: string) => {
+    const dashboard = await openDashboard(browser, network);
+    await dashboard.go(address);
+    await dashboard.signIn(name, PASSWORD);
+    return dashboard;
+  };
+
+  test('who lets a device in sees what it will reach, who will reach it, by which policy, and whose token it used', async () => {
+    await using dashboard = await openAs('admin', 'prod/review/peer/gina-mbp');
+    const { page } = dashboard;
+    const access = page.getByRole('article', { name: 'gina-mbp' }).getByRole('region', { name: 'Access' });
+    await access.getByRole('heading', { name: 'Access once it is let in' }).waitFor();
+    const row = access.getByRole('listitem').filter({ hasText: 'orders-db' });
+    await row.getByText('TCP 5432').waitFor();
+    await row.getByRole('link', { name: 'web-to-db' }).waitFor();
+    await access.getByText(/^token laptops of June of user:admin$/).waitFor();
+    await page.getByRole('button', { name: 'Approve gina-mbp' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('the page of a peer answers what it reaches, who reaches it and by which policy', async () => {
+    await using dashboard = await openAs('vera', 'prod/peers/orders-db');
+    const { page } = dashboard;
+    const access = page.getByRole('article', { name: 'orders-db' }).getByRole('region', { name: 'Access' });
+    const row = access.getByRole('listitem').filter({ hasText: 'role=web' });
+    await row.getByText('TCP 5432').waitFor();
+    await row.getByRole('link', { name: 'web-to-db' }).click();
+    await page.getByText('Allows role=web → role=db on 5432').first().waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('policies that were made for agents are one group, and bear the names of agents in place of their ids', async () => {
+    await using dashboard = await openAs('admin', 'prod/policies');
+    const { page } = dashboard;
+    const group = page.getByText(/^Made for agents \(\d+\)$/);
+    await group.waitFor();
+    expect(await page.locator('main').textContent()).not.toMatch(/agt_/);
+    await group.click();
+    await page.getByRole('link', { name: 'scout · sandboxed (ops-agent)', exact: true }).click();
+    await page.getByRole('heading', { name: 'scout · sandboxed (ops-agent)' }).waitFor();
+    await page
+      .getByText(/agent scout/)
+      .first()
+      .waitFor();
+    await dashboard.go('prod/peers');
+    await page.getByRole('cell', { name: /agent scout sub-agents of ops-agent/ }).waitFor();
+    expect(await page.locator('main').textContent()).not.toMatch(/agt_/);
+    expect(dashboard.complaints).toEqual([]);
+  });
+});

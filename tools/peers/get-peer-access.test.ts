@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
+
+const role = (value: string) => ({ peerSelector: { matchLabels: { role: value } } });
+
+type Kit = Awaited<ReturnType<typeof buildWorkspaceKit>>;
+
+async function tokenFor({ ask }: Pick<Kit, 'ask'>, value: string): Promise<string> {
+  const made = { name: `for ${value}`, usageLimit: 1, labels: { role: value } };
+  return (await ask('generate_join_token', made)).token;
+}
+
+async function shop() {
+  const kit = await buildWorkspaceKit();
+  for (const [name, value] of [
+    ['web-1', 'web'],
+    ['web-2', 'web'],
+    ['db-1', 'db'],
+  ] as const)
+    await kit.join(name, { token: await tokenFor(kit, value) });
+  await kit.ask('create_policy', { name: 'base', spec: { action: 'ALLOW', peerSelector: {}, ingress: [] } });
+  const spec = {
+    action: 'ALLOW',
+    ...role('db'),
+    ingress: [{ from: [role('web'), { ipBlock: { cidr: '203.0.113.0/24' } }], ports: [{ port: 5432 }] }],
+  };
+  await kit.ask('create_policy', { name: 'web-to-db', spec });
+  return kit;
+}
+
+const postgres = [{ protocol: 'TCP', from: 5432, to: 5432 }];
+
+test('a peer is told what it reaches and who reaches it, outside too, with the policies that let it through', async () => {
+  await using kit = await shop();
+  expect(await kit.ask('get_peer_access', { id: 'db-1' })).toMatchObject({
+    once_let_in: false,
+    reached_by: [
+      { who: ['every other peer (2)', '203.0.113.0/24'], count: 3, allowed: postgres, policies: ['web-to-db'] },
+    ],
+    omitted: 0,
+  });
+  expect(await kit.ask('get_peer_access', { id: 'web-1' })).toMatchObject({
+    reaches: expect.arrayContaining([{ who: ['db-1'], count: 1, allowed: postgres, policies: ['web-to-db'] }]),
+    reached_by: [],
+  });
+});
+
+test('a device that is not let in is told what it would be, and by whose token it came, and nothing is written', async () => {
+  await using kit = await shop();
+  await kit.ask('update_workspace', { settings: { requirePeerApproval: true } });
+  await kit.join('web-3', { token: await tokenFor(kit, 'web') });
+  const access = await kit.ask('get_peer_access', { id: 'web-3' });
+  expect(access).toMatchObject({
+    once_let_in: true,
+    reaches: expect.arrayContaining([{ who: ['db-1'], count: 1, allowed: postgres, policies: ['web-to-db'] }]),
+    reached_by: [],
+    joined: { token: 'for web', token_by: 'user:admin' },
+  });
+  expect((await kit.ask('get_peer', { id: 'web-3' })).status).toMatchObject({ phase: 'pending', address: null });
+  await kit.ask('approve_peer', { id: 'web-3' });
+  expect(await kit.ask('get_peer_access', { id: 'web-3' })).toEqual({ ...access, once_let_in: false });
+});
+
+test('a peer of another workspace is unknown, and network:read is needed', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { id } = await kit.join('web-1');
+  expect(await refusalOf(kit.foreign('get_peer_access', { id }))).toBe('not_found');
+  expect(await refusalOf(kit.holding()('get_peer_access', { id }))).toBe('forbidden network:read');
+});

@@ -1,0 +1,23 @@
+import type { AgentNames } from '../api/agents.ts';
+import { agents as words } from '../texts/agents.ts';
+
+const MADE = /\b(agt_[a-z0-9]+)\.([a-z][a-z0-9-]*)/g;
+const LABEL = /\bmesh\.internal\/(agent|parent)=(agt_[a-z0-9]+)/g;
+
+/** Whether a policy was made for an agent, and ends with it. */
+export function isForAgent(policy: string): boolean {
+  return policy.search(MADE) === 0;
+}
+
+/** A text with names in place of the ids that policies and peers of agents bear; an id that is not known stays. */
+export function withAgentNames(text: string, agents: AgentNames = new Map()): string {
+  return text
+    .replaceAll(LABEL, (whole, label: 'agent' | 'parent', id: string) => {
+      const agent = agents.get(id);
+      return agent ? words.labels[label](agent.name) : whole;
+    })
+    .replaceAll(MADE, (whole, id: string, preset: string) => {
+      const agent = agents.get(id);
+      return agent ? words.madePolicy(agent.name, preset, agent.parentRef?.name) : whole;
+    });
+}

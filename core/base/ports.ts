@@ -280,6 +280,8 @@ export interface Store {
     holder: string,
     ttlMs: number,
   ): Promise<{ readonly fence: number; readonly expiresAt: number } | undefined>;
+  /** Extends all that one holder has in one write. False where it no longer has one of them, by its fence. */
+  renew(held: readonly Fence[], holder: string, ttlMs: number): Promise<boolean>;
   release(name: string, holder: string): Promise<void>;
   /** Those that were ever acquired and whose names begin so, in their order, as they are by the clock that ends them. */
   leases(prefix: string): Promise<readonly LeaseState[]>;

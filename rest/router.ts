@@ -104,14 +104,19 @@ function buildAnswer<Services>(
   const isReadable = operation.edition !== 'pro' || gate.edition === 'pro';
   const open = [...headers, WIRE_HEADER, WIRE_TEXT, ...(operation.shows ? ['Vary', 'Accept'] : [])];
   const hasTag = answersRecord(operation);
+  const isComputed = effects.readOnlyHint || operation.cost !== undefined;
   const takesJsonText = !http.envelope && !http.otherStatus;
 
   return async (request: Parameters<RequestHandler>[0], response: Response, { path, search, match }: Target) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(request.headers['x-request-id']);
     const abort = new AbortController();
+    const leave = () => abort.abort();
+    // What is computed for somebody ends with them: who closed one direction may have closed both.
+    if (isComputed) request.socket.once('end', leave);
     response.once('close', () => {
-      if (!response.writableFinished) abort.abort();
+      request.socket.off('end', leave);
+      if (!response.writableFinished) leave();
     });
     let answered = status;
     let failure: { readonly error: unknown; readonly problem: Problem } | undefined;

@@ -66,6 +66,8 @@ export interface CommitContext {
   readonly requireAskers?: () => Promise<void>;
   /** Of whoever writes as the holder of a lease. Not kept. */
   readonly fence?: Fence;
+  /** Throws where a call may no longer begin to write; asked before each attempt. Not kept. */
+  readonly requireTimely?: (() => void) | undefined;
 }
 
 /**
@@ -105,7 +107,10 @@ export interface Change<K extends Kind = Kind> {
 }
 
 export interface Commit
-  extends Omit<CommitContext, 'securityEvents' | 'basis' | 'decided' | 'requireAskers' | 'fromReserve' | 'fence'> {
+  extends Omit<
+    CommitContext,
+    'securityEvents' | 'basis' | 'decided' | 'requireAskers' | 'requireTimely' | 'fromReserve' | 'fence'
+  > {
   readonly workspace: string;
   readonly revision: number;
   /** Never decreases from one revision to the next: max(now, last). */

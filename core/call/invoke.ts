@@ -64,8 +64,10 @@ export interface Gate<Services> {
   known(bearer: string): Caller | undefined;
   /** Id of the workspace that an id, slug or namespace names. */
   workspaceId(idOrSlug: string): Promise<string | undefined>;
-  /** What operations get for one caller: the store as that caller may write to it. */
-  servicesFor(caller: Caller | null): Services;
+  /** What operations get for one caller: the store as that caller may write to it, while `requireTimely` does not throw. */
+  servicesFor(caller: Caller | null, requireTimely?: () => void): Services;
+  /** Begins a call: see `Standstill.begin`. */
+  begin?(signal: AbortSignal): () => void;
   /** The input of a call with the revision that its entity tags mean. @throws MeshError `precondition_failed` */
   withRevision(
     operation: AnyOperation<Services>,
@@ -110,6 +112,7 @@ export async function invoke<Services>(
   sentRequest: CallRequest,
   gate: Gate<Services>,
 ): Promise<unknown> {
+  const requireTimely = gate.begin?.(sentRequest.signal);
   const request = { ...sentRequest, raw: withoutIgnored(operation.input, sentRequest.raw) };
   let caller: Caller | null = null;
   let workspace: string | undefined;
@@ -139,7 +142,7 @@ export async function invoke<Services>(
     requireAccess(operation, caller, workspace);
     if (gate.isDiskFull?.(LEAST_LEFT[useOf(operation)])) throw storageFull();
     ended = traced(request.raw);
-    const services = gate.servicesFor(caller);
+    const services = gate.servicesFor(caller, requireTimely);
     const { origin, isFromHost, signal, onStage } = request;
     const asked = {
       ...{ requestId, face, origin, signal },

@@ -44,6 +44,7 @@ import { networkMetrics } from './network-metrics.ts';
 import { openInstallation } from './open-installation.ts';
 import { ownNames } from './own-names.ts';
 import {
+  certificateMetrics,
   clockMetrics,
   jobMetrics,
   leadershipMetrics,
@@ -184,6 +185,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const beside = besides && (await shareSettings({ ...besides, clock, log }));
     undo.push(() => (beside ? beside.stop() : undefined));
     leadershipMetrics(metrics, leadership);
+    certificateMetrics(metrics, tls);
     const wire = await startWire(config, { tls, busKeys }, services, leadership);
     undo.push(wire.stop);
     const { hearings } = services;

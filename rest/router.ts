@@ -119,6 +119,7 @@ function buildAnswer<Services>(
       if (!response.writableFinished) leave();
     });
     let answered = status;
+    let who: Parameters<NonNullable<CallRequest['onAdmitted']>>[0] | undefined;
     let failure: { readonly error: unknown; readonly problem: Problem } | undefined;
     try {
       const asked = isReadable ? coerce.query(search) : {};
@@ -141,6 +142,9 @@ function buildAnswer<Services>(
         wire: headerOf(request.headers[WIRE_HEADER.toLowerCase()]),
         requestId,
         signal: abort.signal,
+        onAdmitted: (admitted) => {
+          who = admitted;
+        },
         takesJsonText,
         isMergePatch: body?.isMergePatch ?? false,
         ...(operation.shows && { asYaml: prefersYaml(request.headers.accept) }),
@@ -200,7 +204,13 @@ function buildAnswer<Services>(
         { operation: name, status: String(answered) },
         seconds,
       );
-      const fields = { requestId, operation: name, ms: Math.round(seconds * 1_000) };
+      const fields = {
+        requestId,
+        operation: name,
+        ...who,
+        address: originOf(request),
+        ms: Math.round(seconds * 1_000),
+      };
       if (failure) logFailure(log, failure.error, failure.problem, fields);
       else log[effects.readOnlyHint ? 'debug' : 'info']({ ...fields, status: answered }, 'request');
     }

@@ -45,6 +45,8 @@ export interface CallRequest {
   readonly isMergePatch?: boolean;
   /** The versions of the record of which one has to be the current one. */
   readonly ifMatch?: EntityTags | undefined;
+  /** Told who is let in, for the log of requests. */
+  readonly onAdmitted?: (who: { readonly actor?: string; readonly workspace: string }) => void;
   /** Told in a sentence what is done next. */
   readonly onStage?: (text: string) => void;
 }
@@ -139,6 +141,8 @@ export async function invoke<Services>(
     refusePollution(sent);
     const within = resolved.workspace;
     workspace = within;
+    const admitted = caller as Caller | null;
+    request.onAdmitted?.({ ...(admitted && { actor: admitted.subject }), workspace });
     requireAccess(operation, caller, workspace);
     if (gate.isDiskFull?.(LEAST_LEFT[useOf(operation)])) throw storageFull();
     ended = traced(request.raw);

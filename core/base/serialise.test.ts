@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { StoreError } from './ports.ts';
-import { serialised, serialisedFirst, shareQueue } from './serialise.ts';
+import { besideOthers, serialised, serialisedFirst, shareQueue } from './serialise.ts';
 
 const storeOf = () => ({ commit: () => Promise.reject(new Error('nothing is written here')) });
 
@@ -48,6 +48,27 @@ test('more than a writer may have waiting are refused, and those of others are n
     end(name);
   }
   await Promise.all(all);
+});
+
+test('writes beside others begin at once, and take turns only where another one came between', async () => {
+  const base = storeOf();
+  let underWay = 0;
+  let most = 0;
+  let [attempts, alone] = [0, 0];
+  const write = () =>
+    besideOthers(base, 'w', async () => {
+      attempts += 1;
+      const nth = attempts;
+      underWay += 1;
+      most = Math.max(most, underWay);
+      if (nth > 4) alone = Math.max(alone, underWay);
+      await new Promise((resolve) => setImmediate(resolve));
+      underWay -= 1;
+      if (nth <= 4) throw new StoreError('changed', 'MeshPolicy');
+      return 'written';
+    });
+  expect(await Promise.all([write(), write(), write(), write()])).toEqual(Array(4).fill('written'));
+  expect([most, alone, attempts]).toEqual([4, 1, 8]);
 });
 
 test('a write that fails lets the next one begin', async () => {

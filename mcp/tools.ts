@@ -51,12 +51,13 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
     } catch (error) {
       const problem = toProblem(error, { requestId });
       outcome = problem.code;
-      logFailure(log, error, problem, { tool: operation.name });
+      logFailure(log, error, problem, { tool: operation.name, actor: caller.subject, address: origin });
       return failure(problem);
     } finally {
       const seconds = (performance.now() - startedAt) / 1_000;
       observe?.(operation.name, outcome, seconds);
-      log.debug({ requestId, tool: operation.name, outcome, ms: Math.round(seconds * 1_000) }, 'tool call');
+      const fields = { requestId, tool: operation.name, actor: caller.subject, address: origin, outcome };
+      log.debug({ ...fields, ms: Math.round(seconds * 1_000) }, 'tool call');
     }
   }
 

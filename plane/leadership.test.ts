@@ -17,7 +17,7 @@ const WORKSPACES = Array.from({ length: SHARES }, (_, share) => {
   for (let n = 0; ; n += 1) if (shareOf(`w_${n}`) === share) return `w_${n}`;
 });
 
-type LeaseStore = Pick<Store, 'acquire' | 'release' | 'leases' | 'workspaces' | 'caughtUp'>;
+type LeaseStore = Pick<Store, 'acquire' | 'renew' | 'release' | 'leases' | 'workspaces' | 'caughtUp'>;
 
 /** The leases of a store, in memory. */
 function memoryOfLeases(): LeaseStore {
@@ -33,6 +33,14 @@ function memoryOfLeases(): LeaseStore {
       const fence = lease?.holder === holder ? lease.fence : (lease?.fence ?? 0) + 1;
       held.set(name, { holder, fence, expiresAt: Date.now() + ttlMs });
       return { fence, expiresAt: Date.now() + ttlMs };
+    },
+    async renew(fences, holder, ttlMs) {
+      const own = fences.filter(({ lease, fence }) => {
+        const found = held.get(lease);
+        return found?.holder === holder && found.fence === fence;
+      });
+      for (const { lease, fence } of own) held.set(lease, { holder, fence, expiresAt: Date.now() + ttlMs });
+      return own.length === fences.length;
     },
     async release(name, holder) {
       const lease = held.get(name);
@@ -52,6 +60,7 @@ function planeOn(shared: LeaseStore, self: string) {
   const fault = {
     isAway: false,
     hangs: false,
+    writes: 0,
     cannotRead: false,
     readsForMs: 0,
     damaged: [] as string[],
@@ -64,7 +73,14 @@ function planeOn(shared: LeaseStore, self: string) {
   };
   const leadership = startLeadership({
     store: {
-      acquire: (...args) => asked(() => shared.acquire(...args)),
+      acquire: (...args) => {
+        fault.writes += 1;
+        return asked(() => shared.acquire(...args));
+      },
+      renew: (...args) => {
+        fault.writes += 1;
+        return asked(() => shared.renew(...args));
+      },
       release: (...args) => asked(() => shared.release(...args)),
       leases: (...args) => asked(() => shared.leases(...args)),
       workspaces: () => asked(() => shared.workspaces()),
@@ -160,6 +176,15 @@ test.each(['isAway', 'hangs'] as const)(
     await until(planes, () => isSpread(planes));
   },
 );
+
+test('a plane renews its seat and all that it leads in two writes each 1.2 s', async () => {
+  const { planes } = await spread(3);
+  for (const { fault } of planes) fault.writes = 0;
+  const [seconds, rounds] = [24, 24 / 1.2];
+  await vi.advanceTimersByTimeAsync(seconds * 1_000);
+  expect(isSpread(planes)).toBe(true);
+  for (const { fault } of planes) expect(fault.writes).toBeLessThanOrEqual(2 * rounds);
+});
 
 test('a plane that was stopped and goes on leads nothing, before any timer has run', async () => {
   const { shared, planes } = await spread(1);

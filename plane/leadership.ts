@@ -44,7 +44,7 @@ export const leadsAll: Leadership = {
 };
 
 export interface LeadershipParts {
-  readonly store: Pick<Store, 'acquire' | 'release' | 'leases' | 'workspaces' | 'caughtUp' | 'damaged'>;
+  readonly store: Pick<Store, 'acquire' | 'renew' | 'release' | 'leases' | 'workspaces' | 'caughtUp' | 'damaged'>;
   readonly log: Log;
   /** The name of this process among the holders of leases: no other has it, nor had it. */
   readonly self?: string;
@@ -115,11 +115,23 @@ export function startLeadership(
     const shares = Array.from({ length: SHARES }, (_, share) => holders.get(leaseOf(share)));
     const { take, give } = movesOf(self, { planes: inPlay, shares });
     const own = shares.flatMap((holder, share) => (holder === self && !give.includes(share) ? [share] : []));
-    await acquire([...(isDue ? own : own.filter((share) => !held.has(share))), ...take]);
+    const isRenewed = isDue && (await renew(own.filter((share) => held.has(share))));
+    await acquire([...(isDue && !isRenewed ? own : own.filter((share) => !held.has(share))), ...take]);
     if (isDue) renewAt = renewedAt + RENEW_MS;
     for (const share of held.all()) if (shares[share] !== self && !take.includes(share)) held.lost(share);
     await begin(shares.some((holder) => holder !== undefined && holder !== self));
     if (give.length > 0) await giveAway(give);
+  }
+
+  /** Renews all that this plane holds in one write. @returns false where each has to be asked for by itself */
+  async function renew(shares: readonly number[]): Promise<boolean> {
+    if (shares.length === 0) return true;
+    const askedAt = now();
+    const tenures = shares.map((share) => ({ share, fence: held.fenceOf(share) ?? 0 }));
+    const fences = tenures.map(({ share, fence }) => ({ lease: leaseOf(share), fence }));
+    if (!(await store.renew(fences, self, LEASE_MS))) return false;
+    for (const { share, fence } of tenures) if (held.fenceOf(share) === fence) held.acquired(share, fence, askedAt);
+    return true;
   }
 
   async function acquire(shares: readonly number[]): Promise<void> {

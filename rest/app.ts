@@ -130,7 +130,7 @@ export function buildApp(options: AppOptions): RequestListener {
     next();
   });
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
-  app.get('/readyz', serveReadiness(ready));
+  app.get('/readyz', serveReadiness(ready, log));
   app.get('/metrics', serveMetrics(metrics, metricsAccess));
   if (dashboard) app.use(dashboard);
   app.use((request, _response, next) => next(new MeshError('not_found', `There is nothing at ${request.path}.`)));

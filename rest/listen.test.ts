@@ -31,6 +31,19 @@ test('a request that is complete only once the end has begun is refused before a
   await listening.stop();
 });
 
+test('a caller that closes its own direction after the request is answered', async () => {
+  const listening = await listen(
+    (_request, response) => void setImmediate(() => setImmediate(() => response.end('done'))),
+    { host: '127.0.0.1', port: 0 },
+  );
+  const socket = connect({ port: listening.port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.end('POST /half HTTP/1.1\r\nHost: mesh\r\nContent-Length: 2\r\n\r\n{}');
+  const answer = await text(socket);
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  expect(answer).toContain('done');
+  await listening.stop();
+});
+
 test('whoever asks in the moment after the end has begun is told so, on a kept connection and on a new one', async () => {
   const listening = await listen((_request, response) => void response.end('done'), { host: '127.0.0.1', port: 0 });
   using agent = disposable(new Agent({ keepAlive: true, maxSockets: 1 }));

@@ -72,7 +72,14 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     response.setMaxListeners(MOST_LISTENERS);
     underWay.add(response);
     held.begun(request);
+    const { socket } = request;
+    // Whoever reads a stream and closes their own direction has gone; others may have sent all and wait for the answer.
+    const leave = () => {
+      if (response.headersSent) socket.destroy();
+    };
+    socket.once('end', leave);
     response.once('close', () => {
+      socket.off('end', leave);
       held.answered(request);
       underWay.delete(response);
       // A stream ends without `Connection: close`.
@@ -83,6 +90,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   const server: Server = tls
     ? createTlsServer({ ...limits, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: TLS_HANDSHAKE_MS }, serve)
     : createServer(limits, serve);
+  Object.assign(server, { httpAllowHalfOpen: true });
   const held = holdConnections(server, connections, isShared);
   server.on('clientError', refuseMalformed);
   server.listen(port, host);

@@ -1,3 +1,5 @@
+import { setTimeout as after } from 'node:timers/promises';
+
 /** Bounded: an operation name, `mcp` tool name or one of a fixed set of words; never text from a request. */
 export type Labels = Readonly<Record<string, string>>;
 
@@ -15,7 +17,7 @@ export interface Metrics {
   count(name: string, help: string, labels: Labels, by?: number): void;
   /** Seconds; cumulative buckets from 1 ms to 10 s. */
   observe(name: string, help: string, labels: Labels, seconds: number): void;
-  /** Read at each scrape; one that fails is left out and counted. */
+  /** Read at each scrape. One that fails, or is not read in half a second, shows what was read last, and is counted. */
   gauge(name: string, help: string, read: Read): void;
   /** As `gauge`, of a number that only rises and is counted elsewhere. */
   counter(name: string, help: string, read: Read): void;
@@ -25,6 +27,8 @@ export interface Metrics {
   render(): Promise<string>;
 }
 
+/** A part that does not answer a scrape by then is shown as it was. */
+const ANSWER_MS = 500;
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 /** Series of one metric; more than operations x statuses ever make. Past it, samples are dropped and counted. */
 const MAX_SERIES = 4_096;
@@ -41,16 +45,21 @@ export function createMetrics(): Metrics {
   const helps = new Map<string, string>();
   const counters = new Map<string, Map<string, { labels: Labels; value: number }>>();
   const histograms = new Map<string, Map<string, Histogram>>();
-  const readings = new Map<string, { readonly type: 'counter' | 'gauge'; readonly read: Read }>();
-  const appended: (() => Promise<string>)[] = [];
+  const readings = new Map<
+    string,
+    { readonly type: 'counter' | 'gauge'; readonly read: LastKnown<readonly Sample[]> }
+  >();
+  const appended: LastKnown<string>[] = [];
   let dropped = 0;
   let failed = 0;
-
-  /** What is left out, as text. */
-  function whereFailed(): string {
+  const countFailure = () => {
     failed += 1;
-    return '';
-  }
+  };
+  const keep = (name: string, type: 'counter' | 'gauge', read: Read) =>
+    readings.set(name, {
+      type,
+      read: lastKnown(async () => samplesOf(await read()), countFailure),
+    });
 
   function seriesOf<T>(
     metrics: Map<string, Map<string, T>>,
@@ -101,14 +110,14 @@ export function createMetrics(): Metrics {
     },
     gauge(name, help, read) {
       helps.set(name, help);
-      readings.set(name, { type: 'gauge', read });
+      keep(name, 'gauge', read);
     },
     counter(name, help, read) {
       helps.set(name, help);
-      readings.set(name, { type: 'counter', read });
+      keep(name, 'counter', read);
     },
     append(text) {
-      appended.push(text);
+      appended.push(lastKnown(text, countFailure));
     },
     async render() {
       const lines: string[] = [];
@@ -122,27 +131,54 @@ export function createMetrics(): Metrics {
         head(name, 'histogram');
         for (const series of all.values()) lines.push(...histogramLines(name, series));
       }
-      const others = Promise.all(appended.map((text) => text().catch(whereFailed)));
-      for (const [name, { type, read }] of readings) {
-        try {
-          const value = await read();
-          const samples = typeof value === 'number' ? [{ labels: {}, value }] : value;
-          head(name, type);
-          for (const sample of samples) lines.push(`${name}${labelText(sample.labels)} ${numberText(sample.value)}`);
-        } catch {
-          whereFailed();
-        }
+      const late = after(ANSWER_MS, undefined, { ref: false });
+      const [texts, read] = await Promise.all([
+        Promise.all(appended.map((text) => text(late))),
+        Promise.all(
+          [...readings].map(async ([name, each]) => ({ name, type: each.type, samples: await each.read(late) })),
+        ),
+      ]);
+      for (const { name, type, samples } of read) {
+        if (!samples) continue;
+        head(name, type);
+        for (const sample of samples) lines.push(`${name}${labelText(sample.labels)} ${numberText(sample.value)}`);
       }
-      const texts = await others;
       helps.set('mesh_metrics_dropped_total', 'Samples dropped because a metric had too many series');
       head('mesh_metrics_dropped_total', 'counter');
       lines.push(`mesh_metrics_dropped_total ${dropped}`);
-      helps.set('mesh_metrics_failed_total', 'Metrics left out of a scrape because they could not be read');
+      helps.set(
+        'mesh_metrics_failed_total',
+        'Metrics that could not be read at a scrape, which shows what they were before',
+      );
       head('mesh_metrics_failed_total', 'counter');
       lines.push(`mesh_metrics_failed_total ${failed}`);
       return `${lines.join('\n')}\n${texts.join('')}`;
     },
   };
+}
+
+/** Reads by `late` at the latest; undefined where that was never done. */
+type LastKnown<T> = (late: Promise<undefined>) => Promise<T | undefined>;
+
+/** Remembers what was read last, so that a scrape is answered while a part does not answer. One read is under way at most. */
+function lastKnown<T>(read: () => Promise<T>, onFailure: () => void): LastKnown<T> {
+  let last: T | undefined;
+  let reading: Promise<T | undefined> | undefined;
+  return async (late) => {
+    reading ??= read()
+      .then((value) => (last = value))
+      .catch(() => undefined)
+      .finally(() => {
+        reading = undefined;
+      });
+    const value = await Promise.race([reading, late]);
+    if (value === undefined) onFailure();
+    return value ?? last;
+  };
+}
+
+function samplesOf(value: Awaited<ReturnType<Read>>): readonly Sample[] {
+  return typeof value === 'number' ? [{ labels: {}, value }] : value;
 }
 
 /** As the exposition format has it, which knows no `Infinity`. */

@@ -1,6 +1,9 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import { MeshError } from '../core/base/errors.ts';
+import { MeshError, toProblem } from '../core/base/errors.ts';
+import type { Log } from '../core/base/ports.ts';
+import { sendProblem } from './problem.ts';
+import { requestIdOf } from './request-id.ts';
 
 /** What one part of the control plane says of itself. */
 export const readyCheck = z
@@ -24,15 +27,34 @@ export const readyAnswer = z
   })
   .meta({ id: 'Readiness' });
 
-/** Answers /readyz: 200 unless a check failed; with `?verbose` each check. */
-export function serveReadiness(ready: () => Promise<readonly ReadyCheck[]>): RequestHandler {
+/** Answers /readyz: 200 unless a check failed; with `?verbose` each check. The log has a line where that changes. */
+export function serveReadiness(
+  ready: () => Promise<readonly ReadyCheck[]>,
+  log: Pick<Log, 'info' | 'warn'>,
+): RequestHandler {
+  let logged = '';
+  const logChange = (failed: readonly ReadyCheck[]) => {
+    const now = failed.map(({ name }) => name).join(', ');
+    if (now === logged) return;
+    logged = now;
+    if (now === '') log.info({}, 'ready again');
+    else log.warn({ checks: failed.map(({ name, detail }) => ({ name, detail })) }, 'not ready');
+  };
   return async (request, response) => {
     const isVerbose = new URL(request.url, 'http://mesh').searchParams.has('verbose');
     const checks = await ready();
     const failed = checks.filter(({ state }) => state === 'failed');
+    logChange(failed);
     if (failed.length > 0) {
       const detail = failed.map(({ name, detail }) => `${name}: ${detail}`).join(' ');
-      throw new MeshError('unavailable', `The control plane is not ready: ${detail}`, isVerbose ? { checks } : {});
+      const message = `The control plane is not ready: ${detail}`;
+      const requestId = requestIdOf(request.headers['x-request-id']);
+      const problem = toProblem(new MeshError('unavailable', message, isVerbose ? { checks } : {}), {
+        instance: '/readyz',
+        requestId,
+      });
+      sendProblem(response, problem, ['X-Request-Id', requestId]);
+      return;
     }
     const degraded = checks.filter(({ state }) => state === 'degraded').map(({ detail }) => detail);
     response.setHeader('Cache-Control', 'no-store');

@@ -104,16 +104,22 @@ function buildAnswer<Services>(
   const isReadable = operation.edition !== 'pro' || gate.edition === 'pro';
   const open = [...headers, WIRE_HEADER, WIRE_TEXT, ...(operation.shows ? ['Vary', 'Accept'] : [])];
   const hasTag = answersRecord(operation);
+  const isComputed = effects.readOnlyHint || operation.cost !== undefined;
   const takesJsonText = !http.envelope && !http.otherStatus;
 
   return async (request: Parameters<RequestHandler>[0], response: Response, { path, search, match }: Target) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(request.headers['x-request-id']);
     const abort = new AbortController();
+    const leave = () => abort.abort();
+    // What is computed for somebody ends with them: who closed one direction may have closed both.
+    if (isComputed) request.socket.once('end', leave);
     response.once('close', () => {
-      if (!response.writableFinished) abort.abort();
+      request.socket.off('end', leave);
+      if (!response.writableFinished) leave();
     });
     let answered = status;
+    let who: Parameters<NonNullable<CallRequest['onAdmitted']>>[0] | undefined;
     let failure: { readonly error: unknown; readonly problem: Problem } | undefined;
     try {
       const asked = isReadable ? coerce.query(search) : {};
@@ -136,6 +142,9 @@ function buildAnswer<Services>(
         wire: headerOf(request.headers[WIRE_HEADER.toLowerCase()]),
         requestId,
         signal: abort.signal,
+        onAdmitted: (admitted) => {
+          who = admitted;
+        },
         takesJsonText,
         isMergePatch: body?.isMergePatch ?? false,
         ...(operation.shows && { asYaml: prefersYaml(request.headers.accept) }),
@@ -195,7 +204,13 @@ function buildAnswer<Services>(
         { operation: name, status: String(answered) },
         seconds,
       );
-      const fields = { requestId, operation: name, ms: Math.round(seconds * 1_000) };
+      const fields = {
+        requestId,
+        operation: name,
+        ...who,
+        address: originOf(request),
+        ms: Math.round(seconds * 1_000),
+      };
       if (failure) logFailure(log, failure.error, failure.problem, fields);
       else log[effects.readOnlyHint ? 'debug' : 'info']({ ...fields, status: answered }, 'request');
     }

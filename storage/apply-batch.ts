@@ -87,7 +87,8 @@ export function applyBatch<R extends Row>(
     written: new Map(),
     removed: new Map(),
   };
-  const { securityEvents = [], basis, fence: _, decided: __, ...why } = context;
+  const { securityEvents = [], basis, fence: _, decided: __, requireTimely, ...why } = context;
+  requireTimely?.();
   if (basis) requireUnchanged(rows, workspace, basis);
   const written = ops.flatMap((op) => apply(batch, op) ?? []);
   const changes = written.map(({ change }) => change);

@@ -31,6 +31,8 @@ export interface SharedDatabase extends SharedState {
   claimedWith(): Promise<string | undefined>;
   /** Begins another life of it, as after some of it was lost. */
   renew(): Promise<Claim>;
+  /** True while most of its servers answer and choose one that takes writes: no control plane is served by them then. */
+  isElecting(): boolean;
   /** What the clock of its servers shows, ms. */
   now(): Promise<number>;
 }

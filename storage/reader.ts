@@ -77,6 +77,7 @@ export function readerOn(
     auditTree: (workspace) => ({ ...reads.auditTree(workspace), keepCheckpoint: elsewhere }),
     compact: elsewhere,
     acquire: elsewhere,
+    renew: elsewhere,
     release: elsewhere,
     leases: elsewhere,
     async close() {

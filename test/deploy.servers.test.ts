@@ -1,7 +1,11 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../bin/compose/config.ts';
 import { testCertificate } from '../net/nats/test-certificate.ts';
@@ -15,6 +19,7 @@ const DEPLOY = path.resolve('deploy');
 const JUDGES = path.resolve('test/deploy-judges');
 /** Built once. */
 const BUILDING_MS = 180_000;
+const PATIENCE = { timeout: 20_000 };
 
 function freshFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'mesh-deploy-'));
@@ -92,6 +97,59 @@ test.skipIf(!isInstalled('haproxy'))('HAProxy takes the configuration of the bal
   expect(await run('haproxy', ['-c', '-q', '-f', file])).toMatchObject({ code: 0 });
   expect((await run('haproxy', ['-c', '-q', '-f', path.join(DEPLOY, 'nats.conf')])).code).toBe(1);
 });
+
+test.skipIf(!isInstalled('haproxy'))(
+  'the balancer cuts off what waits at a control plane that stands still, and sends the rest to others',
+  async () => {
+    const folder = freshFolder();
+    let standsStill = false;
+    const planes = ['plane1', 'plane2', 'plane3'].map((name) =>
+      createServer((request, response) => {
+        if (standsStill && name === 'plane1') return;
+        if (request.url === '/waits') standsStill = name === 'plane1';
+        if (!standsStill || name !== 'plane1') response.end(name);
+      }).listen(0, '127.0.0.1'),
+    );
+    onTestFinished(() => {
+      for (const plane of planes) plane.close().closeAllConnections();
+    });
+    await Promise.all(planes.map((plane) => plane.listening || once(plane, 'listening')));
+    const ports = planes.map((plane) => (plane.address() as AddressInfo).port);
+    const socketPath = path.join(folder, 'api.sock');
+    const [api = ''] = readFileSync(path.join(DEPLOY, 'haproxy.cfg'), 'utf8')
+      .replace(/^resolvers engine\n(?: .*\n)+/m, '')
+      .replace('maxconn 20000', 'maxconn 100')
+      .replaceAll(' resolvers engine init-addr last,libc,none', '')
+      .replace(/bind :8443 .*/, `bind unix@${socketPath}`)
+      .replaceAll(/plane(\d):18090/g, (_, nth) => `127.0.0.1:${ports[Number(nth) - 1]}`)
+      .split('# NATS servers');
+    const file = path.join(folder, 'haproxy.cfg');
+    writeFileSync(file, api);
+    const haproxy = spawn('haproxy', ['-W', '-f', file], { stdio: 'ignore' });
+    onTestFinished(async () => {
+      if (haproxy.kill('SIGTERM')) await once(haproxy, 'exit');
+    });
+    const ask = async (route: string) => {
+      const outgoing = httpRequest({ socketPath, path: route, headers: { host: 'mesh.example.com' } }).end();
+      const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+      return { status: response.statusCode, said: await text(response) };
+    };
+    await expect.poll(() => ask('/').catch(() => undefined), PATIENCE).toMatchObject({ status: 200 });
+    // By turns, until one has reached the first and waits there.
+    const waiting: Promise<boolean>[] = [];
+    while (!standsStill) {
+      waiting.push(
+        ask('/waits').then(
+          ({ status = 0 }) => status >= 500,
+          () => true,
+        ),
+      );
+      await ask('/');
+    }
+    expect((await Promise.all(waiting)).filter((isCutOff) => isCutOff)).toHaveLength(1);
+    for (let n = 0; n < 6; n += 1) expect((await ask('/')).said).not.toBe('plane1');
+  },
+);
 
 test.skipIf(!isInstalled('nats-server'))(
   'nats-server takes the configuration of the bus, with its password',

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import type { GuardedClock } from '../../core/base/guarded-clock.ts';
 import type { ObserveJob } from '../../plane/jobs.ts';
 import type { Leadership } from '../../plane/leadership.ts';
@@ -6,6 +7,7 @@ import type { Metrics } from '../../rest/metrics.ts';
 import type { ReadyCheck } from '../../rest/readiness.ts';
 import type { LogOutput } from './log-output.ts';
 import { processMetrics } from './process-metrics.ts';
+import type { Tls } from './tls.ts';
 import { VERSION } from './version.ts';
 
 /** What is there from the start, whatever the plane does then. @returns how to end it */
@@ -59,6 +61,14 @@ export function snapshotMetrics(metrics: Metrics, { counts }: Pick<ReturnType<ty
     { labels: { outcome: 'ok' }, value: counts.stored },
     { labels: { outcome: 'failed' }, value: counts.failed },
   ]);
+}
+
+/** When the certificate of the listeners ends, in seconds since 1970; no series without one. */
+export function certificateMetrics(metrics: Metrics, tls: Tls | undefined): void {
+  const end = tls && new X509Certificate(tls.cert).validToDate.getTime() / 1_000;
+  metrics.gauge('mesh_certificate_end_seconds', 'When the certificate of MESH_TLS_CERT ends, Unix time', () =>
+    end === undefined ? [] : end,
+  );
 }
 
 export function leadershipMetrics(metrics: Metrics, { state }: Pick<Leadership, 'state'>): void {

@@ -44,6 +44,7 @@ import { networkMetrics } from './network-metrics.ts';
 import { openInstallation } from './open-installation.ts';
 import { ownNames } from './own-names.ts';
 import {
+  certificateMetrics,
   clockMetrics,
   jobMetrics,
   leadershipMetrics,
@@ -65,6 +66,7 @@ import { storeUrl } from './store-url.ts';
 import { readTls } from './tls.ts';
 import { VERSION } from './version.ts';
 import { readViews } from './views.ts';
+import { watchStandstill } from './watch-standstill.ts';
 import { type Listeners, startWire } from './wire.ts';
 import { orExplain } from './wire-parts.ts';
 
@@ -163,7 +165,9 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
     const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
     accounts.catch(() => undefined);
-    const entrance = buildGate(services);
+    const standstill = watchStandstill();
+    undo.push(standstill.stop);
+    const entrance = buildGate(services, standstill);
     undo.push(async () => {
       await entrance.flushRefusals();
       await entrance.flushSessions({ isLast: true });
@@ -186,6 +190,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const beside = besides && (await shareSettings({ ...besides, clock, log }));
     undo.push(() => (beside ? beside.stop() : undefined));
     leadershipMetrics(metrics, leadership);
+    certificateMetrics(metrics, tls);
     const wire = await startWire(config, { tls, busKeys }, services, leadership);
     undo.push(wire.stop);
     const { hearings } = services;
@@ -238,7 +243,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
       wire,
       storeState,
       output,
-      ...(shared && { leadership }),
+      ...(shared && { leadership, isElecting: shared.isElecting }),
       ...(beside && { settings: beside.problem }),
     });
     readinessMetrics(metrics, ready);

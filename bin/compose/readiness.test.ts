@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { StunListener } from '../../net/stun/listener.ts';
 import type { Disk } from './disk.ts';
 import { probeBus, probeStun, probeTcp } from './probes.ts';
@@ -41,6 +41,26 @@ test('each part that fails is a failed check, under its name', async () => {
     expect(await stateOf({ store: { ...WELL, ...broken } }, 'store')).toBe('failed');
   const wire = { checks: () => [{ name: 'relay', check: async () => ({ state: 'failed' as const, detail: 'no.' }) }] };
   expect(await stateOf({ wire }, 'relay')).toBe('failed');
+});
+
+test('an election is no failure of one control plane unless it takes too long, and one that is cut off fails after 5 s', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let isElecting = true;
+  const store = { ...WELL, acquire: () => Promise.reject(new Error('no primary')) };
+  const ready = buildReadiness(parts({ store, isElecting: () => isElecting }));
+  const states = async () => (await ready()).flatMap(({ name, state }) => (name === 'store' ? state : []));
+  expect(await states()).toEqual(['degraded']);
+  vi.advanceTimersByTime(19_000);
+  expect(await states()).toEqual(['degraded']);
+  vi.advanceTimersByTime(2_000);
+  expect(await states()).toEqual(['failed']);
+  isElecting = false;
+  const cutOff = buildReadiness(parts({ store, isElecting: () => isElecting }));
+  const stateNow = async () => (await cutOff()).find(({ name }) => name === 'store')?.state;
+  expect(await stateNow()).toBe('degraded');
+  vi.advanceTimersByTime(6_000);
+  expect(await stateNow()).toBe('failed');
 });
 
 test('little space on the disk is told of before writes are refused', async () => {

@@ -21,6 +21,8 @@ export interface ReadinessParts {
   readonly leadership?: Pick<Leadership, 'state'> | undefined;
   /** Says where the settings of this one of several control planes are not those of the others. */
   readonly settings?: () => string | undefined;
+  /** True while the servers of the store choose one that takes writes. Absent of a store that no servers keep. */
+  readonly isElecting?: (() => boolean) | undefined;
   /** Where the log is written. */
   readonly output?: Pick<LogOutput, 'lost' | 'isLosing'> | undefined;
 }
@@ -29,6 +31,10 @@ export interface ReadinessParts {
 const ANSWER_MS = 2_000;
 /** Who asks more often gets the last answer: asking costs a durable write. */
 const KEPT_MS = 1_000;
+/** Requests wait through an election for so long. */
+const ELECTION_MS = 20_000;
+/** By then it is known which servers answer. */
+const NOTICED_MS = 5_000;
 /** A reserve that is still so many times over is told of before it is reached. */
 const LOW_SPACE = 4;
 
@@ -43,11 +49,13 @@ export function buildReadiness({
   output,
   leadership,
   settings,
+  isElecting,
 }: ReadinessParts): () => Promise<readonly ReadyCheck[]> {
   let last: { readonly at: number; readonly check: Promise<ReadyCheck> } | undefined;
+  const grace = new Grace(isElecting);
   const probeStore = () => {
     const now = performance.now();
-    if (!last || now - last.at >= KEPT_MS) last = { at: now, check: checkStore(store) };
+    if (!last || now - last.at >= KEPT_MS) last = { at: now, check: checkStore(store).then(grace.excuse) };
     return last.check;
   };
   return async () => {
@@ -64,6 +72,31 @@ export function buildReadiness({
       ...(settings ? [checkSettings(settings())] : []),
       ...(output ? [checkLog(output)] : []),
     ];
+  };
+}
+
+/**
+ * Excuses a store that does not answer for as long as that is the same for all control planes, or may be: a balancer that
+ * asks others instead betters nothing, and one that finds none ready refuses what would only have waited.
+ */
+class Grace {
+  readonly #isElecting: (() => boolean) | undefined;
+  #since: number | undefined;
+
+  constructor(isElecting: (() => boolean) | undefined) {
+    this.#isElecting = isElecting;
+  }
+
+  readonly excuse = (check: ReadyCheck): ReadyCheck => {
+    if (check.state === 'ok' || !this.#isElecting) {
+      this.#since = undefined;
+      return check;
+    }
+    const now = performance.now();
+    this.#since ??= now;
+    if (now - this.#since >= (this.#isElecting() ? ELECTION_MS : NOTICED_MS)) return check;
+    const detail = 'MongoDB takes no writes at the moment, as in an election of its primary: requests wait.';
+    return { name: check.name, state: 'degraded', detail };
   };
 }
 

@@ -28,7 +28,7 @@ export function revocationMetrics({ metrics }: Pick<AccountUpdates, 'metrics'>):
 export function externalBusMetrics({ isUp, metrics }: Pick<ExternalBus, 'isUp' | 'metrics'>): string {
   const { reconnects, received, paced, tooLarge, dropped, backlogBytes } = metrics;
   return [
-    sample('mesh_bus_up', 'Whether a server of the bus elsewhere is connected', 'gauge', isUp ? 1 : 0),
+    busUp(isUp),
     sample('mesh_bus_reconnects_total', 'Connections to the bus elsewhere after the first', 'counter', reconnects),
     sample(
       'mesh_bus_received_total',
@@ -43,8 +43,14 @@ export function externalBusMetrics({ isUp, metrics }: Pick<ExternalBus, 'isUp' |
   ].join('');
 }
 
+/** Of either kind of bus, so that one alert rule serves both. */
+function busUp(isUp: boolean): string {
+  return sample('mesh_bus_up', 'Whether this control plane is connected to the bus', 'gauge', isUp ? 1 : 0);
+}
+
 export function busMetrics(metrics: BusMetrics | undefined, { isUp, restarts }: BusState): string {
   const state =
+    busUp(isUp) +
     sample('mesh_nats_up', 'Whether the bus of this process runs', 'gauge', isUp ? 1 : 0) +
     sample('mesh_nats_restarts_total', 'Times that the bus was started again', 'counter', restarts);
   return metrics ? renderMetrics(metrics) + state : state;

@@ -57,10 +57,15 @@ type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'computed'>;
  * Enrolments write what their own operation makes, and devices besides the decisions in their own records; jobs of the control
  * plane have the store itself.
  */
-export function guardedStore(services: Reads, caller: Caller | null, approved?: Approved): Store {
+export function guardedStore(
+  services: Reads,
+  caller: Caller | null,
+  approved?: Approved,
+  requireTimely?: () => void,
+): Store {
   const store = BASES.get(services.store) ?? services.store;
   if (caller === null) return store;
-  const standing = standingStore({ ...services, store }, caller);
+  const standing = standingStore({ ...services, store }, caller, requireTimely);
   const guarded = caller.kind === 'enrolment' ? standing : judgingStore(services, standing, caller, approved);
   BASES.set(guarded, store);
   shareQueue(guarded, store, writerOf(caller));
@@ -68,9 +73,14 @@ export function guardedStore(services: Reads, caller: Caller | null, approved?: 
 }
 
 /** A store that one caller writes to while they are who they were, and `permit`s nobody else. */
-function standingStore({ store, clock }: Reads, caller: Caller): Required<Pick<Store, 'permit'>> & Store {
+function standingStore(
+  { store, clock }: Reads,
+  caller: Caller,
+  requireTimely: (() => void) | undefined,
+): Required<Pick<Store, 'permit'>> & Store {
   // What a call does besides ending its own credential, as a log-out everywhere does, is part of the call.
   let hasEnded = false;
+  let hasWritten = false;
   const requireStanding = async (workspace: string) => {
     if (hasEnded) return;
     await store.caughtUp([SYSTEM_WORKSPACE, workspace]);
@@ -85,7 +95,10 @@ function standingStore({ store, clock }: Reads, caller: Caller): Required<Pick<S
         if (isHeld) await requireStanding(workspace);
         await context.requireAskers?.();
         try {
-          const commit = await store.commit(workspace, held ? [held, ...ops] : ops, context);
+          // What follows from the first write of a call is part of it, whoever waits for the answer.
+          const why = hasWritten ? context : { ...context, requireTimely };
+          const commit = await store.commit(workspace, held ? [held, ...ops] : ops, why);
+          hasWritten = true;
           hasEnded ||= commit.changes.some((change) => concerns(change, caller));
           return commit;
         } catch (error) {

@@ -67,6 +67,8 @@ export interface CommitContext {
   readonly requireAskers?: () => Promise<void>;
   /** Of whoever writes as the holder of a lease. Not kept. */
   readonly fence?: Fence;
+  /** Throws where a call may no longer begin to write; asked before each attempt. Not kept. */
+  readonly requireTimely?: (() => void) | undefined;
 }
 
 /**
@@ -106,7 +108,10 @@ export interface Change<K extends Kind = Kind> {
 }
 
 export interface Commit
-  extends Omit<CommitContext, 'securityEvents' | 'basis' | 'decided' | 'requireAskers' | 'fromReserve' | 'fence'> {
+  extends Omit<
+    CommitContext,
+    'securityEvents' | 'basis' | 'decided' | 'requireAskers' | 'requireTimely' | 'fromReserve' | 'fence'
+  > {
   readonly workspace: string;
   readonly revision: number;
   /** Never decreases from one revision to the next: max(now, last). */
@@ -283,6 +288,8 @@ export interface Store {
     holder: string,
     ttlMs: number,
   ): Promise<{ readonly fence: number; readonly expiresAt: number } | undefined>;
+  /** Extends all that one holder has in one write. False where it no longer has one of them, by its fence. */
+  renew(held: readonly Fence[], holder: string, ttlMs: number): Promise<boolean>;
   release(name: string, holder: string): Promise<void>;
   /** Those that were ever acquired and whose names begin so, in their order, as they are by the clock that ends them. */
   leases(prefix: string): Promise<readonly LeaseState[]>;

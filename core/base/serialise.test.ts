@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { StoreError } from './ports.ts';
-import { serialised, serialisedFirst, shareQueue } from './serialise.ts';
+import { besideOthers, serialised, serialisedFirst, shareQueue } from './serialise.ts';
 
 const storeOf = () => ({ commit: () => Promise.reject(new Error('nothing is written here')) });
 
@@ -48,6 +48,26 @@ test('more than a writer may have waiting are refused, and those of others are n
     end(name);
   }
   await Promise.all(all);
+});
+
+test('writes beside others begin at once, and take turns only where another one came between', async () => {
+  const base = storeOf();
+  const first = { underWay: 0, most: 0 };
+  const again = { underWay: 0, most: 0 };
+  let attempts = 0;
+  const write = () =>
+    besideOthers(base, 'w', async () => {
+      attempts += 1;
+      const round = attempts <= 4 ? first : again;
+      round.underWay += 1;
+      round.most = Math.max(round.most, round.underWay);
+      await new Promise((resolve) => setImmediate(resolve));
+      round.underWay -= 1;
+      if (round === first) throw new StoreError('changed', 'MeshPolicy');
+      return 'written';
+    });
+  expect(await Promise.all([write(), write(), write(), write()])).toEqual(Array(4).fill('written'));
+  expect([first.most, again.most, attempts]).toEqual([4, 1, 8]);
 });
 
 test('a write that fails lets the next one begin', async () => {

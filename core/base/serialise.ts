@@ -69,6 +69,23 @@ export async function serialised<T>(
 }
 
 /**
+ * As {@link serialised}, after one attempt beside all others: writes of which none rests on what another one changed
+ * share one commit of the store. For what is cheap to judge, since an attempt may be in vain.
+ */
+export async function besideOthers<T>(
+  store: Pick<Store, 'commit'>,
+  workspace: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StoreError) || !isConflict(error)) throw error;
+    return serialised(store, workspace, work);
+  }
+}
+
+/**
  * As {@link serialised}, before all others that wait: for what ends those whose writes they are, and so never refused. Of
  * a writer of whom only so many may wait, as of any other write: it could keep the others waiting for ever.
  */

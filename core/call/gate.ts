@@ -11,6 +11,7 @@ import { holdCall } from '../workflow/held-call.ts';
 import type { Services } from '../workflow/services.ts';
 import type { Gate } from './invoke.ts';
 import { buildRefusalLog } from './refusals.ts';
+import type { Standstill } from './standstill.ts';
 import { beginTrace } from './traced-call.ts';
 
 /** The gate that every face calls operations through. */
@@ -22,7 +23,8 @@ export interface ServiceGate extends Gate<Services> {
   close(): void;
 }
 
-export function buildGate(services: Services): ServiceGate {
+/** @param standstill where writes of a process that stood still are refused */
+export function buildGate(services: Services, standstill?: Standstill): ServiceGate {
   const directory = buildWorkspaceDirectory(services);
   const authenticator = buildAuthenticator(services, directory);
   const refusals = buildRefusalLog(services, directory);
@@ -33,7 +35,11 @@ export function buildGate(services: Services): ServiceGate {
     caughtUp: services.store.caughtUp,
     known: authenticator.known,
     workspaceId: async (name) => (await directory.find(name))?.uid,
-    servicesFor: (caller) => ({ ...services, store: guardedStore(services, caller) }),
+    servicesFor: (caller, requireTimely) => ({
+      ...services,
+      store: guardedStore(services, caller, undefined, requireTimely),
+    }),
+    ...(standstill && { begin: (signal: AbortSignal) => standstill.begin(signal) }),
     withRevision,
     withMergePatch,
     clocksOf: async (workspace) => ({ now: services.clock.now(), timeZone: await timeZoneOf(services, workspace) }),

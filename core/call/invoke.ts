@@ -46,6 +46,8 @@ export interface CallRequest {
   readonly isMergePatch?: boolean;
   /** The versions of the record of which one has to be the current one. */
   readonly ifMatch?: EntityTags | undefined;
+  /** Told who is let in, for the log of requests. */
+  readonly onAdmitted?: (who: { readonly actor?: string; readonly workspace: string }) => void;
   /** Told in a sentence what is done next. */
   readonly onStage?: (text: string) => void;
 }
@@ -65,8 +67,10 @@ export interface Gate<Services> {
   known(bearer: string): Caller | undefined;
   /** Id of the workspace that an id, slug or namespace names. */
   workspaceId(idOrSlug: string): Promise<string | undefined>;
-  /** What operations get for one caller: the store as that caller may write to it. */
-  servicesFor(caller: Caller | null): Services;
+  /** What operations get for one caller: the store as that caller may write to it, while `requireTimely` does not throw. */
+  servicesFor(caller: Caller | null, requireTimely?: () => void): Services;
+  /** Begins a call: see `Standstill.begin`. */
+  begin?(signal: AbortSignal): () => void;
   /** The input of a call with the revision that its entity tags mean. @throws MeshError `precondition_failed` */
   withRevision(
     operation: AnyOperation<Services>,
@@ -113,6 +117,7 @@ export async function invoke<Services>(
   sentRequest: CallRequest,
   gate: Gate<Services>,
 ): Promise<unknown> {
+  const requireTimely = gate.begin?.(sentRequest.signal);
   const request = { ...sentRequest, raw: withoutIgnored(operation.input, sentRequest.raw) };
   let caller: Caller | null = null;
   let workspace: string | undefined;
@@ -139,10 +144,12 @@ export async function invoke<Services>(
     refusePollution(sent);
     const within = resolved.workspace;
     workspace = within;
+    const admitted = caller as Caller | null;
+    request.onAdmitted?.({ ...(admitted && { actor: admitted.subject }), workspace });
     requireAccess(operation, caller, workspace);
     if (gate.isDiskFull?.(LEAST_LEFT[useOf(operation)])) throw storageFull();
     ended = traced(request.raw);
-    const services = gate.servicesFor(caller);
+    const services = gate.servicesFor(caller, requireTimely);
     const { origin, isFromHost, signal, onStage } = request;
     const asked = {
       ...{ requestId, face, origin, signal },

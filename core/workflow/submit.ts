@@ -13,7 +13,7 @@ import { type CallContext, type ExpectedRecord, type PendingApproval, waitsFor }
 import { permitFirst } from '../base/permit-first.ts';
 import type { Op } from '../base/ports.ts';
 import { foldName, type Kind } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { besideOthers, serialised } from '../base/serialise.ts';
 import { type ChangePlan, draftChanges, type NetworkChange } from '../changes/changes.ts';
 import { routesOf } from '../effect/routes.ts';
 import { assessProposal } from '../intent/plan/assessed.ts';
@@ -62,8 +62,10 @@ export async function submitChanges(
   // What waits for approval is held to it then too.
   const changes = expected ? asked.map((change) => expecting(change, expected)) : asked;
   const { store, states, clock } = services;
-  // What an agent writes is judged in a computing thread.
-  return serialised(store, workspace, attempt, context.caller?.kind === 'agent' ? clock : undefined);
+  // What an agent writes is judged in a computing thread, and waits for what the same agent wrote before.
+  return context.caller?.kind === 'agent'
+    ? serialised(store, workspace, attempt, clock)
+    : besideOthers(store, workspace, attempt);
 
   async function attempt(): Promise<Submitted> {
     const state = await states.current(workspace);

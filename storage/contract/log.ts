@@ -221,6 +221,30 @@ export function logContract(open: OpenStore): void {
       expect(await store.acquire('leader', 'a', 1_000)).toEqual({ fence: 3, expiresAt: START + 2_500 });
     });
 
+    test('are renewed together by their holder, and not where one is no longer held', async () => {
+      const clock = testClock();
+      const store = await opened(open, clock);
+      for (const name of ['one', 'two']) await store.acquire(name, 'a', 1_000);
+      await store.acquire('three', 'b', 1_000);
+      const [one, two] = [
+        { lease: 'one', fence: 1 },
+        { lease: 'two', fence: 1 },
+      ];
+      clock.set(START + 500);
+      expect(await store.renew([one, two], 'a', 1_000)).toBe(true);
+      clock.set(START + 1_200);
+      expect(await store.acquire('one', 'b', 1_000)).toBeUndefined();
+      expect(await store.acquire('two', 'b', 1_000)).toBeUndefined();
+      for (const lost of [
+        { lease: 'three', fence: 1 },
+        { lease: 'two', fence: 2 },
+        { lease: 'never', fence: 0 },
+      ])
+        expect(await store.renew([one, lost], 'a', 1_000)).toBe(false);
+      await store.release('two', 'a');
+      expect(await store.renew([two], 'a', 1_000)).toBe(false);
+    });
+
     test('are listed with their holders, by the beginning of their names', async () => {
       const clock = testClock();
       const store = await opened(open, clock);

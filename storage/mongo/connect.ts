@@ -7,6 +7,7 @@ import {
   MongoServerSelectionError,
   ReadConcern,
   ReadPreference,
+  type ServerDescription,
   type Timestamp,
   WriteConcern,
 } from 'mongodb';
@@ -68,6 +69,8 @@ export interface Collections {
 /** A replica set, with the collections of an installation. What is read and written there is held by a majority. */
 export interface Connection extends Collections {
   readonly client: MongoClient;
+  /** True while most members of the set answer and none of them is the primary. */
+  isElecting(): boolean;
   /**
    * Reads that see whatever this process wrote or saw before, or a write that may be made twice. One that `isFirst` waits
    * for nothing that was seen. @throws StoreError
@@ -177,6 +180,10 @@ function connectionOf(client: MongoClient, name: string): Connection {
     if (closed) throw unavailable('the store is closed');
   };
   const endAbandoned = buildEndAbandoned(client, APP_NAME);
+  let members: readonly ServerDescription[] = [];
+  client.on('topologyDescriptionChanged', ({ newDescription }) => {
+    members = [...newDescription.servers.values()];
+  });
   const begin = (isFirst = false) => {
     requireOpen();
     const session = client.startSession({ causalConsistency: true });
@@ -186,6 +193,10 @@ function connectionOf(client: MongoClient, name: string): Connection {
 
   return {
     client,
+    isElecting() {
+      const answering = members.filter(({ type }) => type.startsWith('RS'));
+      return answering.length > members.length / 2 && !answering.some(({ type }) => type === 'RSPrimary');
+    },
     ...collectionsIn(client.db(name, { readConcern: new ReadConcern('majority') })),
     run: (query, options) =>
       patiently(async () => {

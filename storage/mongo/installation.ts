@@ -7,11 +7,12 @@ import { isDuplicate } from './errors.ts';
 /** What the database says of the installation, in one document that any number of control planes may make at once. */
 export function installationIn(
   connection: Connection,
-): Pick<SharedDatabase, 'claim' | 'claimedWith' | 'renew' | 'now'> {
+): Pick<SharedDatabase, 'claim' | 'claimedWith' | 'renew' | 'isElecting' | 'now'> {
   return {
     claim: (keys) => settle(connection, { keys: { $ifNull: ['$keys', { $literal: keys }] } }),
     claimedWith: () => claimedWith(connection),
     renew: () => settle(connection, { of: null }),
+    isElecting: connection.isElecting,
     async now() {
       const { localTime } = await connection.client.db('admin').command({ hello: 1 });
       return localTime.getTime();

@@ -47,6 +47,20 @@ export function acquireLease(
   });
 }
 
+/** Extends all or some of them; true where the holder has them all. */
+export function renewLeases(
+  { run, leases }: Connection,
+  { held, holder, ttlMs }: { readonly held: readonly Fence[]; readonly holder: string; readonly ttlMs: number },
+  leaseClock: LeaseClock,
+): Promise<boolean> {
+  return run(async (session) => {
+    const own = { holder, $or: held.map(({ lease, fence }) => ({ _id: lease, fence })) };
+    const extended = [{ $set: { expiresAt: { $add: [nowOf(leaseClock), ttlMs] } } }];
+    const { matchedCount } = await leases.updateMany(own, extended, { session, maxTimeMS: MAX_TIME_MS });
+    return matchedCount === held.length;
+  });
+}
+
 export function releaseLease({ run, leases }: Connection, name: string, holder: string): Promise<void> {
   return run(async (session) => {
     await leases.updateOne({ _id: name, holder }, { $set: { holder: null } }, { session, maxTimeMS: MAX_TIME_MS });

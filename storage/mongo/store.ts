@@ -8,7 +8,7 @@ import { type Connection, connect } from './connect.ts';
 import { follow } from './follow.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { installationIn } from './installation.ts';
-import { acquireLease, type LeaseClock, leaseStates, releaseLease } from './lease.ts';
+import { acquireLease, type LeaseClock, leaseStates, releaseLease, renewLeases } from './lease.ts';
 import { requireInUse } from './moved.ts';
 import { newestHeads } from './newest-heads.ts';
 import { readsOn } from './reader.ts';
@@ -66,6 +66,7 @@ async function storeOn(
     damaged: follower.damaged,
     compact: (workspace, upTo, keep, fence) => compactVersions(connection, clock, { workspace, upTo, keep, fence }),
     acquire: (name, holder, ttlMs) => acquireLease(connection, { name, holder, ttlMs }, clock, leaseClock),
+    renew: (held, holder, ttlMs) => renewLeases(connection, { held, holder, ttlMs }, leaseClock),
     release: (name, holder) => releaseLease(connection, name, holder),
     async leases(prefix) {
       await requireNotOvertaken(connection);

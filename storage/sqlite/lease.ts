@@ -33,6 +33,13 @@ export function acquireLease(
   return { fence, expiresAt };
 }
 
+export function renewLeases(database: Database, held: readonly Fence[], holder: string, expiresAt: number): boolean {
+  const renew = database.statement(
+    'UPDATE lease SET expires_at = :expiresAt WHERE name = :lease AND fence = :fence AND holder = :holder',
+  );
+  return held.map(({ lease, fence }) => renew.run({ lease, fence, holder, expiresAt }) === 1).every(Boolean);
+}
+
 export function releaseLease(database: Database, name: string, holder: string): void {
   database.statement('UPDATE lease SET holder = NULL WHERE name = ? AND holder = ?').run(name, holder);
 }

@@ -10,7 +10,7 @@ import { asStoreError, DamageError, type Database, IN_MEMORY, isDamage, openData
 import { nothingToWatch, watchFiles } from './file-watch.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { damaged } from './integrity.ts';
-import { acquireLease, leaseStates, releaseLease } from './lease.ts';
+import { acquireLease, leaseStates, releaseLease, renewLeases } from './lease.ts';
 import { requireInUse } from './moved.ts';
 import { getRecordById } from './read.ts';
 import { answer, readsOn } from './reader.ts';
@@ -90,6 +90,7 @@ function storeOn(database: Database, clock: Clock, log: Log): OpenStore {
       compactVersions(database, groupCommit, { workspace, upTo, keep, fence }, clock.now),
     acquire: (name, holder, ttlMs) =>
       groupCommit.enqueue(() => acquireLease(database, name, holder, ttlMs, clock.now())),
+    renew: (held, holder, ttlMs) => groupCommit.enqueue(() => renewLeases(database, held, holder, clock.now() + ttlMs)),
     release: (name, holder) => groupCommit.enqueue(() => releaseLease(database, name, holder)),
     leases: (prefix) => answer(() => leaseStates(database, prefix, clock.now())),
     async close() {

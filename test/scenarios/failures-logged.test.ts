@@ -46,8 +46,26 @@ test('a request that fails here is one line at error, with its cause and the id 
       err: { name: 'StoreError', subject: 'the database: database is not open' },
     },
   ]);
-  const notReady = await harness.api('GET', '/readyz');
-  expect(about(harness.log, notReady.body.requestId)).toMatchObject([{ level: 'error', path: '/readyz', status: 503 }]);
+  const states = async () => (await harness.api('GET', '/readyz')).status;
+  expect([await states(), await states(), await states()]).toEqual([503, 503, 503]);
+  const lines = harness.log.map((line): Line => JSON.parse(line));
+  const failing = lines
+    .filter(({ msg }) => msg === 'not ready')
+    .map(({ checks }) => (checks as { name: string }[]).map(({ name }) => name).join());
+  // One for each change of what fails, however often it is asked.
+  expect(failing[0]).toContain('store');
+  expect(new Set(failing).size).toBe(failing.length);
+  expect(lines.filter(({ level, path }) => level === 'error' && path === '/readyz')).toEqual([]);
+});
+
+test('the line of a request says who sent it, in which workspace, and from which address', async () => {
+  await using harness = await startHarness();
+  const { token, workspace } = await harness.workspace();
+  const body = { name: 'web', spec: { action: 'DENY', peerSelector: { matchLabels: { app: 'web' } } } };
+  const made = await harness.api('POST', '/api/v1/policies', { token, workspace, body });
+  expect(about(harness.log, made.headers.get('x-request-id'))).toMatchObject([
+    { level: 'info', operation: 'create_policy', actor: 'user:admin', workspace, address: '127.0.0.1', status: 201 },
+  ]);
 });
 
 test('a tool that refuses is a line at info under the id that the agent was shown', async () => {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { SHARES } from '../../plane/leadership/shares.ts';
 import { type Cluster, type ClusterPlane, startCluster } from '../kits/cluster.ts';
@@ -9,6 +12,9 @@ import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 
 const TAKEN_OVER_MS = 6_000;
 const LATE_MS = 2_000;
+/** A control plane that stood still for 5 s refuses to write what had been sent before. */
+const STANDSTILL_MS = 5_500;
+const POLICIES = '/api/v1/policies';
 /** While all are tried at once, on a machine that is busy with more. */
 const PATIENCE = { timeout: 20_000 };
 
@@ -52,6 +58,38 @@ describe.skipIf(!hasMongod)('of three control planes on one replica set', () => 
     await requireEnded(place, ends, stoppedAt + TAKEN_OVER_MS);
     await expect.poll(() => isSpread(cluster.planes), PATIENCE).toBe(true);
     expect(leader.meshd.errors()).toEqual([]);
+  });
+
+  test('one that was stopped carries out nothing that was sent to it before it goes on, and then serves', async () => {
+    const place = await freshWorkspace(cluster.api, 'given-up');
+    const [paused, other] = cluster.planes as readonly [ClusterPlane, ClusterPlane, ClusterPlane];
+    const allow = { action: 'ALLOW', peerSelector: {}, ingress: [{ from: [{ peerSelector: {} }] }] };
+    const deny = { action: 'DENY', peerSelector: {} };
+    const send = (method: string, path: string, body: object) => other.api(method, path, { ...place, body });
+    expect((await send('POST', POLICIES, { name: 'keeper', spec: deny })).status).toBe(201);
+    paused.meshd.signal('SIGSTOP');
+    const stoppedAt = Date.now();
+    let halfOpen: Promise<number> | undefined;
+    try {
+      await giveUp(paused, place, 'POST', POLICIES, { name: 'zombie', spec: allow });
+      await giveUp(paused, place, 'PUT', `${POLICIES}/keeper`, { name: 'keeper', spec: allow });
+      halfOpen = whoWaits(paused, place, 'POST', POLICIES, { name: 'waits', spec: deny });
+      expect((await send('POST', POLICIES, { name: 'zombie', spec: deny })).status).toBe(201);
+      expect((await other.api('DELETE', `${POLICIES}/zombie`, place)).status).toBe(200);
+      expect((await send('PUT', `${POLICIES}/keeper`, { name: 'keeper', spec: deny })).status).toBe(200);
+      await expect.poll(() => Date.now() - stoppedAt, PATIENCE).toBeGreaterThan(STANDSTILL_MS);
+    } finally {
+      paused.meshd.signal('SIGCONT');
+    }
+    expect(await halfOpen).toBe(503);
+    const again = () => paused.api('POST', POLICIES, { ...place, body: { name: 'again', spec: deny } });
+    await expect.poll(async () => (await again()).status, PATIENCE).toBe(201);
+    const { body } = await other.api('GET', POLICIES, place);
+    const found = (body.items as { name: string; spec: { action: string } }[]).map(
+      ({ name, spec }) => `${name} ${spec.action}`,
+    );
+    expect(found.sort()).toEqual(['again DENY', 'keeper DENY']);
+    await expect.poll(() => isSpread(cluster.planes), PATIENCE).toBe(true);
   });
 
   test('one that ends in good order is followed at once, and one that comes gets its part', async () => {
@@ -98,6 +136,42 @@ describe.skipIf(!hasMongod)('of three control planes on one replica set', () => 
       await expect.poll(() => readiness(url), PATIENCE).not.toContain('damaged');
     }
   });
+
+  /** Sends a request to a process that does not read it. */
+  async function sentTo(
+    { url }: ClusterPlane,
+    place: Place,
+    method: string,
+    path: string,
+    body: object,
+  ): Promise<Socket> {
+    const { host, hostname, port } = new URL(url);
+    const text = JSON.stringify(body);
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    await once(socket, 'connect');
+    const head = [
+      `${method} ${path} HTTP/1.1`,
+      `Host: ${host}`,
+      `Authorization: Bearer ${place.token}`,
+      `X-Workspace-Id: ${place.workspace}`,
+      'Content-Type: application/json',
+      `Content-Length: ${Buffer.byteLength(text)}`,
+    ];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    socket.write(`${head.join('\r\n')}\r\n\r\n${text}`, () => resolve());
+    await promise;
+    return socket;
+  }
+
+  async function giveUp(...request: Parameters<typeof sentTo>): Promise<void> {
+    (await sentTo(...request)).destroy();
+  }
+
+  /** @returns the status for a caller that closed its own direction */
+  async function whoWaits(...request: Parameters<typeof sentTo>): Promise<number> {
+    const socket = (await sentTo(...request)).end();
+    return Number((await text(socket)).split(' ', 2)[1]);
+  }
 
   type Place = Awaited<ReturnType<typeof freshWorkspace>>;
 

@@ -132,7 +132,20 @@ test('every metric that the alert rules and the dashboard name exists on a runni
   expect(all.filter(({ expression }) => namedIn(expression).length > 0).length).toBeGreaterThan(40);
 });
 
-test('a metric that cannot be read is left out and counted, and the others are told', async () => {
+test('a metric that fails or does not answer shows what was read last, and is counted', async () => {
+  const { createMetrics } = await import('../../rest/metrics.ts');
+  const metrics = createMetrics();
+  let answer: () => Promise<number> = async () => 3;
+  metrics.gauge('peers', 'Read from the store', () => answer());
+  metrics.append(async () => `jobs ${await answer()}\n`);
+  await metrics.render();
+  answer = () => Promise.reject(new Error('no primary'));
+  expect(await metrics.render()).toMatch(/^peers 3\n[\s\S]*mesh_metrics_failed_total 2\njobs 3\n/m);
+  answer = () => new Promise(() => undefined);
+  expect(await metrics.render()).toMatch(/^peers 3\n[\s\S]*mesh_metrics_failed_total 4\njobs 3\n/m);
+});
+
+test('a metric that could never be read is left out and counted, and the others are told', async () => {
   const { createMetrics } = await import('../../rest/metrics.ts');
   const metrics = createMetrics();
   metrics.gauge('one', 'Reads', () => 1);

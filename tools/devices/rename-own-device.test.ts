@@ -47,7 +47,11 @@ async function storeUnderName(
     { op: 'delete', key: { kind: 'MeshPeer', name: from } },
     { op: 'create', record: { ...draftOf(peer), name: to } },
   ] as const;
-  await services.store.commit(workspace, ops, { actor: 'user:admin', reason: 'named by an earlier release', requestId: 'r_test' });
+  await services.store.commit(workspace, ops, {
+    actor: 'user:admin',
+    reason: 'named by an earlier release',
+    requestId: 'r_test',
+  });
 }
 
 test('only a device is answered, and it needs its own token', async () => {

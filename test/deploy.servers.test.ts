@@ -20,6 +20,7 @@ const JUDGES = path.resolve('test/deploy-judges');
 /** Built once. */
 const BUILDING_MS = 180_000;
 const PATIENCE = { timeout: 20_000 };
+const BALANCER = 'haproxy';
 
 function freshFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'mesh-deploy-'));
@@ -88,7 +89,7 @@ test('every name that a compose file gives to a service is one that it has, and 
   for (const [, name] of servers) expect(text).toMatch(new RegExp(`^  ${name}:`, 'm'));
 });
 
-test.skipIf(!isInstalled('haproxy'))('HAProxy takes the configuration of the balancer', async () => {
+test.skipIf(!isInstalled(BALANCER))('HAProxy takes the configuration of the balancer', async () => {
   const folder = freshFolder();
   const file = path.join(folder, 'haproxy.cfg');
   writeFileSync(path.join(folder, 'mesh.pem'), `${testCertificate.cert}\n${testCertificate.key}`);
@@ -98,7 +99,7 @@ test.skipIf(!isInstalled('haproxy'))('HAProxy takes the configuration of the bal
   expect((await run('haproxy', ['-c', '-q', '-f', path.join(DEPLOY, 'nats.conf')])).code).toBe(1);
 });
 
-test.skipIf(!isInstalled('haproxy'))(
+test.skipIf(!isInstalled(BALANCER))(
   'the balancer cuts off what waits at a control plane that stands still, and sends the rest to others',
   async () => {
     const folder = freshFolder();
@@ -125,7 +126,7 @@ test.skipIf(!isInstalled('haproxy'))(
       .split('# NATS servers');
     const file = path.join(folder, 'haproxy.cfg');
     writeFileSync(file, api);
-    const haproxy = spawn('haproxy', ['-W', '-f', file], { stdio: 'ignore' });
+    const haproxy = spawn(BALANCER, ['-W', '-f', file], { stdio: 'ignore' });
     onTestFinished(async () => {
       if (haproxy.kill('SIGTERM')) await once(haproxy, 'exit');
     });

@@ -106,7 +106,7 @@ export async function endHeld(target: Target, held: Held, now: Issued): Promise<
   }
   const ending = await unless(callOperation(there, revokeAgent, { id: held.id, dryRun: true }), ['not_found']);
   if (ending === undefined) return;
-  const { revoked, dryRun: _, ...rest } = ending as Readonly<Record<string, readonly string[]>>;
+  const { revoked, dryRun: _, effect: __, ...rest } = ending as Readonly<Record<string, readonly string[]>>;
   if ((revoked ?? []).length <= 1 && Object.values(rest).every(({ length }) => length === 0)) {
     await unless(callOperation(there, revokeAgent, { id: held.id }), ['not_found']);
     return;

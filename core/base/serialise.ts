@@ -69,14 +69,16 @@ export async function serialised<T>(
 }
 
 /**
- * As {@link serialised}, after one attempt beside all others: writes of which none rests on what another one changed
- * share one commit of the store. For what is cheap to judge, since an attempt may be in vain.
+ * As {@link serialised}, after one attempt beside all others where nobody has a turn: writes of which none rests on what
+ * another one changed share one commit of the store. For what is cheap to judge, since an attempt may be in vain.
  */
 export async function besideOthers<T>(
   store: Pick<Store, 'commit'>,
   workspace: string,
   work: () => Promise<T>,
 ): Promise<T> {
+  // What is costly to judge in a turn is not made stale.
+  if (queueOf(store).turns.has(workspace)) return serialised(store, workspace, work);
   try {
     return await work();
   } catch (error) {

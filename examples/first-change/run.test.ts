@@ -15,7 +15,7 @@ test('an agent plans a change, a person approves it, the past stays answerable, 
 
   expect(found.peers).toEqual(['db-1', 'laptop', 'web-1', 'web-2']);
   const { plan, applied, workflow } = found;
-  expect(plan).toMatchObject({ verified: true, risk_level: 'medium', effect: { opened: [] } });
+  expect(plan).toMatchObject({ verified: true, risk_level: 'low', effect: { opened: [] } });
   expect(new Set(plan.effect.closed.map(({ src, dst }) => `${src} ${dst}`))).toEqual(
     new Set(['laptop db-1', 'outside db-1']),
   );

@@ -466,13 +466,3 @@ it('what an API token asked for is not carried out once the token is revoked', a
     error: expect.stringContaining('A token of ada'),
   });
 });
-
-it('a workflow names whom it was asked of, and never the person who asks', async () => {
-  await using scene = await buildScene({ requireApproval: true });
-  const askedOf = async (approved_by: string) => {
-    const { plan_id } = await scene.call(scene.ada, 'plan_network_change', { intent: INTENT });
-    const { workflow_id: id } = await scene.call(scene.ada, 'apply_network_change', { plan_id, approved_by });
-    return (await scene.call(scene.grace, 'get_workflow', { id })).approvalAskedOf;
-  };
-  expect([await askedOf('ada'), await askedOf('grace')]).toEqual([null, 'grace']);
-});

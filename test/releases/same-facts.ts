@@ -16,6 +16,12 @@ const OTHERWISE: ReadonlySet<string> = new Set([
   'causes',
   // Lists the devices that bear the names, with their keys and recent renames.
   'diffMarkdown',
+  // Tell the interval in which a verdict holds, and no longer that of a revision.
+  'valid_from',
+  'valid_to',
+  // Became `read_by` and `check`.
+  'plannedBy',
+  'verification',
 ]);
 /** Lists of differences, which have agents and the ends outside now. */
 const LONGER: ReadonlySet<string> = new Set(['added', 'removed', 'changed', 'connectivity']);
@@ -27,8 +33,8 @@ export function otherwise(before: unknown, after: unknown, pointer = ''): string
   if (typeof before !== 'object' || before === null) return before === after ? [] : [told(pointer, before, after)];
   if (typeof after !== 'object' || after === null) return [told(pointer, before, after)];
   return Object.entries(before).flatMap(([field, value]) => {
-    // The instant at which a control plane was asked.
-    if (OTHERWISE.has(field) || (pointer === '' && field === 'at')) return [];
+    // The instant and the revision at which a control plane was asked.
+    if (OTHERWISE.has(field) || (pointer === '' && (field === 'at' || field === 'revision'))) return [];
     return otherwise(value, (after as Record<string, unknown>)[field], `${pointer}/${field}`);
   });
 }

@@ -43,7 +43,7 @@ test('the stream comes line by line, a parser of event streams reads it, and aft
   const get = (...more: [headers?: Record<string, string>, until?: string]) => streamed(outage, ...more);
   const whole = await get();
   expect(whole).toMatch(
-    /^retry: *3000\n\nid: [\w-]{16}\.1\nevent: step\ndata: \{.*\}\n\nid: [\w-]{16}\.2\nevent: tool\n/,
+    /^retry: *3000\n\nid: [\w-]{16}\.1\.[\w-]{8}\nevent: step\ndata: \{.*\}\n\nid: [\w-]{16}\.2\.[\w-]{8}\nevent: tool\n/,
   );
   const events = eventsOf(whole);
   expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['step', 'tool', 'finding', 'token', 'done']));

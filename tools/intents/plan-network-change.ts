@@ -15,7 +15,7 @@ export const planNetworkChange = defineHeavyOperation({
   name: 'plan_network_change',
   title: 'Plan a network change',
   description:
-    'Preview a change from plain language: what it would open and close, and its risk. Executes nothing. Pass `changes` to write them yourself, with `expectations` that have to hold. Then use apply_network_change.',
+    'Preview a change from plain language: what it would open and close, and its risk. Executes nothing. Pass `changes` of your own, with `expectations` that must hold. Then use apply_network_change.',
   input: z.strictObject({
     intent: linesOfText(TEXT_LIMITS.intent)
       .trim()
@@ -25,7 +25,7 @@ export const planNetworkChange = defineHeavyOperation({
     changes: listOf(changeInputSchema, MAX_CHANGES).min(1).optional(),
     expectations: listOf(expectationInputSchema, MAX_EXPECTATIONS)
       .optional()
-      .describe('What must hold afterwards; it is no check of the intent'),
+      .describe('What must hold afterwards'),
     history: listOf(linesOfText(TEXT_LIMITS.intent), MAX_HISTORY)
       .optional()
       .describe('Earlier intents of the conversation, oldest first'),

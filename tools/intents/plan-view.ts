@@ -52,12 +52,12 @@ export const readBy = z.enum(READERS).describe('Who turned the intent into the c
 
 export const check = z
   .enum(CHECKS)
-  .describe('The effect against what the language reader derived from the intent; without that, not checked');
+  .describe('The effect against what the language reader understood, if it did');
 
 export const expectationsHold = z
   .boolean()
   .nullable()
-  .describe("Whether the caller's own expectations hold, which say nothing about the intent; null without any");
+  .describe("Whether the caller's own expectations hold; null without any");
 
 /** A plan as answers show it. */
 export const planSchema = z.strictObject({

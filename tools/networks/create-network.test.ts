@@ -104,7 +104,7 @@ test('no plan with a public block is carried out by itself, and an API token of 
   const changes = [{ action: 'create', resource: 'MeshNetwork', ...PUBLIC }];
   const expectations = [{ src: 'web-1', dst: 'web-2', protocol: 'TCP', port: 1, expect: 'allow' }];
   const plan = await kit.as('operator')('plan_network_change', { intent: 'a network', changes, expectations });
-  expect(plan).toMatchObject({ verified: true, another_person: true });
+  expect(plan).toMatchObject({ expectations_hold: true, another_person: true });
   const { workflow_id: id } = await kit.as('operator')('apply_network_change', {
     ...{ plan_id: plan.plan_id, approved_by: 'olga' },
   });

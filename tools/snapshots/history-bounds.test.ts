@@ -26,6 +26,7 @@ const ABOUT: Readonly<Record<string, (ms: number) => Record<string, unknown>>> =
   diff_snapshots: (ms) => ({ from: at(ms), to: at(ms + 3_600_000) }),
   list_snapshots: (ms) => ({ from: at(ms), to: at(ms + 3_600_000) }),
   list_changes: (ms) => ({ from: at(ms), to: at(ms + 3_600_000) }),
+  count_changes: (ms) => ({ from: at(ms), to: at(ms + 3_600_000) }),
   get_connectivity_history: (ms) => ({ ...pair, from: at(ms), to: at(ms + 3_600_000) }),
   assess_compliance: (ms) => ({ period_start: at(ms), period_end: at(ms + 3_600_000), framework: 'soc2' }),
   find_cause: (ms) => ({ ...pair, from: at(ms), to: at(ms + 3_600_000) }),

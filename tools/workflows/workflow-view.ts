@@ -39,7 +39,7 @@ export const workflowDetailSchema = z.strictObject({
     .describe('Who turned the intent into the change; null where an earlier version did not keep it'),
   reading: z.string().nullable().describe('What they say of it, not checked'),
   appliedBy: z.string(),
-  approvalAskedOf: z.string().nullable().describe('Another person than the requester'),
+  approvalAskedOf: z.string().nullable(),
   check: check.describe('When it was put forward: the effect against what the language reader derived from the intent'),
   expectations_hold: expectationsHold,
   objections: z.array(z.string()).describe('What speaks against it'),
@@ -109,8 +109,7 @@ export async function workflowDetailView(
     read_by: readByOf(spec) ?? null,
     reading: spec.sentence ?? null,
     appliedBy: spec.appliedBy,
-    // Who asks themselves has asked nobody in particular.
-    approvalAskedOf: `user:${spec.approvalAskedOf}` === spec.requestedBy ? null : (spec.approvalAskedOf ?? null),
+    approvalAskedOf: spec.approvalAskedOf ?? null,
     check: storedCheck(spec),
     expectations_hold: spec.expectationsHold ?? null,
     objections: [...(spec.objections ?? [])],

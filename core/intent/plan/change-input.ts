@@ -34,7 +34,7 @@ export const changeInputSchema = z.strictObject({
   resource: z.enum(['MeshPolicy', 'MeshNetwork', 'MeshPeer']),
   name: lineOfText(TEXT_LIMITS.name).min(1),
   spec: changeSpecSchema.optional(),
-  revision: z.int().min(1).optional().describe('Of the record as you read it; 409 where it has changed since'),
+  revision: z.int().min(1).optional().describe('As you read it; 409 where it has changed since'),
 });
 export type ChangeInput = z.output<typeof changeInputSchema>;
 

@@ -4,11 +4,11 @@ const MAX_LENGTH = 63;
 
 /** Returns the host name in the form of device names, in Latin letters; `node` where nothing is left of it. */
 export async function nodeName(host = hostname()): Promise<string> {
-  const name = (await inLatin(host))
-    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
-    .replace(/^-+/, '')
-    .slice(0, MAX_LENGTH)
-    .replace(/-+$/, '');
+  const text = (await inLatin(host)).replaceAll(/[^A-Za-z0-9._-]+/g, '-');
+  const start = text.search(/[^-]/);
+  let end = Math.min(text.length, start + MAX_LENGTH);
+  while (text[end - 1] === '-') end -= 1;
+  const name = text.slice(start, end);
   return /[A-Za-z0-9]/.test(name) ? name : 'node';
 }
 

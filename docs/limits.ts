@@ -230,7 +230,6 @@ export const answers: Readonly<Record<string, string>> = {
   call: 'the fields of the one request that waits',
   changes: 'changes of one commit or one plan',
   effect: 'rows of one effect; `omitted` counts the others',
-  detail: 'fields of one security event',
   reach: 'rules of one agent',
   egress: 'rules of one agent',
   riskReasons: 'one for each rule of risk',
@@ -265,6 +264,7 @@ export const answers: Readonly<Record<string, string>> = {
   find_cause: 'a page of findings; `next_cursor` goes on',
   simulate_connectivity: 'rows and queries of one simulation',
   diff_snapshots: 'what differs between two moments of one network',
+  list_audit: 'up to 50 changed fields of each record of one commit; one says how many more there are',
   list_changes: 'the records of one commit, and when the network changed: 2,000 instants',
   get_peer_access:
     'rows up to a limit in each direction, each with a bounded number of words; `omitted` counts the others',

@@ -21,6 +21,8 @@ lab) # Real WireGuard, firewalls and packets in network namespaces.
   need dig bind9-dnsutils
   need faketime faketime
   need iptables-nft iptables
+  need iptables-nft-restore iptables
+  need iptables-legacy-restore iptables
   need iptables-legacy iptables
   need ufw ufw
   need systemd-nspawn systemd-container

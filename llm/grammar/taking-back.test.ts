@@ -42,7 +42,7 @@ describe('taking the last access back', () => {
     ],
     [
       'leaves it where the other one is about another direction',
-      { grant, out: { ...shut, ingress: undefined, egress: [] } as PolicySpec },
+      { grant, out: { action: 'ALLOW', peerSelector: { peers: [uidOf('db-1')] }, egress: [] } },
       ['update grant'],
     ],
     [

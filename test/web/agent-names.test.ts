@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AgentNames } from '../../web/src/api/agents.ts';
-import { isForAgent, withAgentNames } from '../../web/src/ui/agent-names.ts';
+import { type AgentNames, isForAgent, withAgentNames } from '../../web/src/ui/agent-names.ts';
 
 const AGENTS: AgentNames = new Map([
   ['agt_dk7mf732dslbrexbqlp7tcufud', { name: 'smoke-tests', parentRef: { name: 'release-bot', namespace: 'prod' } }],

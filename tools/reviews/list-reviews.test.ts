@@ -63,7 +63,8 @@ test('a review that is due is told once for each instant at which one is, and no
   kit.clock.time += 30 * DAY_MS;
   expect([await tell(), await tell()]).toEqual([1, 0]);
   const log = await kit.ask('list_audit', { type: 'event' });
-  expect(log.items).toMatchObject([
+  const reminders = log.items.filter(({ actor }: { actor: string }) => actor === 'system:reviews');
+  expect(reminders).toMatchObject([
     { event: 'review.due', actor: 'system:reviews', detail: { kind: 'access', due_at: '2026-02-04T12:00:00.000Z' } },
   ]);
   await kit.reviewed('access');

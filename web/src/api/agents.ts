@@ -18,12 +18,9 @@ export async function readAgents(withEnded: boolean): Promise<readonly Agent[]> 
   return withEnded ? read() : (await Promise.all(LIVING.map(read))).flat();
 }
 
-/** Agents by id. */
-export type AgentNames = ReadonlyMap<string, Pick<Agent, 'name' | 'parentRef'>>;
-
 /** The names behind the ids in what the control plane makes for agents. */
-export function useAgentNames(): ReadonlySignal<Loaded<AgentNames>> {
-  return useLoaded(async (): Promise<AgentNames> => {
+export function useAgentNames(): ReadonlySignal<Loaded<ReadonlyMap<string, Agent>>> {
+  return useLoaded(async (): Promise<ReadonlyMap<string, Agent>> => {
     workspaceId.value;
     return new Map((await readAgents(false)).map((agent) => [agent.id, agent]));
   });

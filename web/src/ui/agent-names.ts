@@ -1,5 +1,8 @@
-import type { AgentNames } from '../api/agents.ts';
+import type { Agent } from '../api/types.ts';
 import { agents as words } from '../texts/agents.ts';
+
+/** Agents by id. */
+export type AgentNames = ReadonlyMap<string, Pick<Agent, 'name' | 'parentRef'>>;
 
 const MADE = /\b(agt_[a-z0-9]+)\.([a-z][a-z0-9-]*)/g;
 const LABEL = /\bmesh\.internal\/(agent|parent)=(agt_[a-z0-9]+)/g;

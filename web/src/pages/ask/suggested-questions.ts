@@ -1,8 +1,12 @@
-import type { Problem } from '../../api/problem.ts';
+/** The part of a problem that names what was meant. */
+interface Refusal {
+  readonly message: string;
+  listed(name: string): readonly string[];
+}
 
 /** Returns what can be asked in place of a question that was not understood: choices, and the question with a name that is near. */
-export function suggestedQuestions(question: string, problem: Pick<Problem, 'listed' | 'message'>): readonly string[] {
-  const [unknown] = [...problem.message.matchAll(/["“]([^"”]+)["”]/g)].flatMap(([, name = '']) =>
+export function suggestedQuestions(question: string, problem: Refusal): readonly string[] {
+  const [unknown] = [...problem.message.matchAll(/["“]([^"“”]+)["”]/g)].flatMap(([, name = '']) =>
     question.includes(name) ? [name] : [],
   );
   const named =

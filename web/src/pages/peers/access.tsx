@@ -1,11 +1,10 @@
-import type { AgentNames } from '../../api/agents.ts';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
 import { portsText } from '../../reach/ports.ts';
 import { linkTo } from '../../route/route.ts';
 import { peers as words } from '../../texts/peers.ts';
-import { withAgentNames } from '../../ui/agent-names.ts';
+import { type AgentNames, withAgentNames } from '../../ui/agent-names.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 

@@ -1,12 +1,12 @@
 import { useComputed, useSignal } from '@preact/signals';
-import { type AgentNames, useAgentNames } from '../../api/agents.ts';
+import { useAgentNames } from '../../api/agents.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Finding, Policy, PolicySpec } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { goTo, linkTo, route, setQuery } from '../../route/route.ts';
 import { policies as words } from '../../texts/policies.ts';
 import { texts } from '../../texts/texts.ts';
-import { isForAgent, withAgentNames } from '../../ui/agent-names.ts';
+import { type AgentNames, isForAgent, withAgentNames } from '../../ui/agent-names.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';

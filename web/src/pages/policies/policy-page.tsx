@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { type AgentNames, useAgentNames } from '../../api/agents.ts';
+import { useAgentNames } from '../../api/agents.ts';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
@@ -7,7 +7,7 @@ import type { Finding, Policy, PolicySpec } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { linkTo, route } from '../../route/route.ts';
 import { policies as words } from '../../texts/policies.ts';
-import { withAgentNames } from '../../ui/agent-names.ts';
+import { type AgentNames, withAgentNames } from '../../ui/agent-names.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';

@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     await answer.getByText('A change of policies, which opens 1 pair').waitFor();
     await answer.getByRole('button', { name: 'Plan this change' }).click();
     await page.getByRole('heading', { name: 'Change by intent' }).waitFor();
-    await page.getByText('brings it back', { exact: true }).waitFor();
+    await page.getByText('The effect matches what is listed below.').waitFor();
     await page
       .getByRole('button', { name: /^Send for approval: Opens TCP 8080 from api-1 to web-1; closes nothing/ })
       .waitFor();

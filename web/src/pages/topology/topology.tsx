@@ -44,7 +44,7 @@ export default function Topology() {
   return (
     <Page title={labels.title}>
       <ReadResult of={summary.value} />
-      <ReadResult of={paths.value} loading="" />
+      {summary.value.value && <ReadResult of={paths.value} loading="" />}
       {value && shown && (
         <>
           <GroupingFields summary={value} />

@@ -15,6 +15,12 @@ describe('where no primary is reached', () => {
     );
   });
 
+  test('members of a set that was never initiated are named, with what to do', () => {
+    expect(unreached(seen({ 'db1:27017': 'RSGhost', 'db2:27017': 'Unknown' }), ['db1:27017', 'db2:27017'])).toMatch(
+      /^MongoDB answers at db1:27017, but its replica set has no configuration: run rs\.initiate\(\)/,
+    );
+  });
+
   test.each([
     ['no server answers', seen({ 'db1:27017': 'Unknown' })],
     ['the set answers by other addresses and has no majority', seen({ 'db9:27017': 'RSSecondary' })],

@@ -10,9 +10,17 @@ export function unreached(
   named: readonly string[],
 ): string {
   return (
+    notInitiated(reason as Seen | undefined) ??
     otherSet(reason as Seen | undefined, named) ??
     `no primary of MongoDB is reached (${message}): start its servers, or name the right ones`
   );
+}
+
+/** A member of a set that was never initiated answers, and cannot be elected. */
+function notInitiated(seen: Seen | undefined): string | undefined {
+  const places = [...(seen?.servers ?? [])].flatMap(([place, { type }]) => (type === 'RSGhost' ? [place] : []));
+  if (places.length === 0) return undefined;
+  return `MongoDB answers at ${places.join(' and ')}, but its replica set has no configuration: run rs.initiate() at one of its members (docs/deploy.md)`;
 }
 
 /** The driver drops a server that answers and is not in the set that the URL names; it keeps one that does not answer. */

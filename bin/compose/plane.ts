@@ -165,7 +165,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
     const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
     accounts.catch(() => undefined);
-    const standstill = watchStandstill();
+    const standstill = watchStandstill(standalone);
     undo.push(standstill.stop);
     const entrance = buildGate(services, standstill);
     undo.push(async () => {

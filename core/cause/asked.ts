@@ -1,7 +1,7 @@
 import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
-import { beforeHistory } from '../history/beginning.ts';
+import { beforeHistory, beginningText } from '../history/beginning.ts';
 import { bothOutside } from '../history/connectivity.ts';
 import { endOfPair, type Identity } from '../history/pair/identity.ts';
 import {
@@ -39,6 +39,8 @@ export interface CauseQuestion {
 export interface ReadCauseQuestion {
   readonly asked: Asked;
   readonly range: Range;
+  /** Where the range that was asked for begins before history. */
+  readonly note?: string;
   /** How the time in the question was read; none where it names none. */
   readonly time?: string;
   /** Whether one moment is asked about, the end of the range. */
@@ -75,7 +77,10 @@ export async function askedOf(
   const asked = precedesHistory(range)
     ? await askedBefore(context, given, read, range)
     : await askedIn(context, given, read, range);
-  return { asked, range, ...(time && { time: time.said }), isMoment };
+  // A range that nobody asked for begins as early as it may.
+  const isTold = range.gap === 'NO_SNAPSHOT' && (span.from !== undefined || precedesHistory(range));
+  const note = isTold ? await beginningText(services, workspace, range.keptFrom) : undefined;
+  return { asked, range, ...(note !== undefined && { note }), ...(time && { time: time.said }), isMoment };
 }
 
 /** Before history nobody was there to connect; that nothing was written then is an answer. @throws MeshError `not_found` */

@@ -71,7 +71,7 @@ function openingOf(streams: Shares) {
     async run({ time_range: { from, to }, ...asked }, { services, workspace, caller }): Promise<Opened> {
       if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
       // What is wrong with the range is said before the stream begins.
-      await rangeOf(services, workspace, { from, to, mayPrecede: true }, '/time_range');
+      await rangeOf(services, workspace, { from, to }, '/time_range');
       const release = streams.take(shareKeysOf(caller, [workspace]));
       return { workspace, caller, asked: { ...asked, from, to }, release };
     },

@@ -31,6 +31,7 @@ const diffSchema = z.looseObject({
     }),
   ),
   groups: z.array(row),
+  note: z.string().optional(),
   next_cursor: z.string().optional(),
 });
 
@@ -66,7 +67,10 @@ export async function momentsDiffer(target: Target, first: string, second: strin
     resources,
     connections: groups.flatMap(connectionsOf),
     others: [...others.map(({ text }) => text), ...found.controls.map(controlText)],
-    notes: cursor === undefined ? [] : [`${groups.length} groups of connections are shown, and there are more.`],
+    notes: [
+      ...(found.note === undefined ? [] : [found.note]),
+      ...(cursor === undefined ? [] : [`${groups.length} groups of connections are shown, and there are more.`]),
+    ],
   };
 }
 

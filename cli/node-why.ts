@@ -4,6 +4,7 @@ import { type Answer, answering } from './answer.ts';
 import { echo, type LargePackets, largePackets, lossText } from './echo.ts';
 import { CliError, EXIT } from './exit.ts';
 import { hostFirewallLines } from './host-firewall.ts';
+import { inLocalTime } from './local-time.ts';
 import { HINTS } from './node-hints.ts';
 import { shutOutText } from './node-standing.ts';
 import { called } from './own-command.ts';
@@ -134,12 +135,12 @@ async function answerOf(pair: Pair, own: OwnNode, { policy, path, back, unknown 
   const hostLines = host ? hostFirewallLines(host, own.directory) : [];
   const blocked = host?.blocked ?? [];
   const large = await largeFrom(pair, own);
+  const isOnePeer = from.toLowerCase() === to.toLowerCase();
   const isAsked = unknown.length === 0 && shutOut === undefined;
   const text = [
     ...(shutOut === undefined ? [] : [shutOut]),
     ...(policy ? [policy.explanation, ...sinceText(policy)] : []),
-    ...(path || isAsked ? [pathText(pair, path, own)] : []),
-    ...(back || isAsked ? [pathText(turned(pair), back, own)] : []),
+    ...(isOnePeer ? [] : pathTexts(pair, own, { path, back, isAsked })),
     ...hostLines.map((line) => `The firewall of ${to}'s own host: ${line}`),
     ...(large?.isLost ? [lossText(to, large)] : []),
     ...unknown.map(called),
@@ -147,7 +148,7 @@ async function answerOf(pair: Pair, own: OwnNode, { policy, path, back, unknown 
   const isNegative = shutOut !== undefined || policy?.denied || blocked.length > 0 || large?.isLost;
   return {
     value: { from, to, policy, path, back, blocked, large: large ?? null },
-    text,
+    text: text.map((line) => inLocalTime(line)),
     ...(isNegative && { exitCode: EXIT.negative }),
   };
 }
@@ -198,6 +199,17 @@ function peerOf({ status }: OwnNode, wanted: string) {
 
 function turned({ from, to }: Pair): Pair {
   return { from: to, to: from };
+}
+
+function pathTexts(
+  pair: Pair,
+  own: OwnNode,
+  { path, back, isAsked }: Pick<Known, 'path' | 'back'> & { readonly isAsked: boolean },
+): string[] {
+  return [
+    ...(path || isAsked ? [pathText(pair, path, own)] : []),
+    ...(back || isAsked ? [pathText(turned(pair), back, own)] : []),
+  ];
 }
 
 function pathText({ from, to }: Pair, reported: ReportedPath | null, own: OwnNode): string {

@@ -12,6 +12,7 @@ import { type Answer, answering, notice } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { CliError, EXIT } from './exit.ts';
 import { exitOf } from './failed.ts';
+import { inLocalTime } from './local-time.ts';
 import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 import { tellWaiting, waitingIn } from './waiting.ts';
@@ -152,7 +153,7 @@ async function approve(target: Target, id: string): Promise<Answer> {
 }
 
 function peerLine({ id, name, publicKey, renames = [] }: ConcernedPeer): string {
-  const names = renames.map((rename) => `, was ${rename}`);
+  const names = renames.map((rename) => `, was ${inLocalTime(rename)}`);
   return `${name} (${id}): key ${publicKey}${names.join('')}`;
 }
 

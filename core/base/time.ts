@@ -5,6 +5,11 @@ export function formatInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** The same for sentences: whole seconds. */
+export function formatSecond(ms: number): string {
+  return formatInstant(ms).replace(/\.\d+Z$/, 'Z');
+}
+
 /**
  * Returns true where the time of a record is over at `now`, in milliseconds: at its very end it is. An end that cannot be
  * read has passed; a record without an end has none.

@@ -1,6 +1,7 @@
-import { invalidInput } from '../base/errors.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
+import { beforeHistory, beginningText } from '../history/beginning.ts';
 import { bothOutside } from '../history/connectivity.ts';
 import { endOfPair, type Identity } from '../history/pair/identity.ts';
 import {
@@ -10,7 +11,7 @@ import {
   notUnderstood,
   type ReadQuestion,
 } from '../history/pair/question-reader.ts';
-import { type Range, rangeOf } from '../history/pair/range.ts';
+import { precedesHistory, type Range, rangeOf } from '../history/pair/range.ts';
 import type { ComputeServices } from '../intent/plan/services.ts';
 import type { Protocol } from '../model/policy.ts';
 import { nearestOf, notFound } from '../model/with-nearest.ts';
@@ -38,6 +39,8 @@ export interface CauseQuestion {
 export interface ReadCauseQuestion {
   readonly asked: Asked;
   readonly range: Range;
+  /** Where the range that was asked for begins before history. */
+  readonly note?: string;
   /** How the time in the question was read; none where it names none. */
   readonly time?: string;
   /** Whether one moment is asked about, the end of the range. */
@@ -67,10 +70,28 @@ export async function askedOf(
   const range = await rangeOf(services, workspace, {
     from,
     to: span.to === undefined ? undefined : formatInstant(span.to),
+    mayPrecede: true,
   });
   const time = read?.time;
   const isMoment = time?.from !== undefined && time.from === time.to;
-  return { asked: await askedIn(context, given, read, range), range, ...(time && { time: time.said }), isMoment };
+  const asked = precedesHistory(range)
+    ? await askedBefore(context, given, read, range)
+    : await askedIn(context, given, read, range);
+  // A range that nobody asked for begins as early as it may.
+  const isTold = range.gap === 'NO_SNAPSHOT' && (span.from !== undefined || precedesHistory(range));
+  const note = isTold ? await beginningText(services, workspace, range.keptFrom) : undefined;
+  return { asked, range, ...(note !== undefined && { note }), ...(time && { time: time.said }), isMoment };
+}
+
+/** Before history nobody was there to connect; that nothing was written then is an answer. @throws MeshError `not_found` */
+async function askedBefore(...given: Parameters<typeof askedIn>): Promise<Asked> {
+  const [{ services, workspace }, , , range] = given;
+  const asked = await askedIn(...given).catch((error: unknown) => {
+    if (error instanceof MeshError) return undefined;
+    throw error;
+  });
+  if (asked && asked.about !== 'connection') return asked;
+  throw await beforeHistory(services, workspace, range.keptFrom);
 }
 
 async function readWords({ services, workspace }: CallContext<ComputeServices>, question: string) {

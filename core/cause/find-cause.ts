@@ -232,12 +232,12 @@ function leading(asked: Led, read: ReadCauseQuestion) {
   };
 }
 
-function readingText(what: string, { unused }: Asked, { range, time }: ReadCauseQuestion): string {
+function readingText(what: string, { unused }: Asked, { range, time, note }: ReadCauseQuestion): string {
   const said = time === undefined ? '' : `; ${time}`;
   const rest = unused.length > 0 ? `; not used: ${unused.map((word) => JSON.stringify(word)).join(', ')}` : '';
   const cut = cutText(range);
   const end = cut === undefined ? '' : ` (${cut})`;
-  return `${what}, from ${formatInstant(range.from)} to ${formatInstant(range.to)}${end}${said}${rest}`;
+  return `${what}, from ${formatInstant(range.from)} to ${formatInstant(range.to)}${end}${said}${rest}${note === undefined ? '' : `. ${note}`}`;
 }
 
 function askedView(asked: Asked, range: Range) {

@@ -1,5 +1,5 @@
 import { invalidInput, MeshError } from '../base/errors.ts';
-import { formatInstant } from '../base/time.ts';
+import { formatInstant, formatSecond } from '../base/time.ts';
 import { lookUp, lookUpById } from '../model/find.ts';
 import type { Protocol } from '../model/policy.ts';
 import type { Ranges } from '../model/ranges.ts';
@@ -89,7 +89,7 @@ export async function connectivity(
   });
   const notes = [
     ...(isOutside(ends.src) || isOutside(ends.dst) ? [OUTSIDE_NOTE] : []),
-    ...(span.to?.isExact === false ? [`It is so at least until ${formatInstant(span.to.at)}.`] : []),
+    ...(span.to?.isExact === false ? [`It is so at least until ${formatSecond(span.to.at)}.`] : []),
   ];
   const verdictIn = (past: NetworkState, then: number) => judge(past, then).verdict;
   const changed = today === verdict ? null : await changedBy(services, state, current, verdictIn, today);
@@ -168,9 +168,13 @@ export function judgedIn(
   const nameOf = (end: End | undefined, given: string) => (end ? nameIn(state, end) : given);
   const names = { src: nameOf(ends.src, src), dst: nameOf(ends.dst, dst) };
   const reach = (at: number) => services.states.reachability(state, at);
+  const outside = (['src', 'dst'] as const).flatMap((side) => {
+    const end = ends[side];
+    return end && isOutside(end) ? [{ ...names, side, ranges: end.ranges }] : [];
+  })[0];
   const judge = (at: number): Explanation =>
     ends.src && ends.dst ? explainIn(services, state, { src: ends.src, dst: ends.dst }, at) : explain(reach(at), names);
-  return Object.assign(judge, { names, reach });
+  return Object.assign(judge, { names, reach, outside });
 }
 
 function queryIn(state: NetworkState, { src, dst, protocol, port }: Asked): ConnectivityQuery {

@@ -1,11 +1,13 @@
 import { lineText } from '../base/as-data.ts';
-import { formatInstant, parseInstant } from '../base/time.ts';
+import { formatSecond, parseInstant } from '../base/time.ts';
 import { type PortSpan, spansOf, spanText, subtract } from '../effect/port-spans.ts';
-import { cidrsOf } from '../model/ranges.ts';
+import type { Ranges } from '../model/ranges.ts';
 import { selects } from '../model/selector.ts';
+import { explainOutside, openOutside } from '../reachability/explain-outside.ts';
 import type { Blocker, Explanation } from '../reachability/explanation.ts';
 import { type Isolation, isolationOf, type Opening } from '../reachability/isolation.ts';
 import type { Direction } from '../reachability/model.ts';
+import { NO_PORTS } from '../reachability/port-sets.ts';
 import type { ReasonCode } from '../reachability/reasons.ts';
 import { agentOf } from '../state/network-model.ts';
 import { groupsOf } from '../state/peer-groups.ts';
@@ -31,7 +33,15 @@ export function describeDenial(
   answer: ConnectivityAnswer,
 ): string {
   const judge = judgedIn(services, state, question);
-  const scene = { services, state, at, judge, ...judge.names };
+  const scene: Scene = {
+    services,
+    state,
+    at,
+    judge,
+    question,
+    allowedAt: (then) => judge(then).allowed,
+    ...judge.names,
+  };
   const { src, dst } = scene;
   const { protocol, port } = question;
   const what = port === undefined ? (protocol ?? '') : `${protocol ?? 'TCP'} port ${port}`;
@@ -39,13 +49,17 @@ export function describeDenial(
   return lineText(sentences().join(' '));
 
   function sentences(): string[] {
+    if (answer.steps.some(({ reason_code: code }) => code === 'SELF_TRAFFIC')) {
+      return [`Both ends are the same peer, ${src}, which always reaches itself.`, ...offlineText(scene, answer)];
+    }
     switch (answer.verdict) {
       case 'reachable':
         return [`${src} may reach ${dst}${on}${endText(scene, answer.allowed)}.`, ...offlineText(scene, answer)];
       case 'partial':
         return [
-          `${src} may reach ${dst}${on} only in part: ${openText(scene, answer.allowed)}.`,
+          `${src} may reach ${dst}${on} only in part: ${partsText(scene, question, answer.allowed)}.`,
           ...obstacles(scene, answer, 'The rest'),
+          ...portsPerDirection(scene, answer),
         ];
       default: {
         const { allowed } = judge(at);
@@ -59,22 +73,63 @@ export function describeDenial(
   }
 }
 
-/** The ports of the pair that are open in place of what was asked about; or those that each direction has. */
-function elsewhereText(scene: Scene, { blocked_by: blockers }: ConnectivityAnswer, allowed: Explanation['allowed']) {
+/** The ports of the pair that are open in place of what was asked about, and those that each direction has. */
+function elsewhereText(scene: Scene, answer: ConnectivityAnswer, allowed: Explanation['allowed']) {
+  const { src, dst } = scene;
+  const open = partsText(scene, {}, allowed);
+  return [...(open === '' ? [] : [`Open from ${src} to ${dst}: ${open}.`]), ...portsPerDirection(scene, answer)];
+}
+
+/** Of each direction that has other ports: which policy opens them, and which closes the rest. */
+function portsPerDirection(scene: Scene, { blocked_by: blockers }: ConnectivityAnswer): string[] {
   const { src, dst, judge, at } = scene;
-  if (spansOf(allowed).length > 0) return [`Open from ${src} to ${dst}: ${openText(scene, allowed)}.`];
-  const directions = new Set(
-    blockers.flatMap(({ reason_code: code, direction }) => (code.endsWith('_MISMATCH') ? (direction ?? []) : [])),
-  );
-  return [...directions].flatMap((direction) => {
+  const mismatches = blockers.filter(({ reason_code: code }) => code.endsWith('_MISMATCH'));
+  return [...new Set(mismatches.flatMap(({ direction }) => direction ?? []))].flatMap((direction) => {
     const [subject, other] = direction === 'egress' ? [src, dst] : [dst, src];
-    const admits = spansOf(isolationOf(judge.reach(at), direction, { subject, other })?.admits ?? []);
-    if (admits.length === 0) return [];
-    const ports = portsText(admits);
-    return direction === 'egress'
-      ? `Policies let ${src} open only ${ports} to ${dst}.`
-      : `Policies let ${dst} be reached by ${src} only on ${ports}.`;
+    const isolation = isolationOf(judge.reach(at), direction, { subject, other });
+    if (!isolation) return [];
+    const opening = mismatches.flatMap((one) => (one.direction === direction ? (one.policy ?? []) : []));
+    const closing = isolation.closing.length > 0 ? isolation.closing : [...new Set(opening)];
+    const closers = namedText('policy', 'policies', closing.map(endingText(scene)));
+    const rest = closing.length === 0 ? '' : `${closers} ${closing.length === 1 ? 'closes' : 'close'} the rest`;
+    const ports = isolation.admits.map((one) => `${portsText(spansOf(one.allowed))} (policy ${one.policy})`);
+    if (ports.length === 0) return rest === '' ? [] : [`${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`];
+    const may =
+      direction === 'egress'
+        ? `${src} may open only ${listText(ports)} to ${dst}`
+        : `${dst} may be reached by ${src} only on ${listText(ports)}`;
+    return [`${may}${rest === '' ? '' : `; ${rest}`}.`];
   });
+}
+
+/** The name of a policy, and until when it is in force. */
+function endingText({ state }: Pick<Scene, 'state'>): (policy: string) => string {
+  return (policy) => {
+    const until = endOf(state.policies.get(policy)?.spec ?? {});
+    return until === undefined ? policy : `${policy} until ${formatSecond(until)}`;
+  };
+}
+
+/** What is open; of addresses outside, which of them may use which ports. */
+function partsText(scene: Scene, on: Pick<ConnectivityQuestion, 'protocol' | 'port'>, allowed: Explanation['allowed']) {
+  const { judge, at } = scene;
+  const { outside } = judge;
+  const parts = outside ? openOutside(judge.reach(at), { ...outside, ...on }) : [];
+  // What all of the addresses share needs no list of parts.
+  const isShared = parts.length === 1 && JSON.stringify(parts[0]?.allowed) === JSON.stringify(allowed);
+  if (!outside || parts.length === 0 || isShared) return openText(scene, allowed);
+  return parts
+    .map((part) => {
+      const allowedAt = (then: number) => allowedOutside(scene, { ...outside, ranges: part.ranges }, then);
+      return `${listText(part.addresses)} on ${openText({ ...scene, allowedAt }, part.allowed)}`;
+    })
+    .join('; ');
+}
+
+type Outside = NonNullable<Scene['judge']['outside']>;
+
+function allowedOutside({ judge }: Scene, outside: Outside & { readonly ranges: Ranges }, at: number) {
+  return explainOutside(judge.reach(at), outside).allowed;
 }
 
 interface Scene {
@@ -82,12 +137,17 @@ interface Scene {
   readonly state: NetworkState;
   readonly at: number;
   readonly judge: ReturnType<typeof judgedIn>;
+  readonly question: ConnectivityQuestion;
+  /** What is open at an instant, ms, of the whole pair or of the part that is told of. */
+  readonly allowedAt: (at: number) => Explanation['allowed'];
   readonly src: string;
   readonly dst: string;
 }
 
 function offlineText({ src, dst }: Scene, { presence }: ConnectivityAnswer): string[] {
-  const absent = [...(presence.src === 'offline' ? [src] : []), ...(presence.dst === 'offline' ? [dst] : [])];
+  const absent = [
+    ...new Set([...(presence.src === 'offline' ? [src] : []), ...(presence.dst === 'offline' ? [dst] : [])]),
+  ];
   if (absent.length === 0) return [];
   return [`But ${absent.join(' and ')} ${absent.length > 1 ? 'are' : 'is'} offline.`];
 }
@@ -117,7 +177,7 @@ function endText(scene: Scene, allowed: Explanation['allowed']): string {
 function untilText({ until, ending }: OpenSpans): string {
   if (until === undefined) return '';
   const by = ending.length === 0 ? '' : `, when ${namedText('policy', 'policies', ending)} ${endsText(ending)}`;
-  return ` until ${formatInstant(until)}${by}`;
+  return ` until ${formatSecond(until)}${by}`;
 }
 
 function endsText(ending: readonly string[]): string {
@@ -133,11 +193,11 @@ function portsText(spans: readonly PortSpan[]): string {
 
 /** What is open, by when time alone closes it; what has no known end comes first. */
 function openSpans(scene: Scene, open: readonly PortSpan[]): OpenSpans[] {
-  const { judge, state } = scene;
+  const { allowedAt, state } = scene;
   const found: OpenSpans[] = [];
   let left = open;
   for (const end of endsAhead(scene)) {
-    const closed = subtract(left, spansOf(judge(end).allowed));
+    const closed = subtract(left, spansOf(allowedAt(end)));
     if (closed.length === 0) continue;
     const ending = [...state.policies.values()].flatMap(({ name, spec }) => (endOf(spec) === end ? [name] : []));
     found.push({ spans: closed, until: end, ending });
@@ -175,11 +235,16 @@ function obstacles(scene: Scene, { blocked_by: blockers, steps, verdict }: Conne
   const stopped = steps.find(({ result }) => result === 'fail')?.subject ?? src;
   const others = blockers.flatMap(({ reason_code: code }) => PLAIN[code]?.({ src, dst, subject: stopped }) ?? []);
   const directions = new Set(blockers.flatMap((one) => (isShutBy(one) ? (one.direction ?? []) : [])));
-  const places = denying.map(({ policy, direction, rule_index: index }) => {
-    const until = endOf(state.policies.get(policy)?.spec ?? {});
-    const ends = until === undefined ? '' : `, until ${formatInstant(until)}`;
-    return `${policy} (${direction} rule ${index ?? 0}${ends})`;
+  const places = denying.map((one) => {
+    const until = endOf(state.policies.get(one.policy)?.spec ?? {});
+    const ends = until === undefined ? '' : `, until ${formatSecond(until)}`;
+    return {
+      ports: deniedPart(scene, one),
+      text: `${one.policy} (${one.direction} rule ${one.rule_index ?? 0}${ends})`,
+    };
   });
+  const whole = places.flatMap(({ ports, text }) => (ports === undefined ? [text] : []));
+  const parts = places.flatMap(({ ports, text }) => (ports === undefined ? [] : [`${ports} by policy ${text}`]));
   const isolations = [...directions].flatMap((direction) => {
     const [subject, other] = direction === 'egress' ? [src, dst] : [dst, src];
     const isolation = isolationOf(scene.judge.reach(scene.at), direction, { subject, other });
@@ -187,10 +252,23 @@ function obstacles(scene: Scene, { blocked_by: blockers, steps, verdict }: Conne
   });
   return [
     ...new Set(others),
-    ...(places.length > 0 ? [`${rest} is denied by ${namedText('policy', 'policies', places)}.`] : []),
+    ...(whole.length > 0 ? [`${rest} is denied by ${namedText('policy', 'policies', whole)}.`] : []),
+    ...(parts.length > 0 ? [`Denied: ${listText(parts)}.`] : []),
     ...(verdict === 'unreachable' && isolations.length > 0 ? [`No policy allows ${src} → ${dst}.`] : []),
     ...isolations.map((one) => directionText(scene, one)),
   ];
+}
+
+/** The ports that a rule denies, where it leaves some of what was asked about; else undefined. */
+function deniedPart(
+  { judge, at, question }: Scene,
+  { policy, direction, rule_index: index }: { policy: string; direction: Direction | null; rule_index: number | null },
+): string | undefined {
+  const { policies, ports } = judge.reach(at).parts;
+  const rules = policies.find(({ name }) => name === policy)?.code[direction ?? 'ingress'];
+  const scope = ports.ofQuery(question.protocol, question.port);
+  const denied = ports.meet(rules?.[index ?? 0]?.ports ?? NO_PORTS, scope);
+  return denied === scope || denied === NO_PORTS ? undefined : portsText(spansOf(ports.describe(denied)));
 }
 
 function isDenial({ reason_code: code }: Blocker): boolean {
@@ -207,9 +285,12 @@ function directionText(
   { state }: Scene,
   { direction, subject, isolation }: { direction: Direction; subject: string; isolation: Isolation },
 ): string {
-  const { closing, opening } = isolation;
-  const by = closing.length === 0 ? undefined : namedText('policy', 'policies', closing);
-  const to = opening.map((one) => `${one.policy} to ${opensTo(one, state, subject)}`);
+  const { closing } = isolation;
+  const named = endingText({ state });
+  const by = closing.length === 0 ? undefined : namedText('policy', 'policies', closing.map(named));
+  // Who is let in is told before policies that let in nobody now.
+  const opening = isolation.opening.toSorted((a, b) => Number(isToNobody(a)) - Number(isToNobody(b)));
+  const to = opening.map((one) => `${named(one.policy)} to ${opensTo(one, state, subject)}`);
   const open = `${opening.length === 1 ? 'one policy opens' : `${opening.length} policies open`} it: ${listText(to)}`;
   const way = direction === 'egress' ? 'closed for connections that it opens' : 'closed';
   if (by === undefined && opening.length === 0) return `The network of ${subject} denies by default.`;
@@ -218,12 +299,14 @@ function directionText(
   return `${subject} is ${way} by default-deny (${by})${rest}.`;
 }
 
-function opensTo({ isAnyone, peers, blocks }: Opening, state: NetworkState, subject: string): string {
-  if (isAnyone) return 'anyone';
-  const groups = groupsOf(peers, state, [subject]);
-  const cidrs = cidrsOf(blocks.map(({ cidr }) => cidr));
-  const all = [...groups, ...(groups.length > 0 ? [] : cidrs)];
-  return all.length === 0 ? 'nobody' : listText(all);
+function isToNobody({ peers, addresses }: Opening): boolean {
+  return peers.length === 0 && addresses?.length === 0;
+}
+
+function opensTo(opening: Opening, state: NetworkState, subject: string): string {
+  if (isToNobody(opening)) return 'nobody now';
+  const { peers, addresses = ['addresses outside that are too many to compare'] } = opening;
+  return listText([...groupsOf(peers, state, [subject]), ...addresses]);
 }
 
 function namedText(one: string, many: string, names: readonly string[]): string {

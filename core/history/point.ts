@@ -5,6 +5,7 @@ import { instantText } from '../base/text.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
+import { beforeHistory } from './beginning.ts';
 import type { SnapshotRecord } from './snapshot-record.ts';
 import { getSnapshot } from './snapshots.ts';
 
@@ -56,6 +57,17 @@ export async function pointAt(
   return { asOf: { at: instant }, instant };
 }
 
+/** The same point, or where history begins for one that lies before: the end of a range is cut, a moment is refused. */
+export async function sinceBeginning(
+  { store }: Pick<NetworkServices, 'store'>,
+  workspace: string,
+  point: Point,
+): Promise<{ readonly point: Point; readonly begin?: number }> {
+  const kept = point.snapshot ? undefined : await store.keptFrom(workspace);
+  if (!kept || kept.revision > 1 || kept.at <= point.instant) return { point };
+  return { point: { asOf: { revision: kept.revision }, instant: kept.at }, begin: kept.at };
+}
+
 /**
  * The network as it was at a point.
  *
@@ -81,13 +93,11 @@ export async function notKnown(
   workspace: string,
   instant: number,
 ): Promise<MeshError> {
-  const when = formatInstant(instant);
   const record = await store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
   if (record && record.createdAt > instant) {
-    const begin = formatInstant(record.createdAt);
-    const detail = `${when} is before the history of this workspace, which begins at ${begin}.`;
-    return new MeshError('not_found', detail, { known_since: begin });
+    return beforeHistory({ store }, workspace, record.createdAt);
   }
+  const when = formatInstant(instant);
   const kept = await store.keptFrom(workspace);
   const since = kept && formatInstant(kept.at);
   const hint = since === undefined ? 'ask about a later instant' : `history is kept since ${since}`;

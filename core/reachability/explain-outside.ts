@@ -1,10 +1,12 @@
-import type { Ranges } from '../model/ranges.ts';
+import { getOrInsertComputed } from '../base/get-or-insert.ts';
+import { type Ranges, union } from '../model/ranges.ts';
 import { explain } from './explain.ts';
 import type { ConnectivityQuery, Explanation } from './explanation.ts';
-import { withExternals } from './externals.ts';
+import { blocksAt, withExternals } from './externals.ts';
 import type { ExternalInput } from './model.ts';
-import { outsideWithin } from './outside.ts';
-import { NO_PORTS } from './port-sets.ts';
+import { externalOf, networksOf, outsideWithin, stretchesOf } from './outside.ts';
+import { type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
+import { rangeNames } from './range-names.ts';
 import type { Reachability } from './reachability.ts';
 
 /** A question of which one end is addresses outside of all networks. */
@@ -28,6 +30,38 @@ export function explainOutside(reach: Reachability, { side, ranges, ...query }: 
   const externals = outsideWithin(reach, [place], ranges);
   if (externals.length === 0) return explain(reach, query);
   return explainParts(withExternals(reach, externals), { ...query, side }, externals);
+}
+
+/** Some of the addresses, in words, and the ports that each of them may use. */
+export interface OutsidePart {
+  readonly ranges: Ranges;
+  readonly addresses: readonly string[];
+  readonly allowed: Allowed;
+}
+
+/** Returns the parts of the addresses that may use something of what is asked; none where policies tell too many apart. */
+export function openOutside(reach: Reachability, { side, ranges, ...query }: OutsideQuery): OutsidePart[] {
+  const peer = side === 'src' ? query.dst : query.src;
+  const place = reach.placeOf(peer);
+  if (place === undefined) return [];
+  const blocks = [...blocksAt(reach, [place])];
+  const inside = networksOf(reach);
+  const stretches = stretchesOf(blocks, inside, ranges) ?? [];
+  const externals = stretches.map(externalOf);
+  const all = withExternals(reach, externals);
+  const { ports } = all.parts;
+  const scope = ports.ofQuery(query.protocol, query.port);
+  const byPorts = new Map<PortSetId, Ranges[]>();
+  for (const [index, { name }] of externals.entries()) {
+    const at = all.placeOf(name);
+    if (at === undefined) continue;
+    const open = ports.meet(side === 'src' ? all.pair(at, place) : all.pair(place, at), scope);
+    if (open !== NO_PORTS) getOrInsertComputed(byPorts, open, () => []).push(stretches[index] ?? []);
+  }
+  return [...byPorts].map(([open, own]) => {
+    const part = union(own.flat());
+    return { ranges: part, addresses: rangeNames(part, inside, blocks), allowed: ports.describe(open) };
+  });
 }
 
 /** As {@link explainOutside}, of addresses that are divided already: `externals` are the parts, each an endpoint of `all`. */

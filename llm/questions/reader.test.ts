@@ -58,6 +58,13 @@ describe('who is asked about', () => {
     expect(() => told(() => read(question))).toThrow(message);
   });
 
+  test.each(['what closed web-1 to db-1 today?', 'who shut db-1 to web-1?', 'which policy closed web-1 to db-1?'])(
+    '%s can be read in both directions, and is asked back',
+    (question) => {
+      expect(() => read(question)).toThrow(/both directions: ask what closed the way "from [\w-]+ to [\w-]+" or "from/);
+    },
+  );
+
   test('words that say neither who nor when are told, not guessed', () => {
     expect(read('why does the payroll batch fail: web-1 can not reach db-1').asked.unused).toEqual([
       'payroll',
@@ -74,7 +81,10 @@ describe('questions of operators: who, when, and of which connection', () => {
     ['who opened port 5432 on db-1 to the ci runners?', `${CI} > db-1 on TCP 5432`],
     ['since 09:10, who opened db-1 to web-1?', 'web-1 > db-1', NINE_TEN],
     ['by whom was db-1 exposed to all laptops?', `${LAPTOPS} > db-1`],
-    ['who closed db-1 to web-1 last night?', 'web-1 > db-1', '2026-01-06T22:00', '2026-01-07T06:00'],
+    ['who closed db-1 for web-1 last night?', 'web-1 > db-1', '2026-01-06T22:00', '2026-01-07T06:00'],
+    ['what closed the way from web-1 to db-1?', 'web-1 > db-1'],
+    ['who closed port 5432 on db-1 to web-1?', 'web-1 > db-1 on TCP 5432'],
+    ['why is db-1 closed to web-1?', 'web-1 > db-1'],
     ['who made db-1 accessible to role=ci?', `${CI} > db-1`],
     ['was db-1 open to bo-laptop on Monday?', 'bo-laptop > db-1', '2026-01-05T00:00', '2026-01-06T00:00'],
     ['who opened ssh on db-1 for ana-laptop?', 'ana-laptop > db-1 on TCP 22'],

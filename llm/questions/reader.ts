@@ -13,7 +13,16 @@ import { type Called, calledIn, isSameSet } from './called.ts';
 import { type Mention, mentionsIn, peersOf } from './mentions.ts';
 import { portIn } from './ports.ts';
 import { actorIn, asksChanges, aspectIn, resourcesIn } from './resources.ts';
-import { isExposedTo, isOpenedTo, isOwnLabel, isReachedBy, isReversed, isTarget, type Side } from './sides.ts';
+import {
+  isEitherWay,
+  isExposedTo,
+  isOpenedTo,
+  isOwnLabel,
+  isReachedBy,
+  isReversed,
+  isTarget,
+  type Side,
+} from './sides.ts';
 import { soughtIn } from './sought.ts';
 import { timeIn } from './times.ts';
 import { unusedOf } from './unused.ts';
@@ -97,6 +106,12 @@ function askedOf(
   }
   if (isOwnLabel(one, other, words))
     return { about: 'resource', resource: onlyPeer(one), aspect: 'labels', ...withoutScope(rest) };
+  if (isEitherWay(one, other, words)) {
+    const [first, second] = [endOf(one).text, endOf(other).text];
+    const said = quoted(`${first} to ${second}`);
+    const ways = `${quoted(`from ${first} to ${second}`)} or ${quoted(`from ${second} to ${first}`)}`;
+    throw notUnderstood(`What was closed, ${said}, can be read in both directions: ask what closed the way ${ways}.`);
+  }
   const [src, dst] = isReversed(one, other, words) ? [other, one] : [one, other];
   return { about: 'connection', src: endOf(src), dst: endOf(dst), ...ofConnection };
 }

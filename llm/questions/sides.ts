@@ -16,6 +16,7 @@ const PARTING =
 /** What is opened is opened to who comes in: "opened db-1 to web-1", "db-1 is accessible to web-1". */
 const OPENING =
   /^(?:(?:re-?)?open(?:s|ed|ing)?|expos(?:e|es|ed|ing)|clos(?:e|es|ed|ing)|shut|(?:un)?(?:reachable|available)|(?:in)?accessible|visible)$/;
+const CLOSING = /^(?:clos(?:e|es|ed|ing)|shut(?:s|ting)?)$/;
 const STATES = /^(?:(?:un)?reachable|(?:un)?available|(?:in)?accessible|open|closed|blocked|down)$/;
 /** Who goes on to connect: "opened the port so that web-1 may connect to db-1", "opened web-1's access to db-1". */
 const GOING =
@@ -53,6 +54,12 @@ export function isReversed(first: Side, second: Side, words: readonly Word[]): b
     default:
       return ANSWERING.test(between.word) && !BEING.has(last);
   }
+}
+
+/** "What closed web-1 to db-1?": what comes in to the first, or what goes on from it to the second. */
+export function isEitherWay(first: Side, second: Side, words: readonly Word[]): boolean {
+  const [before, between] = [leadOf(first, words), leadOf(second, words)];
+  return CLOSING.test(before.word) && between.word === 'to' && between.at === (first.at(-1)?.end ?? 0);
 }
 
 /** Whether the last verb of these words that bears on the sides is of a kind. */

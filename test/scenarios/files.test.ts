@@ -138,7 +138,10 @@ test('an export as it was, and what changed since: resources, and the connection
   );
   expect(new Set(connections.map(({ change }: { change: string }) => change))).toEqual(new Set(['closed']));
   const today = await run('diff', 'today', '-o', 'json');
-  expect([today.code, today.stderr]).toEqual([2, expect.stringContaining('before the history of this workspace')]);
+  expect([today.code, JSON.parse(today.stdout).notes]).toEqual([
+    1,
+    [expect.stringContaining('The history of this workspace begins on')],
+  ]);
   const past = path.join(home, 'past');
   expect(await run('export', past, '--at', snapshot.id)).toMatchObject({ code: 0, stderr: '' });
   const there = ['web-to-db', 'shut'].map((name) => existsSync(path.join(past, `policies/${name}.yaml`)));

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { inLocalTime } from '../../cli/local-time.ts';
 import { localSocketPath, serveLocally } from '../../client/agent/local-socket.ts';
 import { GraphFile } from '../../client/control/graph-file.ts';
 import { parseJoinLink } from '../../client/enrol/join-link.ts';
@@ -46,10 +47,10 @@ test('mesh why tells what policy says and which path the node itself reported, a
   expect(reported.body).toEqual({ items: [{ ...paths[0], name: 'b' }] });
   const allowed = await run(['why', 'a', 'b']);
   expect([allowed.code, allowed.stderr]).toEqual([0, '']);
-  expect(allowed.stdout).toContain(
-    'Path from a to b: relayed (lrp-ready) since 2026-01-01T00:00:00.000Z: no-candidates',
-  );
-  expect(allowed.stdout).toMatch(/^Since \d{4}-\d\d-\d\dT[\d:.]+Z\.$/m);
+  expect(allowed.stdout).toContain(`Path from a to b: relayed (lrp-ready) since ${inLocalTime(since)}: no-candidates`);
+  expect(allowed.stdout).toMatch(/^Since \w+day \d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? \([\w/+:-]+\)\.$/m);
+  expect((await run(['why', 'b', 'B'])).stdout.trim().split('\n')[0]).toContain('Both ends are the same peer, b');
+  expect((await run(['why', 'b', 'B'])).stdout).not.toContain('reaches B');
   expect((await run(['why', 'b', 'a'])).stdout).toContain('b has not reported how it reaches a.');
 
   const base = { name: 'base', spec: { action: 'DENY', peerSelector: {} } };

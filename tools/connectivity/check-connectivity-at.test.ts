@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatInstant } from '../../core/base/time.ts';
+import { formatInstant, formatSecond, parseInstant } from '../../core/base/time.ts';
 import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
@@ -117,14 +117,14 @@ test('where the begin is no longer kept the answer says since when it holds at l
   });
   expect(await kit.ask('explain_denial', asked)).toMatchObject({
     valid_from: null,
-    explanation: expect.stringContaining(`It is so at least since ${formatInstant(kept)}.`),
+    explanation: expect.stringContaining(`It is so at least since ${formatSecond(kept)}.`),
   });
   const bySnapshot = await kit.ask('check_connectivity_at', { ...asked, snapshot_id: snapshot.id });
   expect(bySnapshot).toMatchObject({
     valid_from: null,
     at_least_from: snapshot.captured_at,
     valid_to: null,
-    note: `It is so at least until ${snapshot.captured_at}.`,
+    note: `It is so at least until ${formatSecond(parseInstant(snapshot.captured_at))}.`,
   });
   await kit[Symbol.asyncDispose]();
 });

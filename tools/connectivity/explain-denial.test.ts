@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatInstant } from '../../core/base/time.ts';
+import { formatInstant, formatSecond, parseInstant } from '../../core/base/time.ts';
 import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
 
 const RULE = { from: [{ peerSelector: { matchLabels: { role: 'web' } } }], ports: [{ protocol: 'TCP', port: 5432 }] };
@@ -17,9 +17,13 @@ test.each([
   [
     'another port',
     { src: 'web-1', dst: 'db-1', protocol: 'TCP', port: 22 },
-    'web-1 may not reach db-1 on TCP port 22. Open from web-1 to db-1: TCP 5432.',
+    'web-1 may not reach db-1 on TCP port 22. Open from web-1 to db-1: TCP 5432. db-1 may be reached by web-1 only on TCP 5432 (policy web-to-db); policy web-to-db closes the rest.',
   ],
-  ['some ports only', { src: 'web-1', dst: 'db-1' }, 'web-1 may reach db-1 only in part: TCP 5432.'],
+  [
+    'some ports only',
+    { src: 'web-1', dst: 'db-1' },
+    'web-1 may reach db-1 only in part: TCP 5432. db-1 may be reached by web-1 only on TCP 5432 (policy web-to-db); policy web-to-db closes the rest.',
+  ],
 ])('%s is explained by the ports that are open', async (_what, query, explanation) => {
   await using kit = await scene();
   expect(await kit.ask('explain_denial', query)).toMatchObject({ denied: true, explanation });
@@ -121,15 +125,17 @@ test('what is open says until when, and which policy ends then', async () => {
   const expiresAt = formatInstant(kit.clock.time + 7_200_000);
   const spec = { ...TO('web', [{ protocol: 'TCP', port: 22 }]), expiresAt };
   await kit.ask('create_policy', { name: 'for-two-hours', spec });
-  const until = `TCP 22 until ${expiresAt}, when policy for-two-hours ends`;
+  const end = formatSecond(parseInstant(expiresAt));
+  const until = `TCP 22 until ${end}, when policy for-two-hours ends`;
+  const rest = `db-1 may be reached by web-1 only on TCP 22 (policy for-two-hours) and TCP 5432 (policy web-to-db); policies for-two-hours until ${end} and web-to-db close the rest.`;
   const pair = { src: 'web-1', dst: 'db-1' };
   const explained = async (on: object) => (await kit.ask('explain_denial', { ...pair, ...on })).explanation;
-  expect(await explained({})).toBe(`web-1 may reach db-1 only in part: TCP 5432; ${until}.`);
+  expect(await explained({})).toBe(`web-1 may reach db-1 only in part: TCP 5432; ${until}. ${rest}`);
   expect(await explained({ port: 80 })).toBe(
-    `web-1 may not reach db-1 on TCP port 80. Open from web-1 to db-1: TCP 5432; ${until}.`,
+    `web-1 may not reach db-1 on TCP port 80. Open from web-1 to db-1: TCP 5432; ${until}. ${rest}`,
   );
   expect(await explained({ port: 22 })).toContain(
-    `web-1 may reach db-1 on TCP port 22 until ${expiresAt}, when policy for-two-hours ends.`,
+    `web-1 may reach db-1 on TCP port 22 until ${end}, when policy for-two-hours ends.`,
   );
   expect(await explained({ port: 5432 })).toContain('web-1 may reach db-1 on TCP port 5432. But');
 });
@@ -141,6 +147,75 @@ test('each direction that has other ports than the other says its own', async ()
   await kit.ask('create_policy', { name: 'web-out', spec });
   const { explanation } = await kit.ask('explain_denial', { src: 'web-1', dst: 'db-1', port: 22 });
   expect(explanation).toBe(
-    'web-1 may not reach db-1 on TCP port 22. Policies let web-1 open only TCP 80 to db-1. Policies let db-1 be reached by web-1 only on TCP 5432.',
+    'web-1 may not reach db-1 on TCP port 22. web-1 may open only TCP 80 (policy web-out) to db-1; policy web-out closes the rest. db-1 may be reached by web-1 only on TCP 5432 (policy web-to-db); policy web-to-db closes the rest.',
   );
+});
+
+test('only who really connects is said to be let in: no peer that is revoked, in another network or denied by another policy', async () => {
+  await using kit = await buildHistoryKit();
+  for (const [name, role] of ['web-1', 'web-2', 'web-3', 'web-4'].map((name) => [name, 'web'] as const)) {
+    await kit.join(name, { role });
+  }
+  for (const role of ['db', 'ci', 'app']) await kit.join(`${role}-1`, { role });
+  await kit.ask('create_network', { name: 'lab', spec: { cidr: '10.97.0.0/24' } });
+  await kit.ask('update_peer', { id: 'web-2', network: 'lab' });
+  await kit.ask('revoke_peer', { id: 'web-3' });
+  await kit.ask('create_policy', { name: 'ciin', spec: TO('ci') });
+  await kit.ask('create_policy', { name: 'webin', spec: TO('web') });
+  const ci = { peerSelector: { matchLabels: { role: 'ci' } } };
+  await kit.ask('create_policy', { name: 'no-ci', spec: { action: 'DENY', ...ci, egress: [{}] } });
+  const { explanation } = await kit.ask('explain_denial', { src: 'app-1', dst: 'db-1' });
+  expect(explanation).toContain(
+    'db-1 is closed but for what policies open: webin to web-1 and web-4 and ciin to nobody now.',
+  );
+});
+
+test('a temporary policy that closes says until when, in the text and beside the reason', async () => {
+  await using kit = await scene();
+  const expiresAt = formatInstant(kit.clock.time + 7_200_000);
+  await kit.join('app-1', { role: 'app' });
+  await kit.ask('create_policy', {
+    name: 'freeze',
+    spec: { action: 'DENY', peerSelector: {}, ingress: [], expiresAt },
+  });
+  const { explanation, blocked_by } = await kit.ask('explain_denial', { src: 'app-1', dst: 'db-1' });
+  expect(explanation).toContain(`by default-deny (policy freeze until ${formatSecond(parseInstant(expiresAt))})`);
+  expect(blocked_by[0]).toMatchObject({ policy: 'freeze', expires_at: expiresAt });
+});
+
+test('rules that deny a part of a whole pair each say which ports', async () => {
+  await using kit = await buildHistoryKit();
+  for (const role of ['web', 'db']) await kit.join(`${role}-1`, { role });
+  const deny = (protocol: string, port?: number) => ({
+    action: 'DENY',
+    peerSelector: { peers: ['db-1'] },
+    ingress: [{ from: ['*'], ports: [{ protocol, ...(port && { port }) }] }],
+  });
+  await kit.ask('create_policy', { name: 'p3', spec: deny('UDP') });
+  await kit.ask('create_policy', { name: 'p8', spec: deny('TCP', 22) });
+  const explained = async (on: object) =>
+    (await kit.ask('explain_denial', { src: 'web-1', dst: 'db-1', ...on })).explanation;
+  expect(await explained({})).toContain(
+    'Denied: all UDP by policy p3 (ingress rule 0) and TCP 22 by policy p8 (ingress rule 0).',
+  );
+  expect(await explained({ port: 22 })).toContain('It is denied by policy p8 (ingress rule 0).');
+});
+
+test('a range outside that is let in only in part says which part, and on which ports', async () => {
+  await using kit = await scene();
+  const from = [{ ipBlock: { cidr: '203.0.113.0/25' } }];
+  const spec = {
+    action: 'ALLOW',
+    peerSelector: { peers: ['db-1'] },
+    ingress: [{ from, ports: [{ port: 443, protocol: 'TCP' }] }],
+  };
+  await kit.ask('create_policy', { name: 'office', spec });
+  const { explanation } = await kit.ask('explain_denial', { src: '203.0.113.0/24', dst: 'db-1' });
+  expect(explanation).toContain('203.0.113.0/24 may reach db-1 only in part: 203.0.113.0/25 on TCP 443.');
+});
+
+test('one peer asked about twice is said to be the same, once', async () => {
+  await using kit = await scene();
+  const { explanation } = await kit.ask('explain_denial', { src: 'db-1', dst: 'DB-1' });
+  expect(explanation).toBe('Both ends are the same peer, db-1, which always reaches itself. But db-1 is offline.');
 });

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
+import { formatSecond, parseInstant } from '../../core/base/time.ts';
 import { connectivity } from '../../core/history/connectivity.ts';
 import { describeDenial } from '../../core/history/denial.ts';
+import type { NetworkState } from '../../core/state/state.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { asksPast, pastFields, stateFor } from '../past.ts';
 import { allowedPorts, pairQuery, withProtocol, wouldFixField } from './connectivity-fields.ts';
@@ -34,13 +36,26 @@ export const explainDenial = defineHeavyOperation({
     const { state, at } = await stateFor(context, query);
     const answer = await connectivity(services, workspace, query);
     const { valid_from, at_least_from } = answer;
+    const since = at_least_from === undefined ? '' : ` It is so at least since ${secondText(at_least_from)}.`;
+    const when = asksPast(query) ? `At ${secondText(answer.at)}: ` : '';
+    const why = describeDenial(services, { state, at }, query, answer);
     return {
       denied: answer.verdict !== 'reachable',
-      explanation: `${asksPast(query) ? `At ${answer.at}: ` : ''}${describeDenial(services, { state, at }, query, answer)}${at_least_from === undefined ? '' : ` It is so at least since ${at_least_from}.`}${answer.note ? ` ${answer.note}` : ''}`,
+      explanation: `${when}${why}${since}${answer.note ? ` ${answer.note}` : ''}`,
       allowed: answer.allowed as z.input<typeof allowedPorts>,
       valid_from,
-      blocked_by: answer.blocked_by.map((blocker) => ({ ...blocker })),
+      blocked_by: answer.blocked_by.map((blocker) => ({ ...blocker, ...expiryOf(state, blocker) })),
       would_fix: answer.would_fix.map((fix) => ({ ...fix })),
     };
   },
 });
+
+function secondText(instant: string): string {
+  return formatSecond(parseInstant(instant));
+}
+
+/** Until when a temporary policy stands in the way. */
+function expiryOf({ policies }: NetworkState, { policy }: { readonly policy: string | null }) {
+  const end = policy === null ? undefined : policies.get(policy)?.spec.expiresAt;
+  return end === undefined ? {} : { expires_at: end };
+}

@@ -77,7 +77,7 @@ test('a denial from outside is explained', async () => {
   const { denied, explanation } = await kit.ask('explain_denial', { src: '8.8.8.8', dst: 'db-1' });
   expect(denied).toBe(true);
   expect(explanation).toContain(
-    '8.8.8.8 may not reach db-1. No policy allows 8.8.8.8 → db-1. db-1 is closed but for what policies open: office to 203.0.113.0/24.',
+    '8.8.8.8 may not reach db-1. No policy allows 8.8.8.8 → db-1. db-1 is closed but for what policies open: office to 203.0.113.0/25.',
   );
 });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { countChanges as countIn } from '../../core/history/change-count.ts';
-import { rangeOf } from '../../core/history/pair/range.ts';
+import { rangeNote, rangeOf } from '../../core/history/pair/range.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { instant } from './snapshot-fields.ts';
 
@@ -31,6 +31,7 @@ export const countChanges = defineHeavyOperation({
         Webhook: count,
       })
       .describe('Changed records'),
+    note: z.string().optional().describe('Where the range is cut, and why'),
   }),
   access: 'network:read',
   workspace: 'scoped',
@@ -40,7 +41,9 @@ export const countChanges = defineHeavyOperation({
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/changes/count' },
   async run(asked, { services, workspace }) {
-    const { from, to, since } = await rangeOf(services, workspace, asked);
+    const range = await rangeOf(services, workspace, { ...asked, mayPrecede: true });
+    const { from, to, since } = range;
+    const note = await rangeNote(services, workspace, range);
     const { count: revisions, kinds, isComplete } = await countIn(services, workspace, { from: since, to });
     return {
       from: formatInstant(from),
@@ -48,6 +51,7 @@ export const countChanges = defineHeavyOperation({
       count: revisions,
       is_complete: isComplete,
       kinds: { ...kinds },
+      ...(note !== undefined && { note }),
     };
   },
 });

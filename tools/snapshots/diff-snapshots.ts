@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { flippedControls } from '../../core/compliance/flips.ts';
+import { beginningText } from '../../core/history/beginning.ts';
 import { diffStates } from '../../core/history/diff.ts';
-import { pointAt, stateAt } from '../../core/history/point.ts';
+import { pointAt, sinceBeginning, stateAt } from '../../core/history/point.ts';
 import { FRAMEWORKS } from '../../core/model/frameworks.ts';
 import { workspaceById } from '../../core/model/workspaces.ts';
 import { allowedSchema, portRangeSchema } from '../../core/reachability/answers.ts';
@@ -77,6 +78,7 @@ export const diffSnapshots = defineHeavyOperation({
       more_commits: z.boolean(),
       known_since: z.string().nullable(),
     }),
+    note: z.string().optional().describe('Where a moment lies before history: it is compared from its beginning'),
     next_cursor: z.string().optional(),
   }),
   brief: ({ connectivity: _, ...diff }) => diff,
@@ -89,13 +91,15 @@ export const diffSnapshots = defineHeavyOperation({
   http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/snapshots/diff' },
   async run({ from, to, cursor }, { services, workspace }) {
     const momentOf = async (text: string, pointer: string) => {
-      const point = await pointAt(services, workspace, text, pointer);
+      const asked = await pointAt(services, workspace, text, pointer);
+      const { point, begin } = await sinceBeginning(services, workspace, asked);
       const state = await stateAt(services, workspace, point);
       const { digest: _, size_bytes: _size, history_bytes: _history, ...row } = momentView(point, state);
-      return { state, at: point.instant, row };
+      return { state, at: point.instant, begin, row };
     };
     const [before, after] = await Promise.all([momentOf(from, '/from'), momentOf(to, '/to')]);
     const { settings } = (await workspaceById(services, workspace)).spec;
+    const begin = before.begin ?? after.begin;
     const sideOf = ({ state, at }: typeof before) => ({
       state,
       at,
@@ -105,6 +109,7 @@ export const diffSnapshots = defineHeavyOperation({
       from: before.row,
       to: after.row,
       ...(await diffStates(services, before, after, { cursor, limit: GROUPS })),
+      ...(begin !== undefined && { note: await beginningText(services, workspace, begin) }),
       controls: flippedControls(sideOf(before), sideOf(after), settings),
     };
   },

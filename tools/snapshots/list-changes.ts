@@ -3,7 +3,7 @@ import { READ } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { changeList, MAX_INSTANTS } from '../../core/history/change-list.ts';
-import { rangeOf } from '../../core/history/pair/range.ts';
+import { rangeNote, rangeOf } from '../../core/history/pair/range.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { instant } from './snapshot-fields.ts';
 
@@ -66,6 +66,7 @@ export const listChanges = defineHeavyOperation({
     from: z.string(),
     to: z.string().describe('Now, where the range was asked to end later'),
     known_since: z.string().optional().describe('Where the range begins before anything is known'),
+    note: z.string().optional().describe('Where the range is cut, and why'),
     next_cursor: z.string().optional(),
   }),
   columns: { At: 'at', Revision: 'revision', By: 'actor', Approved: 'reviewed_by', Reason: 'reason' },
@@ -77,7 +78,8 @@ export const listChanges = defineHeavyOperation({
   problems: ['invalid_input', 'not_found', 'expired', 'payload_too_large'],
   http: { method: 'get', path: '/api/v1/changes' },
   async run({ from, to, cursor, limit, ...filter }, { services, workspace }) {
-    const range = await rangeOf(services, workspace, { from, to });
+    const range = await rangeOf(services, workspace, { from, to, mayPrecede: true });
+    const note = await rangeNote(services, workspace, range);
     const before = cursor === undefined ? undefined : Number(cursor);
     const found = await changeList(services, workspace, range, { filter, left: before, limit });
     const { items, total, instants, left } = found;
@@ -88,6 +90,7 @@ export const listChanges = defineHeavyOperation({
       from: formatInstant(range.from),
       to: formatInstant(range.to),
       ...(range.gap && { known_since: formatInstant(range.keptFrom) }),
+      ...(note !== undefined && { note }),
       ...(left > 0 && { next_cursor: String(left) }),
     };
   },

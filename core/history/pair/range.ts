@@ -2,6 +2,7 @@ import { invalidInput, MeshError } from '../../base/errors.ts';
 import { instantText } from '../../base/text.ts';
 import { formatInstant, parseInstant } from '../../base/time.ts';
 import type { NetworkServices } from '../../state/services.ts';
+import { beforeHistory, beginningText } from '../beginning.ts';
 
 /** A span of time and the revisions in force in it, ms. */
 export interface Range {
@@ -30,6 +31,7 @@ const instantSchema = instantText('');
 /**
  * The range between two instants; without `to`, or with one that is to come, up to now.
  *
+ * @param asked `mayPrecede`: a range that ends before history begins has nothing in it, and is not refused
  * @param pointer where the two stand in what was sent (RFC 6901)
  * @throws MeshError `invalid_input` for a range that is reversed, begins in the future or before all time; `not_found` or
  * `expired` where nothing of it is known
@@ -37,7 +39,7 @@ const instantSchema = instantText('');
 export async function rangeOf(
   { store, clock }: Pick<NetworkServices, 'store' | 'clock'>,
   workspace: string,
-  asked: { readonly from: string; readonly to?: string | undefined },
+  asked: { readonly from: string; readonly to?: string | undefined; readonly mayPrecede?: boolean },
   pointer = '',
 ): Promise<Range> {
   const now = clock.now();
@@ -47,6 +49,11 @@ export async function rangeOf(
   const to = Math.min(end, now);
   if (to < from) throw refused(`${pointer}/to`, `The range ends before it begins: swap ${asked.from} and ${asked.to}.`);
   const kept = await store.keptFrom(workspace);
+  if (kept && kept.at > to && kept.revision === 1) {
+    if (asked.mayPrecede !== true) throw await beforeHistory({ store }, workspace, kept.at);
+    const { at: keptFrom, revision } = kept;
+    return { from, to, since: to, keptFrom, first: revision, last: revision, gap: 'NO_SNAPSHOT' };
+  }
   if (!kept || kept.at > to) throw nothingKnown(kept, to);
   const since = Math.max(from, kept.at);
   const first = from >= kept.at ? await revisionAt(store, workspace, since) : undefined;
@@ -61,6 +68,25 @@ export async function rangeOf(
     last: Math.max((await revisionAt(store, workspace, to)) ?? kept.revision, kept.revision),
     gap: from >= kept.at ? undefined : kept.revision > 1 ? 'SNAPSHOT_GAP' : 'NO_SNAPSHOT',
   };
+}
+
+/** Whether all of a range lies before history. */
+export function precedesHistory({ to, keptFrom }: Range): boolean {
+  return to < keptFrom;
+}
+
+/** Where a range is cut, and why: it begins before history, or ends later than now. */
+export async function rangeNote(
+  services: Pick<NetworkServices, 'store'>,
+  workspace: string,
+  range: Range,
+): Promise<string | undefined> {
+  const cut = cutText(range);
+  const notes = [
+    ...(range.gap === 'NO_SNAPSHOT' ? [await beginningText(services, workspace, range.keptFrom)] : []),
+    ...(cut === undefined ? [] : [`Of the range: ${cut}.`]),
+  ];
+  return notes.length === 0 ? undefined : notes.join(' ');
 }
 
 /** Why a range does not end where it was asked to. */
@@ -83,9 +109,7 @@ function nothingKnown(kept: { readonly revision: number; readonly at: number } |
   const until = formatInstant(to);
   if (!kept) return new MeshError('not_found', `${until} is before the history of this workspace.`);
   const since = formatInstant(kept.at);
-  return kept.revision > 1
-    ? new MeshError('expired', `What was until ${until} is no longer kept: history is kept since ${since}.`)
-    : new MeshError('not_found', `${until} is before the history of this workspace, which begins at ${since}.`);
+  return new MeshError('expired', `What was until ${until} is no longer kept: history is kept since ${since}.`);
 }
 
 async function revisionAt(store: NetworkServices['store'], workspace: string, at: number): Promise<number | undefined> {

@@ -20,6 +20,13 @@ export function shortTime(at: string): string {
   return short.format(new Date(at));
 }
 
+const INSTANT = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\b/g;
+
+/** A sentence with its instants in the viewer's zone. */
+export function withShortTimes(sentence: string): string {
+  return sentence.replace(INSTANT, (at) => (Number.isNaN(Date.parse(at)) ? at : shortTime(at)));
+}
+
 /** An instant relative to now, the exact one on hover. */
 export function Time({ at }: { at: string | null | undefined }) {
   if (!at) return <span class="dim">never</span>;

@@ -15,7 +15,7 @@ import { texts } from '../../texts/texts.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time, withShortTimes } from '../../ui/time.tsx';
 import { DrawingView } from './drawing.tsx';
 import { SeeAlso } from './see-also.tsx';
 import { Since } from './stale.tsx';
@@ -191,7 +191,7 @@ function Told({ workflow, redrawn }: { workflow: WorkflowDetail; redrawn: Redraw
 /** Which devices bear the names that the change speaks of, and since when. */
 function Peers({ workflow: { peers } }: { workflow: WorkflowDetail }) {
   const lineOf = ({ name, publicKey, renames }: WorkflowDetail['peers'][number]) =>
-    [words.withKey(name, publicKey), ...renames.map(words.was)].join('; ');
+    [words.withKey(name, publicKey), ...renames.map((rename) => words.was(withShortTimes(rename)))].join('; ');
   return <Lines lines={peers.map(lineOf)} />;
 }
 

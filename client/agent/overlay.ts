@@ -312,6 +312,7 @@ export class Overlay {
       };
       this.#open = open;
       this.#isLeftRemoved = true;
+      this.#isClean = true;
       void tunnel.ended.then((reason) => this.#lost(open, reason));
     } catch (error) {
       await this.#takeAway({ tunnel, firewall, paths });

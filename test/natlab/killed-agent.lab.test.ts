@@ -50,10 +50,12 @@ describePrivileged('a node whose agent was killed', () => {
     const { one } = await labNodes(lab, plane, ['one'], (node) => node.up());
     await kill(one);
     expect((await left(one)).length).toBeGreaterThan(2);
+    expect((await one.mesh(['netcheck'])).code).toBe(1);
     await one.host.nft(SERVICES);
     const { code, stdout } = await one.mesh(['up', '--daemon', '--interface', one.interfaceName]);
     expect([code, stdout]).toEqual([5, expect.stringContaining('is not routed')]);
     expect(await left(one)).toEqual([]);
+    expect((await one.mesh(['netcheck'])).code).toBe(1);
     expect(await one.down()).toContain('is down');
 
     await one.host.must('nft', ['delete', 'table', 'ip', 'kube-proxy']);

@@ -4,8 +4,11 @@ import type { Command } from 'commander';
 import { type Enrolled, enrol } from '../client/enrol/enrol.ts';
 import { type Invitation, isJoinLink, parseJoinLink } from '../client/enrol/join-link.ts';
 import { nodeConfigFile } from '../client/enrol/node-config.ts';
+import { isNeverServed } from '../client/names/zone.ts';
 import { judgeRoute, refusalText } from '../client/routes/judge-route.ts';
 import { usedAddresses } from '../client/routes/used-addresses.ts';
+import { normalizeName } from '../core/model/resources.ts';
+import { withoutAddress } from '../core/model/token.ts';
 import { type Answer, answering } from './answer.ts';
 import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -15,10 +18,11 @@ import { HINTS } from './node-hints.ts';
 import { nodeName } from './node-name.ts';
 import { acceptRoutesOption } from './node-options.ts';
 import { labelsOf } from './operation-options.ts';
-import { readToken, warnPlainHttp } from './session.ts';
+import { parseServer, readToken, warnPlainHttp } from './session.ts';
 import { startHint } from './start-hint.ts';
 import { serverForToken } from './token-server.ts';
 import { variable } from './variable.ts';
+import { visibleLine } from './visible.ts';
 
 interface InitOptions {
   readonly server?: string;
@@ -49,11 +53,12 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
       const invitation = invitationOf(link, options);
       warnPlainHttp(invitation.server);
       const given = options.name === AUTO ? undefined : options.name;
+      const suggested = await nodeName();
       const platform = platformHere();
       const enrolled = await enrol({
         ...invitation,
         directory,
-        name: given ?? (await nodeName()),
+        name: given ?? suggested,
         takesSuggestion: given === undefined,
         hostname: hostname(),
         platform,
@@ -65,7 +70,8 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
       }).catch((error: unknown) => {
         throw asCliError(error);
       });
-      return answerOf(enrolled, directory, await routeOf(enrolled));
+      const host = given === undefined && enrolled.config.name === normalizeName(suggested) ? hostname() : undefined;
+      return answerOf(enrolled, directory, await routeOf(enrolled), host);
     },
   );
 }
@@ -96,12 +102,23 @@ function answerOf(
   { config, phase, address, takenName, block }: Enrolled,
   directory: string,
   { lines: route, acceptable }: Awaited<ReturnType<typeof routeOf>>,
+  host: string | undefined,
 ): Answer {
   const { id, name, server } = config;
   const file = nodeConfigFile(directory);
   const trusted = acceptable === undefined ? '' : ', if you trust the network with this block';
   const next = `Next${trusted}: ${startHint(directory, acceptable)}`;
-  const taken = takenName === undefined ? [] : [`Another device is named ${takenName}: this one is ${name}.`];
+  const taken = [
+    ...(takenName === undefined ? [] : [`Another device is named ${takenName}: this one is ${name}.`]),
+    ...(host === undefined || host === name
+      ? []
+      : [`The name of this host is ${visibleLine(host)}: the node is ${name}.`]),
+    ...(isNeverServed(name)
+      ? [
+          `warning: peers find nobody by the name ${name}, which programs trust by themselves: give this node another one with --name.`,
+        ]
+      : []),
+  ];
   const value = { id, name, phase, address, block: block ?? null, server, configuration: file };
   if (phase === 'ready') {
     return {
@@ -124,12 +141,11 @@ function answerOf(
 /** @throws CliError that never repeats what was given: it may hold a token */
 function invitationOf(link: string | undefined, options: InitOptions): Invitation {
   if (link !== undefined) {
-    if (!isJoinLink(link)) throw new CliError('The argument is no join link: it begins with mesh://join?', EXIT.input);
-    try {
-      return parseJoinLink(link);
-    } catch (error) {
-      throw asCliError(error);
+    if (/^mesh-(join|dlg)-/.test(link)) {
+      throw new CliError('The argument is a token, and no join link: give the token with --token.', EXIT.input);
     }
+    if (!isJoinLink(link)) throw new CliError('The argument is no join link: it begins with mesh://join?', EXIT.input);
+    return requireSame(parsed(link), options);
   }
   const named = options.server ?? variable('MESH_SERVER');
   const token = readToken(options.token);
@@ -139,6 +155,26 @@ function invitationOf(link: string | undefined, options: InitOptions): Invitatio
     throw new CliError('Which control plane? Give --server http(s)://host:18090, or a join link.', EXIT.input);
   if (!token) throw new CliError('By what right? Give --token with a join token, or set MESH_TOKEN.', EXIT.input);
   return { server, token };
+}
+
+function parsed(link: string): Invitation {
+  try {
+    return parseJoinLink(link);
+  } catch (error) {
+    throw asCliError(error);
+  }
+}
+
+/** @throws CliError where an option names another control plane or token than the link */
+function requireSame(invitation: Invitation, { server, token: given }: InitOptions): Invitation {
+  const token = given === undefined ? undefined : readToken(given);
+  const isSameServer = server === undefined || parseServer(server).origin === URL.parse(invitation.server)?.origin;
+  const isSameToken = token === undefined || withoutAddress(token) === withoutAddress(invitation.token);
+  if (isSameServer && isSameToken) return invitation;
+  throw new CliError(
+    `The join link and ${isSameServer ? '--token' : '--server'} differ, and nothing was sent: give one of them alone.`,
+    EXIT.input,
+  );
 }
 
 export function platformHere(): 'linux' | 'macos' | 'container' {

@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import type { Command } from 'commander';
+import { nodesOf, unnotedNodeOf } from '../client/agent/left-node.ts';
 import { askAgent, localSocketPath } from '../client/agent/local-socket.ts';
 import {
   askStun,
@@ -54,7 +55,9 @@ export function defineNetcheck(netcheck: Command): void {
       const { report, node, shutOut } = await check(directory, options, names).catch((error: unknown) => {
         throw asCliError(error);
       });
-      const isGood = [report.api, report.bus, report.relay].every(({ isReached }) => isReached);
+      const isReached = [report.api, report.bus, report.relay].every((each) => each.isReached);
+      const isUp = node ? node.routes.refused === null : !hasDiedHere(directory);
+      const isGood = isReached && isUp;
       return {
         value: { ...report, node: node ?? null },
         text: await netcheckLines(report, { node, shutOut, directory }),
@@ -62,6 +65,11 @@ export function defineNetcheck(netcheck: Command): void {
       };
     },
   );
+}
+
+/** An agent of the directory began and does not answer, without having ended in order. */
+function hasDiedHere(directory: string): boolean {
+  return nodesOf(directory).length > 0 || unnotedNodeOf(directory) !== undefined;
 }
 
 async function check(directory: string, { relayUrl, stun }: { relayUrl?: string; stun?: string[] }, names: Names) {
@@ -86,29 +94,34 @@ async function check(directory: string, { relayUrl, stun }: { relayUrl?: string;
     reach(server, names),
     ownNode(directory),
   ]);
+  const unresolved = await names.unresolved();
+  const isNamed = ({ host }: HostPort) => unresolved.every((each) => each.host !== host);
+  const asked = servers.filter(isNamed);
   const report: NetworkReport = {
     ipv4: mappingOf(four.sights),
     ipv6: mappingOf(six.sights),
     nat:
-      servers.length === 0
-        ? {
-            kind: 'unknown',
-            detail: shutOut ? `No STUN server was asked: ${TOLD_NOTHING}.` : 'The graph names no STUN server.',
-          }
+      asked.length === 0
+        ? { kind: 'unknown', detail: unaskedText(servers, shutOut !== undefined) }
         : natKindOf(four.sights.length > 0 ? four : six, ownAddresses()),
-    silentStun: servers
+    silentStun: asked
       .filter((server) => !four.answered.has(server) && !six.answered.has(server))
       .map(({ host, port }) => formatHostPort(host, port)),
     relay: nearestOf(relays) ?? nowhere(shutOut ? TOLD_NOTHING : 'the graph names no relay'),
     relays,
     bus,
     api,
-    unresolved: await names.unresolved(),
+    unresolved,
   };
   return { report, node, shutOut };
 }
 
 const TOLD_NOTHING = 'the control plane tells nothing to a node that it keeps out';
+
+function unaskedText(servers: readonly HostPort[], isShutOut: boolean): string {
+  if (servers.length > 0) return 'No STUN server was asked: DNS gives no address of one.';
+  return isShutOut ? `No STUN server was asked: ${TOLD_NOTHING}.` : 'The graph names no STUN server.';
+}
 
 /** The given one also where the graph names none. */
 function placesOf(graph: FullGraph | undefined, given: RelayAddress | undefined): readonly RelayPlace[] {
@@ -186,6 +199,7 @@ export async function netcheckLines(told: NetworkReport, own: Own): Promise<read
   const { node, shutOut, directory } = visibleTexts(own);
   const { ipv4, ipv6, nat, silentStun } = report;
   const hasStun = ipv4.address !== null || ipv6.address !== null || shutOut !== undefined;
+  const isAsked = ipv4.address !== null || ipv6.address !== null || silentStun.length > 0;
   const rows: [string, string][] = [
     ...(shutOut === undefined ? [] : [['Standing', shutOut] satisfies [string, string]]),
     ...report.unresolved.map(
@@ -195,8 +209,8 @@ export async function netcheckLines(told: NetworkReport, own: Own): Promise<read
     ['Bus', reachText(report.bus, EFFECT.bus)],
     ['Relay', reachText(report.relay, EFFECT.relay, shutOut !== undefined && report.relay.address === null)],
     ...(report.relays.length > 1 ? report.relays.map((relay) => relayRow(relay, node)) : []),
-    ['STUN IPv4', mappingText(ipv4)],
-    ['STUN IPv6', mappingText(ipv6)],
+    ['STUN IPv4', mappingText(ipv4, isAsked)],
+    ['STUN IPv6', mappingText(ipv6, isAsked)],
     ...(silentStun.length > 0
       ? [['STUN silent', `${silentStun.join(', ')}: no answer`] satisfies [string, string]]
       : []),
@@ -240,6 +254,7 @@ function reachText({ address, isReached, roundTripMs, trouble }: Reach, effect: 
     : `${where}  not reached (${trouble}). Effect: ${effect}.`;
 }
 
-function mappingText({ address, roundTripMs }: Mapping): string {
+function mappingText({ address, roundTripMs }: Mapping, isAsked: boolean): string {
+  if (!isAsked) return 'not asked';
   return address === null ? 'no answer' : `seen as ${address} in ${roundTripMs} ms`;
 }

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Command } from 'commander';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { localSocketPath, serveLocally } from '../client/agent/local-socket.ts';
 import type { NodeStatus } from '../client/agent/node-status.ts';
 import { graphOf, peerOf } from '../client/agent/overlay.testkit.ts';
@@ -14,12 +14,17 @@ import { nodeStatus, peerStatus } from '../test/kits/records/node-status.ts';
 import { EXIT } from './exit.ts';
 import { definePing } from './node-ping.ts';
 
+let replies: string[] = [];
+beforeEach(() => {
+  replies = [];
+});
+
 const rules = { in: [], out: [{ cidr: '10.96.0.2/32', protocol: 'TCP' as const, from: 22, to: 22 }] };
 const base = nodeStatus([peerStatus('db', {})]);
 const STATUS = { ...base, node: { ...base.node, id: 'p_self', name: 'self' } };
 
 /** Pings once from a node of such a status, of which no echo comes back. @returns what a person reads */
-async function ping(peer: string, status: NodeStatus = STATUS): Promise<string> {
+async function ping(peer: string, status: NodeStatus = STATUS, answer = 'exit 1'): Promise<string> {
   const directory = mkdtempSync(path.join(tmpdir(), 'mesh-ping-'));
   const { publicKey, privateKey } = generateKeyPair();
   const base64 = (key: Uint8Array) => Buffer.from(key).toString('base64');
@@ -28,14 +33,16 @@ async function ping(peer: string, status: NodeStatus = STATUS): Promise<string> 
   const keys = { privateKey: base64(privateKey), controlKey: control, deviceToken: 't', signalingUrl: '' };
   writeNodeConfig(directory, { server, id: 'p_self', name: 'self', workspaceId: 'w', ...keys });
   new GraphFile(directory, 'p_self').write(graphOf([], { peers: [{ ...peerOf('db', 0), publicKey: control }] }, rules));
-  writeFileSync(path.join(directory, 'ping'), '#!/bin/sh\nexit 1\n');
+  writeFileSync(path.join(directory, 'ping'), `#!/bin/sh\n${answer}\n`);
   chmodSync(path.join(directory, 'ping'), 0o755);
   const agent = await serveLocally(localSocketPath(directory), async () => status, silentLog);
   const before = process.exitCode;
   vi.stubEnv('PATH', `${directory}:${process.env['PATH']}`);
   vi.spyOn(process, 'getuid').mockReturnValue(0);
-  vi.spyOn(console, 'log').mockReturnValue();
   let told = '';
+  vi.spyOn(console, 'log').mockImplementation((text) => {
+    replies.push(String(text));
+  });
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     told += String(text);
     return true;
@@ -50,9 +57,27 @@ async function ping(peer: string, status: NodeStatus = STATUS): Promise<string> 
   const command = new Command('ping').exitOverride();
   definePing(command);
   await command.parseAsync([peer, '-c', '1', '--config-dir', directory], { from: 'user' });
-  expect(process.exitCode).toBe(EXIT.negative);
+  if (answer === 'exit 1') expect(process.exitCode).toBe(EXIT.negative);
   return told;
 }
+
+test('mesh ping of a peer that answers as its path closes does not say that there is no path', async () => {
+  const closed = nodeStatus([peerStatus('db', { path: null, endpoint: null, transport: 'probing' })]);
+  const answer = 'echo "64 bytes from 10.96.0.2: icmp_seq=1 ttl=64 time=0.659 ms"';
+  expect(await ping('db', { ...STATUS, peers: closed.peers }, answer)).toBe('');
+  expect(replies).toEqual(['db (10.96.0.2) 0.659 ms']);
+});
+
+test('mesh ping on a node that refuses its block says that the overlay is down', async () => {
+  const refused = {
+    cidr: '10.96.0.0/24',
+    code: 'own-network',
+    reason: 'it overlaps eth0',
+    remedy: 'Move it.',
+  } as const;
+  const down = { ...STATUS, peers: [], routes: { ...STATUS.routes, refused } };
+  await expect(ping('db', down)).rejects.toThrow('The overlay of this node is down, because its block 10.96.0.0/24');
+});
 
 test('mesh ping of a peer to which policy lets no echo pass says what it lets pass', async () => {
   expect(await ping('db')).toBe('Policy lets this node open to db: TCP 22. An echo is ICMP, and cannot pass.\n');

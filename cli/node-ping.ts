@@ -7,7 +7,7 @@ import { CliError, EXIT } from './exit.ts';
 import { askNode, nodeStatus } from './node-agent.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { HINTS } from './node-hints.ts';
-import { shutOutText } from './node-standing.ts';
+import { withoutOverlayText } from './node-standing.ts';
 import { reasonOf } from './node-status.ts';
 import { ownNode } from './own-node.ts';
 import { allowedText, ownVerdict } from './own-verdict.ts';
@@ -52,7 +52,7 @@ export function definePing(command: Command): void {
     const large: LargePackets | null = isAnswered ? await largePackets(last.address) : null;
     const isGood = options.untilDirect ? last.path === 'direct' : isAnswered;
     const text = [
-      last.path === 'direct' ? '' : reasonOf(last),
+      last.path === 'direct' || isOutrun(replies.at(-1)) ? '' : reasonOf(last),
       isAnswered ? '' : await policyText(options.configDir, last),
       large ? lossText(last.name, large) : '',
     ];
@@ -95,8 +95,15 @@ async function policyText(configDir: string | undefined, { id, name }: PeerStatu
 }
 
 function textOf({ peer, address, ms, path, endpoint }: Reply): string {
-  const reached = path === null ? 'no path is open' : `${path} via ${endpoint}`;
-  return ms === null ? `no answer from ${peer} (${address}); ${reached}` : `${peer} (${address}) ${ms} ms ${reached}`;
+  const reached = path === null ? '' : `${path} via ${endpoint}`;
+  return ms === null
+    ? `no answer from ${peer} (${address}); ${reached || 'no path is open'}`
+    : `${peer} (${address}) ${ms} ms ${reached}`.trimEnd();
+}
+
+/** An answer came by a path that had closed by the time that the node was asked. */
+function isOutrun(reply: Reply | undefined): boolean {
+  return reply !== undefined && reply.ms !== null && reply.path === null;
 }
 
 async function findPeer(configDir: string | undefined, wanted: string): Promise<PeerStatus> {
@@ -111,7 +118,7 @@ async function findPeer(configDir: string | undefined, wanted: string): Promise<
   }
   const list = HINTS.listPeers({ server: control.server });
   throw new CliError(
-    shutOutText(status, nodeDirectory(configDir)) ??
+    withoutOverlayText(status, nodeDirectory(configDir)) ??
       `This node has no peer ${wanted}: no policy lets the two talk, or there is none of that name. Which of both: ${list}`,
     EXIT.notFound,
   );

@@ -101,6 +101,12 @@ function variableIn(name: string): string {
 /** @throws CliError that names what is missing */
 function invitationOf(options: StartOptions): Invitation {
   const token = readToken(options.token);
+  if (token?.startsWith('mesh-join-')) {
+    throw new CliError(
+      'This is a join token, for a device: a sandbox needs a delegate token, which an agent makes for its sub-agent (mesh-dlg-…).',
+      EXIT.input,
+    );
+  }
   const named = options.server ?? variable('MESH_SERVER');
   const server = (token && serverForToken(token, named, ownPlane())) ?? serverOf(named) ?? serverHere();
   if (token && server) return { server, token };

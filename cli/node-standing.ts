@@ -7,6 +7,18 @@ interface Registered {
   readonly control: Pick<NodeStatus['control'], 'server' | 'standing'>;
 }
 
+/** Says why a node has no peers where its overlay is down: it is kept out, or refuses its block. Undefined where it is not down for that. */
+export function withoutOverlayText(
+  status: Registered & Pick<NodeStatus, 'routes'>,
+  directory?: string,
+): string | undefined {
+  const { refused } = status.routes;
+  if (refused === null) return shutOutText(status, directory);
+  return called(
+    `The overlay of this node is down, because its block ${refused.cidr} is not routed: it reaches no peer until then. For the reason: ${HINTS.status({ directory })}`,
+  );
+}
+
 /** Of a node that its control plane keeps out: why, and who changes that how. Undefined of one that is let in or not heard of. */
 export function shutOutText({ node, control }: Registered, directory?: string): string | undefined {
   const { server } = control;

@@ -52,6 +52,15 @@ test('people see this node, a row for each peer, and why a peer is not reached d
   ]);
 });
 
+test('a node that refuses its block says that this is why it has no peers', () => {
+  const cidr = '10.96.0.0/24';
+  const refused = { cidr, code: 'own-network', reason: 'it overlaps eth0', remedy: 'Move it.' } as const;
+  const { routes, ...rest } = status([]);
+  const text = statusText({ ...rest, routes: { ...routes, refused } }, NOW);
+  expect(text).toContain(`The overlay of this node is down, because its block ${cidr} is not routed`);
+  expect(text).not.toContain('No peers');
+});
+
 test('nothing that a control plane or a peer says is taken for a line, a color or a command of the terminal', () => {
   const forged = '\u001B[31mx\nRelay          none\u0007\u202E';
   const { node, control, ...rest } = status([peer(forged, { path: null, reason: { code: 'x', detail: forged } })]);

@@ -10,7 +10,7 @@ import { hostFirewallLines } from './host-firewall.ts';
 import { nodeStatus } from './node-agent.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { HINTS, renumberText } from './node-hints.ts';
-import { shutOutText } from './node-standing.ts';
+import { withoutOverlayText } from './node-standing.ts';
 import { called } from './own-command.ts';
 import { requireRoot } from './root.ts';
 import { visibleTexts } from './visible.ts';
@@ -61,8 +61,8 @@ export function statusText(told: NodeStatus, now: number, directory = nodeDirect
 
 /** Why there are none, and who can change that. */
 function withoutPeers(status: NodeStatus, directory?: string): string {
-  const shutOut = shutOutText(status, directory);
-  if (shutOut !== undefined) return shutOut;
+  const down = withoutOverlayText(status, directory);
+  if (down !== undefined) return down;
   // A node is not told of peers that policy hides from it.
   return called(
     `No peers: this node is the only one in its network, or no policy lets it and another one talk. Which of both: ${HINTS.listPeers({ server: status.control.server })}`,

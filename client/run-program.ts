@@ -24,11 +24,16 @@ export function runProgram(
   { stdin = '', timeoutMs = 10_000, maxBytes = 16_777_216 }: RunOptions = {},
 ): Promise<ProgramResult> {
   return new Promise((resolve) => {
-    const child = execFile(file, args, { timeout: timeoutMs, maxBuffer: maxBytes }, (error, stdout, stderr) => {
-      if (!error) resolve({ code: 0, stdout, stderr });
-      else if (typeof error.code === 'number') resolve({ code: error.code, stdout, stderr });
-      else resolve({ code: null, stdout, stderr: `${stderr}${error.message}`, isMissing: error.code === 'ENOENT' });
-    });
+    const child = execFile(
+      file,
+      args,
+      { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: maxBytes },
+      (error, stdout, stderr) => {
+        if (!error) resolve({ code: 0, stdout, stderr });
+        else if (typeof error.code === 'number') resolve({ code: error.code, stdout, stderr });
+        else resolve({ code: null, stdout, stderr: `${stderr}${error.message}`, isMissing: error.code === 'ENOENT' });
+      },
+    );
     // A program that ends before it has read everything says so by its exit code.
     child.stdin?.on('error', () => {});
     child.stdin?.end(stdin);

@@ -1,14 +1,25 @@
+import type { LeftNode } from '../../client/agent/left-node.ts';
 import type { OverlayParts } from '../../client/agent/overlay.ts';
 import { platformFirewall, platformHostRules } from '../../client/firewall/platform.ts';
 import { startConnectivity } from '../../client/paths/runtime.ts';
 import { tunnelPlatform } from '../../client/tunnel/platform.ts';
 
-/** The parts of an overlay for this operating system; `directory` is that of the node, `namespace` where the interface lies. */
-export function overlayParts(directory: string, namespace: string | undefined): OverlayParts {
+/**
+ * The parts of an overlay for this operating system; `directory` is that of the node, `namespace` where the interface lies, `left`
+ * the note of an earlier agent that did not end in order.
+ */
+export function overlayParts(
+  directory: string,
+  namespace: string | undefined,
+  left: LeftNode | undefined,
+): OverlayParts {
   return {
     platform: tunnelPlatform(process.platform),
     openFirewall: async (interfaceName) => platformFirewall(process.platform, interfaceName, namespace),
     hostRules: (interfaceName) => platformHostRules(process.platform, interfaceName, directory, namespace),
     startConnectivity,
+    removeLeft: async (publicKey) => {
+      if (left) await (await import('./take-away.ts')).removeChanges(left, publicKey);
+    },
   };
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Agent, type AgentEnd, type Started } from '../../client/agent/agent.ts';
 import { type Greeting, type NodeEnd, type NodeOptions, NodeRefusal } from '../../client/agent/launch.ts';
-import { forgetNode, noteNode } from '../../client/agent/left-node.ts';
+import { forgetNode, type LeftNode, nodesOf, noteNode, unnotedNodeOf } from '../../client/agent/left-node.ts';
 import { type LocalRequest, localSocketPath, serveLocally } from '../../client/agent/local-socket.ts';
 import { AGENT, INTERFACE } from '../../client/agent/node-locks.ts';
 import { buildNodeLog, logFileWriter } from '../../client/agent/node-log.ts';
@@ -17,6 +17,7 @@ import { NameService } from '../../client/names/name-service.ts';
 import { hostResolvers } from '../../client/names/resolvers/host.ts';
 import { withRouteSettings } from '../../client/routes/route-settings.ts';
 import { RUN_DIRECTORY } from '../../client/run-directory.ts';
+import { tunnelPlatform } from '../../client/tunnel/platform.ts';
 import type { Obstacle } from '../../client/tunnel/tunnel.ts';
 import { MeshError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/ports.ts';
@@ -40,15 +41,16 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
   refusePlatform(process.env['MESH_PLATFORM']);
   const log = buildNodeLog(options.level, lineWriter(logDirectory, interfaceName));
   const systemLog = options.systemLog ? buildNodeLog('debug', lineWriter(logDirectory, interfaceName)) : undefined;
-  const parts = overlayParts(directory, options.namespace);
-  refuseObstacles('make a tunnel', await parts.platform.obstacles());
+  refuseObstacles('make a tunnel', await tunnelPlatform(process.platform).obstacles());
   const config = readNodeConfig(directory);
   if (!config) throw new NodeRefusal('not-configured', `${directory} holds no configuration of a node.`);
   const locks = [locked(directory, AGENT), locked(path.join(RUN_DIRECTORY, interfaceName), INTERFACE)];
   // A sandbox has a network of its own, which goes whole.
+  const left = options.namespace === undefined ? leftBefore(options) : undefined;
   if (options.namespace === undefined) {
     noteNode({ directory, interfaceName, wireguardPort: options.listenPort });
   }
+  const parts = overlayParts(directory, options.namespace, left);
   try {
     const { config: named, kept } = await namedAs(
       await withRoutes(config, parts.hostRules(interfaceName), options),
@@ -79,8 +81,8 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     const socket = await serveLocally(localSocketPath(directory), (request) => answer(agent, request), log);
     const signals = endOnSignals(agent, log);
     try {
-      const greeting = greetingOf(await agent.start(), named, options, kept);
-      await options.onStarted?.(greeting);
+      const started = await Promise.race([agent.start(), askedToEnd(agent)]);
+      if (started) await options.onStarted?.(greetingOf(started, named, options, kept));
       const task = new TaskRun(options.task, agent.up);
       const end = await Promise.race([agent.ended, task.ended]);
       if (typeof end === 'number') return { why: 'task', exitCode: end };
@@ -95,7 +97,8 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     } finally {
       const late = setTimeout(options.onStuck, STOP_MS);
       await Promise.all([agent.stop(), socket.close()]);
-      forgetNode(options);
+      // What stays is taken away by its note.
+      if (agent.isClean) forgetNode(options);
       clearTimeout(late);
       signals.release();
     }
@@ -105,6 +108,18 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
 }
 
 const NEVER = new Promise<never>(() => {});
+
+/** Resolves once a person or a signal asks a node to end. */
+async function askedToEnd({ ended }: Agent): Promise<undefined> {
+  const { why } = await ended;
+  return why === 'asked' ? undefined : NEVER;
+}
+
+/** The note of an agent that had this interface before and did not end in order. */
+function leftBefore({ directory, interfaceName }: NodeOptions): LeftNode | undefined {
+  const unnoted = unnotedNodeOf(directory);
+  return [...nodesOf(directory), ...(unnoted ? [unnoted] : [])].find((node) => node.interfaceName === interfaceName);
+}
 
 /** The task of a node, which begins once the node is up. */
 class TaskRun {

@@ -50,7 +50,10 @@ export async function runSandbox(options: SandboxOptions): Promise<NodeEnd> {
       interfaceName,
       namespace,
       buildNodeLog(options.level, (line) => process.stderr.write(line)),
-    );
+      signals.ending,
+    ).catch((error: unknown) => {
+      if (signals.first() === undefined) throw error;
+    });
     const beforeEnrolment = signals.first();
     if (beforeEnrolment !== undefined) return endBy(beforeEnrolment);
     const enrolled = await enrol({ ...options, directory, platform: 'agent', version: VERSION, force: false }).catch(
@@ -94,13 +97,16 @@ type EndSignal = (typeof SIGNALS)[number];
 const endBy = (signal: EndSignal): NodeEnd => ({ why: 'task', exitCode: 128 + constants.signals[signal] });
 
 /** No signal ends this process by itself: it would leave the namespace. */
-function rememberSignals(): { first(): EndSignal | undefined; release(): void } {
+function rememberSignals(): { readonly ending: AbortSignal; first(): EndSignal | undefined; release(): void } {
+  const ending = new AbortController();
   let first: EndSignal | undefined;
   const remember = (signal: NodeJS.Signals) => {
     first ??= signal as EndSignal;
+    ending.abort();
   };
   for (const signal of SIGNALS) process.on(signal, remember);
   return {
+    ending: ending.signal,
     first: () => first,
     release() {
       for (const signal of SIGNALS) process.off(signal, remember);

@@ -35,17 +35,30 @@ const END_MS = 5_000;
 const LOOK_MS = 20;
 
 /** What a node changes of its host, each taken away whether it is there or not; the firewall last, for packets that come meanwhile. */
-const CHANGES: readonly ((left: LeftNode) => Promise<void>)[] = [
+const CHANGES: readonly ((left: LeftNode, publicKey: string | undefined) => Promise<void>)[] = [
   async ({ interfaceName }) => {
     for (const resolver of hostResolvers(process.platform)) await resolver.unset(interfaceName);
   },
-  ({ interfaceName }) => tunnelPlatform(process.platform).recover(interfaceName),
+  ({ interfaceName }, publicKey) => tunnelPlatform(process.platform).recover(interfaceName, publicKey),
   ({ interfaceName }) => removeSharingRules(interfaceName),
   ({ wireguardPort }) => removeLoopbackAddresses(wireguardPort),
   ({ wireguardPort }) => removeRelayRules(wireguardPort),
   ({ interfaceName }) => platformFirewall(process.platform, interfaceName).close(),
-  async ({ directory }) => rmSync(localSocketPath(directory), { force: true }),
 ];
+
+/**
+ * Removes what a node changed of its host, whoever runs now.
+ *
+ * @param publicKey of the node, base64
+ * @throws MeshError `conflict` where its interface stays, since nothing shows that it is of this node
+ */
+export async function removeChanges(left: LeftNode, publicKey: string | undefined): Promise<void> {
+  for (const change of CHANGES) await change(left, publicKey);
+  const { interfaceName } = left;
+  if (process.platform === 'linux' && hasInterface(interfaceName)) {
+    throw new MeshError('conflict', foreignText(interfaceName));
+  }
+}
 
 /**
  * Takes away what agents of a configuration directory left, whatever ended them. One that holds on without answering is killed.
@@ -58,7 +71,8 @@ export async function takeAway(directory: string): Promise<readonly string[]> {
   for (const node of left) {
     const lock = await lockedOf(node.interfaceName);
     try {
-      for (const change of CHANGES) await change(node);
+      await removeChanges(node, publicKeyIn(directory));
+      rmSync(localSocketPath(directory), { force: true });
       forgetNode(node);
     } finally {
       lock.release();
@@ -78,9 +92,7 @@ async function unnotedLeft(directory: string): Promise<LeftNode | undefined> {
   if (!node || process.platform !== 'linux') return undefined;
   const { interfaceName } = node;
   if (hasInterface(interfaceName)) {
-    const config = readNodeConfig(directory);
-    const pair = config && keyPairOf(Buffer.from(config.privateKey, 'base64'));
-    await tunnelPlatform('linux').recover(interfaceName, pair && Buffer.from(pair.publicKey).toString('base64'));
+    await tunnelPlatform('linux').recover(interfaceName, publicKeyIn(directory));
     if (hasInterface(interfaceName)) throw new MeshError('conflict', foreignText(interfaceName));
   } else if ((await leaseOf(interfaceName)) === 'gone') {
     // As after a reboot.
@@ -89,6 +101,17 @@ async function unnotedLeft(directory: string): Promise<LeftNode | undefined> {
   }
   makePrivateDirectory(path.join(RUN_DIRECTORY, interfaceName));
   return node;
+}
+
+/** The key of the node of a directory, base64; undefined where its configuration is gone or damaged. */
+function publicKeyIn(directory: string): string | undefined {
+  try {
+    const config = readNodeConfig(directory);
+    const pair = config && keyPairOf(Buffer.from(config.privateKey, 'base64'));
+    return pair && Buffer.from(pair.publicKey).toString('base64');
+  } catch {
+    return undefined;
+  }
 }
 
 /** What agents of a configuration directory held their interfaces by, where no other node has one by now. */

@@ -14,11 +14,17 @@ const MTU = 1_280;
  *
  * @throws NodeRefusal
  */
-export async function tryOverlay(interfaceName: string, namespace: string, log: Log): Promise<void> {
+export async function tryOverlay(
+  interfaceName: string,
+  namespace: string,
+  log: Log,
+  ending: AbortSignal,
+): Promise<void> {
   const { privateKey } = generateKeyPair();
   try {
     const { open } = tunnelPlatform(process.platform);
-    const tunnel = await open({ ...TRIAL, interfaceName, namespace, privateKey, listenPort: 0, mtu: MTU, log });
+    const where = { interfaceName, namespace, listenPort: 0 };
+    const tunnel = await open({ ...TRIAL, ...where, privateKey, mtu: MTU, ending, log });
     try {
       const firewall = platformFirewall(process.platform, interfaceName, namespace);
       await firewall.apply(TRIAL, { in: [], out: [] }, Date.now());

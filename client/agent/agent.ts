@@ -262,6 +262,11 @@ export class Agent {
     };
   }
 
+  /** False where something of this node stays on the host, because it could not be removed. */
+  get isClean(): boolean {
+    return this.#overlay.isClean;
+  }
+
   /** Tries the direct path to a peer again now. @returns whether the peer is known */
   hurry(nameOrId: string): boolean {
     const { up } = this.#overlay;

@@ -145,8 +145,7 @@ export class Names {
 
   async #find(host: string): Promise<Addresses> {
     const { promise: late, resolve } = Promise.withResolvers<Addresses>();
-    const trouble = `DNS gave no answer within ${LOOKUP_MS / 1_000} s`;
-    const timer = setTimeout(() => resolve({ found: [], trouble }), LOOKUP_MS);
+    const timer = setTimeout(() => resolve({ found: [], trouble: DNS_AWAY }), LOOKUP_MS);
     this.#pending += 1;
     const asked = this.#lookup(host, { all: true })
       .then(
@@ -162,9 +161,12 @@ export class Names {
   }
 }
 
+/** The same whether the resolver of the host or this program gave up first. */
+const DNS_AWAY = 'no DNS server answers';
+
 function dnsText(code: string): string {
   if (code === 'ENOTFOUND') return 'DNS knows no such name';
-  return code === 'EAI_AGAIN' ? 'no DNS server answers' : `DNS: ${code}`;
+  return code === 'EAI_AGAIN' ? DNS_AWAY : `DNS: ${code}`;
 }
 
 function ask(socket: Socket, { host, port }: HostPort): Promise<Sight | undefined> {

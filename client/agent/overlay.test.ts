@@ -206,16 +206,16 @@ test('a firewall that cannot be renewed is told of until it can', async () => {
 
 test('an overlay that collides with a route of the host changes nothing and names both', async () => {
   recorded.collisions = ['10.96.0.0/16 dev eth0'];
-  expect(await want(graphOf(['a']))).toEqual([]);
+  expect(await want(graphOf(['a']))).toEqual(['left removed']);
   expect(troubles[0]).toBeInstanceOf(RouteRefused);
   expect(troubles[0]?.message).toMatch(
     /^The block 10\.96\.0\.0\/24 is not routed: it overlaps a route of this host: 10\.96\.0\.0\/16 dev eth0\. /,
   );
 });
 
-test('an overlay whose addresses the host translates changes nothing, and comes up once it does not', async () => {
+test('an overlay whose addresses the host translates is not made, and comes up once it does not', async () => {
   recorded.translations = ['10.96.0.1 (chain KUBE-SERVICES of the table ip nat)'];
-  expect(await want(graphOf(['a']))).toEqual([]);
+  expect(await want(graphOf(['a']))).toEqual(['left removed']);
   expect(troubles[0]).toBeInstanceOf(RouteRefused);
   recorded.translations = [];
   expect((await want(graphOf(['a']))).at(-1)).toBe('connect a');
@@ -265,6 +265,21 @@ test.each([
     expect(overlay.route).toEqual({});
   },
 );
+
+test('a node that comes up refused, or waits for approval, removes once what an earlier agent left', async () => {
+  used = [{ of: 'the bus', address: '10.96.0.9' }];
+  expect(await want(graphOf(['a']))).toEqual(['left removed']);
+  expect(await want(graphOf(['a'], { version: 2 }))).toEqual([]);
+  expect(overlay.isClean).toBe(true);
+});
+
+test('what an earlier agent left and cannot be removed is tried again, and is known until then', async () => {
+  recorded.failNext('left removed');
+  expect(await want(undefined)).toEqual(['left removed']);
+  expect(overlay.isClean).toBe(false);
+  await overlay.close();
+  expect([calls(), overlay.isClean]).toEqual([['left removed'], true]);
+});
 
 test('what speaks against a block later takes it away, and brings it back when it is gone', async () => {
   await want(graphOf(['a']));

@@ -105,6 +105,7 @@ export function recordedParts(): Recorded {
       }),
       hostRules: () => ({ ...NO_HOST_RULES, translations: async () => recorded.translations }),
       startConnectivity: async () => connectivityOf(told),
+      removeLeft: async () => told('left removed'),
     },
   };
   return recorded;

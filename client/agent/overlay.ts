@@ -28,6 +28,8 @@ export interface OverlayParts {
   openFirewall(interfaceName: string): Promise<Firewall>;
   hostRules(interfaceName: string): HostRules;
   startConnectivity(options: ConnectivityOptions): Promise<Connectivity>;
+  /** Removes everything that an earlier agent of this node left on the host. Idempotent. */
+  removeLeft(publicKey: string): Promise<void>;
 }
 
 export interface OverlayOptions {
@@ -115,7 +117,11 @@ export class Overlay {
   #route: RouteVerdict = {};
   /** The block that this process routed last: one in use is not taken away for what appears on the host later. */
   #routedBlock: string | undefined;
+  /** What an earlier agent left is removed, or was taken over. */
+  #isLeftRemoved = false;
+  #isClean = true;
   #isClosed = false;
+  readonly #ending = new AbortController();
   #working: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
@@ -132,6 +138,11 @@ export class Overlay {
   /** What is up now; its graph is the one in force. */
   get up(): Pick<Open, 'tunnel' | 'paths' | 'graph' | 'firewallKeeper' | 'hostFirewall'> | undefined {
     return this.#open;
+  }
+
+  /** False where something of this node stays on the host, because it could not be removed. */
+  get isClean(): boolean {
+    return this.#isClean;
   }
 
   /** How the block of the newest graph was judged. */
@@ -188,6 +199,7 @@ export class Overlay {
   /** Takes everything away. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#ending.abort();
     clearTimeout(this.#timer);
     await this.#working;
     this.#notOver();
@@ -262,9 +274,17 @@ export class Overlay {
   async #bringUp(graph: FullGraph, now: number): Promise<void> {
     const { parts, interfaceName, listenPort, namespace, log } = this.#options;
     const { address, cidr } = graph.self;
-    await this.#requireRoute(graph);
+    await this.#requireRoute(graph).catch(async (error: unknown) => {
+      if (error instanceof RouteRefused) await this.#removeLeft();
+      throw error;
+    });
     const { privateKey } = this.#keyPair;
-    const where = { interfaceName, listenPort, ...(namespace !== undefined && { namespace }) };
+    const where = {
+      interfaceName,
+      listenPort,
+      ending: this.#ending.signal,
+      ...(namespace !== undefined && { namespace }),
+    };
     const tunnel = await this.#openTunnel({ ...where, privateKey, address, cidr, mtu: TUNNEL_MTU, log });
     const held = heldBy(tunnel, graph);
     let firewall: Firewall | undefined;
@@ -291,6 +311,8 @@ export class Overlay {
         isLost: false,
       };
       this.#open = open;
+      this.#isLeftRemoved = true;
+      this.#isClean = true;
       void tunnel.ended.then((reason) => this.#lost(open, reason));
     } catch (error) {
       await this.#takeAway({ tunnel, firewall, paths });
@@ -415,10 +437,23 @@ export class Overlay {
 
   async #takeDown(): Promise<void> {
     const open = this.#open;
-    if (!open) return;
+    if (!open) return this.#removeLeft();
     this.#open = undefined;
     this.#options.onInForce?.(undefined);
     await this.#takeAway(open);
+  }
+
+  /** An overlay that does not come up leaves nothing of an earlier agent: nobody would keep it as the network is now. */
+  async #removeLeft(): Promise<void> {
+    if (this.#isLeftRemoved) return;
+    try {
+      await this.#options.parts.removeLeft(Buffer.from(this.#keyPair.publicKey).toString('base64'));
+      this.#isLeftRemoved = true;
+      this.#isClean = true;
+    } catch (error) {
+      this.#isClean = false;
+      this.#options.log.error({ error: String(error) }, 'what an earlier agent left was not removed');
+    }
   }
 
   /** Whatever there is of it: the tunnel before its firewall, for packets that come meanwhile. */
@@ -432,6 +467,7 @@ export class Overlay {
     ];
     for (const close of closing) {
       await close().catch((error: unknown) => {
+        this.#isClean = false;
         this.#options.log.error({ error: String(error) }, 'a part of the overlay was not taken away');
       });
     }

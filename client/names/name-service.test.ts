@@ -71,6 +71,15 @@ test('names are served over UDP and TCP, and the resolver of the host is told on
   expect(service.status).toMatchObject({ domain: null, server: null, resolver: null });
 });
 
+test('a service that ends while it begins to listen warns of nothing', async () => {
+  const warnings: string[] = [];
+  const told = { ...log, warn: (_facts: object, text: string) => void warnings.push(text) };
+  const service = new NameService({ interfaceName: 'mesh0', resolvers: [], log: told, port: 0 });
+  service.use(graph(['db']));
+  await service.close();
+  expect([warnings, service.status.trouble]).toEqual([[], '']);
+});
+
 test('a resolver that programs do not ask is trouble until they do, and is told all the same', async () => {
   let unasked = 'programs here ask another';
   const calls: string[] = [];

@@ -105,11 +105,14 @@ export class NameService {
       return;
     }
     await this.#listen(graph.self.address);
+    const zone = this.#zone as Zone | undefined;
+    // The overlay went down meanwhile: the next round takes everything away.
+    if (!zone) return;
     await this.#tell({
       interfaceName: this.#options.interfaceName,
       address: graph.self.address,
-      domain: this.#zone.domain,
-      reverse: this.#zone.reverse,
+      domain: zone.domain,
+      reverse: zone.reverse,
     });
   }
 

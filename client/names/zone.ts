@@ -11,6 +11,11 @@ const PARENT = ['mesh', 'internal'];
 const NEVER: ReadonlySet<string> = new Set(['wpad', 'isatap', 'localhost', 'autodiscover', 'puppet', 'salt']);
 const MAX_NAME_LENGTH = 253;
 
+/** Tells whether names are never served for a device of this name. */
+export function isNeverServed(name: string): boolean {
+  return NEVER.has(name.toLowerCase());
+}
+
 /** The names of one overlay. */
 export interface Zone {
   /** `prod.mesh.internal` */

@@ -13,14 +13,15 @@ import { wireGuardGoDevice } from './wireguard-go.ts';
 export interface MacParts {
   readonly run: typeof runProgram;
   readonly userId: () => number;
-  readonly startDevice: (interfaceName: string) => Promise<Device>;
+  readonly startDevice: (interfaceName: string, ending?: AbortSignal) => Promise<Device>;
   readonly recoverDevice: (interfaceName: string) => Promise<void>;
 }
 
 const macParts: MacParts = {
   run: runProgram,
   userId: () => process.geteuid?.() ?? -1,
-  startDevice: async (interfaceName) => wireGuardGoDevice(interfaceName, await askGeneration(), psProcesses()),
+  startDevice: async (interfaceName, ending) =>
+    wireGuardGoDevice(interfaceName, await askGeneration(), psProcesses(), { ending }),
   recoverDevice: (interfaceName) => recoverWireGuardGo(interfaceName, psProcesses()),
 };
 
@@ -88,7 +89,7 @@ export function macTunnels({ run, userId, startDevice, recoverDevice }: MacParts
         );
       }
       await requireFreePort(options.listenPort);
-      const device = await startDevice(interfaceName);
+      const device = await startDevice(interfaceName, options.ending);
       try {
         await bringUp(device, options);
         return await tunnelOver(device, options, moveAddress);

@@ -1,5 +1,4 @@
 import { MeshError } from '../../core/base/errors.ts';
-import type { Log } from '../../core/base/ports.ts';
 import { keyPairOf } from '../../net/seal/x25519.ts';
 import { openCoalescingTun } from '../../platform/tun.ts';
 import { runIn, runProgram } from '../run-program.ts';
@@ -97,8 +96,9 @@ const moveAddressBy =
     ]);
 
 /** Made in the namespace of this process, where its socket stays, and then moved. */
-async function makeDevice({ interfaceName, namespace, log }: TunnelOptions, run: typeof runProgram): Promise<Device> {
-  const device = (await kernelDevice(interfaceName, run)) ?? (await userspaceDevice(interfaceName, log));
+async function makeDevice(options: TunnelOptions, run: typeof runProgram): Promise<Device> {
+  const { interfaceName, namespace } = options;
+  const device = (await kernelDevice(interfaceName, run)) ?? (await userspaceDevice(options));
   if (namespace === undefined) return device;
   try {
     await ip(['link', 'set', 'dev', interfaceName, 'netns', namespace]);
@@ -110,10 +110,10 @@ async function makeDevice({ interfaceName, namespace, log }: TunnelOptions, run:
 }
 
 /** One that does not coalesce TCP segments itself gets a TUN that does, where that is possible. */
-async function userspaceDevice(interfaceName: string, log: Log): Promise<Device> {
+async function userspaceDevice({ interfaceName, ending, log }: TunnelOptions): Promise<Device> {
   const generation = await askGeneration();
   const tun = generation === 'one-by-one' ? await openCoalescingTun(interfaceName, log) : undefined;
-  return wireGuardGoDevice(interfaceName, generation, linuxProcesses, tun);
+  return wireGuardGoDevice(interfaceName, generation, linuxProcesses, { tun, ending });
 }
 
 /** How often it is seen whether a kernel interface still exists. */

@@ -41,6 +41,8 @@ export interface TunnelOptions {
   readonly mtu: number;
   /** The network namespace that the interface is put into; WireGuard's own socket stays where this process is. */
   readonly namespace?: string;
+  /** Aborted once nobody waits for the tunnel any more. */
+  readonly ending?: AbortSignal;
   readonly log: Log;
 }
 

@@ -16,14 +16,21 @@ const POLL_MS = 5;
 /** Errors alone are written, but one may come with each packet: the file is emptied so often. */
 const EMPTY_OUTPUT_MS = 60_000;
 
-/** An interface of a wireguard-go of its own, over a TUN that was made for it, else over one that it makes. */
+interface StartOptions {
+  /** Made for it; else it makes one. */
+  readonly tun?: Tun | undefined;
+  /** Aborted once nobody waits for it any more. */
+  readonly ending?: AbortSignal | undefined;
+}
+
+/** An interface of a wireguard-go of its own. */
 export async function wireGuardGoDevice(
   interfaceName: string,
   generation: Generation,
   processes: ProcessTable,
-  tun?: Tun,
+  options: StartOptions = {},
 ): Promise<Device> {
-  const { ended, stop } = await startWireGuardGo(interfaceName, processes, tun);
+  const { ended, stop } = await startWireGuardGo(interfaceName, processes, options);
   return {
     kind: 'wireguard-go',
     mixesFamilies: generation === 'one-by-one',
@@ -35,7 +42,11 @@ export async function wireGuardGoDevice(
 }
 
 /** Starts wireguard-go and resolves once it can be configured. `tun` is closed here: wireguard-go has it then. */
-export async function startWireGuardGo(interfaceName: string, processes: ProcessTable, tun?: Tun) {
+export async function startWireGuardGo(
+  interfaceName: string,
+  processes: ProcessTable,
+  { tun, ending }: StartOptions = {},
+) {
   await makeRunDirectory();
   const output = await open(outputFile(interfaceName), 'w', 0o600);
   // A group of its own: Ctrl-C reaches the agent, which takes the tunnel down in order.
@@ -44,23 +55,24 @@ export async function startWireGuardGo(interfaceName: string, processes: Process
     env: { PATH: process.env['PATH'], LOG_LEVEL: 'error', ...(tun && { WG_TUN_FD: '3' }) },
     stdio: ['ignore', output.fd, output.fd, ...(tun ? [tun.fd] : [])],
   });
-  await output.close();
-  const emptying = setInterval(() => void truncate(outputFile(interfaceName)).catch(() => {}), EMPTY_OUTPUT_MS);
+  // Before anything is waited for: a process that fails at once would end unheard.
   const ended = new Promise<string>((resolve) => {
     child.on('error', ({ message }) => resolve(`wireguard-go could not be started: ${message}`));
     child.on('exit', async (code, signal) =>
       resolve(`wireguard-go ended with ${signal ?? code}. ${await lastLine(interfaceName)}`.trim()),
     );
   });
+  const emptying = setInterval(() => void truncate(outputFile(interfaceName)).catch(() => {}), EMPTY_OUTPUT_MS);
   void ended.then(() => clearInterval(emptying));
   const stop = async () => {
     await stopChild(child, ended);
     await forget(interfaceName);
   };
   try {
+    await output.close();
     await tun?.close();
     if (child.pid !== undefined) await remember(interfaceName, child.pid, processes);
-    await untilAnswering(interfaceName, ended);
+    await untilAnswering(interfaceName, ended, ending);
   } catch (error) {
     await stop();
     throw error;
@@ -68,17 +80,23 @@ export async function startWireGuardGo(interfaceName: string, processes: Process
   return { ended, stop };
 }
 
-async function untilAnswering(interfaceName: string, ended: Promise<string>): Promise<void> {
-  let end: string | undefined;
-  void ended.then((reason) => {
-    end = reason;
+/** @throws MeshError `unavailable` when it ends, does not answer in time, or nobody waits for it any more */
+async function untilAnswering(interfaceName: string, ended: Promise<string>, ending?: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const stop = over.signal;
+  const silent = delay(START_TIMEOUT_MS, 'wireguard-go does not answer.', { signal: stop }).catch(String);
+  const stopped = new Promise<string>((resolve) => {
+    const stopWaiting = () => resolve('wireguard-go was stopped before it answered.');
+    if (ending?.aborted) stopWaiting();
+    ending?.addEventListener('abort', stopWaiting, { once: true, signal: stop });
   });
-  const deadline = performance.now() + START_TIMEOUT_MS;
-  while (!(await isAnswering(interfaceName))) {
-    if (end !== undefined) throw new MeshError('unavailable', end);
-    if (performance.now() > deadline) throw new MeshError('unavailable', 'wireguard-go does not answer.');
-    await delay(POLL_MS);
-  }
+  const answered = async () => {
+    while (!stop.aborted && !(await isAnswering(interfaceName))) await delay(POLL_MS);
+    return undefined;
+  };
+  const trouble = await Promise.race([ended, stopped, silent, answered()]);
+  over.abort();
+  if (trouble !== undefined) throw new MeshError('unavailable', trouble);
 }
 
 async function stopChild(child: ChildProcess, ended: Promise<string>): Promise<void> {

@@ -24,7 +24,48 @@ async function spend({ host, interfaceName }: LabNode): Promise<void> {
   await host.nft(`delete ${element('')}add ${element(' timeout 1ms')}`);
 }
 
+/** As kube-proxy has them. */
+const SERVICES = `table ip kube-proxy {
+  chain services { ip daddr 10.96.0.10 meta l4proto { tcp, udp } dnat to 192.168.100.5; }
+  chain nat-prerouting { type nat hook prerouting priority dstnat; policy accept; jump services; }
+}`;
+
+/** All that a node could have left of itself. */
+async function left({ host, interfaceName }: LabNode): Promise<readonly string[]> {
+  const [links, routes, tables] = await Promise.all([
+    host.must('ip', ['-o', 'link']),
+    host.must('ip', ['route']),
+    host.must('nft', ['list', 'tables']),
+  ]);
+  return [
+    ...[...links.split('\n'), ...routes.split('\n')].filter((line) => line.includes(interfaceName)),
+    ...tables.split('\n').filter((line) => line !== '' && line !== 'table ip kube-proxy'),
+  ];
+}
+
 describePrivileged('a node whose agent was killed', () => {
+  it('loses what that agent left where the next one refuses the block, and mesh down and leave end it clean', async () => {
+    await using lab = await natlab({ hosts: { one: {} } });
+    await using plane = await startLabPlane(lab);
+    const { one } = await labNodes(lab, plane, ['one'], (node) => node.up());
+    await kill(one);
+    expect((await left(one)).length).toBeGreaterThan(2);
+    expect((await one.mesh(['netcheck'])).code).toBe(1);
+    await one.host.nft(SERVICES);
+    const { code, stdout } = await one.mesh(['up', '--daemon', '--interface', one.interfaceName]);
+    expect([code, stdout]).toEqual([5, expect.stringContaining('is not routed')]);
+    expect(await left(one)).toEqual([]);
+    expect((await one.mesh(['netcheck'])).code).toBe(1);
+    expect(await one.down()).toContain('is down');
+
+    await one.host.must('nft', ['delete', 'table', 'ip', 'kube-proxy']);
+    await one.up();
+    await kill(one);
+    await one.host.nft(SERVICES);
+    await one.must(['leave']);
+    expect(await left(one)).toEqual([]);
+  });
+
   it('closes its tunnel a minute later in both directions, says so, and is open again with the next agent', async () => {
     await using lab = await natlab({ hosts: { one: {}, two: {} } });
     await using plane = await startLabPlane(lab);

@@ -144,7 +144,36 @@ describe('mesh init', () => {
     const broken = await init([link.slice(0, 12)]);
     expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('This is no join link')]);
     const cut = await init([link.slice(0, link.indexOf('&'))]);
+    const bare = await init([await joinTokenFor(harness, place)]);
+    expect([bare.code, bare.stderr]).toEqual([2, expect.stringContaining('give the token with --token')]);
     expect([cut.code, cut.stderr]).toEqual([2, expect.stringContaining('Put the link in single quotes')]);
+  });
+
+  test('refuses a join link beside another server or token, and sends nothing', async () => {
+    const token = await joinTokenFor(harness, place);
+    const link = formatJoinLink({ server: harness.url, token });
+    const others = [
+      ['--server', 'https://mesh.example.com'],
+      ['--token', await joinTokenFor(harness, place)],
+    ];
+    for (const other of others) {
+      const { code, stderr } = await init([link, ...other]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`The join link and ${other[0]} differ`)]);
+    }
+    expect(await peerNames(harness, place)).toEqual([]);
+    expect((await init([link, '--server', `${harness.url}/`, '--token', token])).code).toBe(0);
+  });
+
+  test('warns of a name that peers never resolve', async () => {
+    expect((await withToken(['--name', 'WPAD'])).stdout).toContain('peers find nobody by the name WPAD');
+  });
+
+  test('says which name it made of a host name that is none', async () => {
+    const preload = path.join(home, 'host.cjs');
+    writeFileSync(preload, "require('node:os').hostname = () => 'büro_1 süd';");
+    const env = { NODE_OPTIONS: `--require ${preload}` };
+    const { stdout } = await init(['--server', harness.url, '--token', await joinTokenFor(harness, place)], env);
+    expect(stdout).toContain('The name of this host is büro_1 süd: the node is buro_1-sud.');
   });
 
   test('reads the token from MESH_TOKEN or a file, so that it need not stand in the command', async () => {

@@ -188,6 +188,16 @@ test('mesh netcheck names what is reached from here, and what a closed port cost
   );
 });
 
+test('mesh netcheck blames no STUN server whose name has no address', async () => {
+  await using plane = await signedInPlane();
+  const token = await joinTokenFor(plane.harness, plane.admin);
+  expect((await run(['init', '--server', plane.harness.url], { MESH_TOKEN: token })).code).toBe(0);
+  const { stdout } = await run(['netcheck', '--stun', 'stun.invalid']);
+  expect(stdout).toMatch(/^STUN IPv4 {6}not asked$/m);
+  expect(stdout).toContain('No STUN server was asked: DNS gives no address of one.');
+  expect(stdout).not.toMatch(/STUN silent|UDP may be blocked/);
+});
+
 test('mesh netcheck on a node that was revoked says so, and nothing of a network that it is not told of', async () => {
   await using plane = await startWiredPlane();
   const { directory } = await nodeWithGraph(plane);

@@ -23,6 +23,11 @@ test.skipIf(process.getuid?.() !== 0)(
     expect((await start('--token', TOKEN)).stderr).toContain(`Give ${server}`);
     expect((await start('--server', 'http://127.0.0.1:9')).stderr).toBe(`Give ${token}.\n`);
 
+    for (const more of [[], ['--name', 'worker'], ['--server', 'http://127.0.0.1:9']]) {
+      const join = await start('--token', `mesh-join-${'a'.repeat(43)}-0123456789abcdef`, ...more);
+      expect([join.code, join.stderr]).toEqual([2, expect.stringContaining('a sandbox needs a delegate token')]);
+    }
+
     writeFileSync(path.join(home, 'session.json'), JSON.stringify({ server: 'http://127.0.0.1:9' }));
     const known = await start('--token', TOKEN);
     expect([known.code, known.stderr]).toEqual([7, expect.stringContaining('http://127.0.0.1:9 does not answer')]);

@@ -35,7 +35,7 @@ export function denyForms(): Form[] {
       'DENY|CUT|CLOSE ACCESS {source} ARROW {target}',
     ]),
     form('deny', 'keep <source> away from <target>', [
-      'KEEP {source} REACHING|FROM {target}',
+      'KEEP {source} FROM {target}',
       'CLOSE {source} FROM {target}',
     ]),
     form('deny', 'block <source> from reaching <target>', ['DENY {source} REACHING|REACH|FROM {target}']),

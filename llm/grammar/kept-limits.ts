@@ -103,7 +103,16 @@ const NEGATING: ReadonlySet<string> = new Set(
 /** Phrases with such a word that say what else holds, or that open. */
 const ELSEWHERE: ReadonlySet<Sym> = new Set([
   ...([...LIMITS, 'EXCEPT', 'KEEP_OPEN', 'NEED_NOT', 'NO_OTHER_IN', 'NO_OTHER_OUT', 'OTHER_PORTS_STAY'] as const),
-  ...(['INBOUND_STAYS', 'OUTBOUND_STAYS', 'OTHER_IN', 'OTHER_OUT', 'FOR_GOOD', 'POLITE', 'REASON', 'VAGUE_TIME'] as const),
+  ...([
+    'INBOUND_STAYS',
+    'OUTBOUND_STAYS',
+    'OTHER_IN',
+    'OTHER_OUT',
+    'FOR_GOOD',
+    'POLITE',
+    'REASON',
+    'VAGUE_TIME',
+  ] as const),
 ]);
 
 function negates(atom: Account['atoms'][number]): boolean {
@@ -112,7 +121,8 @@ function negates(atom: Account['atoms'][number]): boolean {
   return atom.word.text.split(' ').some((word) => NEGATING.has(word));
 }
 
-const LIFTING = /^(?:lift|end|remove|drop|undo|stop|revoke|cancel|release|withdraw|rescind|retract|pull|take (?:away|back))$/;
+const LIFTING =
+  /^(?:lift|end|remove|drop|undo|stop|revoke|cancel|release|withdraw|rescind|retract|pull|take (?:away|back))$/;
 const BAN = /^(?:ban|block|blocking|bar|restriction|restrictions|prohibition|isolation|quarantine|denial)$/;
 const NEXT_ORDER: ReadonlySet<Sym> = new Set(['AND', 'COMMA', 'STOP', 'THEN']);
 
@@ -140,7 +150,8 @@ export function opens({ atoms }: Account): boolean {
   for (const atom of atoms) {
     if (isWord(atom, new Set(['STOP', 'THEN']))) negated = false;
     if (isWord(atom, CLOSING) || (atom.kind === 'word' && atom.word.text === 'neither')) negated = true;
-    if ((isWord(atom, OPENINGS) || isHaving(atoms, atom)) && !negated) return !atoms.some((one, at) => isDenied(atoms, one, at, atom));
+    if ((isWord(atom, OPENINGS) || isHaving(atoms, atom)) && !negated)
+      return !atoms.some((one, at) => isDenied(atoms, one, at, atom));
   }
   return false;
 }

@@ -111,7 +111,10 @@ function isDirected({ atoms }: Account, from: number, to: number): boolean {
     const opensTo = some(TO) && atoms.slice(0, from).some((atom) => isWord(atom, OPENS_TO));
     return some(TURNED_BY) || opensTo || isWord(beforeName(atoms, to), BEFORE_TARGET);
   }
-  const isTurned = (some(OPEN) && some(TO)) || some(TURNING) || between.some((atom) => atom.kind === 'word' && atom.word.text === 'accepts');
+  const isTurned =
+    (some(OPEN) && some(TO)) ||
+    some(TURNING) ||
+    between.some((atom) => atom.kind === 'word' && atom.word.text === 'accepts');
   const fromOpens = some(FROM) && !atoms.some((atom) => isWord(atom, CLOSING));
   const tells = between.some(
     (atom) => atom.kind === 'word' && !(atom.word.sym ? LIST.has(atom.word.sym) : IS.has(atom.word.text)),

@@ -28,7 +28,9 @@ export function refuseTraps(rest: readonly Token[], beside: Beside): void {
   if (first?.sym === 'KEEP' && first.text !== 'keep' && isFrom && !has('ACCESS', 'UNREACHABLE', 'MUTUAL')) {
     throw new Refusal(
       `It is not clear whether ${quoted(text)} forbids something.`,
-      ['Should it be forbidden? Then say "keep … away from …". Should it stay open? Then say "keep access from … to …".'],
+      [
+        'Should it be forbidden? Then say "keep … away from …". Should it stay open? Then say "keep access from … to …".',
+      ],
       { final: true },
     );
   }
@@ -80,8 +82,8 @@ export function unclearOnly(rest: readonly Token[], modifiers: Beside, known?: S
   if (rest.some(({ sym }) => sym === 'MAY_NOT'))
     return new Refusal(
       `It is not clear what ${quoted(word?.text ?? 'only')} holds for in ${quoted(said(rest))}.`,
-      ['Should they be kept from it, or may they reach it and more? Say "block … from …" or "let … reach …".'],
-      { final: true },
+      ['Should they be kept from it, and all others stay as they are?'],
+      isNotOnly(rest) ? { final: true } : { choices: worded(['block {source} from {target}{on}'], slots, beside) },
     );
   const templates =
     beside.ports.length > 0
@@ -105,7 +107,9 @@ export function unclearOnly(rest: readonly Token[], modifiers: Beside, known?: S
   const isGrant = rest.some(({ sym }) => sym === 'LET' || sym === 'OPEN' || sym === 'NOTHING_ELSE');
   const granting = isGrant ? grantOnly(slots, beside) : [];
   const [first, second, third] = others;
-  const onPorts = [first, second, ...granting, third, ...(isPassive ? [] : egressOnly(slots, beside))].flatMap((one) => one ?? []);
+  const onPorts = [first, second, ...granting, third, ...(isPassive ? [] : egressOnly(slots, beside))].flatMap(
+    (one) => one ?? [],
+  );
   const outward = word?.sym === 'NOTHING_ELSE' && !slots['both'] ? egressGranted(slots, beside) : [];
   const alone = outward.length > 0 ? [...outward, ...granting, ...(third ? [third] : [])] : onPorts;
   const choices = beside.ports.length > 0 ? alone : others;
@@ -117,6 +121,11 @@ export function unclearOnly(rest: readonly Token[], modifiers: Beside, known?: S
     ],
     { choices },
   );
+}
+
+/** "May not only reach web" says that there is more, and forbids nothing. */
+function isNotOnly(rest: readonly Token[]): boolean {
+  return rest.some(({ sym }, at) => sym === 'MAY_NOT' && rest[at + 1]?.sym === 'ONLY');
 }
 
 /** "Web-1 and db-1 may reach each other and nothing else". */

@@ -151,7 +151,13 @@ function statementOf(
 function refuseAccessOf(rest: readonly Token[], words: readonly Token[], { target = [] }: Slots): void {
   // Ports stand in the place of "access" too: "open 22 of web to ci".
   const at = rest.findIndex((token) => token.sym === 'ACCESS' && words.includes(token));
-  if (at < 0 || rest[at + 1]?.sym !== 'OF' || rest[at + 2] !== target[0] || !rest.slice(at).some(({ sym }) => sym === 'TO')) return;
+  if (
+    at < 0 ||
+    rest[at + 1]?.sym !== 'OF' ||
+    rest[at + 2] !== target[0] ||
+    !rest.slice(at).some(({ sym }) => sym === 'TO')
+  )
+    return;
   throw new Refusal(
     `${quoted(said(rest))} can be read in both directions.`,
     ['Who reaches whom? Say "access from <source> to <target>".'],

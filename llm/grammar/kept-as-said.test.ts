@@ -121,6 +121,8 @@ describe('words that turn a sentence', () => {
     'web, and only web, may reach db',
     'web, and only web, may reach db on 5432',
     'laptops may not only reach web on 443',
+    'keep only web reaching db',
+    'leave web talking to nothing but db',
   ])('are asked about, and nothing is offered that turns them back: %s', (intent) => {
     for (const state of [OPEN, CLOSED]) {
       const answer = said(intent, state);

@@ -119,7 +119,8 @@ export function unclearOnly(rest: readonly Token[], modifiers: Beside, known?: S
       'Should nobody else reach the target? Then end with "and nobody else".',
       'Should the target be closed on other ports? Then say "limit <target> to port <port>".',
     ],
-    { choices },
+    // "Keep only web reaching db" opens nothing, and the choices do not tell at which end it closes.
+    rest[0]?.sym === 'KEEP' ? { final: true } : { choices },
   );
 }
 

@@ -304,7 +304,14 @@ function openedBy(roles: readonly string[], subject: object, from: object): numb
 it('a new network is of high risk, as nodes will route its block', () => {
   const after = planChanges(
     BEFORE,
-    [{ action: 'create', resource: 'MeshNetwork', name: 'lab', spec: { cidr: '10.99.0.0/24' } }],
+    [
+      {
+        action: 'create',
+        resource: 'MeshNetwork',
+        name: 'lab',
+        spec: { cidr: '10.99.0.0/24', mtu: 1280, defaultAction: 'DENY' },
+      },
+    ],
     NOW,
   ).after;
   expect(risk(BEFORE, after)).toEqual({ level: 'high', reasons: ['adds the network lab with the block 10.99.0.0/24'] });

@@ -13,7 +13,7 @@ export function stretchesOf({ spec }: NetworkRecord, blocks: readonly IpRange[])
   return [...new Set([whole.from, ...edges])].sort((a, b) => (a < b ? -1 : 1));
 }
 
-/** One address of each stretch that no peer has. */
+/** Returns one address of each stretch that no peer has; the network and the broadcast address name no host. */
 export function freeAddresses(
   { spec }: NetworkRecord,
   stretches: readonly bigint[],
@@ -24,7 +24,8 @@ export function freeAddresses(
   const taken = new Set(states.flatMap(({ peers }) => [...peers.values()].map(addressOf)));
   return stretches.flatMap((start, index) => {
     const end = stretches[index + 1] ?? whole.to + 1n;
-    for (let at = start; at < end; at++) if (!taken.has(at)) return [addressText(whole.family, at)];
+    for (let at = start > whole.from ? start : whole.from + 1n; at < end && at < whole.to; at++)
+      if (!taken.has(at)) return [addressText(whole.family, at)];
     return [];
   });
 }

@@ -95,7 +95,7 @@ function impossible(
   const read = `Read as ${JSON.stringify(likeliest)}`;
   if (answer.outcome === 'changes' && answer.changes.length === 0 && isWhole())
     return { choices: [], questions: [`${read}: it is so already, and nothing would change. What else should?`] };
-  if (answer.outcome !== 'refused' || answer.reason === message) return { choices: [] };
+  if (answer.outcome !== 'refused' || answer.reason === message || !isWhole()) return { choices: [] };
   return { choices: [], questions: [`${read}: ${answer.reason}`, ...answer.questions] };
 }
 

@@ -34,7 +34,8 @@ export const FORMS: readonly Form[] = [
 export const SHAPES: readonly string[] = FORMS.flatMap(({ shape }) => shape ?? []);
 
 /** The form that fits a whole statement, and what its slots caught. */
-export function formOf(tokens: readonly Token[]): { form: Form; slots: Slots } | undefined {
+export function formOf(words: readonly Token[]): { form: Form; slots: Slots } | undefined {
+  const tokens = words[0]?.sym === 'KEEP' ? words.map(withoutReaching) : words;
   for (const candidate of FORMS) {
     for (const pattern of candidate.patterns) {
       const slots = match(pattern, tokens);
@@ -42,4 +43,9 @@ export function formOf(tokens: readonly Token[]): { form: Form; slots: Slots } |
     }
   }
   return undefined;
+}
+
+/** "Keep web from reaching db" forbids it, and "keep web reaching db" does not. */
+function withoutReaching(token: Token): Token {
+  return token.sym === 'REACHING' && token.text.startsWith('from ') ? { ...token, sym: 'FROM' } : token;
 }

@@ -87,11 +87,55 @@ export function keepsNegations({ said, offered, choice }: Compared): boolean {
       isWord(atom, NEGATIONS) &&
       (isWord(said.atoms[at + 1], TURNED) || (atom.tokens[0]?.text === 'not' && isAllAt(said, at + 1))),
   );
-  if (turned && !choice.asked) return false;
+  if ((turned && !choice.asked) || liftsBan(said)) return false;
   const limited = countOf(offered, LIMITS) + countOf(offered, EXCEPTIONS) > 0;
   const closes = has(offered, ...CLOSINGS);
-  if (countOf(said, CLOSING) > 0 && !closes && !limited) return false;
+  if (said.atoms.some(negates) && !closes && !limited) return false;
   return !opens(said) || limited || opens(offered);
+}
+
+/** Words of prohibitions that have no meaning of their own in the grammar, or stand in phrases of it. */
+const NEGATING: ReadonlySet<string> = new Set(
+  'no not nothing none never nobody neither nor nowhere off without cannot stop ban forbid prohibit refuse deny block prevent'.split(
+    ' ',
+  ),
+);
+/** Phrases with such a word that say what else holds, or that open. */
+const ELSEWHERE: ReadonlySet<Sym> = new Set([
+  ...([...LIMITS, 'EXCEPT', 'KEEP_OPEN', 'NEED_NOT', 'NO_OTHER_IN', 'NO_OTHER_OUT', 'OTHER_PORTS_STAY'] as const),
+  ...([
+    'INBOUND_STAYS',
+    'OUTBOUND_STAYS',
+    'OTHER_IN',
+    'OTHER_OUT',
+    'FOR_GOOD',
+    'POLITE',
+    'REASON',
+    'VAGUE_TIME',
+  ] as const),
+]);
+
+function negates(atom: Account['atoms'][number]): boolean {
+  if (isWord(atom, CLOSING)) return true;
+  if (atom.kind !== 'word' || atom.word.quoted || isWord(atom, ELSEWHERE)) return false;
+  return atom.word.text.split(' ').some((word) => NEGATING.has(word));
+}
+
+const LIFTING =
+  /^(?:lift|end|remove|drop|undo|stop|revoke|cancel|release|withdraw|rescind|retract|pull|take (?:away|back))$/;
+const BAN = /^(?:ban|block|blocking|bar|restriction|restrictions|prohibition|isolation|quarantine|denial)$/;
+const NEXT_ORDER: ReadonlySet<Sym> = new Set(['AND', 'COMMA', 'STOP', 'THEN']);
+
+/** "Remove the ban on web for ci": only the end of the policy that forbids it is meant. */
+function liftsBan({ atoms }: Account): boolean {
+  let lifts = false;
+  for (const atom of atoms) {
+    if (atom.kind !== 'word') continue;
+    if (lifts && BAN.test(atom.word.text)) return true;
+    if (LIFTING.test(atom.word.text)) lifts = true;
+    else if (isWord(atom, NEXT_ORDER)) lifts = false;
+  }
+  return false;
 }
 
 const ALL: ReadonlySet<string> = new Set('all every each both many most everyone everybody everything'.split(' '));
@@ -106,9 +150,18 @@ export function opens({ atoms }: Account): boolean {
   for (const atom of atoms) {
     if (isWord(atom, new Set(['STOP', 'THEN']))) negated = false;
     if (isWord(atom, CLOSING) || (atom.kind === 'word' && atom.word.text === 'neither')) negated = true;
-    if (isWord(atom, OPENINGS) && !negated) return !atoms.some((one, at) => isDenied(atoms, one, at, atom));
+    if ((isWord(atom, OPENINGS) || isHaving(atoms, atom)) && !negated)
+      return !atoms.some((one, at) => isDenied(atoms, one, at, atom));
   }
   return false;
+}
+
+const HAVING: ReadonlySet<string> = new Set(['have', 'having', 'keep']);
+
+/** "Have web reaching db". */
+function isHaving(atoms: Account['atoms'], atom: Account['atoms'][number]): boolean {
+  const isReaching = isWord(atom, new Set(['REACHING'])) && !atom.tokens[0]?.text.startsWith('from ');
+  return isReaching && atoms.some(({ tokens }) => tokens.some(({ text }) => HAVING.has(text)));
 }
 
 /** "Let no laptop reach plc-1". */

@@ -11,6 +11,7 @@ export function keepsLists(compared: Compared): boolean {
   const { said, offered } = compared;
   if (has(offered, 'BETWEEN', 'MUTUAL') || joinsExceptions(compared)) return true;
   return offered.atoms.every((atom, at) => {
+    if (atom.kind === 'who' && isRepeated(atom)) return false;
     const next = nextListed(offered, at);
     if (atom.kind !== 'who' || !next) return true;
     const [ones, others] = [placesOf(said, atom), placesOf(said, next)];
@@ -22,6 +23,11 @@ export function keepsLists(compared: Compared): boolean {
       others.some((to) => isList(said.atoms.slice(Math.min(from, to) + 1, Math.max(from, to)), whole)),
     );
   });
+}
+
+/** "Only web web may reach db". */
+function isRepeated({ tokens }: Who): boolean {
+  return tokens.some(({ text }, at) => text === tokens[at + 1]?.text);
 }
 
 function beginsOrder({ atoms }: Account, at: number): boolean {
@@ -90,6 +96,7 @@ const TURNING: ReadonlySet<Sym> = new Set(['BY', 'FOR', 'ACCEPT', 'REACHABLE', '
 const TURNED_BY: ReadonlySet<Sym> = new Set(['BY', 'FROM', 'FOR']);
 const TO: ReadonlySet<Sym> = new Set(['TO']);
 const FROM: ReadonlySet<Sym> = new Set(['FROM']);
+const OPEN: ReadonlySet<Sym> = new Set(['OPEN']);
 const OPENS_TO: ReadonlySet<Sym> = new Set(['OPEN', 'CLOSE', 'ACCESS', 'ON', 'OF']);
 const BEFORE_TARGET: ReadonlySet<Sym> = new Set(['ON', 'OF', 'TO']);
 const BEFORE_SOURCE: ReadonlySet<Sym> = new Set(['LET', 'DENY']);
@@ -104,7 +111,10 @@ function isDirected({ atoms }: Account, from: number, to: number): boolean {
     const opensTo = some(TO) && atoms.slice(0, from).some((atom) => isWord(atom, OPENS_TO));
     return some(TURNED_BY) || opensTo || isWord(beforeName(atoms, to), BEFORE_TARGET);
   }
-  const isTurned = some(TURNING) || between.some((atom) => atom.kind === 'word' && atom.word.text === 'accepts');
+  const isTurned =
+    (some(OPEN) && some(TO)) ||
+    some(TURNING) ||
+    between.some((atom) => atom.kind === 'word' && atom.word.text === 'accepts');
   const fromOpens = some(FROM) && !atoms.some((atom) => isWord(atom, CLOSING));
   const tells = between.some(
     (atom) => atom.kind === 'word' && !(atom.word.sym ? LIST.has(atom.word.sym) : IS.has(atom.word.text)),

@@ -23,6 +23,17 @@ export function refuseTraps(rest: readonly Token[], beside: Beside): void {
       `Should it be allowed? Then say "let … reach …". Should a policy that forbids it go? Then name the policy.`,
     ]);
   }
+  const [first] = rest;
+  const isFrom = rest.some(({ sym, text: word }) => sym === 'FROM' || (sym === 'REACHING' && word.startsWith('from ')));
+  if (first?.sym === 'KEEP' && first.text !== 'keep' && isFrom && !has('ACCESS', 'UNREACHABLE', 'MUTUAL')) {
+    throw new Refusal(
+      `It is not clear whether ${quoted(text)} forbids something.`,
+      [
+        'Should it be forbidden? Then say "keep … away from …". Should it stay open? Then say "keep access from … to …".',
+      ],
+      { final: true },
+    );
+  }
   const vague = has('VAGUE_TIME');
   if (vague) {
     throw new Refusal(
@@ -72,7 +83,7 @@ export function unclearOnly(rest: readonly Token[], modifiers: Beside, known?: S
     return new Refusal(
       `It is not clear what ${quoted(word?.text ?? 'only')} holds for in ${quoted(said(rest))}.`,
       ['Should they be kept from it, and all others stay as they are?'],
-      { choices: worded(['block {source} from {target}{on}'], slots, beside) },
+      isNotOnly(rest) ? { final: true } : { choices: worded(['block {source} from {target}{on}'], slots, beside) },
     );
   const templates =
     beside.ports.length > 0
@@ -88,11 +99,17 @@ export function unclearOnly(rest: readonly Token[], modifiers: Beside, known?: S
           'block {source} from everyone except {target}',
         ];
   const mutual = beside.ports.length > 0 ? TOGETHER_ON_PORTS : TOGETHER;
-  const others = worded(slots['both'] ? mutual : templates, withPorts(slots, beside), beside);
+  // "Db may be reached by web only" says nothing of what else web reaches.
+  const isPassive = rest.some(({ sym }) => sym === 'ACCEPT');
+  const others = worded(slots['both'] ? mutual : templates, withPorts(slots, beside), beside).filter(
+    (text) => !(isPassive && text.startsWith('block ')),
+  );
   const isGrant = rest.some(({ sym }) => sym === 'LET' || sym === 'OPEN' || sym === 'NOTHING_ELSE');
   const granting = isGrant ? grantOnly(slots, beside) : [];
   const [first, second, third] = others;
-  const onPorts = [first, second, ...granting, third, ...egressOnly(slots, beside)].flatMap((one) => one ?? []);
+  const onPorts = [first, second, ...granting, third, ...(isPassive ? [] : egressOnly(slots, beside))].flatMap(
+    (one) => one ?? [],
+  );
   const outward = word?.sym === 'NOTHING_ELSE' && !slots['both'] ? egressGranted(slots, beside) : [];
   const alone = outward.length > 0 ? [...outward, ...granting, ...(third ? [third] : [])] : onPorts;
   const choices = beside.ports.length > 0 ? alone : others;
@@ -102,8 +119,14 @@ export function unclearOnly(rest: readonly Token[], modifiers: Beside, known?: S
       'Should nobody else reach the target? Then end with "and nobody else".',
       'Should the target be closed on other ports? Then say "limit <target> to port <port>".',
     ],
-    { choices },
+    // "Keep only web reaching db" opens nothing, and the choices do not tell at which end it closes.
+    rest[0]?.sym === 'KEEP' ? { final: true } : { choices },
   );
+}
+
+/** "May not only reach web" says that there is more, and forbids nothing. */
+function isNotOnly(rest: readonly Token[]): boolean {
+  return rest.some(({ sym }, at) => sym === 'MAY_NOT' && rest[at + 1]?.sym === 'ONLY');
 }
 
 /** "Web-1 and db-1 may reach each other and nothing else". */

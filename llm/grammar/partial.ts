@@ -47,6 +47,8 @@ export function partialOf(
       expectations.push(...act.expectations);
       continue;
     }
+    // "Nothing in": words that belong to what stands beside them, and may turn it.
+    if (apart && words.every(({ sym }) => sym !== undefined)) return undefined;
     const statement = attempt(() => parseStatement(words, vocabulary));
     if (statement) expectations.push(...meantBy(statement, at.state));
   }

@@ -1,4 +1,5 @@
 import type { RevertTarget } from '../../core/intent/plan/planner.ts';
+import { PERSONAL_WORDS } from '../../core/intent/verify/risk-table.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { type Act, type Ask, beside } from './acts/ask.ts';
 import { deny, denyByDefault, denyOpen, isolate, limitAccess, limitPorts, othersOf } from './acts/forbid.ts';
@@ -13,7 +14,7 @@ import type { Token } from './lexicon.ts';
 import { effectOfChanges } from './loosened.ts';
 import { meantPorts, portList, portText } from './port-entries.ts';
 import { isRange } from './ranges.ts';
-import { attempt, quoted, Refusal } from './refusal.ts';
+import { attempt, quoted, Refusal, said } from './refusal.ts';
 import { isGrant, isHeldElsewhere, refuseOpening, refuseOpeningPorts } from './restrictions.ts';
 import { askOf, type Sides, sidesOf } from './sides.ts';
 import { refuseExtras, type Statement } from './statements.ts';
@@ -75,7 +76,53 @@ function sided(statement: Statement, state: NetworkState, now: number): Step[] {
   if (slots['both'] || wish === 'separate' || isMutual) return mutually(statement, state, now);
   const { sources, targets } = sidesOf(statement, state);
   if (statement.exceptions.length > 0) return excepting(statement, [{ sources, targets }], state, now);
+  refusePersonalTargets(statement, { sources, targets });
+  const restriction = nobodyExcept(statement, { sources, targets });
+  if (restriction) return act(restriction.only, restriction.sides, state, now);
   return act(statement, { sources, targets }, state, now);
+}
+
+/** "Nobody may reach db except web" means the same as "nobody except web may reach db". */
+function nobodyExcept(statement: Statement, { sources, targets }: Sides) {
+  const { wish, words, slots } = statement;
+  const { source, target = [] } = slots;
+  const kept = sources.flatMap(({ excepted }) => excepted);
+  const at = target.findIndex(({ sym }) => sym === 'EXCEPT');
+  const isNobody = wish === 'deny' && !source && words.some(({ sym }) => sym === 'NOBODY');
+  if (!isNobody || kept.length === 0 || at < 1) return undefined;
+  const end = target[at - 1]?.sym === 'COMMA' ? at - 1 : at;
+  const only: Statement = {
+    ...statement,
+    wish: 'only',
+    slots: { ...slots, source: target.slice(at + 1), target: target.slice(0, end) },
+  };
+  return { only, sides: { sources: kept, targets } };
+}
+
+/** Whether these are people's devices and CI alone: they seldom serve others. */
+function arePersonal(subjects: readonly Subject[]): boolean {
+  const words = ({ name, labels }: Subject['peers'][number]) =>
+    [name, ...Object.values(labels)].flatMap((text) => text.toLowerCase().split(/[^a-z]+/));
+  const peers = subjects.flatMap((subject) => subject.peers);
+  return peers.length > 0 && peers.every((peer) => words(peer).some((word) => PERSONAL_WORDS.includes(word)));
+}
+
+/** "Open ci to db" and "limit laptops to https" sound as if they reach, and are read as if they are reached. @throws Refusal */
+function refusePersonalTargets(statement: Statement, { sources, targets }: Sides): void {
+  const { wish, words, slots, text } = statement;
+  if (!arePersonal(targets) || arePersonal(sources)) return;
+  const first = words.findIndex(({ sym }) => sym === 'OPEN' || sym === 'LIMIT');
+  if (first < 0 || !slots['target']?.[0] || words[first + 1] !== slots['target'][0]) return;
+  if (wish === 'allow')
+    throw new Refusal(`${quoted(text)} can be read in both directions.`, ['Who reaches whom?'], {
+      choices: worded(['let {target} reach {source}{on}', 'let {source} reach {target}{on}'], slots, statement),
+    });
+  if (wish === 'limit' && !slots['source'])
+    throw new Refusal(
+      `${quoted(said(words))} can be read in both directions.`,
+      ['Should they reach others on these ports alone, or be reached on these ports alone?'],
+      { final: true },
+    );
 }
 
 const MAX_SIDES = 8;

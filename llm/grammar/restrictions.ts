@@ -39,7 +39,8 @@ export function refuseOpening(statement: Statement, ask: Ask): void {
   const closing = inward ? limiting : 'block {source} from everyone except {target}';
   const granting = inward ? 'let only {source} reach {target}{on}' : 'let {source} reach only {target}';
   const slots = withOwnExceptions(statement, ask);
-  const which = slots === statement.slots ? '' : ' Which of the two is meant?';
+  const isNobody = statement.words.some(({ sym }) => sym === 'NOBODY');
+  const which = slots === statement.slots && !isNobody ? '' : ' Which of the two is meant?';
   throw new Refusal(
     `${quoted(said(statement.words))} restricts, and some of it is closed today: ${nounsOf(ask.sources)} may not reach all of ${nounsOf(ask.targets)}.`,
     [`Should that be opened${scoped ? '' : ' on every port'}, or should only the others be closed?${which}`],

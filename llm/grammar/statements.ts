@@ -79,6 +79,8 @@ function wholeStatement(tokens: readonly Token[], vocabulary: Vocabulary): State
   refuseTraps(rest, modifiers);
   const fitting = formOf(rest);
   if (!fitting) throw notUnderstood(rest, tokens, modifiers, vocabulary);
+  refuseAccessOf(rest, tokens, fitting.slots);
+  refuseLimitedPorts(rest, tokens, fitting);
   return statementOf(fitting, rest, { words: tokens, modifiers, vocabulary });
 }
 
@@ -143,6 +145,41 @@ function statementOf(
     ...modifiers,
     ports: neededPorts(rest, slots, modifiers.ports),
   };
+}
+
+/** "Keep access of web to db": an order that has what is reached before "to" would read it the other way round. */
+function refuseAccessOf(rest: readonly Token[], words: readonly Token[], { target = [] }: Slots): void {
+  // Ports stand in the place of "access" too: "open 22 of web to ci".
+  const at = rest.findIndex((token) => token.sym === 'ACCESS' && words.includes(token));
+  if (
+    at < 0 ||
+    rest[at + 1]?.sym !== 'OF' ||
+    rest[at + 2] !== target[0] ||
+    !rest.slice(at).some(({ sym }) => sym === 'TO')
+  )
+    return;
+  throw new Refusal(
+    `${quoted(said(rest))} can be read in both directions.`,
+    ['Who reaches whom? Say "access from <source> to <target>".'],
+    { final: true },
+  );
+}
+
+/** "Limit ssh to ci" says who may use a port, and not on which peers. */
+function refuseLimitedPorts(
+  rest: readonly Token[],
+  words: readonly Token[],
+  { form: { wish }, slots: { source, target, both } }: { readonly form: Form; readonly slots: Slots },
+): void {
+  if (wish !== 'limit' || rest[0]?.sym !== 'LIMIT' || source || both || !target) return;
+  const at = words.indexOf(target[target.length - 1] as Token);
+  if (words.slice(at + 1).some((_, index) => portsAt(words, at + 1 + index))) return;
+  if (!words.slice(0, at).some((_, index) => portsAt(words, index))) return;
+  throw new Refusal(
+    `${quoted(said(words))} does not say on which peers the ports are limited.`,
+    [`Where? Say "only ${said(target)} may reach <target> on <port>", or "limit <target> to <port>".`],
+    { final: true },
+  );
 }
 
 /** "No laptop may reach db" is about every one of them. */

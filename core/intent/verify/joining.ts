@@ -1,5 +1,6 @@
 import { type Future, ofNewcomers } from '../../authority/future.ts';
 import type { EffectSide } from '../../effect/effect.ts';
+import { counted } from '../../effect/markdown.ts';
 import { spanText } from '../../effect/port-spans.ts';
 import { listed, type Named, type Unnamed, unnamedIn } from './excess.ts';
 
@@ -35,8 +36,11 @@ function textsOf(rows: Iterable<Unnamed>, side: EffectSide, newcomers: ReadonlyM
   const called = (names: readonly string[]) => listed(names.map((name) => newcomers.get(name) ?? name));
   const texts = new Set<string>();
   for (const row of rows) {
-    const [from, to] = endsOf(row, (name) => newcomers.has(name)) ?? [];
-    if (from && to) texts.add(`${SENTENCES[side](called(from), called(to))} on ${spanText(row.ports)}`);
+    const ends = endsOf(row, (name) => newcomers.has(name));
+    if (!ends) continue;
+    const to = `${called(ends.to)}${ends.isToOthers ? ' and other devices that join later' : ''}`;
+    const more = ends.more > 0 ? `, and so for ${counted(ends.more, 'more kind')} of devices` : '';
+    texts.add(`${SENTENCES[side](called(ends.from), to)} on ${spanText(row.ports)}${more}`);
   }
   const all = [...texts];
   const left = all.length - MAX_EXAMPLES;
@@ -45,13 +49,31 @@ function textsOf(rows: Iterable<Unnamed>, side: EffectSide, newcomers: ReadonlyM
 
 type IsNew = (name: string) => boolean;
 
+interface ToldEnds {
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+  /** Whether it holds for devices too that join later, beside those in `to`. */
+  readonly isToOthers: boolean;
+  /** Kinds of devices that it holds for as well, on the side of the one that is told. */
+  readonly more: number;
+}
+
 /** Who is told of: one who is not there yet, with all of those that are, if any. */
-function endsOf({ src, dst }: Unnamed, isNew: IsNew): readonly [readonly string[], readonly string[]] | undefined {
-  const [fromThere, toThere] = [src, dst].map((names) => names.filter((name) => !isNew(name)));
-  for (const from of src.filter(isNew).slice(0, 2)) {
-    const to = toThere?.length ? toThere : dst.filter((name) => name !== from).slice(0, 1);
-    if (to.length > 0) return [[from], to];
+function endsOf({ src, dst }: Unnamed, isNew: IsNew): ToldEnds | undefined {
+  const [fromThere = [], toThere = []] = [src, dst].map((names) => names.filter((name) => !isNew(name)));
+  const [fromNew = [], toNew = []] = [src, dst].map((names) => names.filter(isNew));
+  for (const from of fromNew.slice(0, 2)) {
+    const others = dst.filter((name) => name !== from);
+    const to = toThere.length > 0 ? toThere : others.slice(0, 1);
+    const isToOthers = toThere.length > 0 && others.some(isNew);
+    if (to.length > 0) return { from: [from], to, isToOthers, more: kindsIn(fromNew) - 1 };
   }
-  const to = dst.filter(isNew).slice(0, 1);
-  return fromThere?.length && to.length > 0 ? [fromThere, to] : undefined;
+  const to = toNew.slice(0, 1);
+  if (fromThere.length === 0 || to.length === 0) return undefined;
+  return { from: fromThere, to, isToOthers: false, more: kindsIn(toNew) - 1 };
+}
+
+/** Two devices of one kind stand for all of them. */
+function kindsIn(names: readonly string[]): number {
+  return new Set(names.map((name) => name.replace(/^every other /, 'every '))).size;
 }

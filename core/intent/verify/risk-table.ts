@@ -52,14 +52,14 @@ export const RISKS = {
   oneIn: row('low', 'opens any port', 'any peer', 'one address outside'),
   anyoneOut: row('high', 'opens any port', 'anyone outside', 'any peer'),
   rangeOut: row('low', 'opens any port', 'addresses outside', 'any peer'),
-  route: row('high', 'routes another block than before, or addresses of the Internet'),
+  route: row('high', 'routes another block than before: that of a new network too'),
   unmarked: row('high', 'takes the mark of sensitive data away', 'peers that had it'),
   // What closes
   closesAll: row('critical', 'closes all pairs of 8 or more that could talk'),
   closesHalf: row('high', 'ends all traffic of half of the pairs that can talk, of 8 or more'),
   closesMany: row(
     'medium',
-    'closes ports of 8 pairs or more, which are a quarter of those that can talk; of 100; or all pairs of fewer than 8',
+    'closes ports of 8 pairs or more, which are a quarter of those that can talk; of 100; or ends all traffic of all pairs, of 3 to 7',
   ),
   closesLater: row('medium', 'closes connections later, or of devices that join later'),
   closesUnseen: row('high', 'closes more later', ANY, ANY, 'once policies have ended'),

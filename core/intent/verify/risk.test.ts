@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { network, peer, policy, stateWith } from '../../../test/kits/records/records.ts';
+import { futureOf } from '../../authority/future.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { effectOf } from '../../effect/effect.ts';
 import type { PolicySpec } from '../../model/policy.ts';
 import { compile } from '../../reachability/engine.ts';
 import { modelOf } from '../../state/network-model.ts';
 import type { NetworkState } from '../../state/state.ts';
+import { unseenFindings } from './findings.ts';
 import { riskOf } from './risk.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);
@@ -298,3 +300,49 @@ function openedBy(roles: readonly string[], subject: object, from: object): numb
     roles.filter((src, index) => index !== at && means(subject, dst) && !means(from, src)),
   ).length;
 }
+
+it('a new network is of high risk, as nodes will route its block', () => {
+  const after = planChanges(
+    BEFORE,
+    [
+      {
+        action: 'create',
+        resource: 'MeshNetwork',
+        name: 'lab',
+        spec: { cidr: '10.99.0.0/24', mtu: 1280, defaultAction: 'DENY' },
+      },
+    ],
+    NOW,
+  ).after;
+  expect(risk(BEFORE, after)).toEqual({ level: 'high', reasons: ['adds the network lab with the block 10.99.0.0/24'] });
+});
+
+it('devices that join later are not counted among the peers of a reason', () => {
+  const all = [peer('db-1', { labels: { role: 'db' } }), peer('laptop-1', { labels: { team: 'dev' } })];
+  const closed = stateWith(
+    network('default', { defaultAction: 'DENY' }),
+    ...all.map((one, index) => ({ ...one, status: { ...one.status, address: `10.96.0.${index + 1}` } })),
+    policy('out', { action: 'ALLOW', peerSelector: {}, egress: [{}] }),
+  );
+  const change: NetworkChange = {
+    ...{ action: 'create', resource: 'MeshPolicy', name: 'ssh' },
+    spec: {
+      action: 'ALLOW',
+      peerSelector: { matchLabels: { role: 'db' } },
+      ingress: [{ from: [{ peerSelector: { matchLabels: { team: 'dev' } } }], ports: [{ port: 22 }] }],
+    },
+  };
+  const { after } = planChanges(closed, [change], NOW);
+  const [was, is] = [compile(modelOf(closed, NOW)), compile(modelOf(after, NOW))];
+  const whole = { before: closed, after, was, is, effect: effectOf(was, is), now: NOW };
+  const joins = [{ labels: { role: 'db' }, network: 'default' }];
+  const future = futureOf(whole, { joins, isPersons: true }, { reachability: (state) => compile(modelOf(state, NOW)) });
+  const { reasons } = riskOf({ ...whole, callerPeer: undefined, findings: [], future });
+  expect(reasons).toEqual([
+    "opens the management port 22 to a person's device or CI, on 1 peer and devices that join later",
+    "opens the management port 22 to a person's device or CI",
+  ]);
+  expect(unseenFindings({ effect: whole.effect, future }).map(({ message }) => message)).toEqual([
+    'laptop-1 reaches every device that joins later with role=db on TCP 22',
+  ]);
+});

@@ -99,11 +99,9 @@ export function riskOf(weighed: Weighed): Risk {
   return { level: gravest ? RISKS[gravest[0]].level : 'low', reasons: [...new Set(found.map(([, reason]) => reason))] };
 }
 
-/** Nodes route other addresses than before, or addresses of the Internet. */
+/** Nodes route other addresses than before. */
 function routeRisks({ routes }: Effect): Reason[] {
-  return routes.flatMap((route): Reason[] =>
-    route.from !== undefined || route.isPublic ? [['route', routeText(route)]] : [],
-  );
+  return routes.map((route): Reason => ['route', routeText(route)]);
 }
 
 function unmarkedRisks({ before, after }: Weighed): Reason[] {
@@ -222,7 +220,7 @@ function closingRisks({ effect, callerPeer, future }: Weighed): Reason[] {
   } else if (closesAny(effect)) {
     found.push(['closes', `closes connections with addresses outside the network (${FLOWS_UNKNOWN})`]);
   } else if (future?.closed.views.some((view) => closesAny(view.effect))) {
-    found.push(['closesLater', 'closes connections later, or of devices that join later']);
+    found.push(['closesLater', CLOSES_LATER]);
   }
   const closing = effect.groups.filter(({ closed }) => closed.length > 0);
   if (callerPeer !== undefined && namesOn(closing, 'src', 'dst').has(callerPeer)) {
@@ -231,6 +229,7 @@ function closingRisks({ effect, callerPeer, future }: Weighed): Reason[] {
   return found;
 }
 
+const CLOSES_LATER = 'closes connections later, or of devices that join later';
 const FLOWS_UNKNOWN = 'whether anything uses them is not known';
 
 function closingRow({ lostPairs, closedPairs, pairsBefore }: Effect): RiskRow {
@@ -257,6 +256,7 @@ const ROW_OF_FINDING: Partial<Record<Finding['code'], RiskRow>> = {
 
 function findingRisks({ code, message }: Finding): Reason[] {
   if (code === 'OPENS_TO_NEWCOMERS') return [['newcomers', 'opens connections of devices that join later']];
+  if (code === 'CLOSES_TO_NEWCOMERS') return [['closesLater', CLOSES_LATER]];
   const row = ROW_OF_FINDING[code];
   return row ? [[row, message]] : [];
 }
@@ -276,12 +276,18 @@ function guardedRisks(
   const opened = groups.filter((group) => guardedIn(group.opened) !== undefined);
   const personal = opened.filter(({ src }) => src.some((name) => isAny(name, isPersonal)));
   const targets = namesOn(personal, 'dst');
+  // Devices that join later are tried by names that no peer has.
+  const there = [...targets].filter((name) => isAny(name, (peer) => peer !== undefined)).length;
+  const where = [
+    ...(there > 0 ? [counted(there, 'peer')] : []),
+    ...(there < targets.size ? ['devices that join later'] : []),
+  ];
   const [one] = personal;
   if (!one) return found;
   const what = `opens ${guardedIn(one.opened)} to a person's device or CI`;
   const ofProduction = [...targets].filter((name) => isAny(name, isProduction)).length;
   if (ofProduction > 0) found.push(['guardedToProduction', `${what}, on ${counted(ofProduction, 'production peer')}`]);
-  else if (targets.size > 1) found.push(['guardedToSeveral', `${what}, on ${counted(targets.size, 'peer')}`]);
+  else if (targets.size > 1) found.push(['guardedToSeveral', `${what}, on ${where.join(' and ')}`]);
   else found.push(['guardedToOne', what]);
   return found;
 }

@@ -163,7 +163,8 @@ function refuseForbidden(ask: Ask): void {
   throw new Refusal(
     why,
     [
-      `Should ${names} leave this out? Its end would open more than is asked for: send the policy as it should be as a typed change, or name those alone whom it does not forbid.`,
+      `Should ${names} leave this out? To delete it would open more than is asked for. In the dashboard, check this connection under Reachability and press "Plan this change".`,
+      `Or say in one message "${deletion}; only <all who may> may reach <target> on <port>", with those who keep their access and the new ones.`,
     ],
     loosened === undefined ? {} : { choices: [loosened] },
   );

@@ -34,10 +34,7 @@ export function denyForms(): Form[] {
       'DENY|CUT|CLOSE {source} ARROW {target}',
       'DENY|CUT|CLOSE ACCESS {source} ARROW {target}',
     ]),
-    form('deny', 'keep <source> away from <target>', [
-      'KEEP {source} REACHING|FROM {target}',
-      'CLOSE {source} FROM {target}',
-    ]),
+    form('deny', 'keep <source> away from <target>', ['KEEP {source} FROM {target}', 'CLOSE {source} FROM {target}']),
     form('deny', 'block <source> from reaching <target>', ['DENY {source} REACHING|REACH|FROM {target}']),
     { ...form('deny', 'block <source> to <target>', ['DENY {source} TO {target}']), arrow: true },
     form('deny', '<source> should be blocked from <target>', [

@@ -123,6 +123,7 @@ export function keepForms(): Form[] {
       'KEEP ACCESS OPEN? FROM|FOR {source} TO|ON {target}',
       'KEEP ACCESS OPEN? TO|ON|OF {target} OPEN? FROM|FOR|TO {source}',
       'KEEP {source} POSS? ACCESS TO|ON {target}',
+      'KEEP {source} REACHING {target}',
       '{source} MAY KEEP PRONOUN? ACCESS TO|ON {target}',
     ]),
   ];

@@ -1,13 +1,18 @@
 import { getOrInsertComputed } from '../base/get-or-insert.ts';
+import { type Ranges, union } from '../model/ranges.ts';
 import { explain } from './explain.ts';
-import { withExternals } from './externals.ts';
-import { outsideRanges } from './outside.ts';
+import { blocksAt, withExternals } from './externals.ts';
+import { externalOf, networksOf, stretchesOf } from './outside.ts';
 import type { Allowed } from './port-sets.ts';
+import { rangeNames } from './range-names.ts';
 import type { Neighbourhood, Reachability } from './reachability.ts';
 
 /** Others that a peer reaches, or that reach it, on the same ports by the same policies. */
 export interface AccessRow {
+  /** Peers. */
   readonly others: readonly string[];
+  /** Addresses outside of the networks in the fewest words: `outside` for all. */
+  readonly outside: readonly string[];
   readonly allowed: Allowed;
   /** Those that let it through, on either side; none where no policy isolates. */
   readonly policies: readonly string[];
@@ -18,14 +23,30 @@ export interface PeerAccess {
   readonly reachedBy: readonly AccessRow[];
 }
 
+/** Stretches of addresses outside that are looked at. */
+const MAX_STRETCHES = 200;
+
 /** Returns what a peer reaches and who reaches it, addresses outside included, the largest rows first. */
 export function peerAccess(compiled: Reachability, name: string): PeerAccess {
-  const externals = outsideRanges(compiled);
-  const reach = externals.length === 0 ? compiled : withExternals(compiled, externals);
+  const place = compiled.placeOf(name);
+  const blocks = place === undefined ? [] : [...blocksAt(compiled, [place])];
+  const inside = networksOf(compiled);
+  // The stretch that no block names is the last, and stays.
+  const stretches = (stretchesOf(blocks, inside) ?? []).slice(-MAX_STRETCHES);
+  const ranges = new Map(stretches.map((stretch) => [externalOf(stretch).name, stretch]));
+  const reach = withExternals(compiled, stretches.map(externalOf));
   const { outbound, inbound } = reach.neighbourhood(name);
+  const nameOutside = (names: readonly string[]) => {
+    const all: Ranges = union(names.flatMap((one) => ranges.get(one) ?? []));
+    return all.length === 0 ? [] : rangeNames(all, inside, blocks);
+  };
+  const split = (names: readonly string[]) => {
+    const others = names.filter((one) => !ranges.has(one)).sort();
+    return { others, outside: nameOutside(names) };
+  };
   return {
-    reaches: rowsOf(reach, outbound, (other) => ({ src: name, dst: other })),
-    reachedBy: rowsOf(reach, inbound, (other) => ({ src: other, dst: name })),
+    reaches: rowsOf(reach, outbound, split, (other) => ({ src: name, dst: other })),
+    reachedBy: rowsOf(reach, inbound, split, (other) => ({ src: other, dst: name })),
   };
 }
 
@@ -33,6 +54,7 @@ export function peerAccess(compiled: Reachability, name: string): PeerAccess {
 function rowsOf(
   reach: Reachability,
   neighbours: Neighbourhood['outbound'],
+  split: (names: readonly string[]) => Pick<AccessRow, 'others' | 'outside'>,
   pairWith: (other: string) => { readonly src: string; readonly dst: string },
 ): AccessRow[] {
   const policiesByClass = new Map<number, readonly string[]>();
@@ -51,7 +73,7 @@ function rowsOf(
   return [...rows.values()]
     .map((alike) => {
       const [{ allowed, policies }] = alike as [(typeof alike)[number]];
-      return { others: alike.map(({ name }) => name).sort(), allowed, policies };
+      return { ...split(alike.map(({ name }) => name)), allowed, policies };
     })
     .sort((a, b) => b.others.length - a.others.length);
 }

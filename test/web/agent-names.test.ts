@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type AgentNames, isForAgent, withAgentNames } from '../../web/src/ui/agent-names.ts';
+import { type AgentNames, isForAgent, withAgentNames, withAgentNamesIn } from '../../web/src/ui/agent-names.ts';
 
 const AGENTS: AgentNames = new Map([
   ['agt_dk7mf732dslbrexbqlp7tcufud', { name: 'smoke-tests', parentRef: { name: 'release-bot', namespace: 'prod' } }],
@@ -15,6 +15,18 @@ test.each([
   ['agt_gone.sandboxed', 'agt_gone.sandboxed'],
 ])('%s is shown as %s', (text, shown) => {
   expect(withAgentNames(text, AGENTS)).toBe(shown);
+});
+
+test('every text of an answer bears names, however deep it is, and all else stays', () => {
+  const answer = {
+    total: 2,
+    next: null,
+    items: [{ name: 'agt_root.inherit', ends: ['mesh.internal/agent=agt_root'] }],
+  };
+  expect(withAgentNamesIn(answer, AGENTS)).toEqual({
+    ...answer,
+    items: [{ name: 'release-bot · inherit', ends: ['agent release-bot'] }],
+  });
 });
 
 test('a policy is one of an agent by the id that its name begins with', () => {

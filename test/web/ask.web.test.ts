@@ -92,6 +92,9 @@ describe.skipIf(!hasBrowser)('questions on the dashboard', () => {
       .fill('Who blocked <img src=x onerror=alert(1)> from orders-db?');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await page.getByRole('alert').filter({ hasText: 'Request' }).waitFor();
+    expect(await page.getByRole('main').getByRole('link', { name: 'Audit' }).getAttribute('href')).toContain(
+      '/prod/audit',
+    );
     await page.getByRole('heading', { name: 'Who blocked <img src=x onerror=alert(1)> from orders-db?' }).waitFor();
     expect(dashboard.complaints).toEqual([]);
   });

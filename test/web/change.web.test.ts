@@ -73,11 +73,13 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     await tabTo(page, plan.getByLabel('Ask for approval by'));
     const approvers = plan.getByLabel('Ask for approval by').locator('option');
     await expect.poll(() => approvers.allTextContents()).toEqual(['oskar']);
-    await tabTo(page, page.getByRole('button', { name: /^Send for approval: / }));
+    await tabTo(page, page.getByRole('button', { name: 'Send for approval', exact: true }));
     await page.keyboard.press('Enter');
     await page.getByRole('status').filter({ hasText: 'It waits for approval.' }).waitFor();
     await page.getByRole('article').getByText('oskar', { exact: true }).waitFor();
     expect(page.url()).toMatch(/\/prod\/review\/wf_/);
+    await dashboard.go('prod/change');
+    expect(await sentence.inputValue()).toBe('');
     expect(dashboard.complaints).toEqual([]);
   });
 
@@ -93,6 +95,27 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     await page.getByRole('button', { name: 'Back to now' }).click();
     await page.getByRole('button', { name: 'Back to now' }).waitFor({ state: 'detached' });
     expect(await sentence.inputValue()).toBe('open the database');
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a sentence that is being written is there again when a person comes back to the page', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/change?intent=open');
+    await dashboard.signIn('admin', PASSWORD);
+    const sentence = page.getByLabel('What should be so?');
+    await expect.poll(() => sentence.inputValue()).toBe('open');
+    await sentence.fill('open the database');
+    await dashboard.go('prod/ask');
+    await page.getByLabel('Question').fill('who opened it?');
+    await page.goBack();
+    await expect.poll(() => sentence.inputValue()).toBe('open the database');
+    await dashboard.go('prod/ask');
+    await expect.poll(() => page.getByLabel('Question').inputValue()).toBe('who opened it?');
+    await dashboard.go('prod/change');
+    await expect.poll(() => sentence.inputValue()).toBe('open the database');
+    await dashboard.go('prod/change?intent=close');
+    await expect.poll(() => sentence.inputValue()).toBe('close');
     expect(dashboard.complaints).toEqual([]);
   });
 
@@ -133,7 +156,7 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     await dashboard.go(`prod/change?intent=${encodeURIComponent('let laptop reach web-1 on port 22 and nobody else')}`);
     await dashboard.signIn('admin', PASSWORD);
     await page.getByRole('button', { name: 'Plan the change' }).click();
-    const send = page.getByRole('button', { name: /^Send for approval: / });
+    const send = page.getByRole('button', { name: 'Send for approval', exact: true });
     await send.waitFor();
     const spec = { action: 'DENY', peerSelector: { peers: ['web-1'] }, ingress: [{ ports: [{ port: 22 }] }] };
     await harness.api('POST', '/api/v1/policies', { ...own, body: { name: 'no-ssh', spec } });

@@ -4,6 +4,7 @@ import { joinDevice } from '../kits/http/network-setup.ts';
 import { type AgentsNetwork, startAgentsNetwork } from '../kits/web/agents-network.ts';
 import { hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 import { PASSWORD } from '../kits/web/page-people.ts';
+import { stillnessOf } from '../kits/web/walk.ts';
 
 /** From when the browser is online again. */
 const RECOVERY_MS = 5_000;
@@ -25,6 +26,8 @@ describe.skipIf(!hasBrowser)('a browser that was offline', () => {
     await dashboard.go('prod/audit');
     await dashboard.signIn('admin', PASSWORD);
     await page.getByRole('table').waitFor();
+    await dashboard.go('prod/policies');
+    await page.getByRole('heading', { name: 'Policies' }).waitFor();
     await dashboard.go('prod/peers');
     await page.getByRole('link', { name: 'web-1' }).waitFor();
     await page
@@ -42,6 +45,14 @@ describe.skipIf(!hasBrowser)('a browser that was offline', () => {
     await dashboard.go('prod/audit');
     await page.getByRole('alert').filter({ hasText: 'Not reachable' }).first().waitFor();
     await since.waitFor();
+
+    await dashboard.go('prod/policies');
+    const alerts = page.getByRole('main').getByRole('alert').filter({ hasText: 'Not reachable' });
+    await alerts.first().waitFor();
+    await stillnessOf(page)();
+    expect(await alerts.count()).toBe(1);
+    await dashboard.go('prod/audit');
+    await alerts.first().waitFor();
 
     await page.context().setOffline(false);
     await Promise.all([

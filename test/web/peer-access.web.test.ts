@@ -54,6 +54,9 @@ describe.skipIf(!hasBrowser)('what devices reach, on the dashboard', () => {
     const access = page.getByRole('article', { name: 'orders-db' }).getByRole('region', { name: 'Access' });
     const row = access.getByRole('listitem').filter({ hasText: 'role=web' });
     await row.getByText('TCP 5432').waitFor();
+    const outside = access.getByRole('listitem').filter({ hasText: 'outside' });
+    await outside.getByText('outside', { exact: true }).waitFor();
+    expect(await access.textContent()).not.toMatch(/\d - \d/);
     await row.getByRole('link', { name: 'web-to-db' }).click();
     await page.getByText('Allows role=web → role=db on 5432').first().waitFor();
     expect(dashboard.complaints).toEqual([]);
@@ -75,6 +78,12 @@ describe.skipIf(!hasBrowser)('what devices reach, on the dashboard', () => {
     await dashboard.go('prod/peers');
     await page.getByRole('cell', { name: /agent scout sub-agents of ops-agent/ }).waitFor();
     expect(await page.locator('main').textContent()).not.toMatch(/agt_/);
+    await dashboard.go('prod/time');
+    await page.getByRole('heading', { name: /policy scout · sandboxed \(ops-agent\) created/ }).waitFor();
+    expect(await page.locator('main').textContent()).not.toMatch(/agt_[a-z0-9]+\./);
+    await page.getByRole('button', { name: 'Compare both ends' }).click();
+    await page.getByText('scout · sandboxed (ops-agent)', { exact: true }).waitFor();
+    expect(await page.locator('main').textContent()).not.toMatch(/agt_[a-z0-9]+\./);
     expect(dashboard.complaints).toEqual([]);
   });
 });

@@ -74,6 +74,10 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     const pageWithFocus = page.locator('#content:focus');
     await pageWithFocus.waitFor();
 
+    await renamed
+      .locator('.tag.danger')
+      .filter({ hasText: /^✕ revoked$/ })
+      .waitFor();
     await tabTo(page, renamed.getByRole('button', { name: 'Let new-box in again' }));
     await page.keyboard.press('Enter');
     await page.getByRole('status').filter({ hasText: 'new-box is approved.' }).waitFor();

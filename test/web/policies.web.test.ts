@@ -159,6 +159,50 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('what is typed into a policy is there again when a person comes back to it, by the address of a new one too', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/policies/new');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByRole('heading', { name: 'New policy' }).waitFor();
+    await page.getByRole('textbox', { name: /^Name/ }).fill('half-done');
+    await dashboard.go('prod/policies/web-to-db');
+    await page.getByLabel('Ports').fill('TCP 5433');
+    await dashboard.go('prod/policies?view=new');
+    await expect.poll(() => page.getByRole('textbox', { name: /^Name/ }).inputValue()).toBe('half-done');
+    await dashboard.go('prod/policies/web-to-db');
+    await expect.poll(() => page.getByLabel('Ports').inputValue()).toBe('TCP 5433');
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    await dashboard.go('prod/policies');
+    await page.getByRole('link', { name: 'web-to-db' }).click();
+    await expect.poll(() => page.getByLabel('Ports').inputValue()).toBe('TCP 5432');
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('on a phone the columns of a list that one acts on fit the screen', async () => {
+    const name = `a-policy-with-quite-a-long-name-${'x'.repeat(30)}`;
+    const made = { name, spec: { action: 'DENY', peerSelector: {}, ingress: [{ ports: [{ port: 25 }] }] } };
+    expect((await harness.api('POST', '/api/v1/policies', { ...own, body: made })).status).toBe(201);
+    const token = { name: `a-token-with-quite-a-long-name-${'x'.repeat(30)}`, usageLimit: 3, expiry: '24h' };
+    expect((await harness.api('POST', '/api/v1/token/generate', { ...own, body: token })).status).toBe(200);
+    await using dashboard = await openDashboard(browser, harness, { width: 390 });
+    const { page } = dashboard;
+    await dashboard.go('prod/policies');
+    await dashboard.signIn('admin', PASSWORD);
+    const over: Record<string, number> = {};
+    for (const address of ['policies', 'join', 'peers', 'networks', 'settings/people', 'audit']) {
+      await dashboard.go(`prod/${address}`);
+      await page.locator('section.table tbody tr').first().waitFor();
+      const by = await page.evaluate<number>(
+        "Math.max(...[...document.querySelectorAll('section.table')].map((one) => one.scrollWidth - one.clientWidth))",
+      );
+      if (by > 0) over[address] = by;
+    }
+    expect(over).toEqual({});
+    await harness.api('DELETE', `/api/v1/policies/${name}`, { ...own, body: {} });
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('what others save meanwhile is shown, and what is typed is kept and refused rather than written over it', async () => {
     const body = { name: 'shared', spec: NOBODY };
     await harness.api('POST', '/api/v1/policies', { ...own, body });

@@ -55,9 +55,8 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     await answer.getByRole('button', { name: 'Plan this change' }).click();
     await page.getByRole('heading', { name: 'Change by intent' }).waitFor();
     await page.getByText('The effect matches what is listed below.').waitFor();
-    await page
-      .getByRole('button', { name: /^Send for approval: Opens TCP 8080 from api-1 to web-1; closes nothing/ })
-      .waitFor();
+    await page.getByRole('heading', { name: /^Opens TCP 8080 from api-1 to web-1; closes nothing/ }).waitFor();
+    await page.getByRole('button', { name: 'Send for approval', exact: true }).waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 

@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     // Undone as a plan, which waits for somebody else in its turn.
     await change.getByRole('button', { name: 'Undo' }).click();
     const dialog = page.getByRole('dialog', { name: 'Put it back' });
-    await dialog.getByRole('button', { name: /^Put it back: / }).click();
+    await dialog.getByRole('button', { name: 'Put it back', exact: true }).click();
     await page.getByRole('status').filter({ hasText: 'It waits for approval.' }).waitFor();
     await change.getByText('so another person has to approve it').waitFor();
     await change.getByText('Others who may: ').waitFor();

@@ -35,6 +35,7 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     await row(page, 'policy allow-ops-to-db-5432 created').getByText('approved by user:admin').waitFor();
     await row(page, 'policy build-to-db ended').getByText('time ran out').waitFor();
 
+    await page.getByText(/^\d+ changes of peers, policies, networks and agents$/).waitFor();
     await page.getByLabel('Kind').selectOption('Policies');
     await page.getByRole('heading', { name: 'peer web-1 created' }).waitFor({ state: 'detached' });
     await page.getByLabel('Name of what changed').fill('web-to-db');
@@ -186,19 +187,37 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('a dialog that is open closes when the way back leads to another page', async () => {
+    await using dashboard = await open('prod/peers');
+    const { page } = dashboard;
+    await page.getByRole('heading', { name: 'Peers' }).waitFor();
+    await dashboard.go('prod/time');
+    await page.getByRole('button', { name: /^Put it back: policy web-to-db deleted/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('web-1, web-2').waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Peers' }).waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    await page.keyboard.press('ControlOrMeta+k');
+    await dialog.waitFor();
+    await page.goForward();
+    await dialog.waitFor({ state: 'detached' });
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('a change is put back as a plan that is approved, and the approval is undone in its turn', async () => {
     await using dashboard = await open('prod/time');
     const { page } = dashboard;
     await page.getByRole('button', { name: /^Put it back: policy web-to-db deleted/ }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('web-1, web-2').waitFor();
-    await dialog.getByRole('button', { name: /^Put it back: Opens TCP 5432/ }).click();
+    await dialog.getByRole('button', { name: 'Put it back', exact: true }).click();
     const change = page.getByRole('article');
     await change.getByRole('button', { name: /^Approve: / }).click();
     const message = page.getByRole('status').filter({ hasText: 'The change is executed.' });
     await message.getByRole('button', { name: 'Undo' }).click();
     await dialog.getByText('delete MeshPolicy').waitFor();
-    await dialog.getByRole('button', { name: /^Put it back: / }).click();
+    await dialog.getByRole('button', { name: 'Put it back', exact: true }).click();
     await change.getByRole('button', { name: /^Approve: / }).click();
     await message.waitFor();
     const token = await harness.owner();

@@ -35,14 +35,40 @@ test('a peer is told what it reaches and who reaches it, outside too, with the p
   expect(await kit.ask('get_peer_access', { id: 'db-1' })).toMatchObject({
     once_let_in: false,
     reached_by: [
-      { who: ['every other peer (2)', '203.0.113.0/24'], count: 3, allowed: postgres, policies: ['web-to-db'] },
+      {
+        who: ['every other peer (2)'],
+        count: 2,
+        outside: ['203.0.113.0/24'],
+        allowed: postgres,
+        policies: ['web-to-db'],
+      },
     ],
     omitted: 0,
   });
   expect(await kit.ask('get_peer_access', { id: 'web-1' })).toMatchObject({
-    reaches: expect.arrayContaining([{ who: ['db-1'], count: 1, allowed: postgres, policies: ['web-to-db'] }]),
+    reaches: expect.arrayContaining([
+      { who: ['db-1'], count: 1, outside: [], allowed: postgres, policies: ['web-to-db'] },
+    ]),
     reached_by: [],
   });
+});
+
+test('all addresses outside are told in one word, apart from peers', async () => {
+  await using kit = await shop();
+  const access = (name: string) => kit.ask('get_peer_access', { id: name });
+  const anywhere = {
+    from: [{ ipBlock: { cidr: '0.0.0.0/0' } }, { ipBlock: { cidr: '::/0' } }],
+    ports: [{ port: 443 }],
+  };
+  await kit.ask('create_policy', { name: 'open', spec: { action: 'ALLOW', ...role('web'), ingress: [anywhere] } });
+  const { reached_by: reachedBy } = await access('web-1');
+  expect(reachedBy).toEqual([
+    expect.objectContaining({ who: ['every other peer (2)'], count: 2, outside: ['outside'], policies: ['open'] }),
+  ]);
+  const { reaches } = await access('db-1');
+  expect(reaches.filter(({ outside }: { readonly outside: readonly string[] }) => outside.length > 0)).toEqual([
+    expect.objectContaining({ outside: ['outside'], allowed: 'ALL' }),
+  ]);
 });
 
 test('a device that is not let in is told what it would be, and by whose token it came, and nothing is written', async () => {
@@ -52,7 +78,9 @@ test('a device that is not let in is told what it would be, and by whose token i
   const access = await kit.ask('get_peer_access', { id: 'web-3' });
   expect(access).toMatchObject({
     once_let_in: true,
-    reaches: expect.arrayContaining([{ who: ['db-1'], count: 1, allowed: postgres, policies: ['web-to-db'] }]),
+    reaches: expect.arrayContaining([
+      { who: ['db-1'], count: 1, outside: [], allowed: postgres, policies: ['web-to-db'] },
+    ]),
     reached_by: [],
     joined: { token: 'for web', token_by: 'user:admin' },
   });

@@ -15,8 +15,9 @@ import { idField } from '../resources/resource-fields.ts';
 const MAX_ROWS = 100;
 
 const row = z.strictObject({
-  who: z.array(z.string()).describe('Peers by labels and names, and addresses outside'),
-  count: z.int(),
+  who: z.array(z.string()).describe('Peers by labels and names'),
+  count: z.int().describe('Of those peers'),
+  outside: z.array(z.string()).describe('Addresses outside of the networks; `outside` for all'),
   allowed: allowedSchema,
   policies: z.array(z.string()).describe('That let it through; none: nothing isolates either side'),
 });
@@ -66,6 +67,11 @@ export const getPeerAccess = defineOperation({
   },
 });
 
-function rowView({ others, allowed, policies }: AccessRow, state: NetworkState, peer: string): z.input<typeof row> {
-  return { who: [...groupsOf([...others], state, [peer])], count: others.length, allowed, policies: [...policies] };
+function rowView(
+  { others, outside, allowed, policies }: AccessRow,
+  state: NetworkState,
+  peer: string,
+): z.input<typeof row> {
+  const who = groupsOf([...others], state, [peer]);
+  return { who, count: others.length, outside: [...outside], allowed, policies: [...policies] };
 }

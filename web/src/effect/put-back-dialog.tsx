@@ -76,7 +76,7 @@ export function PutBackDialog({ target, close }: { target: PutBackTarget; close:
       <div class="row">
         {shown && !isNothing && mayApply && (
           <button type="button" class="primary" disabled={applying.isActing.value} onClick={apply}>
-            <span class="break">{texts.apply(shown.summary)}</span>
+            {texts.apply}
           </button>
         )}
         <button type="button" class="quiet" onClick={close}>

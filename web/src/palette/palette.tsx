@@ -1,7 +1,8 @@
 import { signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo } from 'preact/hooks';
 import { goTo } from '../route/route.ts';
 import { texts } from '../texts/texts.ts';
+import { useModal } from '../ui/modal.ts';
 import { actionsWith, buildLookup, type Entry, pagesLike, recordsLike } from './entries.ts';
 import './palette.css';
 
@@ -39,7 +40,6 @@ const close = () => {
 };
 
 function Palette({ close }: { close: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const text = useSignal('');
   const chosen = useSignal(0);
   const records = useRecords(text);
@@ -48,7 +48,7 @@ function Palette({ close }: { close: () => void }) {
     return [...pagesLike(asked), ...recordsLike(asked, records.value), ...actionsWith(asked)];
   });
   // Before anything else is typed: what comes at once belongs into the field.
-  useLayoutEffect(() => dialog.current?.showModal(), []);
+  const dialog = useModal(close);
   const take = (entry: Entry | undefined) => {
     if (!entry) return;
     close();

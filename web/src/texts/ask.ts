@@ -3,6 +3,8 @@ export const ask = {
   hint: 'Name peers, labels, policies, ports and times in plain words. Asking changes nothing.',
   submit: 'Ask',
   suggested: 'Or ask one of these:',
+  notHere: 'Who changed settings, people and tokens stands in the log:',
+  audit: 'Audit',
   stop: 'Stop',
   stopped: 'Stopped. What was found until then is below.',
   empty: 'Ask what happened, and who did it. For example:',

@@ -42,7 +42,7 @@ export const change = {
   notList: 'Write a list of changes, each with action, resource, name and spec.',
   approver: 'Ask for approval by',
   approverWhy: 'Anyone who may approve here can decide it, not this person alone.',
-  apply: (summary: string) => `Send for approval: ${summary}`,
+  apply: 'Send for approval',
   applied: 'It waits for approval.',
   executed: 'The change is made.',
   mayNotApply: 'You may plan changes, and not put them forward: that needs the scope intents:apply.',

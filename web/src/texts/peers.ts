@@ -37,6 +37,8 @@ export const peers = {
   reaches: 'It can reach',
   reachedBy: 'Can reach it',
   nobody: 'Nothing and nobody.',
+  outside: (ranges: readonly string[]) =>
+    ranges[0]?.startsWith('outside') ? ranges.join(', ') : `outside: ${ranges.join(', ')}`,
   moreAccess: (count: number) => `${count} more rows.`,
   byPolicy: 'By',
   byDefault: 'No policy isolates it.',

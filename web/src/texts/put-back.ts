@@ -3,7 +3,7 @@ export const putBack = {
   why: 'This is a plan for the network as it is now. The past stays as it was.',
   planning: 'The plan is made…',
   nothing: 'There is nothing to put back: it is already as it was.',
-  apply: (what: string) => `Put it back: ${what}`,
+  apply: 'Put it back',
   applied: 'It is put back.',
   waits: 'It waits for approval.',
   failed: 'The change failed',

@@ -31,7 +31,8 @@ export const time = {
   actor: 'Who changed it',
   clear: 'Clear filter',
   filtering: (field: string, value: string) => `${field}: ${value}`,
-  count: (count: number) => (count === 1 ? '1 change' : `${count} changes`),
+  count: (count: number, isFiltered = false) =>
+    `${count === 1 ? '1 change' : `${count} changes`}${isFiltered ? '' : ' of peers, policies, networks and agents'}`,
   empty: 'Nothing changed in this range.',
   emptyFilter: 'No change in this range matches the filter.',
   emptyNext: 'Look further back:',

@@ -12,6 +12,17 @@ export function isForAgent(policy: string): boolean {
   return policy.search(MADE) === 0;
 }
 
+/** The same answer with names in all of its texts; see {@link withAgentNames}. */
+export function withAgentNamesIn<T>(value: T, agents: AgentNames | undefined): T {
+  const named = (one: unknown): unknown => {
+    if (typeof one === 'string') return withAgentNames(one, agents);
+    if (Array.isArray(one)) return one.map(named);
+    if (typeof one !== 'object' || one === null) return one;
+    return Object.fromEntries(Object.entries(one).map(([key, inner]) => [key, named(inner)]));
+  };
+  return named(value) as T;
+}
+
 /** A text with names in place of the ids that policies and peers of agents bear; an id that is not known stays. */
 export function withAgentNames(text: string, agents: AgentNames = new Map()): string {
   return text

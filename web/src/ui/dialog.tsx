@@ -3,29 +3,28 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../texts/texts.ts';
 import { useAct } from './act.ts';
+import { useModal } from './modal.ts';
 import { ProblemNotice } from './problem.tsx';
+import { NoticePlace } from './read-result.tsx';
 
 /** A modal dialog: keeps the focus, closes with Escape, gives the focus back. */
 export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const isGone = useRef(false);
-  useLayoutEffect(() => {
-    const shown = dialog.current;
-    shown?.showModal();
-    return () => {
+  const dialog = useModal(close);
+  useLayoutEffect(
+    () => () => {
       isGone.current = true;
-      // One that is taken off the page while it is open keeps the focus from where it was.
-      shown?.close();
-    };
-  }, []);
+    },
+    [],
+  );
   return (
     <dialog ref={dialog} aria-labelledby={id} onClose={() => isGone.current || close()}>
       <div class="stack">
         <h2 id={id} class="break">
           {title}
         </h2>
-        {children}
+        <NoticePlace.Provider value={id}>{children}</NoticePlace.Provider>
       </div>
     </dialog>
   );

@@ -1,8 +1,12 @@
+import { useAgentNames } from '../../api/agents.ts';
+import { holds } from '../../api/workspace.ts';
 import { mayPutBack, putBackTarget } from '../../effect/put-back.ts';
 import { FindingSentence } from '../../reach/finding-sentence.tsx';
 import { linkTo } from '../../route/route.ts';
 import { ask } from '../../texts/ask.ts';
+import { withAgentNamesIn } from '../../ui/agent-names.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Sentence } from '../../ui/sentence.tsx';
 import { exactTime } from '../../ui/time.tsx';
 import type { Asked, Finding, Lead } from './answering.ts';
@@ -10,8 +14,9 @@ import { suggestedQuestions } from './suggested-questions.ts';
 
 /** What is told of a question, as it comes: the answer first, then what it rests on. */
 export function AnswerView({ asked, ask: askAgain }: { asked: Asked; ask: (question: string) => void }) {
-  const { steps, findings, words, modelWords, model, isAnswering, isStopped, omitted, next, range, problem } =
-    asked.answer.value;
+  const agents = useAgentNames();
+  const { steps, modelWords, model, isAnswering, isStopped, omitted, next, range, problem } = asked.answer.value;
+  const { findings, words } = withAgentNamesIn(asked.answer.value, agents.value.value);
   const isDone = !isAnswering && !isStopped && !problem;
   return (
     <article class="panel stack" aria-label={asked.asked.question} aria-busy={isAnswering}>
@@ -24,7 +29,13 @@ export function AnswerView({ asked, ask: askAgain }: { asked: Asked; ask: (quest
         {words !== '' ? <Sentence text={words} /> : isAnswering ? ask.answering : isStopped ? ask.stopped : ''}
       </p>
       <ProblemNotice problem={problem} />
+      <ReadResult of={agents.value} loading="" />
       {problem && <Suggestions questions={suggestedQuestions(asked.asked.question, problem)} ask={askAgain} />}
+      {problem && holds('audit:read') && (
+        <p>
+          {ask.notHere} <a href={linkTo('audit')}>{ask.audit}</a>
+        </p>
+      )}
       {modelWords !== '' && (
         <div class="notice stack-small lines">
           <strong>{ask.byModel(model ?? ask.model)}</strong>

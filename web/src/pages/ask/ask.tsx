@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { route, setQuery } from '../../route/route.ts';
 import { ask } from '../../texts/ask.ts';
 import { texts } from '../../texts/texts.ts';
+import { useDraft } from '../../ui/draft.ts';
 import { Page } from '../../ui/page.tsx';
 import { RangeControl, useRange } from '../../ui/range.tsx';
 import { AnswerView } from './answer-view.tsx';
@@ -16,8 +17,10 @@ const MAX_QUESTION = 1_000;
 /** A question about the past in plain words. A link fills it in (`q`, `from`, `to`); only a person sends it. */
 export default function Ask() {
   const range = useRange('month');
-  const question = useSignal(route.value.query.get('q') ?? '');
+  const { before, keep } = useDraft<string>('ask');
+  const question = useSignal(route.value.query.get('q') ?? before ?? '');
   const shown = useSignal<Asked | undefined>(undefined);
+  keep(() => (question.peek() === shown.peek()?.asked.question ? undefined : question.peek() || undefined));
   const field = useRef<HTMLTextAreaElement>(null);
   const linked = route.value.query.get('q') ?? '';
   // Another link to this page fills in another question.

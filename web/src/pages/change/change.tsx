@@ -4,6 +4,7 @@ import type { TypedChange } from '../../api/types.ts';
 import { handedChanges } from '../../effect/handed-changes.ts';
 import { route, setQuery } from '../../route/route.ts';
 import { change as words } from '../../texts/change.ts';
+import { useDraft } from '../../ui/draft.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import './change.css';
@@ -15,16 +16,26 @@ const MAX_INTENT = 4_000;
 /** Earlier intents that are sent along. */
 const MAX_HISTORY = 10;
 
+interface Draft {
+  readonly intent: string;
+  readonly link: string | null;
+}
+
 /** From a sentence to a change that waits for approval. `?intent=` fills the sentence in; only a person sends it. */
 export default function Change() {
-  const intent = useSignal('');
+  const { before, keep } = useDraft<Draft>('change');
+  const intent = useSignal(before?.intent ?? '');
+  /** The sentence of the address that was filled in last. */
+  const link = useRef(before?.link ?? null);
+  keep(() => (intent.peek() === '' ? undefined : { intent: intent.peek(), link: link.current }));
   const history = useSignal<readonly string[]>([]);
   const planning = usePlanning();
   const { isPlanning, problem, planned, stages } = planning;
   const field = useRef<HTMLTextAreaElement>(null);
   const linked = route.value.query.get('intent');
   useLayoutEffect(() => {
-    if (linked !== null) intent.value = linked.slice(0, MAX_INTENT);
+    if (linked !== null && linked !== link.current) intent.value = linked.slice(0, MAX_INTENT);
+    link.current = linked;
   }, [linked]);
   const isPast = route.value.query.has('at');
 
@@ -117,6 +128,7 @@ export default function Change() {
           key={planned.value.plan.plan_id}
           planned={planned.value}
           again={again}
+          applied={() => (intent.value = '')}
           planChanges={(changes) => plan(planned.value?.asked.intent ?? '', changes)}
         />
       )}

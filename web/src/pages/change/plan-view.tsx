@@ -24,11 +24,13 @@ import { typedChanges } from './typed-changes.ts';
 interface PlanViewProps {
   readonly planned: Planned;
   readonly again: () => void;
+  /** It was put forward. */
+  readonly applied: () => void;
   readonly planChanges: (changes: readonly TypedChange[]) => void;
 }
 
 /** What a plan would do, and the ways on: change it, or put it forward. */
-export function PlanView({ planned: { plan }, again, planChanges }: PlanViewProps) {
+export function PlanView({ planned: { plan }, again, applied, planChanges }: PlanViewProps) {
   const isEditing = useSignal(false);
   const { summary, warnings, questions, changes, effect } = plan;
   return (
@@ -63,7 +65,7 @@ export function PlanView({ planned: { plan }, again, planChanges }: PlanViewProp
         ))}
       </section>
       {isEditing.value && <EditChanges changes={typedChanges(changes)} plan={planChanges} />}
-      <Apply plan={plan} again={again}>
+      <Apply plan={plan} again={again} applied={applied}>
         {!isEditing.value && (
           <button type="button" onClick={() => (isEditing.value = true)}>
             {words.edit}
@@ -86,8 +88,13 @@ function RiskWhy({ plan: { risk_level: level, risk_reasons: reasons } }: { plan:
 /** Refusals after which the plan cannot be applied as it is. */
 const OVER: ReadonlySet<string> = new Set(['plan_stale', 'plan_expired', 'conflict', 'not_found']);
 
-/** Puts the plan forward: the button says what. It leads to where the change is decided. */
-function Apply({ plan, again, children }: { plan: Plan; again: () => void; children: preact.ComponentChildren }) {
+interface ApplyProps extends Pick<PlanViewProps, 'again' | 'applied'> {
+  readonly plan: Plan;
+  readonly children: preact.ComponentChildren;
+}
+
+/** Puts the plan forward. It leads to where the change is decided. */
+function Apply({ plan, again, applied, children }: ApplyProps) {
   const { isActing, problem, act } = useAct();
   const approvers = useApprovers(plan.another_person === true);
   const isUnmet = plan.unmet.length > 0;
@@ -97,6 +104,7 @@ function Apply({ plan, again, children }: { plan: Plan; again: () => void; child
       const body = { plan_id: plan.plan_id, approved_by: approvers.chosen.value };
       const done = await answer(api.POST('/api/v1/ai/intent/apply', { body }));
       say(done.status === 'executed' ? words.executed : words.applied);
+      applied();
       goTo(linkTo('review', [done.workflow_id]));
     });
   const isOver = OVER.has(problem.value?.code ?? '');
@@ -112,7 +120,7 @@ function Apply({ plan, again, children }: { plan: Plan; again: () => void; child
       <div class="row">
         {mayPutForward && !isOver && (
           <button type="button" class="primary" disabled={isActing.value} onClick={apply}>
-            <span class="break">{words.apply(plan.summary)}</span>
+            {words.apply}
           </button>
         )}
         {isOver && (

@@ -35,6 +35,7 @@ export function JoinTokens() {
       cell: ({ usageLimit, usedCount }) => words.left(usageLimit - usedCount, usageLimit),
       order: ({ usageLimit, usedCount }) => usageLimit - usedCount,
       isNumber: true,
+      isMinor: true,
     },
     { name: words.ends, cell: ({ expiresAt }) => <Time at={expiresAt} />, order: ({ expiresAt }) => expiresAt },
     { name: texts.peers.labels, cell: ({ labels }) => labelsText(labels), isMinor: true },

@@ -34,6 +34,7 @@ const COLUMNS: readonly Column<Network>[] = [
     cell: ({ status }) => status.peers,
     order: ({ status }) => status.peers,
     isNumber: true,
+    isMinor: true,
   },
   {
     name: words.free,

@@ -53,10 +53,11 @@ function Direction({ title, rows, agents }: DirectionProps) {
       <h4>{title}</h4>
       {rows.length === 0 && <p class="dim">{words.nobody}</p>}
       <ul class="lines">
-        {rows.map(({ who, allowed, policies }) => (
-          <li key={JSON.stringify([who, allowed])} class="stack-small">
+        {rows.map(({ who, outside, allowed, policies }) => (
+          <li key={JSON.stringify([who, outside, allowed])} class="stack-small">
             <span class="row">
-              <span class="break">{named(who.join(', '))}</span>
+              {who.length > 0 && <span class="break">{named(who.join(', '))}</span>}
+              {outside.length > 0 && <span class="break">{words.outside(outside)}</span>}
               <code>{portsText(allowed)}</code>
             </span>
             <span class="dim small break">

@@ -1,8 +1,18 @@
 import type { Peer } from '../../api/types.ts';
 import { texts } from '../../texts/texts.ts';
 
+/** As those of agents. */
+const LOOKS = { pending: ['warn', '◐'], revoked: ['danger', '✕'], expired: ['', '○'] } as const;
+
 export function PeerState({ peer: { status } }: { peer: Peer }) {
-  if (status.phase !== 'ready') return <span class="tag warn">{texts.peers.phases[status.phase]}</span>;
+  if (status.phase !== 'ready') {
+    const [tone, mark] = LOOKS[status.phase];
+    return (
+      <span class={`tag ${tone}`}>
+        <span aria-hidden="true">{mark}</span> {texts.peers.phases[status.phase]}
+      </span>
+    );
+  }
   return status.online ? (
     <span class="tag ok">● {texts.peers.online}</span>
   ) : (

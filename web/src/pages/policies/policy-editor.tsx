@@ -7,17 +7,25 @@ import { PreviewView, usePreview } from '../../effect/preview.tsx';
 import { linkTo } from '../../route/route.ts';
 import { policies as words } from '../../texts/policies.ts';
 import { useAct } from '../../ui/act.ts';
+import { useDraft } from '../../ui/draft.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { YamlEditor } from '../../ui/yaml-editor.tsx';
 import { PolicyForm } from './policy-form.tsx';
 import { readPolicy, yamlOf } from './policy-yaml.ts';
 
+interface Draft {
+  readonly base: { readonly text: string; readonly revision: number | undefined };
+  readonly text: string;
+}
+
 /** A policy as a form and as YAML, in step, with what it would do below. The YAML is what is sent. */
 export function PolicyEditor({ stored, initial }: { stored: Policy | undefined; initial: string }) {
-  const base = useSignal({ text: initial, revision: stored?.revision });
-  const text = useSignal(initial);
+  const { before, keep } = useDraft<Draft>(`policy ${stored?.id ?? ''}`);
+  const base = useSignal(before?.base ?? { text: initial, revision: stored?.revision });
+  const text = useSignal(before?.text ?? initial);
   const read = useComputed(() => readPolicy(text.value));
   const changedNow = useComputed(() => text.value !== base.value.text);
+  keep(() => (changedNow.peek() ? { base: base.peek(), text: text.peek() } : undefined));
   const preview = usePreview(text, changedNow);
   const { isActing, problem, act } = useAct();
   const document = 'document' in read.value ? read.value.document : undefined;

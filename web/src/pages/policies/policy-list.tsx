@@ -39,6 +39,7 @@ const COLUMNS: readonly Column<Row>[] = [
     cell: ({ policy: { status } }) => status.matchedPeers,
     order: ({ policy: { status } }) => status.matchedPeers,
     isNumber: true,
+    isMinor: true,
   },
   {
     name: words.ends,

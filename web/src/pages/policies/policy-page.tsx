@@ -29,6 +29,8 @@ export function PolicyPage({ name }: { name: string }) {
     return readPolicy(name, route.value.query.get('at'), abort);
   });
   const agents = useAgentNames();
+  // Typed by hand: a policy that is called so has its page.
+  if (name === 'new' && loaded.value.problem?.code === 'not_found') return <NewPolicy />;
   const title = withAgentNames(name, agents.value.value);
   return (
     <Page title={title} actions={<a href={linkTo('policies')}>{words.back}</a>}>

@@ -1,6 +1,8 @@
 import type { ReadonlySignal } from '@preact/signals';
+import { useAgentNames } from '../../api/agents.ts';
 import { route, setQuery } from '../../route/route.ts';
 import { time } from '../../texts/time.ts';
+import { withAgentNamesIn } from '../../ui/agent-names.ts';
 import { Empty } from '../../ui/page.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { type Range, setRange } from '../../ui/range.tsx';
@@ -14,6 +16,8 @@ import { Timeline } from './timeline.tsx';
 /** The changes of the range, newest first, and a slider over them. */
 export function ChangeList({ range }: { range: ReadonlySignal<Range | undefined> }) {
   const { first, items, next, earlier, loadEarlier } = useChanges(range);
+  const agents = useAgentNames();
+  const changes = withAgentNamesIn(items.value, agents.value.value);
   const newer = useNewer(range);
   const { value } = first.value;
   const at = route.value.query.get('at');
@@ -22,6 +26,7 @@ export function ChangeList({ range }: { range: ReadonlySignal<Range | undefined>
     <>
       <Filters actors={[...new Set(items.value.flatMap(({ actor }) => actor ?? []))]} />
       <ReadResult of={newer.read.value} loading="" />
+      <ReadResult of={agents.value} loading="" />
       {newer.isNewer.value && (
         <div class="notice" role="status">
           <span>{time.newer}</span>
@@ -30,11 +35,9 @@ export function ChangeList({ range }: { range: ReadonlySignal<Range | undefined>
           </button>
         </div>
       )}
-      <ReadResult of={first.value}>
-        {(answer) => answer && <Timeline answer={answer} changes={items.value} />}
-      </ReadResult>
+      <ReadResult of={first.value}>{(answer) => answer && <Timeline answer={answer} changes={changes} />}</ReadResult>
       <p class="row" role="status">
-        {value && <strong>{time.count(value.total)}</strong>}
+        {value && <strong>{time.count(value.total, isFiltered)}</strong>}
         {value?.known_since && (
           <span class="dim">
             {time.knownSince} <Time at={value.known_since} />
@@ -43,7 +46,7 @@ export function ChangeList({ range }: { range: ReadonlySignal<Range | undefined>
       </p>
       {value?.total === 0 && <Nothing isFiltered={isFiltered} />}
       <ol class="changes">
-        {items.value.map((change) => (
+        {changes.map((change) => (
           <ChangeRow key={keyOf(change)} change={change} isChosen={change.at === at} />
         ))}
       </ol>

@@ -1,5 +1,6 @@
 import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useAgentNames } from '../../api/agents.ts';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
@@ -9,6 +10,7 @@ import { linkTo } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { time } from '../../texts/time.ts';
 import { useAct } from '../../ui/act.ts';
+import { withAgentNamesIn } from '../../ui/agent-names.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import type { Range } from '../../ui/range.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
@@ -37,7 +39,8 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
     later.value = [];
   });
   const more = useAct();
-  const { value: diff } = first.value;
+  const agents = useAgentNames();
+  const diff = withAgentNamesIn(first.value.value, agents.value.value);
   if (!diff) {
     return (
       <>
@@ -46,7 +49,7 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
       </>
     );
   }
-  const pages = [diff, ...later.value];
+  const pages = [diff, ...withAgentNamesIn(later.value, agents.value.value)];
   const groups = pages.flatMap((page) => page.groups);
   const commits = new Map(
     pages.flatMap((page) => page.commits as unknown as Commit[]).map((one) => [one.revision, one]),
@@ -66,6 +69,7 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
         {exactTime(diff.from.captured_at)} <span aria-hidden="true">→</span> {exactTime(diff.to.captured_at)}
       </p>
       <ReadResult of={first.value} />
+      <ReadResult of={agents.value} loading="" />
       {range.value && diff.from.captured_at > range.value.from && (
         <p class="notice">{time.comparedSince(exactTime(diff.from.captured_at))}</p>
       )}

@@ -2,7 +2,11 @@ import { once } from 'node:events';
 import { Agent, type RequestListener, request, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { connect as connectTls } from 'node:tls';
+import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
+import { originOf } from '../core/base/origin.ts';
+import { testCertificate } from '../net/nats/test-certificate.ts';
 import { listen } from './listen.ts';
 
 test('a request that is complete only once the end has begun is refused before anything is done, and told to close', async () => {
@@ -174,5 +178,57 @@ test('what is being answered is never cut for a newcomer, and a body that does n
   await gone;
   streams[0]?.write('and on');
   expect(String(await once(busy[0], 'data'))).toContain('and on');
+  await listening.stop(1);
+});
+
+test('a request whose sender reset the connection before it was accepted is not carried out', async () => {
+  const origins: string[] = [];
+  const serve: RequestListener = (request, response) => {
+    origins.push(`${request.url} ${originOf(request)}`);
+    response.end('done');
+  };
+  const listening = await listen(serve, { host: '127.0.0.1', port: 0 });
+  const done = new Int32Array(new SharedArrayBuffer(4));
+  const sender = new Worker(SEND_AND_RESET, { eval: true, workerData: { port: listening.port, done } });
+  await once(sender, 'message');
+  sender.postMessage('go');
+  // This thread accepts nothing meanwhile.
+  expect(Atomics.wait(done, 0, 0, 20_000)).not.toBe('timed-out');
+  await (await fetch(`${listening.url}/after`)).text();
+  expect(origins).toEqual(['/after 127.0.0.1']);
+  await sender.terminate();
+  await listening.stop(1);
+});
+
+const SEND_AND_RESET = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { connect } = require('node:net');
+  parentPort.once('message', () => {
+    const socket = connect(workerData.port, '127.0.0.1', () => {
+      socket.write('DELETE /reset HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n', () => socket.resetAndDestroy());
+    });
+    socket.once('close', () => {
+      Atomics.store(workerData.done, 0, 1);
+      Atomics.notify(workerData.done, 0);
+    });
+  });
+  parentPort.postMessage('ready');
+`;
+
+test.each([
+  ['in clear', undefined],
+  ['under TLS', testCertificate],
+])('the origin of a request %s is known after its connection has ended', async (_how, tls) => {
+  const origin = Promise.withResolvers<string>();
+  const serve: RequestListener = (request, response) => {
+    response.once('close', () => origin.resolve(`${originOf(request)} ${request.socket.destroyed}`));
+    request.socket.destroy();
+  };
+  const listening = await listen(serve, { host: '127.0.0.1', port: 0, ...(tls && { tls }) });
+  const to = { port: listening.port, host: '127.0.0.1' };
+  const socket: Socket = tls ? connectTls({ ...to, ca: tls.cert }) : connect(to);
+  socket.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  expect(await origin.promise).toBe('127.0.0.1 true');
+  socket.destroy();
   await listening.stop(1);
 });

@@ -2,11 +2,9 @@ import { once } from 'node:events';
 import { Agent, type RequestListener, request, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { connect as connectTls } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { originOf } from '../core/base/origin.ts';
-import { testCertificate } from '../net/nats/test-certificate.ts';
 import { listen } from './listen.ts';
 
 test('a request that is complete only once the end has begun is refused before anything is done, and told to close', async () => {
@@ -214,21 +212,3 @@ const SEND_AND_RESET = `
   });
   parentPort.postMessage('ready');
 `;
-
-test.each([
-  ['in clear', undefined],
-  ['under TLS', testCertificate],
-])('the origin of a request %s is known after its connection has ended', async (_how, tls) => {
-  const origin = Promise.withResolvers<string>();
-  const serve: RequestListener = (request, response) => {
-    response.once('close', () => origin.resolve(`${originOf(request)} ${request.socket.destroyed}`));
-    request.socket.destroy();
-  };
-  const listening = await listen(serve, { host: '127.0.0.1', port: 0, ...(tls && { tls }) });
-  const to = { port: listening.port, host: '127.0.0.1' };
-  const socket: Socket = tls ? connectTls({ ...to, ca: tls.cert }) : connect(to);
-  socket.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  expect(await origin.promise).toBe('127.0.0.1 true');
-  socket.destroy();
-  await listening.stop(1);
-});

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect, type TLSSocket } from 'node:tls';
 import { expect, test } from 'vitest';
-import { testCertificate } from '../net/nats/test-certificate.ts';
 import { originOf } from '../core/base/origin.ts';
+import { testCertificate } from '../net/nats/test-certificate.ts';
 import { listen } from '../rest/listen.ts';
 
 test('connections of the API under TLS have the same shares as others, and leave them as they end', async () => {

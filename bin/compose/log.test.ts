@@ -3,9 +3,9 @@ import { newToken, withAddress } from '../../core/model/token.ts';
 import { buildLog } from './log.ts';
 
 function linesOf(write: (log: ReturnType<typeof buildLog>) => void): string {
-  let text = '';
-  write(buildLog('info', { write: (line) => void (text += line), lost: () => 0, isLosing: () => false }));
-  return text;
+  const lines: string[] = [];
+  write(buildLog('info', { write: (line) => void lines.push(line), lost: () => 0, isLosing: () => false }));
+  return lines.join('');
 }
 
 test.each([

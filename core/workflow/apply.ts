@@ -92,7 +92,9 @@ export async function applyPlan(
       throw error;
     }
   };
-  const auto = await (mayBeAuto && assessment.effect.closed_pairs > 0 ? serialised(services.store, workspace, submitClosing) : submit(spec));
+  const auto = await (mayBeAuto && assessment.effect.closed_pairs > 0
+    ? serialised(services.store, workspace, submitClosing)
+    : submit(spec));
 
   /** Two closings at the same moment count for each other: the second sees the first. */
   async function submitClosing(): Promise<boolean> {

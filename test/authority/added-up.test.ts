@@ -68,7 +68,8 @@ test('closings that an agent makes one by one come to no less than one closing o
 test('an agent closes no more by another one of the same person, nor by closings at the same moment', async () => {
   await using on = await scene();
   const plans: string[] = [];
-  for (const [index, pair] of PAIRS.entries()) plans.push(await on.plan([on.bot, on.mate][index % 2]?.token ?? '', pair));
+  for (const [index, pair] of PAIRS.entries())
+    plans.push(await on.plan([on.bot, on.mate][index % 2]?.token ?? '', pair));
   const answers = await Promise.all(
     plans.map((id, index) => on.apply([on.bot, on.mate][index % 2]?.token ?? '', id).catch(() => undefined)),
   );

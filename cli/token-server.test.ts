@@ -46,7 +46,17 @@ test('a host that belongs to another control plane goes to the one in the token 
   expect(serverForToken(token, 'http://10.0.0.5:18090', undefined)).toBe('http://10.0.0.5:18090');
 });
 
-test('a token whose address was cut is told so', () => {
-  const { token } = plane('');
-  expect(() => serverForToken(token.slice(0, -4), undefined, undefined)).toThrow('This token is incomplete');
+test('a token that was cut is told so, in its address, in its fingerprint and before it', () => {
+  const { token, plain, own } = plane('');
+  for (const cut of [
+    token.slice(0, -4),
+    plain.slice(0, -1),
+    plain.slice(0, -16),
+    plain.slice(0, -17),
+    plain.slice(0, -30),
+  ]) {
+    for (const of of [undefined, own]) {
+      expect(() => serverForToken(cut, undefined, of)).toThrow('This token is incomplete');
+    }
+  }
 });

@@ -9,7 +9,7 @@ import { asCliError } from './node-errors.ts';
  * Returns the control plane that a join or delegate token goes to: the one that is named; else the one of this host, where the
  * token is its; else the one whose address the token carries, which is printed before anything is sent. Undefined where none is known.
  *
- * @throws CliError for a token that names another control plane than the one of this host
+ * @throws CliError for a token that is cut, or that names another control plane than the one of this host
  */
 export function serverForToken(
   token: string,
@@ -17,8 +17,8 @@ export function serverForToken(
   own: OwnPlane | undefined,
 ): string | undefined {
   if (named !== undefined) return named;
+  requireWhole(token);
   const address = addressIn(token);
-  if (address === undefined) requireWhole(token);
   if (own && isIssuedBy(own, token)) return own.server;
   if (!address) return undefined;
   if (own && URL.parse(own.server)?.origin !== address) {

@@ -1,4 +1,5 @@
 import {
+  CLOSINGS_COUNT_MS,
   GUARDED_PORTS,
   PERSONAL_PLATFORMS,
   PERSONAL_WORDS,
@@ -31,6 +32,9 @@ the table that its computed effect meets, and \`risk_reasons\` names each of the
 | Risk | What it does | To | From | For how long |
 |---|---|---|---|---|
 ${rows.join('\n')}
+
+What \`autoApprove\` carries out is added up: the pairs of peers that it closed in the last ${CLOSINGS_COUNT_MS / 3_600_000} hours for the same requester, or for another
+one for whom the same person answers, count as closed by the next plan that closes any. A person approves that plan where the sum is beyond \`maxRisk\`.
 
 A closing says that the control plane does not know whether anything uses these connections: it sees no traffic.
 

@@ -27,12 +27,20 @@ export function holdConnections(
   // By the other end, which the socket of a request shares with the one that was accepted, under TLS too.
   const byPeer = new Map<string, Held>();
 
+  // Under TLS a request has a socket of its own.
+  server.on('secureConnection', (socket: Socket) => {
+    if (addressOf(socket) === undefined) socket.destroy();
+  });
   server.on('connection', (socket: Socket) => {
-    const { remoteAddress: address } = socket;
+    const address = addressOf(socket);
+    if (address === undefined) {
+      socket.destroy();
+      return;
+    }
     const peer = peerOf(socket);
     const held: Held = {
-      source: sourceSite(address ?? ''),
-      isShared: isShared(address ?? ''),
+      source: sourceSite(address),
+      isShared: isShared(address),
       request: undefined,
       // One whose body is still to come is waited for.
       isBusy: () => held.request?.complete ?? false,
@@ -63,6 +71,14 @@ export function holdConnections(
       shares.touch(held);
     },
   };
+}
+
+/**
+ * Returns the address of the other end; undefined for one that reset the connection before it was accepted, whose requests
+ * are not to be served, as nothing could say whose they were. A socket keeps the addresses that were read of it once.
+ */
+function addressOf({ remoteAddress, localAddress }: Socket): string | undefined {
+  return localAddress === undefined ? undefined : remoteAddress;
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {

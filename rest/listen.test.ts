@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { Agent, type RequestListener, request, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
+import { originOf } from '../core/base/origin.ts';
 import { listen } from './listen.ts';
 
 test('a request that is complete only once the end has begun is refused before anything is done, and told to close', async () => {
@@ -176,3 +178,37 @@ test('what is being answered is never cut for a newcomer, and a body that does n
   expect(String(await once(busy[0], 'data'))).toContain('and on');
   await listening.stop(1);
 });
+
+test('a request whose sender reset the connection before it was accepted is not carried out', async () => {
+  const origins: string[] = [];
+  const serve: RequestListener = (request, response) => {
+    origins.push(`${request.url} ${originOf(request)}`);
+    response.end('done');
+  };
+  const listening = await listen(serve, { host: '127.0.0.1', port: 0 });
+  const done = new Int32Array(new SharedArrayBuffer(4));
+  const sender = new Worker(SEND_AND_RESET, { eval: true, workerData: { port: listening.port, done } });
+  await once(sender, 'message');
+  sender.postMessage('go');
+  // This thread accepts nothing meanwhile.
+  expect(Atomics.wait(done, 0, 0, 20_000)).not.toBe('timed-out');
+  await (await fetch(`${listening.url}/after`)).text();
+  expect(origins).toEqual(['/after 127.0.0.1']);
+  await sender.terminate();
+  await listening.stop(1);
+});
+
+const SEND_AND_RESET = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { connect } = require('node:net');
+  parentPort.once('message', () => {
+    const socket = connect(workerData.port, '127.0.0.1', () => {
+      socket.write('DELETE /reset HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n', () => socket.resetAndDestroy());
+    });
+    socket.once('close', () => {
+      Atomics.store(workerData.done, 0, 1);
+      Atomics.notify(workerData.done, 0);
+    });
+  });
+  parentPort.postMessage('ready');
+`;

@@ -65,6 +65,8 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   let isDraining = false;
   let isClosing = false;
   const serve: RequestListener = (request, response) => {
+    // Nobody is there any more who could be told what became of it.
+    if (request.socket.destroyed) return;
     if (isDraining) {
       refuseToBegin(request, response);
       return;

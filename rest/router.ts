@@ -118,6 +118,7 @@ function buildAnswer<Services>(
       request.socket.off('end', leave);
       if (!response.writableFinished) leave();
     });
+    if (response.destroyed || request.socket.destroyed) leave();
     let answered = status;
     let who: Parameters<NonNullable<CallRequest['onAdmitted']>>[0] | undefined;
     let failure: { readonly error: unknown; readonly problem: Problem } | undefined;

@@ -2,6 +2,7 @@ import { COMMAND_VARIABLES } from '../../core/base/command-variables.ts';
 import { nearest } from '../../core/base/nearest.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { type Config, environment } from './config.ts';
+import { directoryProblem } from './directory-writers.ts';
 
 /** A fact of the configuration that an operator should look at. */
 export interface ConfigWarning {
@@ -16,7 +17,7 @@ const RELAY_TOKEN_CHARACTERS = 16;
 const KNOWN = [...Object.keys(environment.shape), ...Object.keys(COMMAND_VARIABLES)];
 
 /** Returns what is allowed in a configuration but probably not meant, for every part that a process runs. */
-export function configWarnings({ env, unknownVariables, notices }: Config): readonly ConfigWarning[] {
+export function configWarnings({ env, configDir, unknownVariables, notices }: Config): readonly ConfigWarning[] {
   const unknown = unknownVariables.map((variable): ConfigWarning => {
     const [near] = nearest(variable.toLowerCase(), KNOWN, 1);
     const remedy = near === undefined ? 'meshd --help lists the variables there are' : `did you mean ${near}?`;
@@ -30,6 +31,7 @@ export function configWarnings({ env, unknownVariables, notices }: Config): read
   return [
     ...unknown,
     ...(length < RELAY_TOKEN_CHARACTERS ? [short] : []),
+    ...[directoryProblem(configDir)].flatMap((detail) => (detail === undefined ? [] : [{ detail }])),
     ...notices.map((detail): ConfigWarning => ({ detail })),
   ];
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { MeshError } from '../../core/base/errors.ts';
@@ -9,8 +9,9 @@ import type { SignInRules } from '../../core/model/sign-in-rules.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { type Job, later } from '../../plane/jobs.ts';
 import { replaceOwned } from '../../storage/owned-file.ts';
+import { directoryProblem, isOursAlone } from './directory-writers.ts';
 
-/** In the directory of a control plane, which its owner alone writes: who can write there may do all that meshd may. */
+/** In the directory of a control plane, where its user and root alone can write: else no request is taken. */
 const REQUEST = 'password-reset.json';
 const ANSWER = 'password-reset.answer.json';
 const EVERY_MS = 1_000;
@@ -25,21 +26,28 @@ const requestSchema = z.strictObject({
 });
 const answerSchema = z.strictObject({ id: z.string(), problem: z.string().optional() });
 
-/** Asks the meshd that runs in a directory to reset a password. */
+/**
+ * Asks the meshd that runs in a directory to reset a password.
+ *
+ * @throws Error for a directory in which others can write
+ */
 export function askForReset(configDir: string, reset: NewPassword) {
   const id = newId('r');
   const [request, answer] = [REQUEST, ANSWER].map((name) => path.join(configDir, name)) as [string, string];
-  rmSync(answer, { force: true });
+  const problem = directoryProblem(configDir);
+  if (problem !== undefined) throw new Error(`Cannot reset a password: ${problem}.`);
+  remove(answer);
+  remove(request);
   replaceOwned(request, JSON.stringify({ id, ...reset }));
   return {
     /** Undefined before there is one; `problem` says why it was not done. */
     answer() {
       const given = read(answer, answerSchema)?.data;
       if (given?.id !== id) return undefined;
-      rmSync(answer, { force: true });
+      remove(answer);
       return given;
     },
-    withdraw: () => rmSync(request, { force: true }),
+    withdraw: () => remove(request),
   };
 }
 
@@ -47,12 +55,16 @@ export function askForReset(configDir: string, reset: NewPassword) {
 export function resetRequestJob(configDir: string, { services, rules, clock, log }: ResetParts): Job {
   const [request, answer] = [REQUEST, ANSWER].map((name) => path.join(configDir, name)) as [string, string];
   return later('reset a password on request of the host', clock, { first: EVERY_MS, every: EVERY_MS }, async () => {
-    const found = read(request, requestSchema);
+    if (!isOursAlone(statSync(configDir))) return;
+    const found = read(request, requestSchema, isOursAlone);
     if (!found) return;
-    rmSync(request, { force: true });
+    remove(request);
     const { data, ageMs } = found;
     if (!data || ageMs > LASTING_MS) {
-      log.warn({ file: request }, 'a request to reset a password is malformed or old, and was removed');
+      log.warn(
+        { file: request },
+        'a request to reset a password is malformed, old or of another user, and was removed',
+      );
       return;
     }
     const { id, ...reset } = data;
@@ -61,6 +73,7 @@ export function resetRequestJob(configDir: string, { services, rules, clock, log
       log.error({ err: error }, 'a password could not be reset');
       return 'The password could not be reset: see the log of meshd.';
     });
+    remove(answer);
     replaceOwned(answer, JSON.stringify({ id, ...(problem !== undefined && { problem }) }));
   });
 
@@ -79,10 +92,16 @@ interface ResetParts {
   readonly log: Log;
 }
 
+/** A directory too, which whoever may write here can have made in its place. */
+function remove(file: string): void {
+  rmSync(file, { force: true, recursive: true });
+}
+
 /** Undefined where no file is; without `data` where it is no such file as is expected. No link is followed. */
 function read<T>(
   file: string,
   schema: z.ZodType<T>,
+  isTrusted: (stat: Stats) => boolean = () => true,
 ): { readonly data: T | undefined; readonly ageMs: number } | undefined {
   const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW = 0 } = constants;
   let handle: number;
@@ -94,7 +113,7 @@ function read<T>(
   try {
     const stat = fstatSync(handle);
     const ageMs = Date.now() - stat.mtimeMs;
-    if (!stat.isFile() || stat.size > MOST_BYTES) return { data: undefined, ageMs };
+    if (!stat.isFile() || stat.size > MOST_BYTES || !isTrusted(stat)) return { data: undefined, ageMs };
     return { data: schema.safeParse(JSON.parse(readFileSync(handle, 'utf8'))).data, ageMs };
   } catch {
     return { data: undefined, ageMs: 0 };

@@ -4,6 +4,7 @@ import { type AnyOperation, type Face, isPending } from '../base/operation.ts';
 import type { Clock } from '../base/ports.ts';
 import { JsonText } from '../compute/compute.ts';
 import { type Calls, TRACE_LIMITS, type TracedBy } from '../model/call-trace.ts';
+import { tokenPattern } from '../model/token.ts';
 
 /** A call before it runs. */
 export interface BegunCall {
@@ -107,7 +108,7 @@ function withoutFields(raw: BegunCall['raw'], secret: readonly string[] = []): R
 }
 
 /** A token of ours, wherever it stands, whole or cut. */
-const TOKENS = /mesh-(?:join|dlg|agt|dev|api)-[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)?/g;
+const TOKENS = tokenPattern(1);
 /** A text in a field of JSON, whole or cut. */
 const FIELDS = /"([^"\\]*)":"(?:[^"\\]|\\.)*/g;
 const SECRET_NAME = /token|secret|password|credential|privatekey|joinlink|otp|authorization/i;

@@ -15,6 +15,18 @@ const MAX_ADDRESS_BYTES = 128;
 const WITH_ADDRESS = /^(mesh-(?:join|dlg)-[A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{1,171})$/;
 const FORM = /^mesh-(join|dlg|agt|dev|api)-[A-Za-z0-9_-]{43}(?:-([A-Za-z0-9_-]{16}))?$/;
 
+/**
+ * Returns a pattern that finds tokens and sessions anywhere in a text.
+ *
+ * @param least characters behind the kind of a token that was cut; names of peers can begin as a token does
+ */
+export function tokenPattern(least: number): RegExp {
+  return new RegExp(`mesh-(?:join|dlg|agt|dev|api)-[A-Za-z0-9_-]{${least},}(?:\\.[A-Za-z0-9_-]+)?|${SESSION}`, 'g');
+}
+
+/** RFC 7519, the compact form: its header and its claims are JSON. */
+const SESSION = 'eyJ[A-Za-z0-9_-]+\\.eyJ[A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]+)?';
+
 /** A fresh token. `fingerprint` is required for join and delegate tokens. */
 export function newToken(kind: TokenKind, fingerprint?: string): string {
   const secret = randomBytes(SECRET_BYTES).toString('base64url');

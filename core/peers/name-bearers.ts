@@ -4,7 +4,7 @@ import { RENAMES_SHOWN_MS } from '../model/renames.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import type { PeerCall } from '../state/services.ts';
 
-/** Another device that bore a name. */
+/** Another key that bore a name, of the same device or of another. */
 interface FormerBearer {
   readonly id: string;
   readonly publicKey: string;
@@ -41,18 +41,18 @@ export async function requireOneBearer(
   );
 }
 
-/** Returns the devices with other keys that bore the name of a peer, newest first. */
+/** Returns the other keys that bore the name of a peer, newest first; its own before a rotation too. */
 async function formerBearers(
   { store, clock }: Pick<PeerCall['services'], 'store' | 'clock'>,
   workspace: string,
-  { uid, name, spec }: PeerRecord,
+  { name, spec }: PeerRecord,
 ): Promise<FormerBearer[]> {
   const versions = await store.history(workspace, { kind: 'MeshPeer', name });
   const since = clock.now() - RENAMES_SHOWN_MS;
   const former = new Map<string, FormerBearer>();
   for (const [index, { record }] of versions.entries()) {
     const until = versions[index + 1]?.at;
-    if (!record || record.uid === uid || record.spec.publicKey === spec.publicKey) continue;
+    if (!record || record.spec.publicKey === spec.publicKey) continue;
     if (until === undefined || until <= since) continue;
     const { publicKey } = record.spec;
     former.delete(publicKey);

@@ -104,6 +104,15 @@ export class Reachability {
       .map((other) => this.nameOf(other));
   }
 
+  /** Tells whether a peer may reach any other peer (`out`), or be reached by one (`in`). */
+  isConnected(name: string, direction: 'in' | 'out'): boolean {
+    const self = this.placeOf(name);
+    return this.around(self).some((other) => {
+      if (self === undefined || this.parts.endpoints[other]?.external) return false;
+      return (direction === 'in' ? this.pair(other, self) : this.pair(self, other)) !== NO_PORTS;
+    });
+  }
+
   /** The places with which policies leave a place some traffic, in their order; a bound may still forbid it. */
   around(self: number | undefined): number[] {
     const endpoint = self === undefined ? undefined : this.parts.endpoints[self];

@@ -5,13 +5,15 @@ import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId, isDryRunId, newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
-import { StoreError } from '../base/ports.ts';
+import { type Basis, StoreError } from '../base/ports.ts';
+import { serialised } from '../base/serialise.ts';
 import { routesPublicBlock } from '../effect/routes.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
 import { storedReading } from '../intent/plan/check.ts';
 import { type PlanSpec, planDraft } from '../intent/plan/plan-record.ts';
 import { isUnseen } from '../intent/verify/findings.ts';
-import { isAtMost } from '../intent/verify/risk.ts';
+import { isAtMost, withEarlierClosings } from '../intent/verify/risk.ts';
+import { CLOSINGS_COUNT_MS } from '../intent/verify/risk-table.ts';
 import type { PlanRecord, WorkflowRecord } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
 import { workspaceById } from '../model/workspaces.ts';
@@ -54,7 +56,7 @@ export async function applyPlan(
   requireAssertions(assessment.broken);
   const overridden = requireVerified(assessment, caller, workspace);
   const { settings } = (await workspaceById(services, workspace)).spec;
-  const auto =
+  const mayBeAuto =
     assessment.check === 'matches' &&
     assessment.objections.length === 0 &&
     assessment.beyond === undefined &&
@@ -67,24 +69,62 @@ export async function applyPlan(
     ...specOf(assessment, plan.spec, caller, services.clock.now()),
     planId: plan.name,
     ...(approvalAskedOf !== undefined && { approvalAskedOf }),
-    autoApprove: auto,
+    autoApprove: mayBeAuto,
     overridden,
   };
   const id = newId('wf');
-  try {
-    await services.store.commit(
-      workspace,
-      [
-        { op: 'update', record: planDraft(plan.name, plan.spec, { workflowId: id }), revision: plan.revision },
-        { op: 'create', record: workflowDraft(id, spec, { state: auto ? 'approved' : 'pending' }) },
-      ],
-      commitContext(context, `apply: ${plan.spec.summary}`),
-    );
-  } catch (error) {
-    if (error instanceof StoreError && error.code === 'conflict') throw used(plan.name);
-    throw error;
+  const submit = async ({ autoApprove, ...rest }: WorkflowSpec, basis?: Basis): Promise<boolean> => {
+    try {
+      await services.store.commit(
+        workspace,
+        [
+          { op: 'update', record: planDraft(plan.name, plan.spec, { workflowId: id }), revision: plan.revision },
+          {
+            op: 'create',
+            record: workflowDraft(id, { ...rest, autoApprove }, { state: autoApprove ? 'approved' : 'pending' }),
+          },
+        ],
+        commitContext(context, `apply: ${plan.spec.summary}`, basis && { basis }),
+      );
+      return autoApprove;
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 'conflict') throw used(plan.name);
+      throw error;
+    }
+  };
+  const auto = await (mayBeAuto && assessment.effect.closed_pairs > 0
+    ? serialised(services.store, workspace, submitClosing)
+    : submit(spec));
+
+  /** Two closings at the same moment count for each other: the second sees the first. */
+  async function submitClosing(): Promise<boolean> {
+    const { items, revision } = await services.store.list(workspace, 'Workflow');
+    const earlier = carriedOutAlone(items, spec, services.clock.now());
+    // What was carried out before the plan was judged is no longer among the pairs that it found.
+    const { basis, pairs } = assessment;
+    const past = earlier.filter(({ status, revision: at }) => status.state === 'executed' && at <= basis.revision);
+    const since = { ...pairs, pairsBefore: pairs.pairsBefore + closedBy(past) };
+    const { level: riskLevel, reasons: riskReasons } = withEarlierClosings(assessment.risk, since, closedBy(earlier));
+    const autoApprove = isAtMost(riskLevel, settings.autoApprove?.maxRisk ?? 'low');
+    return submit({ ...spec, riskLevel, riskReasons, autoApprove }, { groups: ['Workflow'], revision });
   }
   return auto ? executeOrLater(services, workspace, id, context.requestId) : findWorkflow(services, workspace, id);
+}
+
+/**
+ * Returns what was carried out lately without a person, for who asks now or for another one for whom the same person answers,
+ * such as an agent of theirs.
+ */
+function carriedOutAlone(workflows: readonly WorkflowRecord[], asked: WorkflowSpec, now: number): WorkflowRecord[] {
+  const persons = new Set(asked.persons);
+  return workflows.filter(({ spec, status, createdAt }) => {
+    if (!spec.autoApprove || status.state === 'failed' || createdAt <= now - CLOSINGS_COUNT_MS) return false;
+    return spec.requesterId === asked.requesterId || (spec.persons ?? []).some((person) => persons.has(person));
+  });
+}
+
+function closedBy(workflows: readonly WorkflowRecord[]): number {
+  return workflows.reduce((sum, { spec }) => sum + spec.effect.closed_pairs, 0);
 }
 
 type Asked = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt'>;

@@ -18,7 +18,7 @@ export type Drawn = Pick<
   | 'baseRevision'
 >;
 
-export function drawnOf(assessment: Assessed): Drawn {
+export function drawnOf(assessment: Omit<Assessed, 'pairs'>): Drawn {
   const { shown, effect, digest, warnings, risk, basis, diffMarkdown, check, expectationsHold, objections } =
     assessment;
   return {

@@ -174,8 +174,12 @@ describe('plan_network_change', () => {
     const db = { matchLabels: { role: 'db' } };
     const closed = await plan({ intent: 'nobody may reach the database' });
     expect([closed.risk_level, closed.risk_reasons]).toEqual([
-      'low',
-      ['ends all traffic of 2 pairs of peers (whether anything uses them is not known)'],
+      'medium',
+      [
+        'ends the last connection of 1 peer with others',
+        'closes connections of 1 production or sensitive peer',
+        'ends all traffic of 2 pairs of peers (whether anything uses them is not known)',
+      ],
     ]);
     const anyone = policy('out', { action: 'ALLOW', peerSelector: db, ingress: [{ from: ['*'] }] });
     expect((await plan({ intent: 'x', changes: [anyone] })).risk_level).toBe('medium');

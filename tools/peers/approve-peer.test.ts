@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { entityTagOf } from '../../core/state/expecting.ts';
 import { freshKey } from '../../test/kits/plane/devices.ts';
+import { person } from '../../test/kits/plane/kit.ts';
 import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a revoked peer that is approved is ready again, and says who let it in', async () => {
@@ -52,6 +54,32 @@ test('it is approved by the name with the revision that the approver read', asyn
   await kit.join('laptop');
   const { revision } = await kit.ask('get_peer', { id: 'laptop' });
   expect((await kit.ask('approve_peer', { id: 'laptop', revision })).status.phase).toBe('ready');
+});
+
+test('an If-Match of any version says nothing about what the approver read, and its tag does', async () => {
+  await using kit = await replaced();
+  await kit.join('laptop');
+  const { id, revision } = await kit.ask('get_peer', { id: 'laptop' });
+  const { workspace } = kit;
+  const approve = (ifMatch: readonly string[] | 'any') =>
+    kit.call('approve_peer', { id: 'laptop' }, { as: person('admin', workspace), workspace, ifMatch });
+  expect(await refusalOf(approve('any'))).toBe('conflict');
+  expect((await approve([entityTagOf(id, revision)])).status.phase).toBe('ready');
+});
+
+test('a device that changed its key is not let in again by its bare name within 30 days', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { id, key, self } = await kit.join('laptop');
+  kit.clock.time += 60_000;
+  const { publicKey } = freshKey();
+  await kit.call('rotate_device_key', { publicKey }, self);
+  await kit.ask('revoke_peer', { id });
+  await expect(kit.ask('approve_peer', { id: 'laptop' })).rejects.toMatchObject({
+    code: 'conflict',
+    details: { bearer: { id, publicKey }, former: [{ id, publicKey: key.publicKey, until: expect.any(String) }] },
+  });
+  kit.clock.time += 30 * DAY_MS;
+  expect((await kit.ask('approve_peer', { id: 'laptop' })).status.phase).toBe('ready');
 });
 
 test('a device that registers again with its key is approved by its name', async () => {

@@ -4,6 +4,7 @@ import { type EffectView, effectView } from '../../effect/effect-view.ts';
 import { type EffectBlock, effectBlocks } from '../../effect/rows.ts';
 import { basisOf } from '../../state/basis.ts';
 import type { Requester } from '../verify/findings.ts';
+import type { ClosedPairs } from '../verify/risk.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
 import type { PlanView } from './diff-markdown.ts';
 import type { PlanServices } from './services.ts';
@@ -14,6 +15,7 @@ export interface Assessed
     Pick<PlanView, 'readBy' | 'sentence'> {
   readonly basis: Basis;
   readonly effect: EffectView;
+  readonly pairs: ClosedPairs;
   readonly beyond?: Assessment['beyond'];
   /** The effect whole, where it was asked for. */
   readonly blocks?: { readonly blocks: readonly EffectBlock[]; readonly omitted: number };
@@ -35,6 +37,7 @@ export const assessProposal: Computation<
       sentence,
       basis: basisOf(state),
       effect: effectView(effect),
+      pairs: { lostPairs: effect.lostPairs, closedPairs: effect.closedPairs, pairsBefore: effect.pairsBefore },
       ...(isWhole && { blocks: effectBlocks(effect) }),
     };
   },

@@ -55,7 +55,7 @@ export interface JudgedAssertion {
 }
 
 /** A change drawn on the network as it is now, for the person who decides about it. */
-export interface Redrawn extends Assessed {
+export interface Redrawn extends Omit<Assessed, 'pairs'> {
   readonly kinds: Readonly<Record<'opened' | 'closed', EffectKinds>>;
   /** What it opens beyond what was named, as sentences without a subject. */
   readonly beyondNamed: readonly string[];

@@ -6,7 +6,7 @@ import type { PolicySpec } from '../../model/policy.ts';
 import { compile } from '../../reachability/engine.ts';
 import { modelOf } from '../../state/network-model.ts';
 import type { Finding, FindingCode } from './findings.ts';
-import { riskOf } from './risk.ts';
+import { riskOf, withEarlierClosings } from './risk.ts';
 import { RISKS, type RiskRow } from './risk-table.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);
@@ -81,6 +81,13 @@ const SSH = [{ port: 22 }];
 const everyApp = PEERS.map(({ name }) => name);
 const WIDE = allow(everyApp, everyApp, [{ port: 443 }]);
 
+/** Both ends keep what they have at another port. */
+const CLOSING_A_PORT: Tried = {
+  before: [allow(['web-1'], ['db-1'], [{ port: 80 }, { port: 81 }])],
+  after: [allow(['web-1'], ['db-1'], [{ port: 81 }])],
+  ofFew: true,
+};
+
 /** An effect for each row: no row is without one, and each is of the level that its row says. */
 const TRIED: Partial<Record<RiskRow, Tried>> = {
   guardedFromOutside: { after: [allowIn('10.0.0.7/32', 5432)] },
@@ -119,7 +126,12 @@ const TRIED: Partial<Record<RiskRow, Tried>> = {
   },
   closesUnseen: { finding: 'CLOSES_LATER' },
   closesCaller: { before: [allow(['web-1'], ['db-1'], [{ port: 80 }])], caller: 'web-1' },
-  closes: { before: [allow(['web-1'], ['db-1'], [{ port: 80 }])], ofFew: true },
+  closes: CLOSING_A_PORT,
+  cutsOff: { before: [allow(['web-1'], ['db-1'], [{ port: 80 }])], ofFew: true },
+  closesGuarded: {
+    before: [allow(['web-1', 'db-1'], ['db-3', 'db-2'], [{ port: 80 }])],
+    after: [allow(['web-1'], ['db-3', 'db-2'], [{ port: 80 }]), allow(['db-1'], ['db-2'], [{ port: 80 }])],
+  },
   touches: { after: [allow(['web-1'], everyApp.slice(7), [{ port: 8443 }])] },
   locksOutControl: { finding: 'CONTROL_LOCKED_OUT' },
   locksOut: { finding: 'CALLER_LOCKED_OUT' },
@@ -153,8 +165,28 @@ describe('the table of risks', () => {
     expect(risk({ after: [timed] }).level).toBe('medium');
   });
 
+  it.each<[string, PolicySpec[], string | undefined]>([
+    ['a target keeps no peer that reaches it', [allow(['web-1', 'ci-1'], ['db-2'])], '1 peer'],
+    ['a peer keeps none that it reaches', [allow(['ci-1'], ['db-1', 'db-2'])], '1 peer'],
+    ['each keeps another', [allow(['ci-1'], ['db-1', 'db-2']), allow(['web-1'], ['db-2'])], undefined],
+  ])('ends the last connection of a peer where %s', (_what, after, peers) => {
+    const { level, reasons } = risk({ before: [allow(['web-1', 'ci-1'], ['db-1', 'db-2'])], after });
+    const reason = `ends the last connection of ${peers} with others`;
+    expect([level, reasons.includes(reason)]).toEqual(peers === undefined ? ['low', false] : ['medium', true]);
+  });
+
+  it.each([
+    [{ lostPairs: 1, closedPairs: 1, pairsBefore: 96 }, 6, 'low'],
+    [{ lostPairs: 1, closedPairs: 1, pairsBefore: 27 }, 7, 'medium'],
+    [{ lostPairs: 0, closedPairs: 1, pairsBefore: 900 }, 99, 'medium'],
+    [{ lostPairs: 4, closedPairs: 4, pairsBefore: 20 }, 8, 'high'],
+    [{ lostPairs: 0, closedPairs: 0, pairsBefore: 12 }, 50, 'low'],
+  ])('adds up what closes: %o after %i pairs is %s', (closing, earlier, level) => {
+    expect(withEarlierClosings({ level: 'low', reasons: [] }, closing, earlier).level).toBe(level);
+  });
+
   it('says of a closing that it does not know of any flows', () => {
-    const { reasons } = risk({ before: [allow(['web-1'], ['db-1'], [{ port: 80 }])], ofFew: true });
-    expect(reasons).toEqual(['ends all traffic of 1 pair of peers (whether anything uses them is not known)']);
+    const { reasons } = risk(CLOSING_A_PORT);
+    expect(reasons).toEqual(['closes ports between 1 pair of peers (whether anything uses them is not known)']);
   });
 });

@@ -20,6 +20,9 @@ const row = (level: RiskLevel, does: string, to = ANY, from = ANY, during = ALWA
   during,
 });
 
+/** Closings that `autoApprove` carried out in so many ms count into those of the next plan. */
+export const CLOSINGS_COUNT_MS = 24 * 3_600_000;
+
 /** Every reason for a risk above that of an opening of few ports between servers, which is low. */
 export const RISKS = {
   // What opens
@@ -61,6 +64,8 @@ export const RISKS = {
     'medium',
     'closes ports of 8 pairs or more, which are a quarter of those that can talk; of 100; or ends all traffic of all pairs, of 3 to 7',
   ),
+  cutsOff: row('medium', 'ends the last connection of a peer to other peers, or of other peers to it'),
+  closesGuarded: row('medium', 'closes connections', 'production or sensitive peers, or from them'),
   closesLater: row('medium', 'closes connections later, or of devices that join later'),
   closesUnseen: row('high', 'closes more later', ANY, ANY, 'once policies have ended'),
   closesCaller: row('high', 'closes connections', 'the caller', 'the caller'),

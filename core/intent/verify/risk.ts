@@ -62,6 +62,9 @@ export interface Weighed {
   readonly future?: Future;
 }
 
+/** What of an effect says how much of a network it closes. */
+export type ClosedPairs = Pick<Effect, 'lostPairs' | 'closedPairs' | 'pairsBefore'>;
+
 type Reason = readonly [row: RiskRow, text: string];
 
 /**
@@ -90,6 +93,8 @@ export function riskOf(weighed: Weighed): Risk {
     ...defaultRisks(weighed),
     ...shareRisks(effect, after.peers.size, atLeast),
     ...closingRisks(weighed),
+    ...cutOffRisks(weighed),
+    ...guardedClosingRisks(effect, (name) => sensitive(name) || versions(name).some(isProduction)),
     ...touchedRisks(effect, after.peers.size, atLeast),
     ...findings.flatMap(findingRisks),
   ];
@@ -97,6 +102,23 @@ export function riskOf(weighed: Weighed): Risk {
   found.sort((a, b) => weightOf(b) - weightOf(a));
   const [gravest] = found;
   return { level: gravest ? RISKS[gravest[0]].level : 'low', reasons: [...new Set(found.map(([, reason]) => reason))] };
+}
+
+/**
+ * Returns the risk of a change together with closings that were carried out lately without a person: many small ones come
+ * to no less than one of all of them.
+ *
+ * @param effect its `pairsBefore` are those before all of them
+ * @param earlier pairs that those closed; each counts as wholly closed
+ */
+export function withEarlierClosings(risk: Risk, effect: ClosedPairs, earlier: number): Risk {
+  if (earlier === 0 || effect.closedPairs === 0) return risk;
+  const [closedPairs, lostPairs] = [effect.closedPairs + earlier, effect.lostPairs + earlier];
+  const row = closingRow({ closedPairs, lostPairs, pairsBefore: effect.pairsBefore });
+  const { level } = RISKS[row];
+  if (isAtMost(level, risk.level)) return risk;
+  const reason = `closes ${counted(closedPairs, 'pair')} of peers together with what was carried out without a person in the last 24 hours`;
+  return { level, reasons: [reason, ...risk.reasons] };
 }
 
 /** Nodes route other addresses than before. */
@@ -230,9 +252,28 @@ function closingRisks({ effect, callerPeer, future }: Weighed): Reason[] {
 }
 
 const CLOSES_LATER = 'closes connections later, or of devices that join later';
+
+/** Peers that keep no connection with another peer in a direction in which they had one. */
+function cutOffRisks({ effect, is }: Weighed): Reason[] {
+  if (effect.lostPairs === 0 || effect.closedPairs >= MANY_PAIRS) return [];
+  const lost = effect.groups.filter(({ closed, open }) => closed.length > 0 && open.length === 0);
+  const unreached = [...namesOn(lost, 'dst')].filter((name) => !is.isConnected(name, 'in'));
+  const unreaching = [...namesOn(lost, 'src')].filter((name) => !is.isConnected(name, 'out'));
+  const cutOff = new Set([...unreached, ...unreaching]).size;
+  return cutOff > 0 ? [['cutsOff', `ends the last connection of ${counted(cutOff, 'peer')} with others`]] : [];
+}
+
+function guardedClosingRisks({ groups, outside = [] }: Looked, isGuarded: (name: string) => boolean): Reason[] {
+  const closing = groups.filter(({ closed }) => closed.length > 0);
+  const ofOutside = outside.flatMap(({ closed, peers }) => (closed.length > 0 ? peers : []));
+  const guarded = new Set([...namesOn(closing, 'src', 'dst'), ...ofOutside].filter(isGuarded)).size;
+  if (guarded === 0) return [];
+  return [['closesGuarded', `closes connections of ${counted(guarded, 'production or sensitive peer')}`]];
+}
+
 const FLOWS_UNKNOWN = 'whether anything uses them is not known';
 
-function closingRow({ lostPairs, closedPairs, pairsBefore }: Effect): RiskRow {
+function closingRow({ lostPairs, closedPairs, pairsBefore }: ClosedPairs): RiskRow {
   if (pairsBefore >= WIDE_PEERS && lostPairs === pairsBefore) return 'closesAll';
   if (pairsBefore >= WIDE_PEERS && lostPairs >= OUTAGE_SHARE * pairsBefore) return 'closesHalf';
   const isMany = closedPairs >= WIDE_PEERS && closedPairs >= WIDE_SHARE * pairsBefore;

@@ -53,7 +53,7 @@ function subjectOf({ http }: AnyOperation<never>): string {
 
 const isPassword = (field: string) => /password$/i.test(field);
 
-type AdminOptions = TargetOptions & Readonly<Record<string, unknown>> & { readonly body?: string };
+type AdminOptions = TargetOptions & Readonly<Record<string, unknown>> & { readonly body?: string; readonly installation?: boolean };
 
 function define(command: Command, operation: AnyOperation<never>): void {
   withTarget(command);
@@ -66,6 +66,7 @@ function define(command: Command, operation: AnyOperation<never>): void {
   if (isOfWorkspace) command.argument('[workspace]', 'in place of --workspace');
   for (const name of inPath) command.argument(`[${name}]`, `in place of ${flagOf(name)}`);
   for (const field of fields) command.addOption(optionOf(field));
+  if (operation.orInstallation) command.option('--installation', 'of the installation, in place of a workspace');
   command.option(
     '--body <json|@file>',
     'more fields as one JSON object, or a YAML document where the operation takes one',
@@ -86,7 +87,10 @@ function define(command: Command, operation: AnyOperation<never>): void {
       const field = fields.find((each) => each.name === name);
       if (field && args[at] !== undefined) values[name] = typedValue(field, args[at]);
     }
-    const value = await callOperation(targetOf(options), operation, values, { body: await bodyOf(options.body) });
+    const value = await callOperation(targetOf(options), operation, values, {
+      body: await bodyOf(options.body),
+      ofInstallation: options.installation,
+    });
     tellWaiting(value);
     // To read of a failure is none.
     return { value, columns: operation.columns, ...(!operation.effects.readOnlyHint && exitOf(value)) };

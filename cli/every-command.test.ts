@@ -71,6 +71,11 @@ test.each([
   ['admin revoke-pear', "unknown command 'revoke-pear'. See mesh admin --help"],
   ['admin rename-peer', "unknown command 'rename-peer': did you mean 'mesh rename'?"],
   ['admin lst-peers', "unknown command 'lst-peers': did you mean 'list-peers'?"],
+  ['apply -f x --prun', "unknown option '--prun'. See mesh apply --help"],
+  ['init --forc', "unknown option '--forc'. See mesh init --help"],
+  ['undo --ye', "unknown option '--ye'. See mesh undo --help"],
+  ['users disabel dave', "unknown command 'disabel'. See mesh users --help"],
+  ['users lits', "unknown command 'lits': did you mean 'list'?"],
   ['login --password secret', expect.stringMatching(/^unknown option '--password'\. .*MESH_PASSWORD/)],
 ])('mesh %s is answered without the name of a command that takes something away', async (line, said) => {
   vi.stubEnv('PATH', path.resolve('bin'));

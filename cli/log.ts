@@ -60,7 +60,7 @@ export function defineLog(command: Command): void {
 }
 
 async function log(options: LogOptions): Promise<Answer> {
-  const target = options.installation ? { ...targetOf(options), workspace: undefined } : targetOf(options);
+  const target = targetOf(options);
   const limit = limitOf(options.limit);
   const isShown = await filterOf(target, options);
   const asked = {
@@ -73,7 +73,7 @@ async function log(options: LogOptions): Promise<Answer> {
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES && items.length < limit; page += 1) {
     const values = { ...asked, limit: PAGE, ...(cursor !== undefined && { cursor }) };
-    const read = (await callOperation(target, listAudit, values)) as Page;
+    const read = (await callOperation(target, listAudit, values, { ofInstallation: options.installation })) as Page;
     items.push(...read.items.filter(isShown));
     cursor = read.next_cursor;
     if (cursor === undefined) break;

@@ -24,7 +24,11 @@ export async function callOperation(
   // A path names it already.
   const isNeeded = workspace === undefined && isScoped(operation);
   const called = ofInstallation || operation.orInstallation ? { ...target, workspace } : target;
-  return callInWorkspace(called, { ...request, ...how }, { isNeeded, ...(ofInstallation && { find: refuseInstallation }) });
+  return callInWorkspace(
+    called,
+    { ...request, ...how },
+    { isNeeded, ...(ofInstallation && { find: refuseInstallation }) },
+  );
 }
 
 /** Called where the control plane wants a workspace named: no other may be answered for in place of the installation. */

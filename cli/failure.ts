@@ -62,7 +62,11 @@ function usageError({ code, message }: CommanderError, program: Command, args: r
   // The word of a group that has a command for no word: that one takes none.
   const [wrong] = code === 'commander.excessArguments' && named.commands.length > 0 ? words : [];
   if (wrong !== undefined) {
-    const [meant] = nearest(wrong, named.commands.map((each) => each.name()).filter((name) => !takesAway(name)), 1);
+    const [meant] = nearest(
+      wrong,
+      named.commands.map((each) => each.name()).filter((name) => !takesAway(name)),
+      1,
+    );
     const hint = meant === undefined ? `. See ${[...command, '--help'].join(' ')}` : `: did you mean '${meant}'?`;
     return new CliError(`unknown command '${visibleLine(wrong)}'${hint}`, EXIT.input);
   }

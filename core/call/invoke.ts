@@ -3,7 +3,15 @@ import type { Edition } from '../base/edition.ts';
 import { invalidInput, MeshError, sentenceOf } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { withoutIgnored } from '../base/ignored-field.ts';
-import { type AnyOperation, type CallContext, type Face, fieldOf, isPending, speaksWire, takesAway } from '../base/operation.ts';
+import {
+  type AnyOperation,
+  type CallContext,
+  type Face,
+  fieldOf,
+  isPending,
+  speaksWire,
+  takesAway,
+} from '../base/operation.ts';
 import { refusePollution } from '../base/polluting-keys.ts';
 import { StoreError } from '../base/ports.ts';
 import type { ResourceKind } from '../base/record.ts';

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { MESHD } from '../docs/meshd-options.ts';
 import { operations } from '../tools/index.ts';
 import { addCommands } from './commands.ts';
 import { EXIT } from './exit.ts';
@@ -52,6 +53,25 @@ test('a hint knows each command, and no other', async () => {
   const { commands } = await buildProgram();
   const names = commands.filter(isShown).map((command) => command.name());
   expect([...VERBS].sort()).toEqual(names.sort());
+});
+
+test('each command that a page of the dashboard names is there', async () => {
+  const mesh = await buildProgram();
+  const files = readdirSync('web/src', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
+  const named = files.flatMap((name) => [
+    ...readFileSync(path.join('web/src', name), 'utf8').matchAll(/(?<![\w/.@-])(meshd?) ([a-z-]+)(?: ([a-z-]+))?/g),
+  ]);
+  // Sentences about the program itself.
+  const said = named.filter(([, , word = '']) => !['installed', 'itself'].includes(word));
+  expect(said.length).toBeGreaterThan(5);
+  const missing = said.flatMap(([text, program, word = '', second = '']) => {
+    const all = program === 'mesh' ? mesh : MESHD;
+    const found = all.commands.find((command) => command.name() === word);
+    if (!found) return all.options.some(({ long }) => long === word) || word === '--help' ? [] : [text];
+    const isBelow = found.commands.length === 0 || found.commands.some((command) => command.name() === second);
+    return isBelow || second === '' ? [] : [text];
+  });
+  expect(missing).toEqual([]);
 });
 
 test('mesh admin lists every operation, under the subject that it is about', async () => {

@@ -20,7 +20,7 @@ function terminal() {
 test('a person at the terminal reads the log as sentences, with fields and without JSON', () => {
   const { log, lines } = terminal();
   log.info({ port: 18090, names: ['a'] }, 'listening');
-  log.warn('the disk is nearly full');
+  log.warn({}, 'the disk is nearly full');
   log.error({ err: new Error('no route') }, 'cannot reach the bus');
   const [info, warning, error, ...stack] = lines();
   expect([info, warning, error]).toEqual([

@@ -168,7 +168,7 @@ test('a filter by kind or name finds events that tell changes of such records', 
   const within = { bearer: await kit.admin(), workspace };
   await kit.person('ada', 'viewer', workspace);
   await kit.call('update_workspace', { settings: { requirePeerApproval: true } }, within);
-  const found = async (query: object) => {
+  const found = async (query: Record<string, unknown>) => {
     const { items } = await kit.call<{ items: { event?: string; fields?: { text: string }[] }[] }>(
       'list_audit',
       query,

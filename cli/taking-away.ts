@@ -29,19 +29,29 @@ export function takesAway(name: string): boolean {
   return NAMES.has(bare) || WORDS.has(bare.split('-', 1)[0] ?? '');
 }
 
-const SUGGESTION = /\n\(Did you mean (?:one of )?([^?]*)\?\)/;
+const BEGIN = '\n(Did you mean ';
+const END = '?)';
 
 /** Returns what commander says of a wrong word, with the names alone that it may suggest. */
 export function harmless(message: string): string {
-  const { names } = suggestionIn(message);
-  return message.replace(SUGGESTION, names.length === 0 ? '' : `\n(Did you mean ${names.join(' or ')}?)`);
+  const { head, tail, names } = parted(message);
+  return `${head}${names.length === 0 ? '' : `${BEGIN}${names.join(' or ')}${END}`}${tail}`;
 }
 
 /** Splits what commander says of a wrong word into its sentence and the names that it may suggest. */
 export function suggestionIn(message: string): { readonly sentence: string; readonly names: readonly string[] } {
-  const [, names] = SUGGESTION.exec(message) ?? [];
+  const { head, tail, names } = parted(message);
+  return { sentence: `${head}${tail}`, names };
+}
+
+function parted(message: string) {
+  const at = message.indexOf(BEGIN);
+  const end = message.indexOf(END, at);
+  if (at < 0 || end < 0) return { head: message, tail: '', names: [] };
+  const listed = message.slice(at + BEGIN.length, end).replace('one of ', '');
   return {
-    sentence: message.replace(SUGGESTION, ''),
-    names: names?.split(', ').filter((name) => !takesAway(name)) ?? [],
+    head: message.slice(0, at),
+    tail: message.slice(end + END.length),
+    names: listed.split(', ').filter((name) => !takesAway(name)),
   };
 }

@@ -1,7 +1,7 @@
+import { visibleLine } from '../../core/base/visible-line.ts';
+
 const WARNING = 40;
 const ERROR = 50;
-/** Acts on a terminal, or hides or turns round what is written beside it. */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
  * Returns a line of the log as a sentence for a person at the terminal: its message, then its fields. Stacks are below it.
@@ -23,7 +23,7 @@ export function logSentence(line: string): string {
   const text = [msg, details.join(', ')].filter((part) => typeof part === 'string' && part !== '').join(': ');
   const sentence = prefix === '' ? text.replace(/^[a-z]/, (first) => first.toUpperCase()) : `${prefix}${text}`;
   const lines = [/[.?!]$/.test(sentence) ? sentence : `${sentence}.`, ...stacks.map((one) => `    ${one.trim()}`)];
-  return `${lines.map((one) => one.replaceAll(HIDDEN, '\uFFFD')).join('\n')}\n`;
+  return `${lines.map(visibleLine).join('\n')}\n`;
 }
 
 function textOf(value: unknown): string {

@@ -1,8 +1,9 @@
 import { Command } from 'commander';
-import { formatAsked } from '../cli/answer.ts';
+import { formatAsked, notice } from '../cli/answer.ts';
 import { endWithOutput } from '../cli/closed-output.ts';
 import { addCommands } from '../cli/commands.ts';
 import { tellFailure } from '../cli/failure.ts';
+import { wrongVariables } from '../cli/wrong-variables.ts';
 import { VERSION } from './compose/version.ts';
 
 endWithOutput();
@@ -15,6 +16,8 @@ const program = new Command('mesh')
   .exitOverride();
 
 const words = process.argv.slice(2);
+// A shell that completes a word shows what is said on standard error in the middle of it.
+if (!words[0]?.startsWith('__')) for (const warning of wrongVariables(process.env)) notice(warning);
 await addCommands(program, {
   words,
   version: VERSION,

@@ -4,9 +4,10 @@ import { operations } from '../tools/index.ts';
 import { type Answer, answering, notice, OUTPUT_FLAGS } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import type { CommandContext } from './command-context.ts';
+import { CliError, EXIT } from './exit.ts';
 import { exitOf } from './failed.ts';
 import { flagOf } from './flag.ts';
-import { bodyOf, fieldsOf, optionOf, pathFieldsOf, typedValue, valuesOf } from './operation-options.ts';
+import { bodyOf, type Field, fieldsOf, optionOf, pathFieldsOf, typedValue, valuesOf } from './operation-options.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 import { tellWaiting } from './waiting.ts';
@@ -53,7 +54,8 @@ function subjectOf({ http }: AnyOperation<never>): string {
 
 const isPassword = (field: string) => /password$/i.test(field);
 
-type AdminOptions = TargetOptions & Readonly<Record<string, unknown>> & { readonly body?: string };
+type AdminOptions = TargetOptions &
+  Readonly<Record<string, unknown>> & { readonly body?: string; readonly installation?: boolean };
 
 function define(command: Command, operation: AnyOperation<never>): void {
   withTarget(command);
@@ -66,6 +68,7 @@ function define(command: Command, operation: AnyOperation<never>): void {
   if (isOfWorkspace) command.argument('[workspace]', 'in place of --workspace');
   for (const name of inPath) command.argument(`[${name}]`, `in place of ${flagOf(name)}`);
   for (const field of fields) command.addOption(optionOf(field));
+  if (operation.orInstallation) command.option('--installation', 'of the installation, in place of a workspace');
   command.option(
     '--body <json|@file>',
     'more fields as one JSON object, or a YAML document where the operation takes one',
@@ -86,9 +89,21 @@ function define(command: Command, operation: AnyOperation<never>): void {
       const field = fields.find((each) => each.name === name);
       if (field && args[at] !== undefined) values[name] = typedValue(field, args[at]);
     }
-    const value = await callOperation(targetOf(options), operation, values, { body: await bodyOf(options.body) });
+    if (options.body === undefined) requireAll(fields, values);
+    const value = await callOperation(targetOf(options), operation, values, {
+      body: await bodyOf(options.body),
+      ofInstallation: options.installation,
+    });
     tellWaiting(value);
     // To read of a failure is none.
     return { value, columns: operation.columns, ...(!operation.effects.readOnlyHint && exitOf(value)) };
   });
+}
+
+/** @throws CliError that names the options that a call cannot be without */
+function requireAll(fields: readonly Field[], values: Readonly<Record<string, unknown>>): void {
+  const missing = fields.filter(({ name, isRequired }) => isRequired && values[name] === undefined);
+  if (missing.length === 0) return;
+  const flags = missing.map(({ name }) => flagOf(name));
+  throw new CliError(`${flags.join(' and ')} ${flags.length === 1 ? 'is' : 'are'} required.`, EXIT.input);
 }

@@ -1,23 +1,53 @@
 import type { AnyOperation } from '../core/base/operation.ts';
-import type { ApiRequest } from './api.ts';
+import { type ApiRequest, WorkspaceNeeded } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
 import { requestOf } from './operation-options.ts';
 import type { Target } from './session.ts';
-import { callInWorkspace, existingWorkspace } from './workspace.ts';
+import { callInWorkspace, existingWorkspace, isSession } from './workspace.ts';
+
+interface How extends Pick<ApiRequest, 'timeoutMs' | 'asDocuments'> {
+  readonly body?: string | undefined;
+  /** Asks for the installation, of an operation that answers for a workspace or for it. */
+  readonly ofInstallation?: boolean | undefined;
+}
 
 /** Calls an operation with the fields of its input, in the workspace that is named or found. */
 export async function callOperation(
   target: Target,
   operation: AnyOperation<never>,
   values: Readonly<Record<string, unknown>>,
-  { body, ...how }: { readonly body?: string | undefined } & Pick<ApiRequest, 'timeoutMs' | 'asDocuments'> = {},
+  { body, ofInstallation = false, ...how }: How = {},
 ): Promise<unknown> {
   requireTokenFor(operation, target);
-  const workspace = target.workspace ?? (isInWorkspacePath(operation) ? await existingWorkspace(target) : undefined);
+  const workspace = ofInstallation ? undefined : (target.workspace ?? (await workspaceFor(operation, target)));
   const request = requestOf(operation, values, body, workspace);
   // A path names it already.
   const isNeeded = workspace === undefined && isScoped(operation);
-  return callInWorkspace(target, { ...request, ...how }, { isNeeded });
+  const called = ofInstallation || operation.orInstallation ? { ...target, workspace } : target;
+  return callInWorkspace(
+    called,
+    { ...request, ...how },
+    { isNeeded, ...(ofInstallation && { find: refuseInstallation }) },
+  );
+}
+
+/** Called where the control plane wants a workspace named: no other may be answered for in place of the installation. */
+function refuseInstallation(): never {
+  throw new CliError(
+    'Only a platform administrator can ask for the installation: leave --installation out.',
+    EXIT.auth,
+  );
+}
+
+/** Finds the workspace where the control plane would not ask for one: it would answer for the installation instead. */
+async function workspaceFor(operation: AnyOperation<never>, target: Target): Promise<string | undefined> {
+  if (isInWorkspacePath(operation)) return existingWorkspace(target);
+  if (!operation.orInstallation) return undefined;
+  return existingWorkspace(target).catch((error: unknown) => {
+    // A token that may not list workspaces is an agent's, which is of one alone.
+    if (error instanceof WorkspaceNeeded && !isSession(target)) return undefined;
+    throw error;
+  });
 }
 
 /** Whether it runs in one workspace, which nothing else says than who calls. */

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { MESHD } from '../docs/meshd-options.ts';
 import { operations } from '../tools/index.ts';
 import { addCommands } from './commands.ts';
 import { EXIT } from './exit.ts';
@@ -54,6 +55,25 @@ test('a hint knows each command, and no other', async () => {
   expect([...VERBS].sort()).toEqual(names.sort());
 });
 
+test('each command that a page of the dashboard names is there', async () => {
+  const mesh = await buildProgram();
+  const files = readdirSync('web/src', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
+  const named = files.flatMap((name) => [
+    ...readFileSync(path.join('web/src', name), 'utf8').matchAll(/(?<![\w/.@-])(meshd?) ([a-z-]+)(?: ([a-z-]+))?/g),
+  ]);
+  // Sentences about the program itself.
+  const said = named.filter(([, , word = '']) => !['installed', 'itself'].includes(word));
+  expect(said.length).toBeGreaterThan(5);
+  const missing = said.flatMap(([text, program, word = '', second = '']) => {
+    const all = program === 'mesh' ? mesh : MESHD;
+    const found = all.commands.find((command) => command.name() === word);
+    if (!found) return all.options.some(({ long }) => long === word) || word === '--help' ? [] : [text];
+    const isBelow = found.commands.length === 0 || found.commands.some((command) => command.name() === second);
+    return isBelow || second === '' ? [] : [text];
+  });
+  expect(missing).toEqual([]);
+});
+
 test('mesh admin lists every operation, under the subject that it is about', async () => {
   const { commands } = await buildProgram();
   const admin = commands.find((command) => command.name() === 'admin');
@@ -71,6 +91,11 @@ test.each([
   ['admin revoke-pear', "unknown command 'revoke-pear'. See mesh admin --help"],
   ['admin rename-peer', "unknown command 'rename-peer': did you mean 'mesh rename'?"],
   ['admin lst-peers', "unknown command 'lst-peers': did you mean 'list-peers'?"],
+  ['apply -f x --prun', "unknown option '--prun'. See mesh apply --help"],
+  ['init --forc', "unknown option '--forc'. See mesh init --help"],
+  ['undo --ye', "unknown option '--ye'. See mesh undo --help"],
+  ['users disabel dave', "unknown command 'disabel'. See mesh users --help"],
+  ['users lits', "unknown command 'lits': did you mean 'list'?"],
   ['login --password secret', expect.stringMatching(/^unknown option '--password'\. .*MESH_PASSWORD/)],
 ])('mesh %s is answered without the name of a command that takes something away', async (line, said) => {
   vi.stubEnv('PATH', path.resolve('bin'));

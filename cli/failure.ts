@@ -1,11 +1,12 @@
 import { type Command, CommanderError } from 'commander';
+import { nearest } from '../core/base/nearest.ts';
 import type { Format } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { saidFor } from './field-names.ts';
 import { withCommands } from './operation-names.ts';
 import { called } from './own-command.ts';
-import { takesAway } from './taking-away.ts';
-import { visible, visibleJson } from './visible.ts';
+import { suggestionIn, takesAway } from './taking-away.ts';
+import { visible, visibleJson, visibleLine } from './visible.ts';
 
 /**
  * Says on standard error why a command failed: a sentence, or under `-o json` the problem as one object on a line of its own.
@@ -57,18 +58,25 @@ function expected(error: unknown): unknown {
 /** What commander has to say, as one line with the nearest name or where help is. */
 function usageError({ code, message }: CommanderError, program: Command, args: readonly string[]): CliError | 'shown' {
   if (SHOWN.has(code)) return 'shown';
-  const [first = '', ...rest] = message.replace(/^error: /, '').split('\n(Did you mean ');
+  const { command: named, names: command, rest: words } = commandOf(program, args);
+  // The word of a group that has a command for no word: that one takes none.
+  const [wrong] = code === 'commander.excessArguments' && named.commands.length > 0 ? words : [];
+  if (wrong !== undefined) {
+    const [meant] = nearest(
+      wrong,
+      named.commands.map((each) => each.name()).filter((name) => !takesAway(name)),
+      1,
+    );
+    const hint = meant === undefined ? `. See ${[...command, '--help'].join(' ')}` : `: did you mean '${meant}'?`;
+    return new CliError(`unknown command '${visibleLine(wrong)}'${hint}`, EXIT.input);
+  }
+  const { sentence, names: near } = suggestionIn(message.replace(/^error: /, ''));
+  const [first = ''] = sentence.split('\n');
   const [, unknown = ''] = code === 'commander.unknownOption' ? (/'(--[\w-]+)/.exec(first) ?? []) : [];
   const instead = INSTEAD[unknown];
   if (instead !== undefined) return new CliError(`${first}. ${instead}`, EXIT.input);
-  const meant =
-    rest[0]
-      ?.replace(/^one of /, '')
-      .replace('?)', '')
-      .split(', ') ?? [];
-  const names = meant.filter((name) => !takesAway(name)).map((name) => `'${name}'`);
+  const names = near.map((name) => `'${name}'`);
   if (names.length > 0) return new CliError(`${first}: did you mean ${names.join(' or ')}?`, EXIT.input);
-  const { names: command } = commandOf(program, args);
   const elsewhere = code === 'commander.unknownCommand' && own(program, first);
   if (elsewhere) return new CliError(`${first}: did you mean '${program.name()} ${elsewhere}'?`, EXIT.input);
   return new CliError(`${first.replace(/\.$/, '')}. See ${[...command, '--help'].join(' ')}`, EXIT.input);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Answer, answering } from './answer.ts';
 import { MOMENT_FORMS, momentOf } from './moments.ts';
 import { type TargetOptions, targetOf } from './session.ts';
+import { table } from './table.ts';
 import { withTarget } from './target.ts';
 import { callInWorkspace } from './workspace.ts';
 
@@ -78,19 +79,23 @@ async function history(src: string, dst: string, options: HistoryOptions): Promi
     cursor = page.next_cursor;
   } while (cursor !== undefined);
   const { next_cursor: _, ...whole } = first;
-  return { value: { ...whole, intervals }, text: intervals.map((one) => lineOf(one, whole)) };
+  const rows = intervals.map((one) => rowOf(one, whole));
+  const text = rows.length === 0 ? 'none' : table(rows, COLUMNS).split('\n');
+  return { value: { ...whole, intervals }, text };
 }
 
+const COLUMNS = { From: 'from', To: 'to', Connection: 'connection', Because: 'because' } as const;
+
 /** @param page says whether an end is outside, of which no presence is known */
-function lineOf({ from, to, verdict, allowed, usable, causes, change }: Interval, { range, note }: Whole): string {
-  if (verdict === 'undetermined') return `${from}  ${to}  ${verdict}: ${gapText(range)}`;
+function rowOf({ from, to, verdict, allowed, usable, causes, change }: Interval, { range, note }: Whole) {
+  if (verdict === 'undetermined') return { from, to, connection: verdict, because: gapText(range) };
   const ports = verdict === 'partial' && allowed !== 'ALL' ? ` (${allowed.map(portText).join(', ')})` : '';
   const isOffline = !usable && verdict !== 'unreachable' && note === undefined;
   const why = causes.map(({ cause, kind, name }) => `${cause} ${kind}/${name}${didText(`${kind}/${name}`, change)}`);
   const approved = change?.reviewed_by ? `, approved by ${change.reviewed_by}` : '';
   const who = change ? ` in revision ${change.revision} by ${change.actor}${approved}` : '';
-  const because = why.length === 0 ? '' : `: ${why.join(', ')}${who}`;
-  return `${from}  ${to}  ${verdict}${ports}${isOffline ? ', not both online' : ''}${because}`;
+  const because = why.length === 0 ? '' : `${why.join(', ')}${who}`;
+  return { from, to, connection: `${verdict}${ports}${isOffline ? ', not both online' : ''}`, because };
 }
 
 /** ` created`, ` updated` or ` deleted`, where a commit did it. */

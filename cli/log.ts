@@ -1,9 +1,15 @@
 import type { Command } from 'commander';
+import { nearest } from '../core/base/nearest.ts';
+import type { AnyOperation } from '../core/base/operation.ts';
+import { listAgents } from '../tools/agents/list-agents.ts';
 import { listAudit } from '../tools/audit/list-audit.ts';
 import { getPeer } from '../tools/peers/get-peer.ts';
+import { listUsers } from '../tools/users/list-users.ts';
+import { listMembers } from '../tools/workspaces/list-members.ts';
 import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { CliError, EXIT } from './exit.ts';
+import { allPages } from './list-commands.ts';
 import { MOMENT_FORMS, momentOf } from './moments.ts';
 import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
@@ -60,33 +66,37 @@ export function defineLog(command: Command): void {
 }
 
 async function log(options: LogOptions): Promise<Answer> {
-  const target = options.installation ? { ...targetOf(options), workspace: undefined } : targetOf(options);
+  const target = targetOf(options);
   const limit = limitOf(options.limit);
-  const isShown = await filterOf(target, options);
+  const { isShown, peerFailure } = await filterOf(target, options);
   const asked = {
     ...(options.since !== undefined && { from: momentOf(options.since, '--since') }),
     ...(options.until !== undefined && { to: momentOf(options.until, '--until') }),
-    ...(options.by !== undefined && { actor: options.by.includes(':') ? options.by : `user:${options.by}` }),
+    ...(options.by !== undefined && { actor: actorOf(options.by) }),
     ...(options.peer !== undefined && { kind: 'MeshPeer' }),
   };
   const items: Entry[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES && items.length < limit; page += 1) {
     const values = { ...asked, limit: PAGE, ...(cursor !== undefined && { cursor }) };
-    const read = (await callOperation(target, listAudit, values)) as Page;
+    const read = (await callOperation(target, listAudit, values, { ofInstallation: options.installation })) as Page;
     items.push(...read.items.filter(isShown));
     cursor = read.next_cursor;
     if (cursor === undefined) break;
   }
+  if (items.length === 0 && peerFailure) throw peerFailure;
+  if (items.length === 0 && options.by !== undefined) await requireActor(target, actorOf(options.by), options);
   const isCut = cursor !== undefined || items.length > limit;
   const shown = items.slice(0, limit).map((entry) => ({ ...entry, what: whatOf(entry) }));
-  const revision = shown.find((entry) => entry.revision !== undefined)?.revision;
+  const revision = options.installation ? undefined : shown.find(isUndoable)?.revision;
   return {
     value: { items: shown },
     columns: COLUMNS,
     hints: [
       ...(isCut ? [`There is more: --limit ${limit * 2}, or --until with an earlier moment.`] : []),
-      ...(revision === undefined || options.installation ? [] : [`To take a change back: mesh undo REVISION`]),
+      ...(revision === undefined
+        ? []
+        : [`To take back a change of a policy or network: mesh undo REVISION, such as ${revision}`]),
     ],
   };
 }
@@ -97,21 +107,65 @@ function limitOf(text: string): number {
   throw new CliError(`--limit takes a whole number from 1 to 99999, not "${text}".`, EXIT.input);
 }
 
+const actorOf = (by: string) => (by.includes(':') ? by : `user:${by}`);
+
+/** @throws CliError for an actor that is nobody here, and did nothing in the newest entries */
+async function requireActor(
+  target: Target,
+  actor: string,
+  { installation: ofInstallation }: LogOptions,
+): Promise<void> {
+  const ever = (await callOperation(target, listAudit, { actor, limit: 1 }, { ofInstallation })) as Page;
+  if (ever.items.length > 0) return;
+  const recent = (await callOperation(target, listAudit, { limit: PAGE }, { ofInstallation })) as Page;
+  const [people, agents] = await Promise.all([
+    namesIn(target, ofInstallation ? listUsers : listMembers, 'user'),
+    ofInstallation ? [] : namesIn(target, listAgents, 'agent'),
+  ]);
+  const actors = new Set([...people, ...agents, ...recent.items.map((entry) => entry.actor)]);
+  if (actors.has(actor)) return;
+  const near = nearest(actor, actors).map((name) => `"${name.replace(/^user:/, '')}"`);
+  throw new CliError(
+    `Nobody here is called "${actor.replace(/^user:/, '')}".${near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : ''}`,
+    EXIT.notFound,
+  );
+}
+
+/** Returns who a list names, as actors; none where the caller may not read it. */
+async function namesIn(target: Target, list: AnyOperation<never>, kind: 'user' | 'agent'): Promise<string[]> {
+  const { items } = await allPages(target, list, {}).catch(() => ({ items: [] }));
+  return items.flatMap((item) => {
+    const { username, name = username } = item as { readonly username?: string; readonly name?: string };
+    return name === undefined ? [] : [`${kind}:${name}`];
+  });
+}
+
+interface Filter {
+  readonly isShown: (entry: Entry) => boolean;
+  /** Why the peer that is named is not there: told where the log knows nothing of it either. */
+  readonly peerFailure?: CliError | undefined;
+}
+
 /** Returns whether an entry is shown: one that matters, unless all are asked for, and of the peer that is named. */
-async function filterOf(target: Target, { peer, all = false }: LogOptions): Promise<(entry: Entry) => boolean> {
-  if (peer === undefined) return (entry) => all || matters(entry);
-  const id = await idOf(target, peer);
+async function filterOf(target: Target, { peer, all = false }: LogOptions): Promise<Filter> {
+  if (peer === undefined) return { isShown: (entry) => all || matters(entry) };
+  const found = await idOf(target, peer);
+  const id = typeof found === 'string' ? found : undefined;
   // A peer that was renamed is the same one; of one that is gone the name is all that is left.
   const isOfPeer = ({ changes = [] }: Entry) =>
     changes.some(({ kind, uid, name }) => kind === 'MeshPeer' && (id === undefined ? name === peer : uid === id));
-  return (entry) => (all || matters(entry)) && isOfPeer(entry);
+  return {
+    isShown: (entry) => (all || matters(entry)) && isOfPeer(entry),
+    peerFailure: typeof found === 'string' ? undefined : found,
+  };
 }
 
-async function idOf(target: Target, peer: string): Promise<string | undefined> {
+/** Returns the id of a peer, or why there is none. */
+async function idOf(target: Target, peer: string): Promise<string | CliError> {
   try {
     return ((await callOperation(target, getPeer, { id: peer })) as { id: string }).id;
   } catch (error) {
-    if (error instanceof CliError && error.exitCode === EXIT.notFound) return undefined;
+    if (error instanceof CliError && error.exitCode === EXIT.notFound) return error;
     throw error;
   }
 }
@@ -121,14 +175,31 @@ function matters({ type, event = '', result, changes = [], reason = '' }: Entry)
   return changes.some(({ kind }) => !BOOKKEEPING.has(kind)) && !ON_ITS_WAY.test(reason);
 }
 
+/** Kinds whose changes can be taken back, whatever they were. */
+const UNDOABLE: ReadonlySet<string> = new Set(['MeshPolicy', 'MeshNetwork']);
+
+/** The commit that makes a workspace has its first member beside its network, and stays. */
+const isUndoable = ({ revision, changes = [] }: Entry) =>
+  revision !== undefined &&
+  changes.some(({ kind }) => UNDOABLE.has(kind)) &&
+  !changes.some(({ kind }) => kind === 'Member');
+
 /** Returns an entry as a sentence: its reason, or its event, with what else is said of it and who approved it. */
-function whatOf({ type, reason, event = '', result, detail = {}, approval, direct }: Entry): string {
+function whatOf(entry: Entry): string {
+  const { type, reason, event = '', result, detail = {}, fields = [], approval, direct } = entry;
   const { reason: told, workspace: _, changes, ...rest } = detail;
+  const all = [entry.changes, changes].flatMap((each) => (Array.isArray(each) ? each : []));
+  const isMade = (kind: string, name: string) =>
+    all.some((change) => change?.kind === kind && change.name === name && change.type === 'created');
   const isRefused = type === 'event' && result === 'refused' && event !== 'refused';
   const said = reason ?? (typeof told === 'string' ? told : event.replaceAll(/[_.]/g, ' '));
   const details = [
     ...Object.entries(rest).map(([field, value]) => `${field} ${textOf(value)}`),
     ...(Array.isArray(changes) ? changes.filter((each) => typeof each === 'string') : []),
+    // The sentence tells what was made; what it was made with is in -o json.
+    ...fields
+      .filter(({ kind, name }) => !isMade(kind, name))
+      .map(({ kind, name, text }) => (kind === 'Workspace' || said.includes(name) ? text : `${name} ${text}`)),
   ];
   const by = approval ? `; approved by ${approval.reviewedBy}` : direct ? '; without an approval' : '';
   return `${by === '' ? said : said.replace(/\.$/, '')}${isRefused ? ' (refused)' : ''}${details.length > 0 ? `: ${details.join(', ')}` : ''}${by}`;

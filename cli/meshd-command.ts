@@ -3,6 +3,7 @@ import { type Log, StoreError } from '../core/base/ports.ts';
 import { outliveOutput } from './closed-output.ts';
 import { called } from './own-command.ts';
 import { systemFailure } from './system-failure.ts';
+import { harmless } from './taking-away.ts';
 import { variable } from './variable.ts';
 import { variablesHelp } from './variables.ts';
 
@@ -111,6 +112,7 @@ export function buildMeshd(meshd: Meshd): Command {
     .addOption(configDir)
     .addArgument(new Argument('[part]', 'run one part alone, without a control plane').choices(parts))
     .showHelpAfterError()
+    .configureOutput({ outputError: (text, write) => write(harmless(text)) })
     // What follows is of every command; the rest is of the control plane alone.
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: ({ parent }) => (parent ? [configDir] : []) })
     .action((part: string | undefined, options: MeshdOptions) => run(meshd, part, options));

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { getPeer } from '../tools/peers/get-peer.ts';
 import { updatePeer } from '../tools/peers/update-peer.ts';
 import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
@@ -11,7 +12,10 @@ export function defineRename(command: Command): void {
   answering(
     withTarget(command).argument('<peer>', 'its name or id').argument('<name>', 'its new name'),
     async (peer: string, name: string, options: TargetOptions): Promise<Answer> => {
-      const value = await callOperation(targetOf(options), updatePeer, { id: peer, name });
+      const target = targetOf(options);
+      const before = (await callOperation(target, getPeer, { id: peer })) as { readonly name: string };
+      if (before.name === name) return { value: before, text: `${before.name} has that name already.` };
+      const value = await callOperation(target, updatePeer, { id: peer, name });
       tellWaiting(value);
       if (waitingIn(value) !== undefined) return { value };
       const { name: renamed } = value as { name: string };

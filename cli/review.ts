@@ -70,7 +70,7 @@ async function reviewAll(
   options: ReviewOptions,
   reviewOne: (id: string) => Promise<Answer>,
 ): Promise<Answer> {
-  const ids = given.flatMap((text) => text.split(/\s+/)).filter((id) => id !== '');
+  const ids = given.map((text) => text.trim()).filter((id) => id !== '');
   const [only, ...others] = ids;
   if (only === undefined) return noneNamed(verb, targetOf(options));
   if (others.length === 0) return reviewOne(only);
@@ -95,18 +95,39 @@ async function reviewAll(
   return { value, text: texts.flat(), ...(exitCode !== undefined && { exitCode }) };
 }
 
-/** @throws CliError that names what waits, where anything does */
+const WAITING = { Id: 'id', 'Asked by': 'requestedBy', 'What it does': 'what' } as const;
+
+/** Lists what waits, and how to answer it; the exit code says that nothing was named, where anything waits. */
 async function noneNamed(verb: string, target: Target): Promise<Answer> {
-  const [workflows, peers] = await Promise.all([
+  const [workflows, peers] = (await Promise.all([
     callOperation(target, listWorkflows, { status: 'pending', limit: NAMED }),
     callOperation(target, listPeers, { phase: 'pending', limit: NAMED }),
-  ]);
-  const waiting = [workflows, peers].flatMap((page) => (page as { items: { id: string; name?: string }[] }).items);
-  // A name may be another device's by the time it is approved.
-  const names = waiting.map(({ id, name }) => (name === undefined ? id : `${name} (${id})`));
-  if (names.length === 0)
-    return { value: { items: [] }, text: `Nothing waits for approval: there is nothing to ${verb}.` };
-  throw new CliError(`Say what to ${verb}. These wait: ${names.join(', ')}.`, EXIT.input);
+  ])) as [{ items: readonly WaitingWorkflow[] }, { items: readonly WaitingPeer[] }];
+  const items = [
+    ...workflows.items.map(({ id, requestedBy, summary }) => ({ id, requestedBy, what: summary })),
+    // Listed by id: a name may be another device's by the time it is approved.
+    ...peers.items.map(({ id, name, network, labels = {} }) => {
+      const labelled = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+      const as = labelled.length > 0 ? ` with ${labelled.join(', ')}` : '';
+      return { id, name, what: `lets device ${name} into network ${network}${as}` };
+    }),
+  ];
+  if (items.length === 0) return { value: { items }, text: `Nothing waits for approval: there is nothing to ${verb}.` };
+  const hint = `To ${verb} one: mesh ${verb} ${items[0]?.id}`;
+  return { value: { items }, columns: WAITING, hints: [hint], exitCode: EXIT.input };
+}
+
+interface WaitingWorkflow {
+  readonly id: string;
+  readonly requestedBy: string;
+  readonly summary: string;
+}
+
+interface WaitingPeer {
+  readonly id: string;
+  readonly name: string;
+  readonly network: string;
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** Of each kind. */
@@ -159,7 +180,11 @@ function peerLine({ id, name, publicKey, renames = [] }: ConcernedPeer): string 
 
 /** @throws CliError for a peer that is in the network: to shut it out is another matter */
 async function reject(target: Target, id: string): Promise<Answer> {
-  const peer = (await callOperation(target, getPeer, { id })) as Peer;
+  const peer = (await callOperation(target, getPeer, { id }).catch((error: unknown) => {
+    if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) throw error;
+    // What takes away suggests no name.
+    throw new CliError(`There is no peer "${id}".`, EXIT.notFound);
+  })) as Peer;
   const { name, status } = peer;
   if (status.phase !== 'pending') {
     throw new CliError(

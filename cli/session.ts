@@ -42,6 +42,12 @@ export function writeSession(session: Session): string {
   return name;
 }
 
+/** Stores the workspace of the commands that follow, where the session that calls names none. */
+export function rememberWorkspace({ server, token }: Target, workspace: string): void {
+  const session = sessionAt(server);
+  if (session && session.token === token && session.workspace === undefined) writeSession({ ...session, workspace });
+}
+
 /** Forgets the token alone: the commands that follow still know the server. */
 export function forgetSession(): void {
   const session = readSession();

@@ -56,3 +56,18 @@ test('a record is a table of its fields by their paths, and never JSON', () => {
   ]);
   expect(textOf({})).toBe('value  -');
 });
+
+test('a long list where a line begins is broken behind its commas, and what follows stands back', () => {
+  const peers = Array.from({ length: 9 }, (_, at) => `database-${at}`).join(', ');
+  vi.stubEnv('COLUMNS', '80');
+  const text = table([{ from: peers, to: 'laptop-of-somebody-else', ports: 'TCP 5432' }], {
+    From: 'from',
+    To: 'to',
+    Ports: 'ports',
+  });
+  vi.unstubAllEnvs();
+  const [, first = '', ...others] = text.split('\n');
+  expect(Math.max(first.length, ...others.map(({ length }) => length))).toBeLessThanOrEqual(80);
+  expect(first).toMatch(/^database-0, .* laptop-of-somebody-else +TCP 5432$/);
+  expect(others.every((line) => line.startsWith('  database-'))).toBe(true);
+});

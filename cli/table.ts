@@ -36,7 +36,9 @@ export function table(rows: readonly Row[], columns: Columns): string {
       .join(GAP)
       .trimEnd();
   const linesOf = (cells: readonly string[], text: string | undefined) => {
-    const parts = cells.map((cell, at) => wrapped(cell, widths[at] ?? 0));
+    const parts = cells.map((cell, at) =>
+      at === 0 ? firstLines(cell, widths[0] ?? 0) : wrapped(cell, widths[at] ?? 0),
+    );
     const height = Math.max(...parts.map(({ length }) => length));
     return [
       ...Array.from({ length: height }, (_, at) => line(parts.map((part) => part[at] ?? ''))),
@@ -54,6 +56,12 @@ export function table(rows: readonly Row[], columns: Columns): string {
     ),
   );
   return [...titles.map((title) => styleText('bold', title)), ...body].join('\n');
+}
+
+/** Returns the lines of a list where a line begins: those below the first stand back, and look like none of the command's own. */
+function firstLines(cell: string, width: number): readonly string[] {
+  if (cell.length <= width) return [cell];
+  return wrapped(cell, width - GAP.length).map((line, at) => (at === 0 ? line : `${GAP}${line}`));
 }
 
 const indented = (text: string) => `${BELOW}${text}`;
@@ -107,19 +115,21 @@ function fitted(rows: readonly Row[], columns: Columns, width: number): Fitted {
   return { kept, widths, below };
 }
 
-/** @param mayBreak not where a line begins: its second part could be taken for a line of the command's own */
-function columnOf(title: string, rows: readonly Row[], path: string, mayBreak: boolean): Column {
+/** @param isLater where a line begins a list alone is broken: text there could be taken for a line of the command's own */
+function columnOf(title: string, rows: readonly Row[], path: string, isLater: boolean): Column {
   const cells = rows.map((row) => cellOf(fieldOf(row, path)));
   const natural = Math.max(title.length, ...cells.map(({ length }) => length));
-  const isText = mayBreak && cells.some((cell) => cell.split(' ').length > TEXT_WORDS);
+  const isText = isLater && cells.some((cell) => cell.split(' ').length > TEXT_WORDS);
   const part = isText ? longestPart : wholePart;
-  const least = Math.max(title.length, isText ? Math.min(natural, MIN_TEXT_WIDTH) : 0, ...cells.map(part));
+  const room = isLater ? 0 : GAP.length;
+  const needed = cells.map((cell) => Math.min(cell.length, part(cell) + room));
+  const least = Math.max(title.length, isText ? Math.min(natural, MIN_TEXT_WIDTH) : 0, ...needed);
   return {
     title,
     path,
     cells,
     natural,
-    least: mayBreak ? least : natural,
+    least,
     isText,
     isEmpty: cells.every((cell) => cell === NOTHING),
   };

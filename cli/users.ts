@@ -1,20 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { WORKSPACE_ROLES } from '../core/base/scope.ts';
 import { ACCOUNT_ROLES } from '../core/identity/accounts.ts';
 import { createUser } from '../tools/users/create-user.ts';
 import { listUsers } from '../tools/users/list-users.ts';
 import { resetOtp } from '../tools/users/reset-otp.ts';
 import { updateUser } from '../tools/users/update-user.ts';
+import { listMembers } from '../tools/workspaces/list-members.ts';
 import { setMember } from '../tools/workspaces/set-member.ts';
 import { type Answer, answering, notice } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { confirm } from './confirm.ts';
 import { allPages } from './list-commands.ts';
 import { readText } from './operation-options.ts';
-import { type TargetOptions, targetOf } from './session.ts';
+import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 import { tellWaiting, waitingIn } from './waiting.ts';
+import { existingWorkspace } from './workspace.ts';
 
 interface AddOptions extends TargetOptions {
   readonly role?: string;
@@ -54,8 +56,8 @@ export function defineUsers(command: Command): void {
     withTarget(command.command('add').description('add an account, and print the password that it begins with'))
       .argument('<username>', 'such as ada')
       .option('--display-name <text>', 'name that others see')
-      .option('--role <role>', `role in the installation: ${ACCOUNT_ROLES.join(', ')} (user)`)
-      .option('--member <role>', `make it a member of the workspace: ${WORKSPACE_ROLES.join(', ')}`)
+      .addOption(new Option('--role <role>', 'role in the installation (user)').choices(ACCOUNT_ROLES))
+      .addOption(new Option('--member <role>', 'make it a member of the workspace').choices(WORKSPACE_ROLES))
       .option(...PASSWORD_STDIN),
     add,
   );
@@ -82,9 +84,9 @@ export function defineUsers(command: Command): void {
 }
 
 async function add(username: string, options: AddOptions): Promise<Answer> {
-  const target = targetOf(options);
-  const { password, isMade } = await initialPassword(options);
   const { role, displayName, member } = options;
+  const target = member === undefined ? targetOf(options) : await inItsWorkspace(targetOf(options));
+  const { password, isMade } = await initialPassword(options);
   const made = await callOperation(target, createUser, {
     username,
     password,
@@ -109,6 +111,13 @@ async function add(username: string, options: AddOptions): Promise<Answer> {
     value: { ...value, member: joined },
     text: isWaiting ? lines : [...lines, `It is ${member} of the workspace.`, ...noticeIn(joined)],
   };
+}
+
+/** Finds the workspace of a membership, and that it is there, before the account is added. @throws CliError */
+async function inItsWorkspace(target: Target): Promise<Target> {
+  const found = { ...target, workspace: target.workspace ?? (await existingWorkspace(target)) };
+  await callOperation(found, listMembers, { limit: 1 });
+  return found;
 }
 
 async function reset(username: string, options: ResetOptions): Promise<Answer> {

@@ -1,7 +1,7 @@
 import { notice } from './answer.ts';
 import { type ApiRequest, callApi, WorkspaceNeeded } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
-import type { Target } from './session.ts';
+import { rememberWorkspace, type Target } from './session.ts';
 
 interface InWorkspace {
   /** Which one, where none is named. */
@@ -30,7 +30,7 @@ export async function callInWorkspace(
 }
 
 /** Whether somebody has signed in with it: it is a JWT, and no token with a name of its kind. */
-function isSession({ token = '' }: Target): boolean {
+export function isSession({ token = '' }: Target): boolean {
   return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
 }
 
@@ -55,6 +55,7 @@ export async function existingOrFirstWorkspace(target: Target): Promise<string> 
   const { data } = (await callApi(target, { method: 'post', path: '/api/v1/workspaces/add', body })) as {
     data: { id: string };
   };
+  rememberWorkspace(target, data.id);
   notice(`Made the first workspace, default (${data.id}).`);
   return data.id;
 }

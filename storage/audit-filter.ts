@@ -7,8 +7,16 @@ export function isAskedFor(entry: AuditEntry, { type, actor, kind, name }: Audit
   if (actor !== undefined && entry.actor !== actor) return false;
   if (kind === undefined && name === undefined) return true;
   const wanted = name === undefined ? undefined : foldName(name);
-  return (entry.commit?.changes ?? []).some(
+  return changesIn(entry).some(
     (change) =>
-      (kind === undefined || change.kind === kind) && (wanted === undefined || foldName(change.name) === wanted),
+      (kind === undefined || change.kind === kind) &&
+      (wanted === undefined || (typeof change.name === 'string' && foldName(change.name) === wanted)),
   );
+}
+
+/** Returns the changes that an entry tells: those of a commit, and those of an event, such as of settings or members. */
+function changesIn({ commit, event }: AuditEntry): readonly { readonly kind?: unknown; readonly name?: unknown }[] {
+  if (commit) return commit.changes;
+  const told = event?.detail?.['changes'];
+  return Array.isArray(told) ? told.filter((change) => typeof change === 'object' && change !== null) : [];
 }

@@ -15,8 +15,15 @@ const PAUSE_MS = 5;
 /** A start that says more has something to say at once. */
 const MOST_HELD = 200;
 
-/** @param write as `writeSync` of node:fs */
-export function logOutput(descriptor: number, write: (fd: number, bytes: Uint8Array) => number = writeSync): LogOutput {
+/**
+ * @param write as `writeSync` of node:fs
+ * @param shown each line as its reader sees it
+ */
+export function logOutput(
+  descriptor: number,
+  write: (fd: number, bytes: Uint8Array) => number = writeSync,
+  shown: (line: string) => string = (line) => line,
+): LogOutput {
   let lost = 0;
   let untold = 0;
   /** The last write broke off inside a line. */
@@ -24,7 +31,8 @@ export function logOutput(descriptor: number, write: (fd: number, bytes: Uint8Ar
 
   /** @returns whether all of it was taken */
   const put = (line: string, patienceMs: number): boolean => {
-    let rest: Uint8Array = Buffer.from(isTorn ? `\n${line}` : line);
+    const text = shown(line);
+    let rest: Uint8Array = Buffer.from(isTorn ? `\n${text}` : text);
     const deadline = performance.now() + patienceMs;
     while (rest.length > 0) {
       try {

@@ -3,6 +3,7 @@ import { givenIn, loadConfig } from './config.ts';
 import { configWarnings, logWarnings } from './config-warnings.ts';
 import { buildLog } from './log.ts';
 import { heldOutput, logOutput } from './log-output.ts';
+import { logSentence } from './log-sentence.ts';
 import { startProblems } from './start-problems.ts';
 import { startWatchdog } from './watchdog/watchdog.ts';
 
@@ -22,7 +23,9 @@ export async function startMeshd(
   const config = loadConfig(process.env, configDir, await startProblems(givenIn(process.env), { part, standalone }));
   // A person reads the announcement first; every other reader gets the lines as they come.
   const isPerson = process.stdout.isTTY && process.stderr.isTTY;
-  const { output, release } = isPerson ? heldOutput(logOutput(STDERR)) : { output: logOutput(STDERR), release() {} };
+  const { output, release } = isPerson
+    ? heldOutput(logOutput(STDERR, undefined, logSentence))
+    : { output: logOutput(STDERR), release() {} };
   const log = buildLog(config.env.MESH_LOG_LEVEL, output);
   const watchdog = startWatchdog(log, { isSupervised: config.env.MESH_SUPERVISED ?? isMainOfService(process.env) });
   /** Stops under the watchdog, which ends the process where that does not move. */

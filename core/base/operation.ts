@@ -221,6 +221,11 @@ export function operationsFor<Services>() {
   };
 }
 
+/** Tells whether a call removes or ends something: no error of it names a record that its caller did not name. */
+export function takesAway({ http, whenFull, effects }: Pick<AnyOperation<never>, 'http' | 'whenFull' | 'effects'>) {
+  return http.method === 'delete' || (whenFull === 'works' && effects.destructiveHint);
+}
+
 export const READ: Effects = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 export const CREATE: Effects = {
   readOnlyHint: false,

@@ -3,7 +3,15 @@ import type { Edition } from '../base/edition.ts';
 import { invalidInput, MeshError, sentenceOf } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { withoutIgnored } from '../base/ignored-field.ts';
-import { type AnyOperation, type CallContext, type Face, fieldOf, isPending, speaksWire } from '../base/operation.ts';
+import {
+  type AnyOperation,
+  type CallContext,
+  type Face,
+  fieldOf,
+  isPending,
+  speaksWire,
+  takesAway,
+} from '../base/operation.ts';
 import { refusePollution } from '../base/polluting-keys.ts';
 import { StoreError } from '../base/ports.ts';
 import type { ResourceKind } from '../base/record.ts';
@@ -176,7 +184,11 @@ export async function invoke<Services>(
     ended({ answer: checked });
     return isPending(answer) ? answer : await asShown(checked);
   } catch (error) {
-    const mayList = () => caller !== null && workspace !== undefined && mayAccess('network:read', caller, workspace);
+    const mayList = () =>
+      !takesAway(operation) &&
+      caller !== null &&
+      workspace !== undefined &&
+      mayAccess('network:read', caller, workspace);
     const known = problemOf(error, request);
     const expected = known instanceof MeshError ? withNames(known, mayList) : known;
     if (expected instanceof MeshError) gate.refused(operation.name, expected, request, caller);

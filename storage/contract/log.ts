@@ -111,6 +111,28 @@ export function logContract(open: OpenStore): void {
       expect(heard).toEqual([1]);
     });
 
+    test('finds events by kind and name of the changes that they tell', async () => {
+      const store = await opened(open, testClock());
+      const settings = (name: string): SecurityEvent => ({
+        type: 'settings',
+        actor: 'user:ada',
+        result: 'ok',
+        detail: { changes: [{ type: 'updated', kind: 'Workspace', name, fields: [] }] },
+      });
+      const others: SecurityEvent = {
+        ...settings('x'),
+        detail: { changes: ['Workspace', null, { kind: 'Workspace' }] },
+      };
+      await store.commit(WS, [{ op: 'create', record: draft('a') }], WHY);
+      await store.record(WS, [settings('prod'), settings('test'), others]);
+      const namesOf = async (query: object) =>
+        (await store.audit(WS, { limit: 9, ...query })).map(({ event }) => event?.detail?.['changes']);
+      const of = (name: string) => settings(name).detail?.['changes'];
+      expect(await namesOf({ kind: 'Workspace' })).toEqual([others.detail?.['changes'], of('test'), of('prod')]);
+      expect(await namesOf({ kind: 'Workspace', name: 'PROD' })).toEqual([of('prod')]);
+      expect(await namesOf({ kind: 'MeshPolicy' })).toEqual([]);
+    });
+
     test('answers the audit log newest first by actor, time, kind, name and type, page by page', async () => {
       const clock = testClock();
       const store = await opened(open, clock);

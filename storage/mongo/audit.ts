@@ -15,7 +15,8 @@ export function queryAudit(connection: Connection, ws: string, query: AuditQuery
     const filter: Filter<EntryDoc> = {
       _id: { $gte: entryId(ws, first), $lt: entryId(ws, end) },
       ...(actor !== undefined && { actor }),
-      ...(kind !== undefined && { kinds: kind }),
+      // Kinds are kept of commits alone: events are told apart by what they say.
+      ...(kind !== undefined && { $or: [{ kinds: kind }, { commit: { $exists: false } }] }),
       ...(type !== undefined && { commit: { $exists: type === 'commit' } }),
     };
     const found: AuditEntry[] = [];

@@ -70,8 +70,8 @@ test('invite a laptop of a colleague', async () => {
 test('change a setting, and see and let in who awaits approval', async () => {
   expect(await done('settings', 'set', 'requirePeerApproval=true')).toMatch(/^requirePeerApproval +yes$/m);
   await register(harness, await joinTokenFor(harness, place), 'laptop-bo');
-  const { code, stderr } = await tried('approve');
-  expect([code, stderr]).toEqual([2, expect.stringContaining('laptop-bo')]);
+  const { code, stdout } = await tried('approve');
+  expect([code, stdout]).toEqual([2, expect.stringContaining('lets device laptop-bo into network default')]);
   expect(await done('approve', 'laptop-bo')).toContain('laptop-bo is ready as ');
 });
 

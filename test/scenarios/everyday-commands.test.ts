@@ -141,9 +141,16 @@ describe('mesh approve and mesh reject', () => {
     expect(JSON.parse((await mesh(['approve', '--json'], { home })).stdout)).toEqual({ items: [] });
     await pending('web-1');
     await pending('web-2');
-    const { code, stderr } = await mesh(['approve', ''], { home });
-    const waiting = /^Say what to approve\. These wait: web-1 \(p_\w+\), web-2 \(p_\w+\)\.\n$/;
-    expect([code, stderr]).toEqual([2, expect.stringMatching(waiting)]);
+    const { code, stdout } = await mesh(['approve', ''], { home, env: { COLUMNS: '200' } });
+    expect([code, rowsOf(stdout)]).toEqual([
+      2,
+      [
+        ['Id', 'Asked by', 'What it does'],
+        [expect.stringMatching(/^p_/), '-', expect.stringMatching(/^lets device web-1 into network default/)],
+        [expect.stringMatching(/^p_/), '-', expect.stringMatching(/^lets device web-2 into network default/)],
+        [expect.stringMatching(/^To approve one: mesh approve p_/)],
+      ],
+    ]);
     expect(await run('approve', 'web-1', 'web-2')).toMatch(/^web-1 is ready as \S+\nweb-2 is ready as \S+\n$/);
     const ended = await mesh(['reject', 'web-9', 'web-1'], { home });
     expect([ended.code, ended.stderr]).toEqual([4, expect.stringContaining('web-9')]);

@@ -161,3 +161,22 @@ test('who changed a setting, an account, a member or a token, and from what to w
   );
   expect(own.all + installation.all).not.toMatch(/assword 1|argon2|eyJ/);
 });
+
+test('a filter by kind or name finds events that tell changes of such records', async () => {
+  await using kit = await buildIdentityKit();
+  const workspace = await kit.workspace();
+  const within = { bearer: await kit.admin(), workspace };
+  await kit.person('ada', 'viewer', workspace);
+  await kit.call('update_workspace', { settings: { requirePeerApproval: true } }, within);
+  const found = async (query: Record<string, unknown>) => {
+    const { items } = await kit.call<{ items: { event?: string; fields?: { text: string }[] }[] }>(
+      'list_audit',
+      query,
+      within,
+    );
+    return items.map(({ event, fields = [] }) => [event, ...fields.map(({ text }) => text)]);
+  };
+  expect(await found({ kind: 'Workspace' })).toEqual([['settings', 'requirePeerApproval: off → on']]);
+  expect(await found({ kind: 'Workspace', type: 'commit' })).toEqual([]);
+  expect(await found({ kind: 'Workspace', name: 'nowhere' })).toEqual([]);
+});

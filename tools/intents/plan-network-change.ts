@@ -23,9 +23,7 @@ export const planNetworkChange = defineHeavyOperation({
       .describe('e.g. let the web servers reach the database on port 5432 and nobody else'),
     dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
     changes: listOf(changeInputSchema, MAX_CHANGES).min(1).optional(),
-    expectations: listOf(expectationInputSchema, MAX_EXPECTATIONS)
-      .optional()
-      .describe('What must hold afterwards'),
+    expectations: listOf(expectationInputSchema, MAX_EXPECTATIONS).optional().describe('What must hold afterwards'),
     history: listOf(linesOfText(TEXT_LIMITS.intent), MAX_HISTORY)
       .optional()
       .describe('Earlier intents of the conversation, oldest first'),

@@ -191,6 +191,6 @@ export const settings = {
     until: 'Until',
     inUse: 'in use',
     endorsed: 'named by the key before it',
-    more: 'Storage, limits and listeners are set where the control plane runs, by config.yaml and its environment: meshd config shows what it starts with.',
+    more: 'Storage, limits and listeners are set where the control plane runs, by config.yaml and its environment. meshd --help names the variables, and meshd doctor checks the installation.',
   },
 } as const;

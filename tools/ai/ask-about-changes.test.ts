@@ -137,7 +137,10 @@ test.each([
   ['who blocked ci?', /Only ci is named\. .* or deleted ci/],
   ['who reticulated db-1?', /Only db-1 is named, and "reticulated" is not known/],
   ['who let laptop-7 into prod yesterday?', /history of this workspace begins on Monday 2026-01-05 12:00 \(UTC\)/],
-  ['could laptop-7 reach db-1 yesterday at 10:00?', /history of this workspace begins on Monday 2026-01-05 12:00 \(UTC\)/],
+  [
+    'could laptop-7 reach db-1 yesterday at 10:00?',
+    /history of this workspace begins on Monday 2026-01-05 12:00 \(UTC\)/,
+  ],
   ['which laptops could ssh to web-1 this morning?', /no peer "web-1" in this range/],
   ['what could reach db-1 an hour ago?', /no peer "db-1" in this range/],
   ['could 198.51.100.7 reach the internet?', /One end has to be a peer/],

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AnyOperation } from '../core/base/operation.ts';
+import { type AnyOperation, takesAway } from '../core/base/operation.ts';
 import { operations } from '../tools/index.ts';
 import { type Answer, answering, notice, OUTPUT_FLAGS } from './answer.ts';
 import { callOperation } from './call-operation.ts';
@@ -10,6 +10,7 @@ import { flagOf } from './flag.ts';
 import { bodyOf, type Field, fieldsOf, optionOf, pathFieldsOf, typedValue, valuesOf } from './operation-options.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
+import { variable } from './variable.ts';
 import { tellWaiting } from './waiting.ts';
 
 /** `mesh admin <operation>`: one command for each operation, its options taken from the input schema. */
@@ -77,6 +78,10 @@ function define(command: Command, operation: AnyOperation<never>): void {
     const workspace = isOfWorkspace ? (args.shift() as string | undefined) : undefined;
     const given = args[inPath.length] as AdminOptions;
     const options = workspace === undefined ? given : { ...given, workspace };
+    // Whatever the session goes by, what is removed is named.
+    if (isOfWorkspace && takesAway(operation) && !(options.workspace ?? variable('MESH_WORKSPACE'))) {
+      throw new CliError('--workspace is required.', EXIT.input);
+    }
     const values = valuesOf(fields, options);
     for (const name of Object.keys(values).filter(isPassword)) {
       notice(

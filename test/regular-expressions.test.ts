@@ -15,6 +15,7 @@ const files = sourceFiles().filter(
 /** Expressions made of text that stands elsewhere, each with why no sender decides about it. */
 const BUILT: Readonly<Record<string, string>> = {
   'core/base/ids.ts': 'the alphabet and the length of ids',
+  'core/model/token.ts': 'the form of a session, and how much of a token is looked for',
   'platform/ip.ts': 'zeros and colons that the function wrote itself',
   'bench/firewall/tunnel.ts': 'the name that the bench gave its interface',
   'bench/node/process.ts': 'the three names of the function itself',

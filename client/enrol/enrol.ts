@@ -125,8 +125,8 @@ async function routeSettings(
 
 /** @throws MeshError that never repeats what was given */
 export function requireJoinToken(text: string): void {
-  const { kind, fingerprint } = parseToken(withoutAddress(text)) ?? {};
-  if ((kind === 'join' || kind === 'dlg') && fingerprint !== undefined && addressIn(text) !== undefined) return;
+  const kind = parseToken(withoutAddress(text))?.kind;
+  if ((kind === 'join' || kind === 'dlg') && addressIn(text) !== undefined) return;
   throw new MeshError(
     'invalid_input',
     /^mesh-(join|dlg)-/.test(text)

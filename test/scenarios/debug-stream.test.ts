@@ -56,13 +56,11 @@ test('the stream comes line by line, a parser of event streams reads it, and aft
   const start = eventsOf(await get({}, 'event: step'));
   const last = start.at(-1)?.id;
   const rest = eventsOf(await get({ 'Last-Event-ID': `${last}` }));
-  expect(rest[0]?.id).toBe(last?.replace(/\d+$/, (seen) => String(Number(seen) + 1)));
+  expect(rest[0]?.id).toBe(events[start.length]?.id?.replace(/^[\w-]+/, last?.split('.')[0] ?? ''));
   const places = [...start, ...rest].map(({ id }) => Number(id?.split('.')[1]));
   expect(places).toEqual(events.map((_, index) => index + 1));
   expect(rest.at(-1)?.event).toBe('done');
-  const [replayed] = eventsOf(
-    await get({ 'Last-Event-ID': `${last?.replace(/\d+$/, '0')}`, Accept: 'text/event-stream' }),
-  );
+  const [replayed] = eventsOf(await get({ 'Last-Event-ID': `${last?.split('.')[0]}.0`, Accept: 'text/event-stream' }));
   expect(replayed).toEqual(start[0]);
   outage.kit.clock.time += 5 * 60_000 + 1_000;
   const late = JSON.parse(await get({ 'Last-Event-ID': `${last}` }));
@@ -90,7 +88,7 @@ test('mesh history tells a connection over a range as a table, and as JSON with 
   expect(lines[0]).toMatch(/^From +To +Connection/);
   expect(stdout).toMatch(/^(?:now|\d+ \w+ ago) +(?:now|\d+ \w+ ago) +reachable, not both /m);
   const words = stdout.replaceAll(/\s+/g, ' ');
-  expect(words).toMatch(/ago unreachable .*policy MeshPolicy\/isolate-db created in revision \d+ by user:admin/);
+  expect(words).toMatch(/(?:ago|now) unreachable .*policy MeshPolicy\/isolate-db created in revision \d+ by user:admin/);
   const json = JSON.parse((await mesh([...asked, '-o', 'json'], { home })).stdout);
   expect(json).toMatchObject({
     src: 'web-1',

@@ -36,9 +36,12 @@ describe('a command that needs a workspace and is given none', () => {
     expect(await ask('delete-workspace')).toMatchObject({ code: 2, stderr: '--workspace is required.\n' });
 
     await ask('add-workspace', '--slug', 'lab', '--namespace', 'lab', '--display-name', 'Lab', '--max-node-count', '9');
+    // This session goes by the first one; another one has to choose.
+    const other = path.join(home, 'other');
+    await signedIn(harness, other);
     const several = 'You have several workspaces (default, lab): name one with --workspace.\n';
     for (const args of [['admin', 'list-peers'], ['admin', 'get-workspace'], ['invite'], ['why', 'a', 'b']]) {
-      expect(await mesh(args, { home })).toEqual({ code: 2, stdout: '', stderr: several });
+      expect(await mesh(args, { home: other })).toEqual({ code: 2, stdout: '', stderr: several });
     }
     expect((await ask('list-peers', '--workspace', 'lab')).stdout).toBe('none\n');
   });

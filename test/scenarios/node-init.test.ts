@@ -228,7 +228,8 @@ describe('mesh init', () => {
   });
 
   test.each([
-    [['--token', 'mesh-join-x'], 2, 'Give --server'],
+    [['--token', 'mesh-join-x'], 2, 'This token is incomplete'],
+    [['--token', `mesh-join-${'a'.repeat(43)}`], 2, 'Give --server'],
     [['--server', 'http://127.0.0.1:1'], 2, 'Give --token'],
     [['--server', 'http://127.0.0.1:1', '--token', 'secret-text'], 2, 'This is no join token'],
     [['--server', 'http://127.0.0.1:1', '--token', 'mesh-dlg-AAAA'], 2, 'This token is incomplete'],

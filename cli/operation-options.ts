@@ -58,9 +58,15 @@ export function valuesOf(
 const camelOf = (field: string) =>
   kebabOf(field).replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
+/** What a person is told of fields whose names say enough to an agent, whose list of tools has no room for it. */
+const PLAIN_FIELDS: Readonly<Record<string, string>> = {
+  snapshot_id: 'as in this snapshot (Pro)',
+  network: 'name of a network',
+};
+
 export function optionOf({ name, schema, isRequired }: Field): Option {
   const isMoment = isMomentField(name, schema);
-  const said = [schema.description, isMoment ? MOMENT_FORMS : undefined].filter((text) => text !== undefined);
+  const said = [schema.description ?? PLAIN_FIELDS[name], isMoment ? MOMENT_FORMS : undefined].filter((text) => text !== undefined);
   const option = new Option(
     `${flagOf(name)} ${isMoment ? '<moment>' : formOf(schema)}`,
     `${said.join('; ')}${isRequired ? ' (required)' : ''}`.trim(),

@@ -34,7 +34,7 @@ export const listPeers = defineHeavyOperation({
   input: z.strictObject({
     ...pageQuery,
     phase: z.enum(PEER_PHASES).optional(),
-    network: lineOfText(TEXT_LIMITS.name).optional().describe('Its name'),
+    network: lineOfText(TEXT_LIMITS.name).optional(),
     prefix: lineOfText(TEXT_LIMITS.name).optional().describe('Of the name'),
     label: lineOfText(TEXT_LIMITS.term).optional().describe('k=v,k!=v'),
     online: z.boolean().optional(),

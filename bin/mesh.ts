@@ -2,8 +2,6 @@ import { Command } from 'commander';
 import { formatAsked, notice } from '../cli/answer.ts';
 import { endWithOutput } from '../cli/closed-output.ts';
 import { addCommands } from '../cli/commands.ts';
-import { tellFailure } from '../cli/failure.ts';
-import { wrongVariables } from '../cli/wrong-variables.ts';
 import { VERSION } from './compose/version.ts';
 
 endWithOutput();
@@ -17,7 +15,10 @@ const program = new Command('mesh')
 
 const words = process.argv.slice(2);
 // A shell that completes a word shows what is said on standard error in the middle of it.
-if (!words[0]?.startsWith('__')) for (const warning of wrongVariables(process.env)) notice(warning);
+if (!words[0]?.startsWith('__') && Object.keys(process.env).some((name) => name.startsWith('MESH_'))) {
+  const { wrongVariables } = await import('../cli/wrong-variables.ts');
+  for (const warning of wrongVariables(process.env)) notice(warning);
+}
 await addCommands(program, {
   words,
   version: VERSION,
@@ -27,5 +28,7 @@ await addCommands(program, {
 try {
   await program.parseAsync();
 } catch (error) {
+  // A node that runs for months need not hold what tells of mistakes.
+  const { tellFailure } = await import('../cli/failure.ts');
   process.exitCode = await tellFailure(error, { program, args: words, format: formatAsked(words) });
 }

@@ -9,7 +9,7 @@ import { startLabPlane } from '../kits/lab/natlab-plane.ts';
 import { describePrivileged } from '../kits/lab/privileged.ts';
 
 /** What an idle node may hold, without wireguard-go; the aim of 80 is missed by a little (docs/benchmarks/node.md). */
-const LIMIT_MB = 83;
+const LIMIT_MB = 88;
 /**
  * Each costs a node memory for as long as it runs: fetch, the compiler of types, the validator of the control plane, what judges
  * rules of a host that has none, and what services are.
@@ -49,7 +49,7 @@ function witness(): { readonly module: string; loaded(): string[] } {
 }
 
 describePrivileged('a node that idles', () => {
-  it('has loaded nothing heavy that it does not need, and holds less than 83 MB from its second start on', async () => {
+  it('has loaded nothing heavy that it does not need, and holds less than 88 MB from its second start on', async () => {
     await using lab = await natlab({ hosts: { one: {}, two: {} } });
     await using plane = await startLabPlane(lab);
     const { module, loaded } = witness();

@@ -2,7 +2,7 @@ import type { FirewallRules } from '../../../core/model/graph.ts';
 import type { runProgram } from '../../run-program.ts';
 import type { OwnAddress } from '../own-address.ts';
 import type { Blockage, Judgement } from './judgement.ts';
-import { MOST_BYTES, metTables } from './met-tables.ts';
+import { MOST_BYTES, mayTranslate, metTables } from './met-tables.ts';
 import { isNftName, nftName } from './nft-name.ts';
 import type { Opened, OpenedRecord } from './opened.ts';
 
@@ -61,6 +61,7 @@ export function linuxHostRules(interfaceName: string, record: OpenedRecord, run:
       return (line ?? '').replace(/ # handle \d+$/, '').trim();
     },
     async translations(cidr, when) {
+      if (!(await mayTranslate(run))) return [];
       const { translationsInto } = await import('./translations.ts');
       return translationsInto(cidr, when === 'at start' ? MOST_BYTES_AT_START : MOST_BYTES, run);
     },

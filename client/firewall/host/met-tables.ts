@@ -30,6 +30,13 @@ export async function metTables(interfaceName: string, run: typeof runProgram): 
   return { tables: [...new Set(met.map(({ table }) => table))], unread };
 }
 
+/** Tells whether a host may translate addresses: most hosts do not, and need not load what reads such rules. Never throws. */
+export async function mayTranslate(run: typeof runProgram): Promise<boolean> {
+  const heads = await listingOf(run)(['list', 'chains'], MOST_BYTES);
+  if (typeof heads === 'string' || chainsOf(heads).some(({ base }) => base?.type === 'nat')) return true;
+  return (await legacyTables(run)).length > 0;
+}
+
 /** Lists a part of nftables, or says why that cannot be read. */
 export function listingOf(run: typeof runProgram) {
   return async (args: readonly string[], maxBytes: number): Promise<readonly Statement[] | string> => {

@@ -66,7 +66,9 @@ const PLAIN_FIELDS: Readonly<Record<string, string>> = {
 
 export function optionOf({ name, schema, isRequired }: Field): Option {
   const isMoment = isMomentField(name, schema);
-  const said = [schema.description ?? PLAIN_FIELDS[name], isMoment ? MOMENT_FORMS : undefined].filter((text) => text !== undefined);
+  const said = [schema.description ?? PLAIN_FIELDS[name], isMoment ? MOMENT_FORMS : undefined].filter(
+    (text) => text !== undefined,
+  );
   const option = new Option(
     `${flagOf(name)} ${isMoment ? '<moment>' : formOf(schema)}`,
     `${said.join('; ')}${isRequired ? ' (required)' : ''}`.trim(),

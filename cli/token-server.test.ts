@@ -48,12 +48,7 @@ test('a host that belongs to another control plane goes to the one in the token 
 
 test('a token that was cut is told so, in its address, in its fingerprint and before it', () => {
   const { token, plain, own } = plane('');
-  for (const cut of [
-    token.slice(0, -4),
-    plain.slice(0, -1),
-    plain.slice(0, -16),
-    plain.slice(0, -30),
-  ]) {
+  for (const cut of [token.slice(0, -4), plain.slice(0, -1), plain.slice(0, -16), plain.slice(0, -30)]) {
     for (const of of [undefined, own]) {
       expect(() => serverForToken(cut, undefined, of)).toThrow('This token is incomplete');
     }

@@ -88,7 +88,9 @@ test('mesh history tells a connection over a range as a table, and as JSON with 
   expect(lines[0]).toMatch(/^From +To +Connection/);
   expect(stdout).toMatch(/^(?:now|\d+ \w+ ago) +(?:now|\d+ \w+ ago) +reachable, not both /m);
   const words = stdout.replaceAll(/\s+/g, ' ');
-  expect(words).toMatch(/(?:ago|now) unreachable .*policy MeshPolicy\/isolate-db created in revision \d+ by user:admin/);
+  expect(words).toMatch(
+    /(?:ago|now) unreachable .*policy MeshPolicy\/isolate-db created in revision \d+ by user:admin/,
+  );
   const json = JSON.parse((await mesh([...asked, '-o', 'json'], { home })).stdout);
   expect(json).toMatchObject({
     src: 'web-1',

@@ -24,9 +24,7 @@ export const planNetworkChange = defineHeavyOperation({
     dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
     changes: listOf(changeInputSchema, MAX_CHANGES).min(1).optional(),
     expectations: listOf(expectationInputSchema, MAX_EXPECTATIONS).optional().describe('What must hold afterwards'),
-    history: listOf(linesOfText(TEXT_LIMITS.intent), MAX_HISTORY)
-      .optional()
-      .describe('Earlier intents, oldest first'),
+    history: listOf(linesOfText(TEXT_LIMITS.intent), MAX_HISTORY).optional().describe('Earlier intents, oldest first'),
     revert: lineOfText(TEXT_LIMITS.id)
       .optional()
       .describe('Undo instead: `last`, a workflow id, or a revision or snapshot id'),

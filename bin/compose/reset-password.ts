@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
-import { silentLog } from '../../core/base/silent-log.ts';
 import { newPassword, resetPassword } from '../../core/identity/reset-password.ts';
 import { storeFile } from '../../storage/open.ts';
 import { loadConfig } from './config.ts';
 import { runsIn } from './doctor/running.ts';
-import { keyPlaceOf, knownCredentials } from './known-credentials.ts';
-import { locking } from './locking.ts';
-import { openInstallation } from './open-installation.ts';
 import { askForReset } from './reset-requests.ts';
+import { inStoppedInstallation } from './stopped-installation.ts';
 import { storeUrl } from './store-url.ts';
 
 const GENERATED_BYTES = 15;
@@ -49,25 +46,7 @@ export async function resetPasswordOnHost({
       await after(LOOK_MS);
     }
   } else {
-    await locking(configDir, async () => {
-      if (!knownCredentials(keyPlaceOf(config))) {
-        throw new Error(`${configDir} has no credentials.json: name the --config-dir of meshd, or its MESH_KEYS_FILE.`);
-      }
-      const clock = { now: () => Date.now() };
-      const { store } = await openInstallation({
-        configDir,
-        keysFile: config.env.MESH_KEYS_FILE,
-        storeUrl: storeUrl(config),
-        clock,
-        log: silentLog,
-        reserve: 0,
-      });
-      try {
-        await resetPassword({ store, clock }, reset, rules);
-      } finally {
-        await store.close();
-      }
-    });
+    await inStoppedInstallation(configDir, config, (services) => resetPassword(services, reset, rules));
   }
   return [
     `The password of ${username} is reset. It is good for one thing: signing in to choose another (mesh login).`,

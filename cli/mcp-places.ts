@@ -43,7 +43,7 @@ export function clientsFound(machine: Machine = here()): readonly Client[] {
   return CLIENTS.filter((client) => {
     const file = ownFileOf(client, machine);
     if (file === undefined) return false;
-    // That of Claude Code is in the home directory itself.
+    // Claude Code keeps its file in the home directory itself.
     return existsSync(path.dirname(file) === machine.home ? file : path.dirname(file));
   });
 }
@@ -75,7 +75,7 @@ export function nextStep(client: Client, file: string): string {
   }
   const { name, place, afterwards } = reading;
   if (isOfProject(client, file)) return `Next: ${name} reads this file; ${afterwards}.`;
-  // That of a person is read in every directory.
+  // The file of a person is read in every directory.
   if (isOwn(client, file))
     return `Next: ${name} reads this file; ${client === 'claude-code' ? 'start it again' : afterwards}.`;
   return `Next: ${name} reads ${place}. Give that as --output, or copy the entry there; then ${afterwards}.`;

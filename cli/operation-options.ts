@@ -58,7 +58,7 @@ export function valuesOf(
 const camelOf = (field: string) =>
   kebabOf(field).replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** What a person is told of fields whose names say enough to an agent, whose list of tools has no room for it. */
+/** Help texts for fields without a description: the tool list of MCP has no room for more. */
 const PLAIN_FIELDS: Readonly<Record<string, string>> = {
   snapshot_id: 'as in this snapshot (Pro)',
   network: 'name of a network',

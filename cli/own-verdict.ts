@@ -58,7 +58,7 @@ export function allowedText(allowed: Exclude<OwnVerdict['allowed'], 'ALL'>): str
   return allowed.map(textOf).join(', ');
 }
 
-/** What is open, and until when where the time of a rule closes it. */
+/** Open ports, with the instant at which a temporary rule closes them. */
 function openText(
   allowed: OwnVerdict['allowed'],
   ends: readonly number[],

@@ -182,7 +182,7 @@ function peerLine({ id, name, publicKey, renames = [] }: ConcernedPeer): string 
 async function reject(target: Target, id: string): Promise<Answer> {
   const peer = (await callOperation(target, getPeer, { id }).catch((error: unknown) => {
     if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) throw error;
-    // What takes away suggests no name.
+    // A destructive command suggests no names.
     throw new CliError(`There is no peer "${id}".`, EXIT.notFound);
   })) as Peer;
   const { name, status } = peer;

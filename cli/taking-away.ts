@@ -20,7 +20,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'revoke',
   'yes',
 ]);
-/** Those that the first word does not tell. */
+/** Destructive names whose first word does not show it. */
 const NAMES: ReadonlySet<string> = new Set(['accept-loss', 'log-out']);
 
 /** Tells whether a command or an option takes access or data away, by its name. */

@@ -112,7 +112,7 @@ function buildAnswer<Services>(
     const requestId = requestIdOf(request.headers['x-request-id']);
     const abort = new AbortController();
     const leave = () => abort.abort();
-    // What is computed for somebody ends with them: who closed one direction may have closed both.
+    // Stop computing when the caller may have gone: a half-closed connection can be a closed one.
     if (isComputed) request.socket.once('end', leave);
     response.once('close', () => {
       request.socket.off('end', leave);

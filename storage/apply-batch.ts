@@ -129,7 +129,7 @@ function toldInstallation({ workspace, changes, ...why }: Commit): readonly Told
   return [{ workspace: SYSTEM_WORKSPACE, event: toldEvent('members', why, detail) }];
 }
 
-/** What the audit log of a workspace holds of a commit in the installation: its settings. */
+/** Entry for the audit log of a workspace when the installation changes its settings. */
 function toldWorkspaces({ changes, ...why }: Commit): readonly Told[] {
   const told = changes.filter(({ type, record }) => type === 'updated' && record.kind === 'Workspace');
   return told.map((change) => ({

@@ -3,7 +3,7 @@ import { buildLog } from './log.ts';
 import { logOutput } from './log-output.ts';
 import { logSentence } from './log-sentence.ts';
 
-/** What a person at the terminal sees of a log. */
+/** The log as a person at the terminal sees it. */
 function terminal() {
   let shown = '';
   const output = logOutput(

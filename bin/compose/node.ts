@@ -97,7 +97,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     } finally {
       const late = setTimeout(options.onStuck, STOP_MS);
       await Promise.all([agent.stop(), socket.close()]);
-      // What stays is taken away by its note.
+      // If something stays, its note stays too, and `mesh down` removes it.
       if (agent.isClean) forgetNode(options);
       clearTimeout(late);
       signals.release();

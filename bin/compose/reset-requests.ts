@@ -15,7 +15,7 @@ import { directoryProblem, isOursAlone } from './directory-writers.ts';
 const REQUEST = 'password-reset.json';
 const ANSWER = 'password-reset.answer.json';
 const EVERY_MS = 1_000;
-/** One that is older was given up by whoever made it. */
+/** An older request is ignored: its command has given up. */
 const LASTING_MS = 60_000;
 const MOST_BYTES = 4_096;
 

@@ -43,7 +43,7 @@ export function externalBusMetrics({ isUp, metrics }: Pick<ExternalBus, 'isUp' |
   ].join('');
 }
 
-/** Of either kind of bus, so that one alert rule serves both. */
+/** The same metric for the embedded and the external bus, so that one alert rule serves both. */
 function busUp(isUp: boolean): string {
   return sample('mesh_bus_up', 'Whether this control plane is connected to the bus', 'gauge', isUp ? 1 : 0);
 }

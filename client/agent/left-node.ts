@@ -28,7 +28,7 @@ export function noteNode(node: LeftNode): void {
   }
 }
 
-/** What a node made is taken away; whose the interface was is known until it leaves. */
+/** Marks a node as removed. The past note still names the owner of the interface, until `mesh leave`. */
 export function forgetNode({ interfaceName, directory }: Pick<LeftNode, 'interfaceName' | 'directory'>): void {
   if (isNodeNoted(interfaceName)) renameSync(noteOf(interfaceName), pastNoteOf(interfaceName));
   rmSync(keptNoteOf(directory), { force: true });

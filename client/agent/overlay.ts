@@ -117,7 +117,7 @@ export class Overlay {
   #route: RouteVerdict = {};
   /** The block that this process routed last: one in use is not taken away for what appears on the host later. */
   #routedBlock: string | undefined;
-  /** What an earlier agent left is removed, or was taken over. */
+  /** True once leftovers of an earlier agent are removed or taken over. */
   #isLeftRemoved = false;
   #isClean = true;
   #isClosed = false;

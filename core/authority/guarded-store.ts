@@ -95,7 +95,7 @@ function standingStore(
         if (isHeld) await requireStanding(workspace);
         await context.requireAskers?.();
         try {
-          // What follows from the first write of a call is part of it, whoever waits for the answer.
+          // Later writes of the same call complete it, even if the caller has gone.
           const why = hasWritten ? context : { ...context, requireTimely };
           const commit = await store.commit(workspace, held ? [held, ...ops] : ops, why);
           hasWritten = true;

@@ -5,7 +5,7 @@ import { KINDS } from './record.ts';
 import { DURATION_FIELDS, type FieldRole, RECORD_FIELDS } from './record-fields.ts';
 import { formatInstant } from './time.ts';
 
-/** One field of a record before and after a change, as text. A secret has neither: all that is told of it is that it changed. */
+/** A field before and after a change, as text. A secret has neither value; only the change itself is recorded. */
 export interface FieldChange {
   /** A field inside another is named by its path: `compliance.secondPerson`. */
   readonly field: string;
@@ -64,7 +64,7 @@ export function fieldChangeText({ field, from, to, isSecret }: FieldChange): str
 type Part = Readonly<Record<string, unknown>>;
 type Side = { readonly labels: object; readonly spec: object; readonly status: object } | undefined;
 
-/** What stands beside a secret, such as when it was used last, is no change of it. */
+/** Metadata of a secret, such as its last use, does not count as a change of the secret. */
 function secretChange(field: string, values: readonly unknown[]): FieldChange[] {
   const [was, is] = values.map((value) => JSON.stringify(isPart(value) && 'secret' in value ? value['secret'] : value));
   return was === is ? [] : [{ field, isSecret: true }];

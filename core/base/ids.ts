@@ -44,7 +44,7 @@ export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
 
 const ID = new RegExp(`^[a-z]+(_[a-z]+)?_[${ALPHABET}]{${BODY_LENGTH}}$`);
 
-/** Whether a text has the form of an id, in any case. */
+/** Returns true for a text in the form of an id, in upper or lower case. */
 export function readsAsId(text: string): boolean {
   return ID.test(text.toLowerCase());
 }

@@ -26,12 +26,12 @@ export function dayEdgeOf(field: string): DayEdge {
   return ENDS.has(field) ? 'end' : 'begin';
 }
 
-/** Whether a text is a moment in words, and no instant. */
+/** Returns true for a moment in words, such as `yesterday` or `2h`; false for an instant. */
 export function isMomentInWords(text: string): boolean {
   return isDayInWords(text) || agoOf(text) !== undefined;
 }
 
-/** Whether a text names a day, be it one that no calendar has. */
+/** Returns true for a text in the form of a day, even an impossible one such as 2026-02-31. */
 export function isDayInWords(text: string): boolean {
   return text === 'yesterday' || text === 'today' || DAY.test(text);
 }

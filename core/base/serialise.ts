@@ -77,7 +77,7 @@ export async function besideOthers<T>(
   workspace: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  // What is costly to judge in a turn is not made stale.
+  // A write in its turn may be expensive to judge; do not invalidate its read set.
   if (queueOf(store).turns.has(workspace)) return serialised(store, workspace, work);
   try {
     return await work();

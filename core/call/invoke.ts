@@ -75,7 +75,7 @@ export interface Gate<Services> {
   known(bearer: string): Caller | undefined;
   /** Id of the workspace that an id, slug or namespace names. */
   workspaceId(idOrSlug: string): Promise<string | undefined>;
-  /** What operations get for one caller: the store as that caller may write to it, while `requireTimely` does not throw. */
+  /** Returns services whose store writes as one caller may, as long as `requireTimely` does not throw. */
   servicesFor(caller: Caller | null, requireTimely?: () => void): Services;
   /** Begins a call: see `Standstill.begin`. */
   begin?(signal: AbortSignal): () => void;

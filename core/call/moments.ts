@@ -6,7 +6,7 @@ import { formatInstant } from '../base/time.ts';
 export interface CallClocks {
   /** ms */
   readonly now: number;
-  /** Of the workspace. */
+  /** Time zone of the workspace. */
   readonly timeZone: string;
 }
 

@@ -173,7 +173,7 @@ function restoreView({ plan, beyond }: Extract<Restore, { plan: unknown }>, stat
     verified: assessment.check === 'matches' && assessment.objections.length === 0,
     effect: effectTitle(assessment.effect, state),
     changes: assessment.shown.map(({ action, resource, name }) => ({ action, resource, name })),
-    /** What it changes besides what caused the flip; `effect` is of all of it. */
+    /** Changes beyond the cause of the flip; `effect` covers all of them. */
     beyond: beyond ?? null,
     warnings: [...assessment.warnings],
     expires_at: formatInstant(spec.expiresAt),

@@ -21,7 +21,7 @@ const MAX_NAMED = 10;
 export type Restore =
   | {
       readonly plan: ProposedPlan;
-      /** What the plan takes back besides what caused the flip, and why. */
+      /** Changes that the plan reverts beyond the cause of the flip, and why. */
       readonly beyond?: string;
     }
   | { readonly none: string };
@@ -64,7 +64,7 @@ async function checkedPlan(context: CallContext<ComputeServices>, proposal: Reve
   const held: Proposal = { ...proposal, readBy: writerOf(context) };
   const tried = await planProposal(context, { intent, dryRun: true }, held);
   const { objections } = tried.assessment;
-  // What it opens besides is asked of whoever approves it; that it brings the connection back is computed either way.
+  // The approver decides about anything else it opens; only the return of the connection is required here.
   if (objections.length > 0)
     return { none: `Taking it back would not bring the connection back: ${objections.join(' ')}` };
   return { plan: await planProposal(context, { intent, dryRun: false }, held, tried.assessment) };

@@ -6,7 +6,7 @@ const PAGE = 1_000;
 /** Entries of the audit log that one count reads. */
 const MAX_READ = 20_000;
 
-/** What people and agents change. Presence, snapshots, reviews and the like are records of what happened. */
+/** Kinds that people and agents change, without records of events such as presence, snapshots and reviews. */
 const COUNTED = [
   'MeshPeer',
   'MeshPolicy',
@@ -68,7 +68,7 @@ function changedIn({ actor, commit }: AuditEntry): CountedKind[] {
       ((kind === 'Token' || kind === 'Workspace') && actor.startsWith('system:'));
     return IS_COUNTED.has(kind) && !isUpkeep ? [kind as CountedKind] : [];
   });
-  // Who joins or is delegated gets a token with it.
+  // Joining and delegation create a token too; it is not counted by itself.
   const others = changed.filter((kind) => kind !== 'Token');
   return others.length > 0 ? others : changed;
 }

@@ -46,9 +46,9 @@ export interface ConnectivityAnswer {
   readonly steps: Explanation['steps'];
   readonly allowed: Explanation['allowed'];
   readonly blocked_by: Explanation['blocked_by'];
-  /** What to do, in this order; together computed to open what was asked. */
+  /** Changes in order, which together are computed to open the connection. */
   readonly would_fix: readonly FixStep[];
-  /** What to know of an answer about addresses outside, or where its end is not known. */
+  /** Caveat of an answer about outside addresses, or of an unknown end. */
   readonly note?: string;
   readonly now: { readonly verdict: Verdict; readonly changed_by: NetworkCommit | null };
 }

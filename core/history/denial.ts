@@ -80,7 +80,7 @@ function elsewhereText(scene: Scene, answer: ConnectivityAnswer, allowed: Explan
   return [...(open === '' ? [] : [`Open from ${src} to ${dst}: ${open}.`]), ...portsPerDirection(scene, answer)];
 }
 
-/** Of each direction that has other ports: which policy opens them, and which closes the rest. */
+/** For each direction with other open ports: the policy that opens them and the one that closes the rest. */
 function portsPerDirection(scene: Scene, { blocked_by: blockers }: ConnectivityAnswer): string[] {
   const { src, dst, judge, at } = scene;
   const mismatches = blockers.filter(({ reason_code: code }) => code.endsWith('_MISMATCH'));
@@ -110,12 +110,12 @@ function endingText({ state }: Pick<Scene, 'state'>): (policy: string) => string
   };
 }
 
-/** What is open; of addresses outside, which of them may use which ports. */
+/** Open ports; for an outside range, by part of the range. */
 function partsText(scene: Scene, on: Pick<ConnectivityQuestion, 'protocol' | 'port'>, allowed: Explanation['allowed']) {
   const { judge, at } = scene;
   const { outside } = judge;
   const parts = outside ? openOutside(judge.reach(at), { ...outside, ...on }) : [];
-  // What all of the addresses share needs no list of parts.
+  // Ports that the whole range shares need no list of parts.
   const isShared = parts.length === 1 && JSON.stringify(parts[0]?.allowed) === JSON.stringify(allowed);
   if (!outside || parts.length === 0 || isShared) return openText(scene, allowed);
   return parts
@@ -138,7 +138,7 @@ interface Scene {
   readonly at: number;
   readonly judge: ReturnType<typeof judgedIn>;
   readonly question: ConnectivityQuestion;
-  /** What is open at an instant, ms, of the whole pair or of the part that is told of. */
+  /** Open ports at an instant, ms, of the pair or of one part of a range. */
   readonly allowedAt: (at: number) => Explanation['allowed'];
   readonly src: string;
   readonly dst: string;
@@ -191,7 +191,7 @@ function portsText(spans: readonly PortSpan[]): string {
   return more > 0 ? `${spanText(spans.slice(0, MAX_NAMED))} and ${more} more` : text;
 }
 
-/** What is open, by when time alone closes it; what has no known end comes first. */
+/** Open ports grouped by expiry; ports without one come first. */
 function openSpans(scene: Scene, open: readonly PortSpan[]): OpenSpans[] {
   const { allowedAt, state } = scene;
   const found: OpenSpans[] = [];
@@ -288,7 +288,7 @@ function directionText(
   const { closing } = isolation;
   const named = endingText({ state });
   const by = closing.length === 0 ? undefined : namedText('policy', 'policies', closing.map(named));
-  // Who is let in is told before policies that let in nobody now.
+  // Policies that let in nobody now come last.
   const opening = isolation.opening.toSorted((a, b) => Number(isToNobody(a)) - Number(isToNobody(b)));
   const to = opening.map((one) => `${named(one.policy)} to ${opensTo(one, state, subject)}`);
   const open = `${opening.length === 1 ? 'one policy opens' : `${opening.length} policies open`} it: ${listText(to)}`;

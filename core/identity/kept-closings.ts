@@ -28,7 +28,7 @@ export interface KeptClosings {
 interface Ending {
   readonly state: NetworkState;
   readonly agents: readonly AgentRecord[];
-  /** That would go with the agents. */
+  /** Policies that would be deleted with the agents. */
   readonly policies: readonly PolicyRecord[];
   readonly now: number;
 }
@@ -110,7 +110,7 @@ function coverOf(
       selectorWithin(subject, other.peerSelector ?? {}, peers) &&
       (denied ? other.action === 'DENY' && sameValue(rulesOf(other, direction), denied) : isolates(other, direction)),
   );
-  // One that is kept by the same commit has no revision to be held to.
+  // A policy that this commit keeps has no revision to check yet.
   if (policy) return policy.revision === undefined ? [] : [check('MeshPolicy', policy.name, policy.revision)];
   if (denied) return undefined;
   const named = spec.network === undefined ? [...networks.values()] : [networks.get(spec.network)];

@@ -10,10 +10,10 @@ export function closingsOf(spec: PolicySpec): PolicySpec {
   return { ...rest, ...(ingress && { ingress: [] }), ...(egress && { egress: [] }) };
 }
 
-/** One direction in which a policy closes something. */
+/** A direction in which a policy closes something. */
 export interface Closing {
   readonly direction: Rule['direction'];
-  /** What the rules of a DENY close; undefined where the policy isolates. */
+  /** Rules of a DENY; undefined where the policy isolates. */
   readonly denied?: readonly Rule[];
 }
 

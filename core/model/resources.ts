@@ -138,7 +138,7 @@ export function normalizeName(name: string): string {
 /** Not `.` and `..`: in an address they are no name but a way up, and who asks for them by it asks for something else. */
 export const NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,63}$/;
 
-/** Of a name that is given from now on: one that begins with a hyphen reads as an option of a command. Stored ones stay. */
+/** Pattern for new names. A leading hyphen would read as a command option; stored names keep theirs. */
 export const NEW_NAME_PATTERN = /^(?!-|\.{1,2}$)[A-Za-z0-9._-]{1,63}$/;
 
 /** The network every workspace starts with. */

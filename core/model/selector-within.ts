@@ -36,7 +36,7 @@ function isImplied({ matchLabels = {}, matchExpressions = [] }: Selector, outer:
   return known.some((inner) => implies(inner, outer));
 }
 
-/** Whether one requirement of a label leaves only what another one of the same label allows. */
+/** Returns true where one requirement of a label allows no more than another one of the same label. */
 function implies(inner: Expression, outer: Expression): boolean {
   const [held, allowed] = [inner.values ?? [], new Set(outer.values ?? [])];
   switch (outer.operator) {

@@ -10,7 +10,7 @@ import { isThisMachine } from '../base/loopback.ts';
 export type TokenKind = 'join' | 'dlg' | 'agt' | 'dev' | 'api';
 
 const SECRET_BYTES = 32;
-/** Of an address in a token: with it, a token has at most 242 of the 256 characters that a request takes. */
+/** Maximum address in a token, which then has at most 242 of the 256 characters that a request accepts. */
 const MAX_ADDRESS_BYTES = 128;
 const WITH_ADDRESS = /^(mesh-(?:join|dlg)-[A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{1,171})$/;
 const FORM = /^mesh-(join|dlg|agt|dev|api)-[A-Za-z0-9_-]{43}(?:-([A-Za-z0-9_-]{16}))?$/;

@@ -9,7 +9,7 @@ import type { ActivePolicy } from './program.ts';
 import { rangeNames } from './range-names.ts';
 import type { Reachability } from './reachability.ts';
 
-/** Who may really connect by a policy that opens an isolated peer, whatever its selectors name. */
+/** Peers that may connect by a policy that opens an isolated peer, computed from open pairs and not from selectors. */
 export interface Opening {
   readonly policy: string;
   readonly peers: readonly string[];
@@ -27,7 +27,7 @@ export interface Admission {
 export interface Isolation {
   readonly closing: readonly string[];
   readonly opening: readonly Opening[];
-  /** What this direction alone leaves with the other end, by policy; nothing where that is no endpoint. */
+  /** Ports that this direction alone leaves open to the other end, by policy; empty where that is no endpoint. */
   readonly admits: readonly Admission[];
 }
 

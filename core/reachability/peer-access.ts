@@ -14,7 +14,7 @@ export interface AccessRow {
   /** Addresses outside of the networks in the fewest words: `outside` for all. */
   readonly outside: readonly string[];
   readonly allowed: Allowed;
-  /** Those that let it through, on either side; none where no policy isolates. */
+  /** Policies that allow it, on either side; empty where no policy isolates. */
   readonly policies: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export function peerAccess(compiled: Reachability, name: string): PeerAccess {
   };
 }
 
-/** Of endpoints that all policies treat alike one stands for all. */
+/** One endpoint stands for all that every policy treats alike. */
 function rowsOf(
   reach: Reachability,
   neighbours: Neighbourhood['outbound'],

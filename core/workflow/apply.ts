@@ -100,7 +100,7 @@ export async function applyPlan(
   async function submitClosing(): Promise<boolean> {
     const { items, revision } = await services.store.list(workspace, 'Workflow');
     const earlier = carriedOutAlone(items, spec, services.clock.now());
-    // What was carried out before the plan was judged is no longer among the pairs that it found.
+    // Closings executed before the plan was assessed are missing from its pairs.
     const { basis, pairs } = assessment;
     const past = earlier.filter(({ status, revision: at }) => status.state === 'executed' && at <= basis.revision);
     const since = { ...pairs, pairsBefore: pairs.pairsBefore + closedBy(past) };

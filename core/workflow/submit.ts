@@ -62,7 +62,7 @@ export async function submitChanges(
   // What waits for approval is held to it then too.
   const changes = expected ? asked.map((change) => expecting(change, expected)) : asked;
   const { store, states, clock } = services;
-  // What an agent writes is judged in a computing thread, and waits for what the same agent wrote before.
+  // Writes of agents are judged in a computing thread, one after the other.
   return context.caller?.kind === 'agent'
     ? serialised(store, workspace, attempt, clock)
     : besideOthers(store, workspace, attempt);

@@ -59,7 +59,7 @@ export interface WorkflowSpec extends AskedWorkflowSpec {
   readonly effect: EffectView;
   readonly digest: string;
   readonly diffMarkdown: string;
-  /** Of its effect when it was put forward; absent of a call that waits, and of what earlier versions stored. */
+  /** Check of its effect at submission; absent for held calls and in records of earlier versions. */
   readonly check?: Check;
   readonly expectationsHold?: boolean;
   /** `proven`, `unmet` or `unproven`, as earlier versions stored it in the place of `check`. */

@@ -71,7 +71,7 @@ export function planByGrammar({ timeZone = 'UTC', ...asked }: Asked): PlanAnswer
     if (own.length > 0 || intent.length === 0) return { choices: own, partial };
     if (lifting.length > 0) return { choices: lifting, questions: [LIFTED], partial };
     const found = suggested(question.intent, vocabularyOf(question), question, (choice) => isCertain(choice, question));
-    // What leaves words out may be about somebody else, or the other way round.
+    // A reading that leaves words out may name the wrong peers or direction.
     if (!found?.isWhole) return { choices: [], partial };
     const isWhole = () => faithful([found.likeliest], false, [found.question]).length > 0;
     if (found.choices.length === 0) return { partial, ...impossible(found.likeliest, refusal, question, isWhole) };

@@ -64,7 +64,7 @@ describe('words that turn a sentence', () => {
   const OPEN = stateWith(...SHOP);
   const CLOSED = stateWith(...SHOP, policy('base', { action: 'DENY', peerSelector: {} }));
   const said = (intent: string, state = CLOSED) => planByGrammar({ intent, state, now: NOW });
-  /** What it plans, or offers to plan, by itself and by each choice. */
+  /** Plans that it makes or offers, by itself and by each choice. */
   const changesOf = (intent: string, state = CLOSED): readonly unknown[] => {
     const answer = said(intent, state);
     if (answer.outcome === 'changes') return answer.changes;

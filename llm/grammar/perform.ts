@@ -99,7 +99,7 @@ function nobodyExcept(statement: Statement, { sources, targets }: Sides) {
   return { only, sides: { sources: kept, targets } };
 }
 
-/** Whether these are people's devices and CI alone: they seldom serve others. */
+/** Returns true where all are people's devices or CI, which rarely serve others. */
 function arePersonal(subjects: readonly Subject[]): boolean {
   const words = ({ name, labels }: Subject['peers'][number]) =>
     [name, ...Object.values(labels)].flatMap((text) => text.toLowerCase().split(/[^a-z]+/));

@@ -24,7 +24,7 @@ export interface Suggested {
   readonly question: string;
   /** Where it asks for one thing: how that is said, whether it is planned or not. */
   readonly likeliest: string;
-  /** Whether every word of the intent is accounted for. */
+  /** True where every word of the intent is accounted for. */
   readonly isWhole: boolean;
   /** Whether every word of the intent is in the one choice. */
   readonly certain: boolean;

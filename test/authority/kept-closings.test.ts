@@ -15,7 +15,7 @@ const NOT_FROM_SECRET = {
   peerSelector: only('db'),
   ingress: [{ from: [{ peerSelector: only('secret') }] }],
 };
-/** What is left of {@link WEB_TO_DB}. */
+/** The part of {@link WEB_TO_DB} that stays. */
 const DB_CLOSED = { action: 'ALLOW', peerSelector: only('db'), ingress: [] };
 
 /** An open workspace in which a root agent wrote a policy by itself before approvals were required. */

@@ -5,7 +5,7 @@ import { LabNode } from '../kits/lab/natlab-node.ts';
 import { startLabPlane } from '../kits/lab/natlab-plane.ts';
 import { describePrivileged } from '../kits/lab/privileged.ts';
 
-/** Of a netcheck whose names have no address, with a start of Node on a busy machine; glibc asks for 10 s and more. */
+/** Maximum for a netcheck without DNS, including a slow start of Node; glibc alone would wait for 10 s. */
 const MOST_MS = 9_000;
 
 describePrivileged('a host whose DNS server is away', () => {

@@ -23,7 +23,7 @@ const SERVICES = `table ip kube-proxy {
 }`;
 const SERVICES_TEXT = '10.96.0.1, 10.96.0.10 (chain services of the table ip kube-proxy)';
 
-/** What a node could change of it. */
+/** State of the host that a node could change. */
 async function hostOf({ host }: LabNode): Promise<readonly string[]> {
   return Promise.all([
     host.must('ip', ['route']),

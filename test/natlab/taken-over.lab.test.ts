@@ -55,7 +55,7 @@ async function leftOf({ host, interfaceName, directory }: LabNode) {
   };
 }
 
-/** What a container that is made anew, or a person, does to /run. */
+/** Clears /run, as a recreated container or a person does. */
 function clearRun({ interfaceName }: LabNode, keepsSocket: boolean): void {
   const own = readdirSync(RUN_DIRECTORY).filter(
     (name) => name === interfaceName || name.startsWith(`wireguard-${interfaceName}`),

@@ -50,7 +50,7 @@ async function tried(...line: string[]) {
   return mesh(line, { home });
 }
 
-/** What a try ends with; at most two are given to a task. */
+/** Result of a try; each task has at most two. */
 const done = async (...line: string[]) => {
   const { code, stdout, stderr } = await tried(...line);
   expect([line, code, code === 0 ? '' : stderr]).toEqual([line, 0, '']);

@@ -52,7 +52,7 @@ test('a request that fails here is one line at error, with its cause and the id 
   const failing = lines
     .filter(({ msg }) => msg === 'not ready')
     .map(({ checks }) => (checks as { name: string }[]).map(({ name }) => name).join());
-  // One for each change of what fails, however often it is asked.
+  // One line for each change of the failed checks, however often a probe asks.
   expect(failing[0]).toContain('store');
   expect(new Set(failing).size).toBe(failing.length);
   expect(lines.filter(({ level, path }) => level === 'error' && path === '/readyz')).toEqual([]);

@@ -216,7 +216,7 @@ describe.each(releases().filter((version) => version !== '0.1.0'))('what %s left
 });
 
 /** The first administrator has chosen a password to sign in. */
-/** What the upgrade, and the first hour after it, leave of an answer. */
+/** Returns an answer as it is after the upgrade and its first cleanup. */
 function sinceTakenOver(route: string, before: unknown): unknown {
   if (route === '/api/v1/users') return sinceSignedIn(before);
   return route.startsWith('/api/v1/tokens') ? withoutUsedUp(before) : before;

@@ -173,7 +173,7 @@ interface Asked {
   url(): string;
 }
 
-/** What a page reads, but for the stream of changes; undefined for all else. */
+/** Returns the path of a page's read; undefined for the event stream and all else. */
 function keyOf(request: Asked): string | undefined {
   const { pathname, search } = new URL(request.url());
   const isRead = request.method() === 'GET' && pathname.startsWith('/api/v1/') && !pathname.endsWith('/events');

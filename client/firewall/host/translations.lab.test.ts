@@ -50,7 +50,7 @@ const KUBE_PROXY_NFTABLES = `table ip kube-proxy {
 }
 `;
 
-/** Of Docker, of a router, and of a proxy that leaves private addresses alone. */
+/** Rules of Docker, of a router, and of a proxy that leaves private addresses alone. */
 const HARMLESS = `table ip nat {
  chain docker { iifname != "docker0" tcp dport 8080 dnat to 172.17.0.2:80; ip daddr 127.0.0.1 tcp dport 5000 dnat to 172.17.0.3:5000; }
  chain proxy { ip daddr { 10.0.0.0/8, 192.168.0.0/16 } return; tcp dport 80 redirect to :3128; }

@@ -137,7 +137,7 @@ function textOf(value: unknown): string {
   return Array.isArray(range) ? range.join('-') : '';
 }
 
-/** Those that packets meet, from the first ones on. */
+/** Chains that packets reach, starting at the base chains. */
 function reachedFrom(bases: readonly Chain[], byName: ReadonlyMap<string, Chain>, sets: Sets): ReadonlySet<Chain> {
   const reached = new Set(bases);
   // A set goes on with what is added meanwhile.
@@ -191,7 +191,7 @@ function mappedTargets(statements: readonly Statement[], sets: Sets): readonly s
   );
 }
 
-/** Those of a set or a map; what is none is one value. */
+/** Elements of a set or map; any other value is one element. */
 function elementsOf(value: unknown, sets: Sets): readonly unknown[] {
   if (typeof value === 'string' && value.startsWith('@')) return sets.get(value.slice(1)) ?? [];
   const set = isRecord(value) ? value['set'] : undefined;

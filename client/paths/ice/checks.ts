@@ -15,7 +15,7 @@ interface CheckContent {
   readonly credentials: IceCredentials;
   readonly role: IceRole;
   readonly isNominating: boolean;
-  /** Of the size of the largest packet that WireGuard sends. */
+  /** Padded to the largest packet that WireGuard sends. */
   readonly isFull?: boolean;
 }
 

@@ -11,7 +11,7 @@ export function fullWaitMs(attempts: number, roundTripMs: number): number {
   return attempts < FULL_TRIES ? AGAIN_MS : Math.max(AGAIN_MS, 1.5 * roundTripMs);
 }
 
-/** Whether the path in use carries packets of full size, asked by checks of that size. */
+/** Tracks by padded checks whether the selected path carries full-size packets. */
 export class FullSize {
   readonly #random: () => number;
   #isActive = false;

@@ -70,7 +70,7 @@ export async function rangeOf(
   };
 }
 
-/** Whether all of a range lies before history. */
+/** Returns true where a range ends before history begins. */
 export function precedesHistory({ to, keptFrom }: Range): boolean {
   return to < keptFrom;
 }

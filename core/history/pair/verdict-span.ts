@@ -73,7 +73,7 @@ async function beginOf(
     for (const moment of [...momentsOf(records, span.since, judge)].toReversed()) {
       begin ??= moment;
       if (isSameVerdict(begin.reading, moment.reading)) begin = moment;
-      // Of several moments in one instant the last alone holds for any time.
+      // Only the last of several moments in one instant holds for any time.
       else if (moment.at < next) return { at: begin.at, isExact: true };
       next = moment.at;
     }

@@ -48,7 +48,7 @@ export interface Proposal extends Stated {
   readonly sentence: string;
   /** What a person should know beside what is computed. */
   readonly notes?: readonly string[];
-  /** What whoever planned it asks with it; while nobody has answered, nothing is checked. */
+  /** Questions of the planner; until they are answered, nothing is checked. */
   readonly questions?: readonly string[];
 }
 
@@ -66,7 +66,7 @@ export interface Assessment {
   readonly risk: Risk;
   readonly warnings: readonly string[];
   readonly check: Check;
-  /** Whether the caller's own expectations hold; absent where there are none. */
+  /** True where the caller's own expectations hold; absent where there are none. */
   readonly expectationsHold?: boolean;
   readonly unmet: readonly Unmet[];
   readonly unmetRecords: readonly string[];
@@ -242,7 +242,7 @@ export async function assess(
   };
 }
 
-/** What blocks because it goes beyond what was named. */
+/** Objections to effects beyond the peers that were named. */
 function isExcess({ code, blocks }: Finding): boolean {
   return blocks && (code === 'OPENS_MORE' || code === 'CLOSES_MORE');
 }

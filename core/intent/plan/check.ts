@@ -3,7 +3,7 @@ import type { CallContext } from '../../base/operation.ts';
 import { counted } from '../../effect/markdown.ts';
 import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
 
-/** Who turned the intent into the change: the language reader, an agent or another program, a model, or a person. */
+/** Readers that turn an intent into a change. `agent` includes any program that sends its own changes. */
 export const READERS = ['language', 'agent', 'model', 'person'] as const;
 export type ReadBy = (typeof READERS)[number];
 
@@ -17,7 +17,7 @@ export type Check = (typeof CHECKS)[number];
 /** Whose reading the changes are: the grammar's, a model's, the caller's own, or that of code which brings a past state back. */
 export type PlannedBy = 'grammar' | 'model' | 'caller' | 'revert';
 
-/** Who stated `expectations`; `caller` in records of earlier versions alone, where those of the grammar are among them. */
+/** Source of `expectations`. Only records of earlier versions say `caller`, which includes those of the grammar. */
 export type ExpectedBy = 'language' | 'planner' | 'caller';
 
 /** The parts of a proposal that say who reads the intent and what has to hold. */

@@ -26,7 +26,7 @@ export interface PlanView {
   /** The effect in one line. */
   readonly title: string;
   readonly readBy: ReadBy;
-  /** Of whoever read the intent; marked as theirs. */
+  /** Statement of the reader, quoted as theirs. */
   readonly sentence: string;
   readonly shown: readonly ShownChange[];
   readonly effect: Effect;
@@ -43,9 +43,9 @@ export interface PlanView {
   readonly failsControls: boolean;
   readonly warnings: readonly string[];
   readonly check: Check;
-  /** Whether the intent says what has to hold, independently of the changes. */
+  /** True where the intent states what must hold, independently of the changes. */
   readonly isStated: boolean;
-  /** What the intent says has to hold, as sentences. */
+  /** Expectations stated by the intent, as sentences. */
   readonly stated: readonly string[];
   /** The caller's own expectations, as sentences, and whether all of them hold. */
   readonly callerExpectations: readonly string[];

@@ -139,7 +139,7 @@ async function judge(
   }
 }
 
-/** What blocks counts more than all that only warns. That nothing is checked is nothing that a planner could better. */
+/** One objection outweighs all warnings. A missing check does not count: a planner cannot improve it. */
 function flawsOf({ objections, findings }: Assessment): number {
   return objections.length * 1_000 + findings.length;
 }

@@ -16,7 +16,7 @@ export function boundsOf(
   if (records > 0) return 'records';
   if (expectations === 0) return 'none';
   if (plannedBy === 'grammar' || plannedBy === 'revert') return 'closing';
-  // What a version that did not say who planned stored: the grammar's reading, where no other is named.
+  // Earlier versions without a named planner stored the reading of the grammar.
   return expectedBy === undefined && callerExpectations.length === 0 ? 'closing' : 'all';
 }
 

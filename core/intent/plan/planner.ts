@@ -61,7 +61,7 @@ export type RevertTarget =
   | { readonly to: 'before-last' }
   | { readonly to: 'revision'; readonly revision: number }
   | { readonly to: 'snapshot'; readonly id: string }
-  /** What one revision changed is as it was before it; of `only` these records, where they are named. */
+  /** Restores what one revision changed; only the records in `only`, where given. */
   | {
       readonly to: 'before-revision';
       readonly revision: number;

@@ -52,7 +52,7 @@ type IsNew = (name: string) => boolean;
 interface ToldEnds {
   readonly from: readonly string[];
   readonly to: readonly string[];
-  /** Whether it holds for devices too that join later, beside those in `to`. */
+  /** True where it also holds for devices that join later, besides those in `to`. */
   readonly isToOthers: boolean;
   /** Kinds of devices that it holds for as well, on the side of the one that is told. */
   readonly more: number;

@@ -1,7 +1,7 @@
 export const RISK_LEVELS = ['low', 'medium', 'high', 'critical'] as const;
 export type RiskLevel = (typeof RISK_LEVELS)[number];
 
-/** One row of the table of risks, as `docs/risk.md` shows it. */
+/** A row of the risk table, as `docs/risk.md` shows it. */
 interface Row {
   readonly level: RiskLevel;
   readonly does: string;
@@ -25,7 +25,7 @@ export const CLOSINGS_COUNT_MS = 24 * 3_600_000;
 
 /** Every reason for a risk above that of an opening of few ports between servers, which is low. */
 export const RISKS = {
-  // What opens
+  // Openings
   guardedFromOutside: row(
     'critical',
     'opens a management or database port',
@@ -57,7 +57,7 @@ export const RISKS = {
   rangeOut: row('low', 'opens any port', 'addresses outside', 'any peer'),
   route: row('high', 'routes another block than before: that of a new network too'),
   unmarked: row('high', 'takes the mark of sensitive data away', 'peers that had it'),
-  // What closes
+  // Closings
   closesAll: row('critical', 'closes all pairs of 8 or more that could talk'),
   closesHalf: row('high', 'ends all traffic of half of the pairs that can talk, of 8 or more'),
   closesMany: row(
@@ -70,7 +70,7 @@ export const RISKS = {
   closesUnseen: row('high', 'closes more later', ANY, ANY, 'once policies have ended'),
   closesCaller: row('high', 'closes connections', 'the caller', 'the caller'),
   closes: row('low', 'closes anything else'),
-  // What else
+  // Others
   touches: row('medium', 'touches more than a quarter of all peers, and 8 or more'),
   locksOutControl: row('critical', 'cuts peers off from the control plane'),
   locksOut: row('high', 'locks the caller or the administrators out'),

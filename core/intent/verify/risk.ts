@@ -62,7 +62,7 @@ export interface Weighed {
   readonly future?: Future;
 }
 
-/** What of an effect says how much of a network it closes. */
+/** Counts of an effect that show how much of the network it closes. */
 export type ClosedPairs = Pick<Effect, 'lostPairs' | 'closedPairs' | 'pairsBefore'>;
 
 type Reason = readonly [row: RiskRow, text: string];
@@ -346,7 +346,7 @@ function holdsPort({ protocol, from, to }: PortSpan, port: number): boolean {
   return protocol !== 'ICMP' && from !== undefined && to !== undefined && from <= port && port <= to;
 }
 
-/** Whether a peer is a person's device or CI; one that is not known to be a server counts as one. */
+/** Returns true for a person's device or CI, and for any peer that is not known to be a server. */
 function isPersonal(peer: PeerRecord | undefined): boolean {
   if (!peer) return false;
   const { platform } = peer.spec;

@@ -4,7 +4,7 @@ import { Lines } from '../ui/lines.tsx';
 
 const TONE: Record<Plan['check'], string> = { matches: 'ok', 'not checked': 'warn', differs: 'danger' };
 
-/** Who turned the intent into the change, and how they put it. */
+/** The reader of the intent, with its statement. */
 export function readByText(by: Plan['read_by'], reading: string | null): string {
   const { [by]: reader } = texts.review.readers;
   return reading === null ? reader : `${reader}: ${reading}`;
@@ -12,7 +12,7 @@ export function readByText(by: Plan['read_by'], reading: string | null): string 
 
 interface CheckedProps {
   readonly check: Plan['check'];
-  /** Whether the caller's own expectations hold; null without any. */
+  /** True where the caller's own expectations hold; null without any. */
   readonly hold: boolean | null;
   readonly objections: readonly string[];
 }

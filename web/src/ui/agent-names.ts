@@ -7,7 +7,7 @@ export type AgentNames = ReadonlyMap<string, Pick<Agent, 'name' | 'parentRef'>>;
 const MADE = /\b(agt_[a-z0-9]+)\.([a-z][a-z0-9-]*)/g;
 const LABEL = /\bmesh\.internal\/(agent|parent)=(agt_[a-z0-9]+)/g;
 
-/** Whether a policy was made for an agent, and ends with it. */
+/** Returns true for a policy that was made for an agent. */
 export function isForAgent(policy: string): boolean {
   return policy.search(MADE) === 0;
 }

@@ -16,7 +16,7 @@ export function useModal(close: () => void) {
     addEventListener('hashchange', leave);
     return () => {
       removeEventListener('hashchange', leave);
-      // One that is taken off the page while it is open keeps the focus from where it was.
+      // A dialog removed while open would not return the focus.
       shown?.close();
     };
   }, []);

@@ -9,7 +9,7 @@ import { ProblemNotice } from './problem.tsx';
 
 interface ReadResultProps<T> {
   readonly of: Loaded<T>;
-  /** What stands in place of "Loading…" while nothing is read yet. */
+  /** Replaces "Loading…" until the first answer. */
   readonly loading?: string;
   /** Called with what was read alone: only there is it known that something is empty. */
   readonly children?: (value: T) => ComponentChildren;

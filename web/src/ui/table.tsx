@@ -26,7 +26,7 @@ interface TableProps<R> {
   readonly selected?: string | undefined;
   /** The state of the read that the rows are of. */
   readonly read: Loaded<unknown>;
-  /** What it says where it was read and no row is to be shown. */
+  /** Text for an answer without rows. */
   readonly empty: ComponentChildren;
   /** One of several things on its page: it takes no more room than its rows, and a part of the screen. */
   readonly isPart?: boolean;

@@ -16,7 +16,7 @@ interface Approvers {
 
 const APPROVING: ReadonlySet<string> = new Set(['operator', 'admin']);
 
-/** Who can be asked to approve: members who may, and oneself first, unless another person has to. */
+/** Possible approvers: oneself first, unless another person is required, then members who may approve. */
 export function useApprovers(needsAnotherPerson: boolean): Approvers {
   const chosen = useSignal('');
   const loaded = useLoaded(

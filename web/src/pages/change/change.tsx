@@ -165,7 +165,7 @@ const STAGE_MARKS = { done: '✓', now: '…', failed: '✕' } as const;
 interface StagesProps {
   readonly stages: readonly string[];
   readonly isPlanning: boolean;
-  /** Whether the last stage ended without a plan. */
+  /** True where the last stage ended without a plan. */
   readonly hasFailed: boolean;
 }
 

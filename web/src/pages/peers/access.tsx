@@ -10,7 +10,7 @@ import { ReadResult } from '../../ui/read-result.tsx';
 
 type Access = components['schemas']['GetPeerAccessResponse'];
 
-/** What a device reaches, who reaches it, by which policies, and by whose token it came; of one that waits, once it is let in. */
+/** Access of a device in both directions with its policies and join token; for a pending device, as it would be. */
 export function PeerAccess({ id, agents }: { id: string; agents: AgentNames | undefined }) {
   const loaded = useLoaded(() => answer(api.GET('/api/v1/peers/{id}/access', { params: { path: { id } } })));
   return (

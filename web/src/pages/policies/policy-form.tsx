@@ -14,7 +14,7 @@ import { SelectorFields } from './selector-fields.tsx';
 interface PolicyFormProps {
   readonly document: PolicyDocument;
   readonly isNew: boolean;
-  /** What the control plane found wrong with it. */
+  /** Errors from the control plane. */
   readonly faults: readonly FieldFault[];
   readonly change: (document: PolicyDocument) => void;
 }

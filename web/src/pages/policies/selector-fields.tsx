@@ -6,7 +6,7 @@ import { labelsOf, labelsText, namesOf } from './selector-text.ts';
 interface SelectorFieldsProps {
   /** Undefined where nobody has said yet which peers are meant. */
   readonly selector: Selector | undefined;
-  /** Whether silence is refused, and does not mean every peer. */
+  /** True where an empty selector is refused instead of meaning every peer. */
   readonly mustBeSaid?: boolean;
   readonly change: (next: Selector | undefined) => void;
 }

@@ -77,6 +77,22 @@ describe.skipIf(!hasMongod)('meshd on a replica set', () => {
     expect((await again('GET', at, { token })).text).toContain('"selfApproval":true');
   });
 
+  test('lets the host reset a password beside it, and while it is stopped', async () => {
+    const reset = async () => {
+      const { code, stdout, stderr } = await command('reset-password', 'admin', '--generate');
+      expect([code, stderr]).toEqual([0, '']);
+      return /shown this once: (\S+)/.exec(stdout)?.[1] ?? '';
+    };
+    const meshd = start();
+    const api = apiOf(await meshd.ready());
+    expect(await loginWithOwn(api, 'admin', await reset(), 'the own password of admin 1')).not.toBe('');
+    await meshd.stop();
+    const generated = await reset();
+    const later = apiOf(await start().ready());
+    const token = await loginWithOwn(later, 'admin', generated, 'the own password of admin 2');
+    expect((await later('GET', '/api/v1/users', { token })).status).toBe(200);
+  });
+
   test.each([['backup', 'x.db'], ['restore', 'x.db'], ['compact']])(
     'meshd %s says what does its work there',
     async (...args) => {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { removeSpentTokens } from '../../core/identity/remove-spent-tokens.ts';
 import { freshKey, join, joinToken, proofOf } from '../../test/kits/plane/devices.ts';
 import { buildKit, person } from '../../test/kits/plane/kit.ts';
+import { buildReviewKit } from '../../test/kits/plane/review-kit.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -202,6 +204,19 @@ test('the same token and key again answer the same peer, spend nothing and renew
   expect(again).toMatchObject({ id: first.id, name: 'a', address: first.address, existing: true });
   expect(await kit.call('get_own_device', {}, again.self)).toMatchObject({ id: first.id });
   await expect(kit.call('get_own_device', {}, first.self)).rejects.toMatchObject({ code: 'unauthenticated' });
+});
+
+test('a used-up token that the cleanup took off the list still says so, and lets its device register again', async () => {
+  await using kit = await buildReviewKit();
+  const ada = await kit.member('ada', 'admin');
+  const { token } = await ada.ask('generate_join_token', { name: 'once', expiry: '', usageLimit: 1 });
+  const first = await kit.join('a', { token });
+  expect(await removeSpentTokens(kit.services)).toBe(1);
+  expect(await ada.ask('list_join_tokens')).toMatchObject({ items: [] });
+  await expect(kit.join('b', { token })).rejects.toThrow('This token is used up');
+  const again = await kit.join('a', { token, key: first.key });
+  expect(again).toMatchObject({ id: first.id, existing: true });
+  expect(await removeSpentTokens(kit.services)).toBe(0);
 });
 
 test('a device that proved its key must prove it to register again', async () => {

@@ -4,7 +4,7 @@ export const time = {
   choose: 'Look at another time',
   chooseWhy: 'Every page that has a past shows the network as it was then. Nothing is changed by looking.',
   hourAgo: 'An hour ago',
-  yesterday: 'Yesterday 18:00',
+  dayAgo: '24 hours ago',
   beforeLast: 'Before the last change',
   noLast: 'Nothing changed in the last 30 days.',
   moment: (zone: string) => `Date and time (${zone})`,

@@ -35,11 +35,3 @@ export const DAY_MS = 24 * HOUR_MS;
 export function ago(ms: number): string {
   return new Date(Date.now() - ms).toISOString();
 }
-
-/** 18:00 of the day before, in the viewer's zone. */
-export function yesterdayEvening(): string {
-  const time = new Date();
-  time.setDate(time.getDate() - 1);
-  time.setHours(18, 0, 0, 0);
-  return time.toISOString();
-}

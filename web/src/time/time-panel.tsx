@@ -6,7 +6,7 @@ import { route, setQuery } from '../route/route.ts';
 import { time } from '../texts/time.ts';
 import { ReadResult } from '../ui/read-result.tsx';
 import { exactTime } from '../ui/time.tsx';
-import { ago, DAY_MS, HOUR_MS, instantOfLocal, justBefore, localText, yesterdayEvening, zone } from './moment.ts';
+import { ago, DAY_MS, HOUR_MS, instantOfLocal, justBefore, localText, zone } from './moment.ts';
 import './time-panel.css';
 
 /** Now, a few moments that are often asked about, or one that is typed. */
@@ -42,7 +42,7 @@ export function TimePanel({ close }: { close: () => void }) {
             {time.hourAgo}
           </button>
         </li>
-        <Choice label={time.yesterday} go={() => go(yesterdayEvening())} />
+        <Choice label={time.dayAgo} go={() => go(ago(DAY_MS))} />
         {lastAt && <Choice label={time.beforeLast} go={() => go(justBefore(lastAt))} />}
       </ul>
       <ReadResult of={last.value}>

@@ -34,11 +34,21 @@ function send(name: string, input: Input, options: CallAs = { as }): Promise<str
   );
 }
 
-/** How much more work the larger input is. The first call makes what is made once. */
+/** Measures of one growth, at most. */
+const ROUNDS = 3;
+
+/**
+ * How much more work the larger input is. The first call makes what is made once. Timers of the process only ever add to a
+ * count, so the least of each counts where one measure is above the limit.
+ */
 async function growth(work: (size: number) => unknown, size: number): Promise<number> {
   await work(2);
-  const smaller = await counter.of(() => work(size));
-  return (await counter.of(() => work(size * 2))) / smaller;
+  let [smaller, larger] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let round = 0; round < ROUNDS && !(larger / smaller <= MOST_GROWTH); round += 1) {
+    smaller = Math.min(smaller, await counter.of(() => work(size)));
+    larger = Math.min(larger, await counter.of(() => work(size * 2)));
+  }
+  return larger / smaller;
 }
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { pipeline } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
 import { KEY_SHARED } from '../../client/control/standing.ts';
 import { provenKey } from '../../client/enrol/key-proof.ts';
@@ -17,7 +18,8 @@ import { verifies } from '../verifies.ts';
 const ONLINE_MS = 10_000;
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
-  for (const part of running.splice(0)) await part.stop();
+  // What was started last may still hold connections to what was started before it.
+  for (const part of running.splice(0).reverse()) await part.stop();
 });
 
 /** A control plane that gives out where its bus is; `signalingUrl` says something else. */
@@ -98,8 +100,9 @@ test('a key that two machines use is a warning in the log of the one whose place
   let busPort = 0;
   const proxy = createServer((socket) => {
     const inner = connect(busPort, '127.0.0.1');
-    for (const end of [socket, inner]) links.add(end.on('error', () => {}));
-    socket.pipe(inner).pipe(socket);
+    // The end of one is the end of the other: a node whose bus is gone must not wait on a connection to nobody.
+    pipeline(socket, inner, socket, () => {});
+    links.add(socket).add(inner);
   }).listen(0, '127.0.0.1');
   running.push({ stop: () => new Promise((resolve) => proxy.close(() => resolve())) });
   await once(proxy, 'listening');

@@ -1,4 +1,5 @@
 import { Session } from 'node:inspector';
+import { setFlagsFromString } from 'node:v8';
 
 /** Counts what JavaScript does, without a clock. */
 export interface WorkCounter {
@@ -10,8 +11,14 @@ export interface WorkCounter {
   [Symbol.dispose](): void;
 }
 
-/** By the block coverage of V8, which counts exactly and in the whole process: nothing else may be under way. */
+const OPTIMIZERS = ['opt', 'maglev'];
+
+/**
+ * By the block coverage of V8, which counts in the whole process: nothing else may be under way. Optimized code counts what it
+ * inlines no longer, so nothing is optimized meanwhile.
+ */
 export function countWork(): WorkCounter {
+  for (const flag of OPTIMIZERS) setFlagsFromString(`--no-${flag}`);
   const session = new Session();
   session.connect();
   session.post('Profiler.enable');
@@ -36,6 +43,7 @@ export function countWork(): WorkCounter {
     [Symbol.dispose]() {
       session.post('Profiler.stopPreciseCoverage');
       session.disconnect();
+      for (const flag of OPTIMIZERS) setFlagsFromString(`--${flag}`);
     },
   };
 }

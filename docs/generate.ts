@@ -7,7 +7,6 @@ import { readScopeOf } from '../core/call/access.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { compliancePage } from './compliance-page.ts';
-import { decisionIndex } from './decision-index.ts';
 import { answers, limits } from './limits.ts';
 import { mcpGuide } from './mcp-guide.ts';
 import { MESHD } from './meshd-options.ts';
@@ -24,7 +23,6 @@ export const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'webhooks.md': () => webhooksPage(NOTE),
   'compliance.md': () => compliancePage(NOTE),
   'mcp.md': () => mcpGuide(NOTE),
-  'decisions/README.md': () => decisionIndex(NOTE),
 };
 
 const NOTE = '<!-- Made by `npm run docs`. Edit the source it names, not this page. -->';

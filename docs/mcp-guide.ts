@@ -115,7 +115,7 @@ A client that names the extension [MCP Apps](https://github.com/modelcontextprot
 (\`"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}\`) is told in \`_meta.ui.resourceUri\` of a tool which page
 shows its answers; it lists and reads them as resources of the type \`text/html;profile=mcp-app\`. All other clients see nothing of it, and lose
 nothing: a view shows what the answer says. Each is one document that asks nothing of the network, calls no tool and changes nothing; a
-button opens the dashboard in the browser, where people decide ([why](decisions/0102-views-of-one-file.md)). It follows the light or dark of the client.
+button opens the dashboard in the browser, where people decide ([why](decisions/README.md#defaults)). It follows the light or dark of the client.
 
 | View | What it shows | Beside answers of |
 |---|---|---|

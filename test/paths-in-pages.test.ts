@@ -6,7 +6,9 @@ import { sourceFiles } from './kits/source-files.ts';
 const files = sourceFiles();
 const known = new Set(files.flatMap((file) => [file, ...foldersOf(file)]));
 const tops = new Set(files.map((file) => file.split('/')[0] ?? ''));
-const pages = files.filter((file) => /^(ARCHITECTURE|CONTRIBUTING)\.md$|(^|\/)README\.md$/.test(file));
+const pages = files.filter((file) =>
+  /^(ARCHITECTURE|CONTRIBUTING)\.md$|(^|\/)README\.md$|^docs\/contributing\//.test(file),
+);
 
 function foldersOf(file: string): string[] {
   const parts = file.split('/');

@@ -25,6 +25,18 @@ export const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'mcp.md': () => mcpGuide(NOTE),
 };
 
+/** Where a reader goes on from each page. */
+const NEXT: Readonly<Record<string, readonly string[]>> = {
+  'configuration.md': ['operating.md', 'reverse-proxy.md'],
+  'operations.md': ['errors.md', 'limits.md'],
+  'errors.md': ['limits.md', 'operations.md'],
+  'limits.md': ['errors.md', 'configuration.md'],
+  'risk.md': ['policy.md', 'delegation.md'],
+  'webhooks.md': ['events.md', 'operating.md'],
+  'compliance.md': ['evidence.md', 'reviews.md'],
+  'mcp.md': ['delegation.md', 'models.md'],
+};
+
 const NOTE = '<!-- Made by `npm run docs`. Edit the source it names, not this page. -->';
 
 function startOptions(): string {
@@ -220,11 +232,16 @@ ${rows.join('\n')}
 `;
 }
 
-if (import.meta.main) {
-  for (const [name, render] of Object.entries(pages)) writeFileSync(new URL(name, import.meta.url), await render());
+async function withNavigation(name: string): Promise<string> {
+  const next = (NEXT[name] ?? []).map((page) => `[${page}](${page})`).join(', ');
+  return `${await pages[name]?.()}\nBack to [all pages](README.md). Next: ${next}.\n`;
 }
 
-/** Whether a page on disk says what the source says. */
+if (import.meta.main) {
+  for (const name of Object.keys(pages)) writeFileSync(new URL(name, import.meta.url), await withNavigation(name));
+}
+
+/** Tells whether a page on disk says what the source says. */
 export async function isFresh(name: string): Promise<boolean> {
-  return readFileSync(new URL(name, import.meta.url), 'utf8') === (await pages[name]?.());
+  return readFileSync(new URL(name, import.meta.url), 'utf8') === (await withNavigation(name));
 }

@@ -111,5 +111,7 @@ A NAT that draws a new port for every destination does not show which port the n
 side that filters by address and port, leave the relay. No router here carries IPv6, so a node with IPv6 alone meets nodes
 behind NAT over the relay. With a wireguard-go since 2023 a node that has IPv4 uses IPv4 alone ([decision 0017](decisions/0017-one-family.md)): it meets nodes
 with IPv6 alone over the relay, and all others as above, by IPv4.
+
+Back to [all pages](README.md). Next: [platforms.md](platforms.md), [relays.md](relays.md).
 `;
 }

@@ -109,7 +109,7 @@ test('each metric has its help, its type and bounded labels, and stands in docs/
     '# Metrics',
     '',
     'What `GET /metrics` tells, in the text format of Prometheus, as a running control plane answered it. What to watch, a dashboard',
-    'and alert rules: [operating.md](operating.md#metrics). Made by `npx vitest run --project scenario test/scenarios/metrics.test.ts -u`.',
+    'and alert rules: [operating.md](operating.md#metrics); [all pages](README.md). Made by `npx vitest run --project scenario test/scenarios/metrics.test.ts -u`.',
     '',
     '| Metric | Type | Labels | What it says |',
     '|---|---|---|---|',

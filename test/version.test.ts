@@ -18,3 +18,13 @@ test('a version that was released is no longer the one of this tree: it has a se
   expect(released).toContain('0.1.0');
   expect(read('CHANGELOG.md').includes('## Unreleased') && released.includes(VERSION)).toBe(false);
 });
+
+test('an entry of the changelog is one line with a link to its page, below one of five groups', () => {
+  const [, ...sections] = read('CHANGELOG.md').split(/^## /m);
+  const wrong = sections
+    .filter((section) => !section.startsWith('0.1.0'))
+    .flatMap((section) => section.split('\n').slice(1))
+    .filter((line) => line !== '' && !/^### (Added|Changed|Fixed|Security|Breaking)$/.test(line))
+    .filter((line) => !/^- [^\n]*\]\([\w/.#-]+\)\)\.$/.test(line) || line.length > 200);
+  expect(wrong).toEqual([]);
+});

@@ -238,6 +238,7 @@ export const answers: Readonly<Record<string, string>> = {
   objections: 'expectations and checks of one plan',
   questions: 'questions of one plan',
   allowed: 'ranges of ports of one pair',
+  changed_by: 'the resources that one commit changed',
   steps: 'stages of one question',
   blocked_by: 'policies about one pair',
   would_fix: 'changes for one pair',

@@ -26,6 +26,15 @@ test('a list in an answer that is no page is found', () => {
   expect(unboundedOf({ input: z.strictObject({ limit: z.int(), cursor: z.string() }), output })).toEqual([]);
 });
 
+test('every object of every answer names its fields', () => {
+  const loose = operations.flatMap(({ name, output }) =>
+    [...walkSchema(output)].flatMap(({ pointer, schema }) =>
+      pointer.endsWith('/*') && schema._zod.def.type !== 'never' ? [`${name}${pointer}`] : [],
+    ),
+  );
+  expect(loose).toEqual([]);
+});
+
 interface Shape {
   readonly input: z.ZodObject;
   readonly output: z.ZodType;

@@ -36,5 +36,5 @@ function partsOf(schema: z.core.$ZodType): Part[] {
 }
 
 const LEAVES: ReadonlySet<string> = new Set(
-  'string number int boolean bigint null undefined literal enum never unknown any transform'.split(' '),
+  'string number int boolean bigint null undefined literal enum never unknown any transform custom'.split(' '),
 );

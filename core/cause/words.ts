@@ -82,7 +82,7 @@ export function sharedReading(readings: readonly Reading[]) {
   const is = (verdict: Reading['verdict']) => readings.filter((one) => one.verdict === verdict).length;
   const [reachable, unreachable] = [is('reachable'), is('unreachable')];
   const all = readings.length;
-  const verdict = reachable === all ? 'reachable' : unreachable === all ? 'unreachable' : 'partial';
+  const verdict: Reading['verdict'] = reachable === all ? 'reachable' : unreachable === all ? 'unreachable' : 'partial';
   const usable = readings.filter((one) => one.usable).length;
   if (all === 1 && first) return { verdict: first.verdict, allowed: first.allowed, usable: first.usable };
   return {

@@ -143,6 +143,9 @@ export const policyInputSchema = sentSpecSchema
   .extend({ peerSelector: selectorSchema })
   .register(schemaNames, { name: 'PolicySpec' });
 
+/** A stored spec in an answer. It was checked when it was written, by the rules of its time, and is not checked again. */
+export const storedPolicySpec = z.custom<PolicySpec>().meta({ override: { $ref: '#/components/schemas/PolicySpec' } });
+
 /** One rule of either direction: who is at the other end, and on which ports. */
 export interface Rule {
   readonly direction: 'ingress' | 'egress';

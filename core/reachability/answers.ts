@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { protocolSchema } from '../model/policy.ts';
-import { REASON_CODES } from './reasons.ts';
+import { REASON_CODES, STAGES } from './reasons.ts';
 
 /** The shapes of connectivity answers as every face gives them (docs/policy.md#reasons-and-warnings). */
 
@@ -19,6 +19,21 @@ export const allowedSchema = z
 
 export const verdictSchema = z.enum(['reachable', 'unreachable', 'partial']);
 export const reasonCodeSchema = z.enum(REASON_CODES);
+
+/** The rule or state that refuses, at one stage of the decision. */
+export const blockerSchema = z.strictObject({
+  stage: z.enum(STAGES),
+  direction: z.enum(['egress', 'ingress']).nullable(),
+  reason_code: reasonCodeSchema,
+  policy: z.string().nullable(),
+  rule_index: z.int().nullable(),
+});
+
+export const stepSchema = blockerSchema.extend({
+  result: z.enum(['pass', 'fail', 'partial']),
+  reason_code: reasonCodeSchema.nullable(),
+  subject: z.string().describe('The end that the stage is about'),
+});
 
 export const pairRowSchema = z.object({ src: z.string(), dst: z.string(), allowed: allowedSchema });
 

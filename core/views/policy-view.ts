@@ -4,6 +4,7 @@ import { hasEnded } from '../base/time.ts';
 import { lookUpById } from '../model/find.ts';
 import { rulesOf } from '../model/meaning.ts';
 import { gonePeers, withPeerNames } from '../model/peer-lists.ts';
+import { storedPolicySpec } from '../model/policy.ts';
 import type { PolicyRecord } from '../model/resources.ts';
 import { selects } from '../model/selector.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -11,7 +12,7 @@ import { recordSchema, recordView } from './record-view.ts';
 
 /** A policy as answers show it. */
 export const policySchema = recordSchema(
-  z.record(z.string(), z.unknown()).describe('As it was written; GET /api/v1/openapi.json has its shape'),
+  storedPolicySpec,
   z.strictObject({
     matchedPeers: z.int().describe('Peers that the policy is about'),
     ruleCount: z.int(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { CONTROL_STATES } from '../../core/compliance/control-result.ts';
 import { FRAMEWORKS } from '../../core/compliance/frameworks.ts';
+import { proposedChangeSchema } from '../../core/intent/plan/change-input.ts';
 
 export const frameworkText = lineOfText(TEXT_LIMITS.name).min(1).describe(FRAMEWORKS.join(', '));
 
@@ -22,13 +23,51 @@ const rowFields = {
 
 export const assessmentRow = z.strictObject(rowFields);
 
-/** As docs/compliance.md#results tells; here what a caller goes on with. */
-const control = z.looseObject({
+const flipCause = z.strictObject({
+  at: z.string(),
+  revision: z.int().nullable(),
+  actor: z.string().nullable(),
+  reason: z.string().nullable(),
+  workflow_id: z.string().nullable(),
+  reviewed_by: z.string().nullable(),
+  direct: z.boolean(),
+  resources: z.array(z.string()).readonly(),
+});
+
+/** The result of a control (docs/compliance.md#results). */
+const control = z.strictObject({
   id: z.string(),
   title: z.string(),
   status: controlStatus,
   evidence: z.string(),
   remediation: z.string(),
+  check: z.string(),
+  strength: z.enum(['strong', 'partial']),
+  caveat: z.string(),
+  references: z.array(z.string()).readonly(),
+  passing_share: z.number().nullable(),
+  passing_of: z.enum(['time', 'changes', 'days', 'now']),
+  failing: z
+    .array(
+      z.strictObject({
+        from: z.string(),
+        to: z.string(),
+        facts: z.string(),
+        begun_by: flipCause.nullable(),
+        ended_by: flipCause.nullable(),
+      }),
+    )
+    .readonly(),
+  omitted_failing: z.int(),
+  changes: z.array(proposedChangeSchema).readonly(),
+  effect: z
+    .strictObject({
+      summary: z.string(),
+      opened_pairs: z.int(),
+      closed_pairs: z.int(),
+      holds_after: z.boolean(),
+    })
+    .nullable(),
 });
 
 export const assessmentSchema = z.strictObject({
@@ -44,8 +83,8 @@ export function briefAssessment({ controls, ...assessment }: z.output<typeof ass
   return {
     ...assessment,
     controls: controls.map(({ id, status, evidence, remediation, changes }) => {
-      const isEmpty = !Array.isArray(changes) || changes.length === 0;
-      return { id, status, evidence, ...(remediation !== '' && { remediation }), ...(!isEmpty && { changes }) };
+      const remedy = { ...(remediation !== '' && { remediation }), ...(changes.length > 0 && { changes }) };
+      return { id, status, evidence, ...remedy };
     }),
   };
 }

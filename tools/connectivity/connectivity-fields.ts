@@ -5,10 +5,12 @@ import { schemaNames } from '../../core/base/schema-names.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { connectivity } from '../../core/history/connectivity.ts';
 import { asksGroups, reachGroups } from '../../core/history/reach-groups.ts';
+import { proposedChangeSchema } from '../../core/intent/plan/change-input.ts';
 import type { ComputeServices } from '../../core/intent/plan/services.ts';
 import { protocolSchema } from '../../core/model/policy.ts';
-import { allowedSchema } from '../../core/reachability/answers.ts';
+import { allowedSchema, blockerSchema, stepSchema } from '../../core/reachability/answers.ts';
 import { pageQuery } from '../page.ts';
+import { commitSchema } from '../snapshots/commit-fields.ts';
 
 /** A pair and what is asked of it; the same fields on every connectivity question. */
 export const pairQuery = {
@@ -43,10 +45,27 @@ export const allowedPorts = z.union([
 
 const verdict = z.enum(['reachable', 'unreachable', 'partial']);
 const presence = z.enum(['online', 'offline', 'unknown']);
-const row = z.looseObject({}).describe('stage, direction, reason_code, policy, rule_index');
+
+const applyChanges = z
+  .strictObject({
+    change: z.literal('apply_changes'),
+    changes: z.array(proposedChangeSchema).readonly(),
+    opens_pairs: z.int(),
+    closes_pairs: z.int(),
+  })
+  .register(schemaNames, { name: 'FixByChanges' });
+const otherFix = z
+  .strictObject({
+    change: z.enum(['approve_peer', 'rejoin', 'widen_reach', 'come_online']),
+    peer: z.string(),
+    by: z.string().describe('Who can do it'),
+    detail: z.string(),
+  })
+  .register(schemaNames, { name: 'FixByOthers' });
 
 export const wouldFixField = z
-  .array(z.looseObject({}))
+  .array(z.union([applyChanges, otherFix]))
+  .readonly()
   .describe('What to do, in this order; all of it together was computed to open what was asked');
 
 export const connectivityAnswer = z.strictObject({
@@ -59,13 +78,13 @@ export const connectivityAnswer = z.strictObject({
   valid_from: z.string().nullable().describe('Since when the verdict and its ports hold'),
   valid_to: z.string().nullable().describe('Until when; null while they hold, or see note'),
   at_least_from: z.string().optional().describe('If valid_from is null: at least since then'),
-  steps: z.array(row),
+  steps: z.array(stepSchema).readonly(),
   allowed: allowedPorts,
-  blocked_by: z.array(row),
+  blocked_by: z.array(blockerSchema).readonly(),
   would_fix: wouldFixField,
   note: z.string().optional().describe('Of addresses outside, or an end that is not known'),
   now: z
-    .strictObject({ verdict, changed_by: z.looseObject({}).nullable() })
+    .strictObject({ verdict, changed_by: commitSchema.nullable() })
     .describe('The verdict today and the commit that changed it'),
 });
 
@@ -95,8 +114,8 @@ type Answer = z.output<typeof pairOrGroups>;
 /** Stages that no policy decides say nothing where they pass. */
 export function briefConnectivity(answer: Answer): Readonly<Record<string, unknown>> {
   if (!('steps' in answer)) return answer;
-  const policy = new Set(['delegation_bound', 'egress', 'ingress']);
-  const steps = answer.steps.filter(({ stage, result }) => result !== 'pass' || policy.has(String(stage)));
+  const policy = new Set<string>(['delegation_bound', 'egress', 'ingress']);
+  const steps = answer.steps.filter(({ stage, result }) => result !== 'pass' || policy.has(stage));
   return { ...answer, steps };
 }
 

@@ -3,6 +3,7 @@ import { READ } from '../../core/base/operation.ts';
 import { formatSecond, parseInstant } from '../../core/base/time.ts';
 import { connectivity } from '../../core/history/connectivity.ts';
 import { describeDenial } from '../../core/history/denial.ts';
+import { blockerSchema } from '../../core/reachability/answers.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { asksPast, pastFields, stateFor } from '../past.ts';
@@ -18,7 +19,7 @@ export const explainDenial = defineHeavyOperation({
     explanation: z.string(),
     allowed: allowedPorts,
     valid_from: z.string().nullable(),
-    blocked_by: z.array(z.looseObject({})),
+    blocked_by: z.array(blockerSchema.extend({ expires_at: z.string().optional() })),
     would_fix: wouldFixField,
   }),
   access: 'network:read',
@@ -45,7 +46,7 @@ export const explainDenial = defineHeavyOperation({
       allowed: answer.allowed as z.input<typeof allowedPorts>,
       valid_from,
       blocked_by: answer.blocked_by.map((blocker) => ({ ...blocker, ...expiryOf(state, blocker) })),
-      would_fix: answer.would_fix.map((fix) => ({ ...fix })),
+      would_fix: answer.would_fix,
     };
   },
 });

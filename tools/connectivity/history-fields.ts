@@ -6,6 +6,7 @@ import { connectionHistory } from '../../core/history/pair/connection-history.ts
 import { exposureHistory } from '../../core/history/pair/exposure.ts';
 import type { ComputeServices } from '../../core/intent/plan/services.ts';
 import { isGroupTerm } from '../../core/state/find-peer.ts';
+import { causeSchema, changeSchema } from '../snapshots/commit-fields.ts';
 import { instant } from '../snapshots/snapshot-fields.ts';
 import { allowedPorts, type groupQuery, withProtocol } from './connectivity-fields.ts';
 
@@ -14,8 +15,6 @@ export const rangeFields = {
   to: instant.optional(),
 };
 
-const cause = z.looseObject({ cause: z.string() });
-const changeSchema = z.looseObject({ revision: z.int() });
 const span = { from: z.string(), to: z.string() };
 const page = {
   src: z.string().nullable(),
@@ -39,7 +38,7 @@ const timelineAnswer = z.strictObject({
       verdict: z.string(),
       allowed: allowedPorts,
       usable: z.boolean(),
-      causes: z.array(cause),
+      causes: z.array(causeSchema),
       change: changeSchema.nullable(),
     }),
   ),
@@ -53,7 +52,7 @@ const exposureAnswer = z.strictObject({
       verdict: z.string(),
       reach: z.array(z.strictObject({ peers: z.array(z.string()), peer_count: z.int(), allowed: allowedPorts })),
       outside: z.array(z.strictObject({ addresses: z.array(z.string()).readonly(), allowed: allowedPorts })).nullable(),
-      causes: z.array(cause),
+      causes: z.array(causeSchema),
       change: changeSchema.nullable(),
     }),
   ),

@@ -10,6 +10,7 @@ import { allowedSchema, portRangeSchema } from '../../core/reachability/answers.
 import { controlStatus } from '../compliance/assessment-fields.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageQuery } from '../page.ts';
+import { changedPathSchema, changeSchema } from './commit-fields.ts';
 import { momentText } from './snapshot-fields.ts';
 import { momentSchema, momentView } from './snapshot-view.ts';
 
@@ -39,7 +40,7 @@ export const diffSnapshots = defineHeavyOperation({
     to: side,
     added: z.array(resource),
     removed: z.array(resource),
-    changed: z.array(resource.extend({ changes: z.array(z.looseObject({ path: z.string() })) })),
+    changed: z.array(resource.extend({ changes: z.array(changedPathSchema) })),
     presence: z.array(z.strictObject({ peer: z.string(), old: z.string(), new: z.string() })),
     groups: z.array(
       z.strictObject({ type: changeType, src: names, dst: names, pairs: z.int(), ...ports, changes, ...together }),
@@ -70,7 +71,7 @@ export const diffSnapshots = defineHeavyOperation({
         evidence: z.string(),
       }),
     ),
-    commits: z.array(z.looseObject({ revision: z.int(), reviewed_by: z.string().nullable() })),
+    commits: z.array(changeSchema),
     summary: z.strictObject({
       groups: z.int(),
       unattributed_pairs: z.int(),

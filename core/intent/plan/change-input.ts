@@ -6,7 +6,7 @@ import { lineOfText, mapOf, TEXT_LIMITS } from '../../base/text.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { labelsSchema } from '../../model/labels.ts';
 import { networkSpecSchema } from '../../model/network-spec.ts';
-import { policyInputSchema } from '../../model/policy.ts';
+import { policyInputSchema, storedPolicySpec } from '../../model/policy.ts';
 
 /** More than any resource has. */
 const MAX_SPEC_FIELDS = 64;
@@ -37,6 +37,22 @@ export const changeInputSchema = z.strictObject({
   revision: z.int().min(1).optional().describe('As you read it; 409 where it has changed since'),
 });
 export type ChangeInput = z.output<typeof changeInputSchema>;
+
+const texts = z.record(z.string(), z.string()).optional();
+
+/** A change that an answer proposes: `plan_network_change` takes it as it is. */
+export const proposedChangeSchema = z
+  .strictObject({
+    action: changeInputSchema.shape.action,
+    resource: changeInputSchema.shape.resource,
+    name: z.string(),
+    spec: z.union([storedPolicySpec, networkSpecSchema]).optional(),
+    labels: texts,
+    annotations: texts,
+    network: z.string().optional(),
+    revision: z.int().optional(),
+  })
+  .register(schemaNames, { name: 'ProposedChange' });
 
 export const MAX_CHANGES = 50;
 

@@ -31,14 +31,6 @@ export function Ends({ src, dst }: { src: string; dst: string }) {
   );
 }
 
-interface Step {
-  readonly stage: string;
-  readonly result: string;
-  readonly subject: string;
-  readonly policy: string | null;
-  readonly rule_index: number | null;
-}
-
 const POLICY_STAGES: ReadonlySet<string> = new Set(['delegation_bound', 'egress', 'ingress']);
 const RESULT_MARK: Readonly<Record<string, string>> = { pass: '✓', fail: '✕', partial: '◐' };
 
@@ -50,13 +42,12 @@ interface StepsProps {
 
 /** Every stage of the decision, with the rule that decided it. */
 export function Steps({ steps, hrefOf }: StepsProps) {
-  const all = steps as unknown as readonly Step[];
-  const deciding = all.filter(({ stage, result }) => POLICY_STAGES.has(stage) || result !== 'pass');
+  const deciding = steps.filter(({ stage, result }) => POLICY_STAGES.has(stage) || result !== 'pass');
   return (
     <section class="stack-small">
       <h3>{words.why}</h3>
       <ol class="stages">
-        {all.every(({ stage, result }) => POLICY_STAGES.has(stage) || result === 'pass') && (
+        {steps.every(({ stage, result }) => POLICY_STAGES.has(stage) || result === 'pass') && (
           <li class="pass">
             <span aria-hidden="true">{RESULT_MARK['pass']}</span> {words.known}
           </li>
@@ -83,14 +74,6 @@ function PolicyName({ name, rule, href }: { name: string; rule: number | null; h
   return <span>{href === undefined ? text : <a href={href}>{text}</a>}</span>;
 }
 
-interface Fix {
-  readonly change: string;
-  readonly changes?: readonly TypedChange[];
-  readonly detail?: string;
-  readonly opens_pairs?: number;
-  readonly closes_pairs?: number;
-}
-
 interface FixesProps {
   readonly fixes: Pair['would_fix'];
   /** Where what is computed can be planned. */
@@ -103,15 +86,19 @@ export function Fixes({ fixes, plan }: FixesProps) {
     <section class="stack-small">
       <h3>{words.fix}</h3>
       <ul class="stack-small">
-        {(fixes as unknown as readonly Fix[]).map(
-          ({ change, changes, detail, opens_pairs: opens = 0, closes_pairs: closes = 0 }) => (
-            <li key={`${change} ${detail}`} class="break">
-              {detail ?? words.fixWrites(opens, closes)}{' '}
-              {plan && changes && (
-                <button type="button" class="link" onClick={() => plan(changes)}>
+        {fixes.map((fix) =>
+          fix.change === 'apply_changes' ? (
+            <li key="changes" class="break">
+              {words.fixWrites(fix.opens_pairs, fix.closes_pairs)}{' '}
+              {plan && (
+                <button type="button" class="link" onClick={() => plan(fix.changes)}>
                   {words.planFix}
                 </button>
               )}
+            </li>
+          ) : (
+            <li key={`${fix.change} ${fix.detail}`} class="break">
+              {fix.detail}
             </li>
           ),
         )}

@@ -1,8 +1,7 @@
 import type { components } from '../api/schema.d.ts';
-import type { RiskLevel } from '../api/types.ts';
 import { Risk } from '../effect/risk.tsx';
 import { FindingSentence } from '../reach/finding-sentence.tsx';
-import { Ends, type Verdict, VerdictTag } from '../reach/why.tsx';
+import { Ends, VerdictTag } from '../reach/why.tsx';
 import { ask } from '../texts/ask.ts';
 import { reachability } from '../texts/reachability.ts';
 import { texts } from '../texts/texts.ts';
@@ -16,21 +15,15 @@ const words = views.findings;
 
 type Answer = components['schemas']['FindCauseResponse'];
 
-interface Restore {
-  readonly plan_id: string;
-  readonly summary: string;
-  readonly risk_level: RiskLevel;
-  readonly verified: boolean;
-  readonly effect: string;
-  readonly expires_at: string;
-}
+type Finding = Answer['findings'][number];
+type Restore = NonNullable<Finding['restore']>;
 
 showView<Answer>({
   title: words.title,
   Answer: ({ answer }) => <FindingsAnswer answer={answer} />,
   placeOf({ asked }, args, dashboard) {
     if (!dashboard) return undefined;
-    const range = Object.entries({ from: asked['from'], to: asked['to'] }).map(([name, at]) => [name, String(at)]);
+    const range = Object.entries({ from: asked.from, to: asked.to }).map(([name, at]) => [name, String(at)]);
     const { question } = args;
     return typeof question === 'string'
       ? { page: 'ask', href: `${dashboard}/ask?${new URLSearchParams([['q', question], ...range])}` }
@@ -40,12 +33,12 @@ showView<Answer>({
 
 function FindingsAnswer({ answer }: { answer: Answer }) {
   const { asked, reading, was, summary, findings, finding_count: count, next } = answer;
-  const { begin, end, now } = was as { readonly [when: string]: { readonly verdict: Verdict } | undefined };
-  const { src = null, dst = null } = asked;
+  const { begin, end, now } = was;
+  const { src, dst } = asked;
   const isPair = src !== null || dst !== null;
   return (
     <article class="stack">
-      <h2 class="break">{isPair ? <Ends src={String(src ?? '')} dst={String(dst ?? '')} /> : ask.done}</h2>
+      <h2 class="break">{isPair ? <Ends src={src ?? ''} dst={dst ?? ''} /> : ask.done}</h2>
       <p class="break">
         <Sentence text={summary} />
       </p>
@@ -65,8 +58,8 @@ function FindingsAnswer({ answer }: { answer: Answer }) {
             {findings.map((finding, index) => (
               <li key={index} class="stack-small">
                 <FindingSentence finding={finding} />
-                <Turn before={finding['before'] as Reading} after={finding['after'] as Reading} />
-                {finding.restore && <RestoreLines restore={finding.restore as unknown as Restore} />}
+                <Turn before={finding.before} after={finding.after} />
+                {finding.restore && <RestoreLines restore={finding.restore} />}
                 {!finding.restore && finding.no_restore && (
                   <p class="small dim break">
                     <Sentence text={finding.no_restore} />
@@ -81,9 +74,7 @@ function FindingsAnswer({ answer }: { answer: Answer }) {
   );
 }
 
-type Reading = { readonly verdict: Verdict } | undefined;
-
-function Turn({ before, after }: { before: Reading; after: Reading }) {
+function Turn({ before, after }: { before: Finding['before']; after: Finding['after'] }) {
   if (!before || !after) return null;
   return (
     <p class="row">

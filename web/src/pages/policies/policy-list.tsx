@@ -1,7 +1,7 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useAgentNames } from '../../api/agents.ts';
 import { useLoaded } from '../../api/load.ts';
-import type { Finding, Policy, PolicySpec } from '../../api/types.ts';
+import type { Finding, Policy } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { goTo, linkTo, route, setQuery } from '../../route/route.ts';
 import { policies as words } from '../../texts/policies.ts';
@@ -156,7 +156,7 @@ function addressOf(name: string): string {
 const SAID = 2;
 
 function shownSentences({ spec }: Policy): string {
-  const all = sentencesOf(spec as Partial<PolicySpec>);
+  const all = sentencesOf(spec);
   const more = all.length > SAID ? [words.moreRules(all.length - SAID)] : [];
   return [...all.slice(0, SAID), ...more].join('; ');
 }

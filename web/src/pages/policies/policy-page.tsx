@@ -3,7 +3,7 @@ import { useAgentNames } from '../../api/agents.ts';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
-import type { Finding, Policy, PolicySpec } from '../../api/types.ts';
+import type { Finding, Policy } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { linkTo, route } from '../../route/route.ts';
 import { policies as words } from '../../texts/policies.ts';
@@ -42,7 +42,7 @@ export function PolicyPage({ name }: { name: string }) {
 
 function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefined }) {
   const mayChange = may('network:write') && !route.value.query.has('at');
-  const spec = policy.spec as PolicySpec;
+  const { spec } = policy;
   return (
     <>
       <section class="stack-small">
@@ -105,7 +105,7 @@ function ReadOnly({ text }: { text: string }) {
 }
 
 function textOf(policy: Policy): string {
-  return yamlOf(documentOf(policy, policy.spec as PolicySpec));
+  return yamlOf(documentOf(policy, policy.spec));
 }
 
 const BEGIN = yamlOf(documentOf({ name: '' }, { action: 'ALLOW', ingress: [] }));

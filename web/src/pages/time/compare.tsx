@@ -19,6 +19,7 @@ import { portsText, reasonText } from './change.ts';
 
 type Diff = components['schemas']['DiffSnapshotsResponse'];
 type Group = Diff['groups'][number];
+type Commit = Diff['commits'][number];
 type Changes = Group['changes'];
 
 /** What is different at the end of the range from its beginning, and which changes did it. */
@@ -51,9 +52,7 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
   }
   const pages = [diff, ...withAgentNamesIn(later.value, agents.value.value)];
   const groups = pages.flatMap((page) => page.groups);
-  const commits = new Map(
-    pages.flatMap((page) => page.commits as unknown as Commit[]).map((one) => [one.revision, one]),
-  );
+  const commits = new Map(pages.flatMap((page) => page.commits).map((one) => [one.revision, one]));
   const cursor = pages.at(-1)?.next_cursor;
   const loadMore = () =>
     more.act(async () => {
@@ -160,15 +159,6 @@ async function sinceKnown<T>(from: string, read: (from: string) => Promise<T>): 
     if (since === undefined || since <= from) throw error;
     return read(since);
   }
-}
-
-interface Commit {
-  readonly revision: number;
-  readonly at: string;
-  readonly actor: string;
-  readonly reason: string;
-  readonly workflow_id: string | null;
-  readonly reviewed_by: string | null;
 }
 
 const MAX_PATHS = 4;

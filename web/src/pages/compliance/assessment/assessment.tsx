@@ -10,7 +10,7 @@ import { ReadResult } from '../../../ui/read-result.tsx';
 import { exactTime, Time } from '../../../ui/time.tsx';
 import { OverallState } from '../control-state.tsx';
 import { dayOf } from '../days.ts';
-import type { Assessment, Control, ControlStatus } from '../types.ts';
+import type { Assessment, ControlStatus } from '../types.ts';
 import { Comparison } from './comparison.tsx';
 import { ControlView } from './control.tsx';
 import { Evidence } from './evidence.tsx';
@@ -21,10 +21,7 @@ const ORDER: readonly ControlStatus[] = ['fail', 'insufficient_evidence', 'pass'
 /** A kept assessment as it was made, with its controls; which are shown stands in the address (`show`). */
 export function AssessmentPage({ id }: { id: string }) {
   const loaded = useLoaded(
-    async () => {
-      const kept = await answer(api.GET('/api/v1/ai/compliance/assessments/{id}', { params: { path: { id } } }));
-      return { ...kept, controls: kept.controls as unknown as readonly Control[] };
-    },
+    () => answer(api.GET('/api/v1/ai/compliance/assessments/{id}', { params: { path: { id } } })),
     { live: false },
   );
   return <ReadResult of={loaded.value}>{(kept) => <Kept assessment={kept} />}</ReadResult>;

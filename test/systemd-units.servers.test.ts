@@ -13,8 +13,8 @@ function freshFolder(prefix: string): string {
 }
 
 describe.skipIf(!isInstalled('systemd-analyze'))('systemd finds no fault', () => {
-  test.each(['meshd.service', 'meshd-cluster.service'])('in %s', (name) => {
-    const file = path.join(freshFolder('mesh-unit-'), name);
+  test.each(['meshd.service', 'meshd-cluster.service', 'meshd@.service'])('in %s', (name) => {
+    const file = path.join(freshFolder('mesh-unit-'), name.replace('@', '@relay'));
     const unit = readFileSync(path.join('deploy', name), 'utf8');
     // It looks for the program, too.
     writeFileSync(file, unit.replace('ExecStart=meshd', `ExecStart=${path.resolve('bin/meshd')}`));

@@ -27,6 +27,8 @@ test('each server gets its configuration, all the same accounts, and the control
   ]);
   for (const name of readdirSync(directory)) expect(statSync(path.join(directory, name)).mode & 0o077).toBe(0);
   expect(told).toContain('MESH_BUS_URL=tls://n1.example.net:4222,tls://n2.example.net:4333,tls://[2001:db8::1]:4222');
+  expect(told).toContain('install -d -o nats -m 0700 /etc/nats /var/lib/nats/accounts\n');
+  expect(told).toContain('install -o nats -m 0400 accounts.conf server-<n>.conf tls.crt tls.key /etc/nats/\n');
   expect(text('server-2.conf')).toContain('client_advertise: "n2.example.net:4333"');
   const keys = readBusKeys(path.join(directory, 'mesh-bus.json'));
   expect(text('accounts.conf')).toContain(keys.account);
@@ -37,7 +39,8 @@ test('each server gets its configuration, all the same accounts, and the control
 });
 
 test('those of one host have ports and folders apart, and each knows the route to every other', () => {
-  made(['n1.example.net:4222', 'n1.example.net:4223', 'n1.example.net:4224', 'n2.example.net']);
+  const told = made(['n1.example.net:4222', 'n1.example.net:4223', 'n1.example.net:4224', 'n2.example.net']);
+  expect(told).toContain('/var/lib/nats/accounts /var/lib/nats/accounts-2 /var/lib/nats/accounts-3\n');
   const configs = [1, 2, 3, 4].map((n) => text(`server-${n}.conf`));
   const ofEach = (what: RegExp) => configs.map((config) => what.exec(config)?.[1]);
   expect(ofEach(/^listen: "0\.0\.0\.0:(\d+)"/m)).toEqual(['4222', '4223', '4224', '4222']);

@@ -45,14 +45,17 @@ export function writeBusConfig({ directory, servers, now }: BusConfigOptions): s
   // Last: with it the directory is whole.
   write('mesh-bus.json', keys);
   const urls = places.map(({ host, port }) => `tls://${formatHostPort(host, port)}`).join(',');
+  const folders = [...new Set(places.map(folderOf))].join(' ');
   return [
     `Written to ${directory}:`,
-    ...places.map(
-      ({ n, host }) =>
-        `  server-${n}.conf, accounts.conf  to ${host} as /etc/nats/, with certificate and key as /etc/nats/tls.crt and tls.key; then: nats-server -c /etc/nats/server-${n}.conf`,
-    ),
-    '  mesh-bus.json                  to each control plane, for its user alone',
-    '  operator.seed                  away from all of them: it is needed only to change the operator',
+    ...places.map(({ n, host }) => `  server-${n}.conf  for ${host}`),
+    '  accounts.conf  for each of them',
+    '  mesh-bus.json  for each control plane: its user alone may read it',
+    '  operator.seed  away from all of them: it is needed only to change the operator',
+    'On each server, as root, where these files are beside its certificate and key (tls.crt, tls.key); nats-server runs as nats:',
+    `  install -d -o nats -m 0700 /etc/nats ${folders}`,
+    '  install -o nats -m 0400 accounts.conf server-<n>.conf tls.crt tls.key /etc/nats/',
+    '  nats-server -c /etc/nats/server-<n>.conf',
     'Each control plane is started with:',
     `  MESH_BUS_URL=${urls}`,
     '  MESH_SIGNALING_AUTH=token',
@@ -84,11 +87,15 @@ function placesOf(servers: readonly string[]): readonly ServerPlace[] {
   return places;
 }
 
+/** Where a server keeps who was revoked. */
+function folderOf({ nthOfHost }: ServerPlace): string {
+  return `/var/lib/nats/accounts${nthOfHost === 0 ? '' : `-${nthOfHost + 1}`}`;
+}
+
 function serverConfig(own: ServerPlace, all: readonly ServerPlace[], password: string): string {
   const { n, host, port, nthOfHost } = own;
   const routeTo = (to: ServerPlace) => formatHostPort(to.host, ROUTE_PORT + to.nthOfHost);
   const routes = all.map((to) => `    "nats://mesh:${password}@${routeTo(to)}"`);
-  const folder = nthOfHost === 0 ? 'accounts' : `accounts-${nthOfHost + 1}`;
   const cluster =
     all.length === 1
       ? []
@@ -117,7 +124,7 @@ function serverConfig(own: ServerPlace, all: readonly ServerPlace[], password: s
     '}',
     ...cluster,
     '# Where it keeps who was revoked; to be writable by its user.',
-    `resolver: { type: full, dir: "/var/lib/nats/${folder}", interval: "1m" }`,
+    `resolver: { type: full, dir: "${folderOf(own)}", interval: "1m" }`,
     'include "accounts.conf"',
     '',
   ].join('\n');

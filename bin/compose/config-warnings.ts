@@ -1,8 +1,7 @@
-import { COMMAND_VARIABLES } from '../../core/base/command-variables.ts';
-import { nearest } from '../../core/base/nearest.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { type Config, environment } from './config.ts';
 import { directoryProblem } from './directory-writers.ts';
+import { unknownVariable } from './unknown-variable.ts';
 
 /** A fact of the configuration that an operator should look at. */
 export interface ConfigWarning {
@@ -14,15 +13,13 @@ export interface ConfigWarning {
 
 /** A relay token of fewer characters can be guessed. */
 const RELAY_TOKEN_CHARACTERS = 16;
-const KNOWN = [...Object.keys(environment.shape), ...Object.keys(COMMAND_VARIABLES)];
+const OWN = Object.keys(environment.shape);
 
 /** Returns what is allowed in a configuration but probably not meant, for every part that a process runs. */
 export function configWarnings({ env, configDir, unknownVariables, notices }: Config): readonly ConfigWarning[] {
-  const unknown = unknownVariables.map((variable): ConfigWarning => {
-    const [near] = nearest(variable.toLowerCase(), KNOWN, 1);
-    const remedy = near === undefined ? 'meshd --help lists the variables there are' : `did you mean ${near}?`;
-    return { variable, detail: `there is no such variable, so it is ignored: ${remedy}` };
-  });
+  const unknown = unknownVariables.map(
+    (variable): ConfigWarning => ({ variable, detail: unknownVariable(variable, OWN) }),
+  );
   const length = env.MESH_LRP_AUTH_TOKEN?.reveal().length ?? RELAY_TOKEN_CHARACTERS;
   const short: ConfigWarning = {
     variable: 'MESH_LRP_AUTH_TOKEN',

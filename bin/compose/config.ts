@@ -21,6 +21,7 @@ import { closeToOthers } from '../../storage/file-mode.ts';
 import { STORE_URL } from '../../storage/open.ts';
 import { parseYaml } from '../../tools/yaml.ts';
 import { BUS_FILES, busProblems, busVariables } from './bus-environment.ts';
+import { unknownVariable } from './unknown-variable.ts';
 
 const listen = z.string().transform((text, context): HostPort => {
   const parsed = parseHostPort(text);
@@ -360,10 +361,14 @@ export function loadConfig(variables: Given, configDir: string, others: readonly
   problems.push(...others);
   const name = path.join(configDir, 'config.yaml');
   const settings = readConfigFile(name, problems);
-  if (problems.length > 0 || !env.success || !settings) throw new ConfigError(problems);
   const unknownVariables = Object.keys(given).filter(
     (name) => !(name in environment.shape) && !(name in COMMAND_VARIABLES),
   );
+  if (problems.length > 0 || !env.success || !settings) {
+    // One that is missing may be there with a slip in its name.
+    const own = Object.keys(environment.shape);
+    throw new ConfigError([...problems, ...unknownVariables.map((name) => `${name}: ${unknownVariable(name, own)}`)]);
+  }
   const notices = holdsSecret(settings) ? closeToOthers(name) : [];
   // A bus elsewhere takes the place of the embedded one.
   const elsewhere = env.data.MESH_BUS_URL !== undefined && { MESH_BUS_LISTEN: 'off' as const };

@@ -17,6 +17,26 @@ describe.skipIf(!hasMongod).concurrent('who names a primary that is not reached'
     );
   });
 
+  test('is told in place of a wait that the set was never initiated', async ({ expect }) => {
+    const member = await startLoneServer(['--replSet', 'rs0']);
+    try {
+      const { host } = new URL(member.url);
+      const [refused, unreached] = await Promise.allSettled([
+        Promise.race([
+          connect(`${member.url}?replicaSet=rs0`),
+          connect(`mongodb://127.0.0.1:${await freePort()}/mesh`),
+        ]),
+        connect(member.url),
+      ]);
+      const words = new RegExp(`^MongoDB answers at ${host}, .*run rs\\.initiate\\(\\)`);
+      expect([refused, unreached]).toMatchObject(
+        [1, 2].map(() => ({ status: 'rejected', reason: { subject: expect.stringMatching(words) } })),
+      );
+    } finally {
+      await member.stop();
+    }
+  });
+
   test('is told that nothing answers there', async ({ expect }) => {
     const place = `127.0.0.1:${await freePort()}`;
     await expect(connect(`mongodb://${place}/mesh?replicaSet=rs0`)).rejects.toThrow(

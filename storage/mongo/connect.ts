@@ -29,7 +29,7 @@ import type {
   WorkspaceDoc,
 } from './documents.ts';
 import { asStoreError, canStartAgain, isHeldUp, isOutcomeUnknown, isPassing } from './errors.ts';
-import { unreached } from './unreached.ts';
+import { type Seen, unreached, wrongSet } from './unreached.ts';
 
 /** Of a URL that names none. */
 const DEFAULT_DATABASE = 'mesh';
@@ -40,6 +40,8 @@ const OLDEST_SERVER = 6;
 const PATIENCE_MS = 20_000;
 const SELECT_MS = 15_000;
 const CONNECT_MS = 4_000;
+/** A server that has only just started says for a moment that it is in no set. */
+const WRONG_SET_MS = 3_000;
 /** Between two looks at each member. One that is cut off without a word is given up after this and the time to connect. */
 const LOOK_MS = 1_000;
 const APP_NAME = 'meshd';
@@ -90,7 +92,7 @@ export interface Connection extends Collections {
 export async function connect(url: string): Promise<Connection> {
   const connection = connectionTo(url);
   try {
-    await requireReplicaSet(connection.client);
+    await Promise.race([requireReplicaSet(connection.client), refuseWrongSet(connection.client)]);
     return connection;
   } catch (error) {
     await connection.close();
@@ -142,6 +144,18 @@ async function requireReplicaSet(client: MongoClient): Promise<void> {
   const admin = client.db('admin');
   const [{ setName }, { version }] = await Promise.all([admin.command({ hello: 1 }), admin.command({ buildInfo: 1 })]);
   requireServer({ setName, version, place: client.options.srvHost ?? namedIn(client).join(',') });
+}
+
+/** Rejects where the servers that answer are not the set that is named; else it never settles. @throws StoreError `unavailable` */
+async function refuseWrongSet(client: MongoClient): Promise<never> {
+  let seen: Seen | undefined;
+  client.on('topologyDescriptionChanged', ({ newDescription }) => {
+    seen = newDescription;
+  });
+  await after(WRONG_SET_MS, undefined, { ref: false });
+  const wrong = wrongSet(seen, namedIn(client));
+  if (wrong !== undefined) throw unavailable(wrong);
+  return new Promise(() => {});
 }
 
 function namedIn(client: MongoClient): string[] {

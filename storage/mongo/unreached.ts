@@ -1,5 +1,5 @@
 /** What the driver knows of the servers when it gives up. */
-interface Seen {
+export interface Seen {
   readonly setName?: string | null;
   readonly servers: ReadonlyMap<string, { readonly type: string }>;
 }
@@ -10,10 +10,14 @@ export function unreached(
   named: readonly string[],
 ): string {
   return (
-    notInitiated(reason as Seen | undefined) ??
-    otherSet(reason as Seen | undefined, named) ??
+    wrongSet(reason as Seen | undefined, named) ??
     `no primary of MongoDB is reached (${message}): start its servers, or name the right ones`
   );
+}
+
+/** What keeps servers that answer from being the replica set that is named, and no wait ends. */
+export function wrongSet(seen: Seen | undefined, named: readonly string[]): string | undefined {
+  return notInitiated(seen) ?? otherSet(seen, named);
 }
 
 /** A member of a set that was never initiated answers, and cannot be elected. */

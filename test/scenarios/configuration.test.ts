@@ -10,6 +10,7 @@ import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { apiOf, loginWithOwn, startHarness } from '../kits/http/harness.ts';
 import { freshKey } from '../kits/plane/devices.ts';
 import { freshDirectory, type Meshd, type MeshdOptions, startMeshd } from '../kits/process/meshd.ts';
+import { mesh } from '../kits/process/run-command.ts';
 import { verifies } from '../verifies.ts';
 
 const PASSWORD = 'a configured password';
@@ -184,6 +185,17 @@ test('a start says who reaches the API and that it is in clear, names misspelt v
   expect(meshd.stderr()).toContain('did you mean MESH_LISTEN?');
   expect(meshd.stderr()).toContain('fewer than 16 characters');
   expect(meshd.stderr()).not.toContain(env.MESH_LRP_AUTH_TOKEN);
+});
+
+test('a start that is refused names misspelt variables too, as one of them may be what is missing', async () => {
+  const meshd = start({ env: { MESH_EDITION: 'gold', MESH_STORE_ULR: 'mongodb://db1/mesh' } });
+  expect(await meshd.ended).toBe(1);
+  expect(meshd.stderr()).toMatch(/ {2}- MESH_STORE_ULR: there is no such variable.*: did you mean MESH_STORE_URL\?/);
+});
+
+test.each([[['peers']], [['up']]])('mesh %s names a misspelt variable once', async (command) => {
+  const { stderr } = await mesh(command, { home: freshDirectory(), env: { MESH_SEVER: 'http://127.0.0.1:1' } });
+  expect(stderr.match(/^warning: there is no variable MESH_SEVER: did you mean MESH_SERVER\?$/gm)).toHaveLength(1);
 });
 
 test('app.initAdmins that is ignored, as accounts exist, says so at start and names what to do', async () => {

@@ -53,10 +53,21 @@ const SESSIONS: readonly (readonly [string, ...string[]])[] = [
 ];
 /** What needs no control plane. */
 const ALONE = ['docs/policy.md: Testing policies without a server 1'];
+const CLUSTER = 'test/scenarios/deploy-page.servers.test.ts';
 /** What a test of its own runs, which finds it by this name. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'README.md: Two commands 2': 'test/scenarios/package.test.ts',
   'README.md: Three nodes 2': 'test/natlab/quickstart.lab.test.ts',
+  'docs/deploy.md: Secrets 1': CLUSTER,
+  'docs/deploy.md: Secrets 2': CLUSTER,
+  'docs/deploy.md: MongoDB 1': CLUSTER,
+  'docs/deploy.md: MongoDB 2': CLUSTER,
+  'docs/deploy.md: NATS 1': CLUSTER,
+  'docs/deploy.md: Control planes 1': CLUSTER,
+  'docs/deploy.md: Control planes 2': CLUSTER,
+  'docs/deploy.md: Relay, STUN and balancer 1': CLUSTER,
+  'docs/deploy.md: Firewall 1': CLUSTER,
+  'docs/deploy.md: New certificates 1': CLUSTER,
   'evals/README.md: Recorded answers of a model 1': 'evals/run.test.ts',
 };
 

@@ -1,3 +1,4 @@
+import { StoreError } from '../../../core/base/ports.ts';
 import { storeFile } from '../../../storage/open.ts';
 import { loadConfig } from '../config.ts';
 import { storeUrl } from '../store-url.ts';
@@ -31,13 +32,20 @@ const CHECKS: Readonly<Record<string, Check>> = {
   nodes: checkNodes,
 };
 
+/** Those that read the store: where its servers are away, the first one has said so. */
+const READS_STORE: ReadonlySet<string> = new Set(['settings', 'networks', 'nodes']);
+
 /** Looks at an installation, whether a control plane runs in it or not, and repairs what nobody could miss. */
 export async function examine(configDir: string, now = Date.now()): Promise<Diagnosis> {
   const items: Diagnosis['items'][number][] = [];
   const subject = subjectOf(configDir, now);
   if ('detail' in subject) return { ok: false, items: [{ check: 'configuration', ...subject }] };
+  let isStoreAway = false;
   for (const [check, run] of Object.entries(CHECKS)) {
-    const found = await tried(run, subject);
+    if (isStoreAway && READS_STORE.has(check)) continue;
+    const found = await tried(run, subject, () => {
+      isStoreAway = true;
+    });
     items.push(...found.map((finding) => ({ check, ...finding })));
   }
   return { ok: items.every(({ state }) => state !== 'failed'), items };
@@ -54,10 +62,14 @@ function subjectOf(configDir: string, now: number): Subject | Finding {
 }
 
 /** A check that fails itself is a finding, and the others go on. */
-async function tried(run: Check, subject: Subject): Promise<readonly Finding[]> {
+async function tried(run: Check, subject: Subject, onStoreAway: () => void): Promise<readonly Finding[]> {
   try {
     return await run(subject);
   } catch (error) {
+    if (error instanceof StoreError && error.isOutage) {
+      onStoreAway();
+      return [failed(`No meshd starts here as it is: ${error.subject.replace(/\.$/, '')}.`)];
+    }
     return [failed(`This could not be looked at: ${(error as Error).message}`)];
   }
 }

@@ -119,10 +119,10 @@ export async function drop(database: Db): Promise<void> {
   });
 }
 
-/** A server that is no member of a replica set. */
-export async function startLoneServer() {
+/** A server that is no member of a replica set, or of one that was never initiated. */
+export async function startLoneServer(options: readonly string[] = []) {
   const folder = freshFolder();
-  const member = memberAt(await freePort(), path.join(folder, '0'), []);
+  const member = memberAt(await freePort(), path.join(folder, '0'), options);
   await member.start();
   return { url: `mongodb://${hostOf(member.port)}/mesh`, stop: () => endAll([member], folder) };
 }

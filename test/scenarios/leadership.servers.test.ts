@@ -13,6 +13,8 @@ const TAKEN_OVER_MS = 6_000;
 const LATE_MS = 2_000;
 /** A control plane that stood still for 5 s refuses to write what had been sent before. */
 const STANDSTILL_MS = 5_500;
+/** Fewer than a listening socket has waiting. */
+const GIVEN_UP = 400;
 const POLICIES = '/api/v1/policies';
 /** While all are tried at once, on a machine that is busy with more. */
 const PATIENCE = { timeout: 20_000 };
@@ -73,6 +75,12 @@ describe.skipIf(!hasMongod)('of three control planes on one replica set', () => 
       const unread = (method: string, path: string, body: object) => ({ url: paused.url, place, method, path, body });
       await giveUp(unread('POST', POLICIES, { name: 'zombie', spec: allow }));
       await giveUp(unread('PUT', `${POLICIES}/keeper`, { name: 'keeper', spec: allow }));
+      // More than are accepted in the first second.
+      await Promise.all(
+        Array.from({ length: GIVEN_UP }, (_, n) =>
+          giveUp(unread('POST', POLICIES, { name: `zombie-${n}`, spec: allow })),
+        ),
+      );
       halfOpen = whoWaits(unread('POST', POLICIES, { name: 'waits', spec: deny }));
       expect((await send('POST', POLICIES, { name: 'zombie', spec: deny })).status).toBe(201);
       expect((await other.api('DELETE', `${POLICIES}/zombie`, place)).status).toBe(200);

@@ -23,25 +23,31 @@ export interface WatchedStandstill extends Standstill {
  */
 export function watchStandstill(isAlone: boolean): WatchedStandstill {
   const monotonic = () => performance.now();
-  let acceptedCount = 0;
-  /** The event loop accepts one connection in each turn, and reads what has arrived on all that it has. */
-  const allAreRead = async () => {
-    const first = acceptedCount;
-    let quiet = 0;
-    while (quiet < QUIET_TURNS && acceptedCount - first <= BACKLOG) {
-      const before = acceptedCount;
-      await nextTurn();
-      quiet = acceptedCount === before ? quiet + 1 : 0;
-    }
-    for (let turn = 0; turn < QUIET_TURNS; turn += 1) await nextTurn();
-  };
-  const drained = () => Promise.all([after(SETTLE_MS, undefined, { ref: false }), allAreRead()]);
+  const { accepted, allRead } = followBacklog();
+  const drained = () => Promise.all([after(SETTLE_MS, undefined, { ref: false }), allRead()]);
   const standstill = new Standstill({ monotonic, wall: isAlone ? monotonic : Date.now }, drained);
   const timer = setInterval(() => standstill.turn(), TURN_MS).unref();
-  return Object.assign(standstill, {
-    accepted: () => {
-      acceptedCount += 1;
+  return Object.assign(standstill, { accepted, stop: () => clearInterval(timer) });
+}
+
+/** Follows how a server comes to all that waits: the event loop accepts one connection a turn, and reads on all that it has. */
+export function followBacklog() {
+  let count = 0;
+  return {
+    /** Tells of a connection that was accepted. */
+    accepted(): void {
+      count += 1;
     },
-    stop: () => clearInterval(timer),
-  });
+    /** Resolves once all that waited when it was called has been read. */
+    async allRead(): Promise<void> {
+      const first = count;
+      let quiet = 0;
+      while (quiet < QUIET_TURNS && count - first <= BACKLOG) {
+        const before = count;
+        await nextTurn();
+        quiet = count === before ? quiet + 1 : 0;
+      }
+      for (let turn = 0; turn < QUIET_TURNS; turn += 1) await nextTurn();
+    },
+  };
 }

@@ -9,7 +9,7 @@ const WAITING = 100;
 const CALLERS = `
 const { connect } = require('node:net');
 for (let n = 0; n < ${WAITING}; n += 1) {
-  const socket = connect(Number(process.argv[1]), '127.0.0.1', () => socket.end('request'));
+  const socket = connect(Number(process.argv[1]), '127.0.0.1', () => socket.write('request', () => socket.destroy()));
 }`;
 
 test('all that waited in a listening socket while the process stood still is read before it is said to be', async () => {

@@ -17,7 +17,8 @@ export interface WatchedStandstill extends Standstill {
 }
 
 /**
- * Notices standstills of this process until it is stopped.
+ * Notices standstills of this process until it is stopped. In a cluster a clock of the host that is set forward looks the same:
+ * the database alone could tell them apart, and its answer comes after what waited was read.
  *
  * @param isAlone on its store: nobody wrote there while its machine was paused, so a clock that is set forward is none
  */

@@ -20,7 +20,7 @@ const HISTORIES = isLong ? 25 : 1;
 const KILLS = 1;
 /** Preloaded, it takes the wait for what others have acknowledged out of a control plane. */
 const DEAF = path.resolve(import.meta.dirname, '../kits/process/deaf-planes.ts');
-const LONG_MS = isLong ? 7_200_000 : 180_000;
+const LONG_MS = isLong ? 7_200_000 : 300_000;
 
 describe.skipIf(!hasMongod)('clients of three control planes on one replica set', () => {
   let servers: ReplicaSet;

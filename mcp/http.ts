@@ -89,13 +89,14 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
   });
 
   async function authenticate(request: Authenticated, origin: string): Promise<Principal> {
+    const readAt = performance.now();
     const bearer = BEARER.exec(request.headers.authorization ?? '')?.[1];
     if (!bearer) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
     const hint = request.headers['x-workspace-id'];
     const workspaceHint = Array.isArray(hint) ? hint[0] : hint;
     await hearOfOthers({ bearer, workspaceHints: [] }, undefined, gate);
     const caller = await gate.authenticate(bearer, origin);
-    const principal: Principal = { caller, workspaceHint, origin };
+    const principal: Principal = { caller, workspaceHint, origin, readAt };
     request.auth = { token: bearer, clientId: caller.subject, scopes: [], extra: { principal } };
     return principal;
   }

@@ -26,6 +26,8 @@ export interface Principal {
   readonly workspaceHint: string | undefined;
   /** Source address; empty on stdio. */
   readonly origin: string;
+  /** When its request was read; undefined on stdio. */
+  readonly readAt?: number;
 }
 
 /** A page that a client with the extension MCP Apps shows beside answers. */

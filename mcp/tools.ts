@@ -38,7 +38,7 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
   async function run(
     operation: AnyOperation<Services>,
     raw: Readonly<Record<string, unknown>>,
-    { caller, workspaceHint, origin }: Principal,
+    { caller, workspaceHint, origin, readAt }: Principal,
     signal: AbortSignal,
   ): Promise<CallToolResult> {
     const startedAt = performance.now();
@@ -46,7 +46,7 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
     let outcome = 'ok';
     try {
       const call = { raw, bearer: undefined, caller, workspaceHints: [workspaceHint], face: 'mcp' as const };
-      const answer = await invoke(operation, { ...call, origin, requestId, signal }, gate);
+      const answer = await invoke(operation, { ...call, origin, requestId, signal, readAt }, gate);
       return success(answer, isPending(answer) ? undefined : operation.brief);
     } catch (error) {
       const problem = toProblem(error, { requestId });

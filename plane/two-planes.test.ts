@@ -250,6 +250,33 @@ test('the next leader sends nothing to a node that has all, and of the next chan
   expect(await node.beat({ mark: next?.mark })).toMatchObject([{ by: 'first', version: next?.version }]);
 });
 
+test.each([
+  ['is sent again', 30],
+  ['was sent for good', 120],
+])('what opens at the end of a policy that %s reaches nodes from the next leader', async (_, seconds) => {
+  const both = await twoPlanes();
+  const { kit, planes } = both;
+  const [first, second] = planes;
+  const { node } = await served(both);
+  const { id } = await kit.join('db');
+  const revision = () => kit.services.store.revision(kit.workspace);
+  const hasAll = async ({ push }: typeof first) => push.versionOf(kit.workspace, node.id) === (await revision());
+  await expect.poll(() => hasAll(first)).toBe(true);
+  const spec = { action: 'DENY', peerSelector: {}, ingress: [{}], egress: [{}] };
+  await kit.ask('create_policy', { name: 'shut', spec, ttl: `${seconds}s` });
+  await expect.poll(() => hasAll(first)).toBe(true);
+  await expect.poll(async () => (await node.beat())[0]?.mark).toEqual(expect.any(String));
+  const [{ mark, version } = {}] = await node.beat();
+  kit.clock.time += seconds * 1_000;
+  await takeOver(both);
+  await node.beat({ mark });
+  await expect.poll(() => second.push.versionOf(kit.workspace, node.id)).toBe(version);
+  await kit.ask('delete_policy', { id: 'shut' });
+  await expect.poll(() => hasAll(second)).toBe(true);
+  const news = node.pushedBy(second).filter((graph) => 'version' in graph && graph.version > version);
+  expect(JSON.stringify(news)).toContain(id);
+});
+
 test('it takes no mark of a node that may lack a change, or of a control plane that is set up otherwise', async () => {
   const both = await twoPlanes();
   const { kit, planes } = both;

@@ -1,5 +1,5 @@
 import { lazily } from '../core/base/lazily.ts';
-import { endsAhead } from '../core/graph/ends.ts';
+import { endsAhead, shownAt } from '../core/graph/ends.ts';
 import { deltaFor, type GraphSettings, graphFor, type Told } from '../core/graph/graph-for.ts';
 import { prepareInTurns } from '../core/graph/prepared.ts';
 import { ViewDeltas } from '../core/graph/view-delta.ts';
@@ -157,8 +157,9 @@ export class WorkspacePush {
     const wanted = this.#wanted;
     this.#wanted = new Set();
     const state = await states.current(this.#workspace);
-    const after: Sight = { state, at: clock.now() };
-    const before = this.#base ?? { state: await this.#firstBase(state.revision), at: after.at };
+    const now = clock.now();
+    const after = sightOf(state, now);
+    const before = this.#base ?? sightOf(await this.#firstBase(state.revision), now);
     this.#forgetGone(before, after);
     const told = this.#told(before, after);
     const reachability = lazily(() => states.reachability(state, after.at));
@@ -265,4 +266,8 @@ export class WorkspacePush {
       if (uid !== undefined && lookUpById(state.peers, uid)?.status.phase !== 'ready') this.#sent.delete(uid);
     }
   }
+}
+
+function sightOf(state: NetworkState, now: number): Sight {
+  return { state, at: shownAt(state, now) };
 }

@@ -106,12 +106,12 @@ export function buildEvidence({
 
   return async (request, response) => {
     const requestId = requestIdOf(request.headers['x-request-id']);
-    const abort = new AbortController();
+    const [readAt, abort] = [performance.now(), new AbortController()];
     response.once('close', () => abort.abort());
     let release = () => {};
     try {
       const { fields = {} } = gate.edition === 'pro' ? await readFields(request, { method: 'post' }) : {};
-      const call = callOf(request, fields, requestId, abort.signal);
+      const call = { ...callOf(request, fields, requestId, abort.signal), readAt };
       const opened = (await invoke(open, call, gate)) as Opened;
       release = opened.release;
       const { asked, context } = opened;

@@ -19,6 +19,8 @@ export interface ListenOptions {
   /** Addresses that many callers may connect from, which have no limit of their own; those of this machine unless set. */
   readonly isShared?: (address: string) => boolean;
   readonly connections?: ShareLimits;
+  /** Told of each connection that is accepted. */
+  readonly onConnection?: () => void;
 }
 
 export interface Listening {
@@ -53,7 +55,7 @@ const MOST_LISTENERS = 20;
 
 /** Serves a request listener on a hardened HTTP or HTTPS server. */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
-  const { host, port, tls, isShared = isLoopback, connections = CONNECTIONS } = options;
+  const { host, port, tls, isShared = isLoopback, connections = CONNECTIONS, onConnection } = options;
   const limits = {
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -95,6 +97,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   Object.assign(server, { httpAllowHalfOpen: true });
   const held = holdConnections(server, connections, isShared);
   server.on('clientError', refuseMalformed);
+  if (onConnection) server.on('connection', () => onConnection());
   server.listen(port, host);
   await once(server, 'listening');
   const bound = server.address() as AddressInfo;

@@ -143,6 +143,7 @@ function buildAnswer<Services>(
         wire: headerOf(request.headers[WIRE_HEADER.toLowerCase()]),
         requestId,
         signal: abort.signal,
+        readAt: startedAt,
         onAdmitted: (admitted) => {
           who = admitted;
         },

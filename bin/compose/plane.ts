@@ -269,7 +269,12 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const api = await orExplain(
       'MESH_LISTEN',
       env.MESH_LISTEN,
-      listen(app, { ...env.MESH_LISTEN, ...(tls && { tls }), isShared: sharedAddresses(trustProxy) }),
+      listen(app, {
+        ...env.MESH_LISTEN,
+        ...(tls && { tls }),
+        isShared: sharedAddresses(trustProxy),
+        onConnection: standstill.accepted,
+      }),
     );
     undo.push(() => api.stop(CUT_MS));
     // Port 0 takes a free one, which links to the API name from here on.

@@ -39,7 +39,7 @@ export function buildGate(services: Services, standstill?: Standstill): ServiceG
       ...services,
       store: guardedStore(services, caller, undefined, requireTimely),
     }),
-    ...(standstill && { begin: (signal: AbortSignal) => standstill.begin(signal) }),
+    ...(standstill && { begin: (signal: AbortSignal, readAt?: number) => standstill.begin(signal, readAt) }),
     withRevision,
     withMergePatch,
     clocksOf: async (workspace) => ({ now: services.clock.now(), timeZone: await timeZoneOf(services, workspace) }),

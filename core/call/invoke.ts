@@ -44,6 +44,8 @@ export interface CallRequest {
   readonly wire?: string | undefined;
   readonly requestId: string;
   readonly signal: AbortSignal;
+  /** When the face was handed the request, by `performance.now()`. Set by faces that wait for something before they call. */
+  readonly readAt?: number | undefined;
   /** A principal that the face itself vouches for: the one of a plane on stdio. */
   readonly caller?: Caller;
   /** Whether the face passes JSON text on as it is: a heavy answer comes as that then. */
@@ -78,7 +80,7 @@ export interface Gate<Services> {
   /** Returns services whose store writes as one caller may, as long as `requireTimely` does not throw. */
   servicesFor(caller: Caller | null, requireTimely?: () => void): Services;
   /** Begins a call: see `Standstill.begin`. */
-  begin?(signal: AbortSignal): () => void;
+  begin?(signal: AbortSignal, readAt?: number): () => void;
   /** The input of a call with the revision that its entity tags mean. @throws MeshError `precondition_failed` */
   withRevision(
     operation: AnyOperation<Services>,
@@ -125,7 +127,7 @@ export async function invoke<Services>(
   sentRequest: CallRequest,
   gate: Gate<Services>,
 ): Promise<unknown> {
-  const requireTimely = gate.begin?.(sentRequest.signal);
+  const requireTimely = gate.begin?.(sentRequest.signal, sentRequest.readAt);
   const request = { ...sentRequest, raw: withoutIgnored(operation.input, sentRequest.raw) };
   let caller: Caller | null = null;
   let workspace: string | undefined;

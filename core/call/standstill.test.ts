@@ -4,6 +4,7 @@ import { Standstill } from './standstill.ts';
 const SENT_AGAIN = { code: 'unavailable', details: { retryAfterSeconds: 1 } };
 let at = { monotonic: 0, wall: 0 };
 let standstill: Standstill;
+let isDrained: PromiseWithResolvers<void>;
 const { signal } = new AbortController();
 
 /** Turns on time for so long. */
@@ -16,7 +17,8 @@ function turns(ms: number): void {
 
 beforeEach(() => {
   at = { monotonic: 1_000, wall: 1_700_000_000_000 };
-  standstill = new Standstill({ monotonic: () => at.monotonic, wall: () => at.wall });
+  isDrained = Promise.withResolvers();
+  standstill = new Standstill({ monotonic: () => at.monotonic, wall: () => at.wall }, () => isDrained.promise);
 });
 
 describe('a call', () => {
@@ -29,14 +31,31 @@ describe('a call', () => {
   it.each([
     ['was stopped', { monotonic: 5_001, wall: 5_001 }],
     ['was on a machine that was paused', { monotonic: 10, wall: 30_000 }],
-  ])('writes nothing that was read in the first second after the process %s', (_, stood) => {
+  ])('writes nothing that was read before all that had waited since the process %s', async (_, stood) => {
     turns(1_000);
     at = { monotonic: at.monotonic + stood.monotonic, wall: at.wall + stood.wall };
     expect(standstill.begin(signal)).toThrow(expect.objectContaining(SENT_AGAIN));
-    turns(500);
+    turns(60_000);
     expect(standstill.begin(signal)).toThrow(expect.objectContaining(SENT_AGAIN));
+    const readAt = at.monotonic;
+    isDrained.resolve();
+    await isDrained.promise;
     turns(500);
     expect(standstill.begin(signal)).not.toThrow();
+    expect(standstill.begin(signal, readAt)).toThrow(expect.objectContaining(SENT_AGAIN));
+  });
+
+  it('writes nothing before the second of two standstills has been followed too', async () => {
+    at = { ...at, monotonic: at.monotonic + 6_000 };
+    standstill.turn();
+    const first = isDrained;
+    isDrained = Promise.withResolvers();
+    at = { ...at, monotonic: at.monotonic + 6_000 };
+    standstill.turn();
+    first.resolve();
+    await first.promise;
+    turns(500);
+    expect(standstill.begin(signal)).toThrow(expect.objectContaining(SENT_AGAIN));
   });
 
   it('writes nothing after a standstill in the middle of it', () => {

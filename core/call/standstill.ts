@@ -10,20 +10,22 @@ export interface TurnClocks {
 
 /** A process that did not turn for so long may have been replaced meanwhile by another control plane, and given up by its callers. */
 const STALL_MS = 5_000;
-/** Requests that are read so soon after a standstill may have waited in a socket through it. */
-const SETTLE_MS = 1_000;
-
 /**
  * Notices that this process stood still: it was stopped, its machine was paused, or its thread was busy. Whoever sent a
  * request before may have given up since, and asked another control plane.
  */
 export class Standstill {
   readonly #clocks: TurnClocks;
+  readonly #drained: () => Promise<unknown>;
   #last: { readonly monotonic: number; readonly wall: number };
-  #endedAt = Number.NEGATIVE_INFINITY;
+  /** Requests that were read by then may have been sent before the last standstill ended. */
+  #suspectUntil = Number.NEGATIVE_INFINITY;
+  #count = 0;
 
-  constructor(clocks: TurnClocks) {
+  /** @param drained resolves once all that waited in sockets when it was called has been read */
+  constructor(clocks: TurnClocks, drained: () => Promise<unknown>) {
     this.#clocks = clocks;
+    this.#drained = drained;
     this.#last = { monotonic: clocks.monotonic(), wall: clocks.wall() };
   }
 
@@ -31,23 +33,31 @@ export class Standstill {
   turn(): void {
     const now = { monotonic: this.#clocks.monotonic(), wall: this.#clocks.wall() };
     const stood = Math.max(now.monotonic - this.#last.monotonic, now.wall - this.#last.wall);
-    if (stood > STALL_MS) this.#endedAt = now.monotonic;
+    if (stood > STALL_MS) void this.#settle();
     this.#last = now;
   }
 
+  async #settle(): Promise<void> {
+    this.#count += 1;
+    const nth = this.#count;
+    this.#suspectUntil = Number.POSITIVE_INFINITY;
+    await this.#drained();
+    if (nth === this.#count) this.#suspectUntil = this.#clocks.monotonic();
+  }
+
   /**
-   * Begins a call that was read just now.
+   * Begins a call.
    *
+   * @param readAt when its request was read, by the monotonic clock: now, unless the face has waited since
    * @returns a check to be made before each write of the call; it throws MeshError `unavailable` where the process stood
    * still since the call was sent, or the caller has gone
    */
-  begin(signal: AbortSignal): () => void {
+  begin(signal: AbortSignal, readAt = this.#clocks.monotonic()): () => void {
     this.turn();
-    const readAt = this.#clocks.monotonic();
     return () => {
       if (signal.aborted) throw new CallerGone();
       this.turn();
-      if (readAt < this.#endedAt + SETTLE_MS) throw stoodStill();
+      if (readAt <= this.#suspectUntil) throw stoodStill();
     };
   }
 }

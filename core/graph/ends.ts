@@ -38,6 +38,19 @@ export function horizonOf(
   return instants.length > most ? instants[most - 1] : undefined;
 }
 
+/**
+ * The instant that pushed graphs of a state show: before the end of a policy that is still there. Nodes end by themselves what
+ * it opened; what it closed they hear of by its deletion, for of two graphs with one version a node takes the first.
+ */
+export function shownAt({ policies }: Pick<NetworkState, 'policies'>, now: number): number {
+  let at = now;
+  for (const { spec } of policies.values()) {
+    const end = spec.expiresAt === undefined ? Number.NaN : parseInstant(spec.expiresAt);
+    if (end <= at) at = end - 1;
+  }
+  return at;
+}
+
 function endsOf(states: Pick<NetworkStates, 'reachability'>, state: NetworkState, now: number) {
   const ends = new Set<number>();
   for (const { spec } of state.policies.values()) {

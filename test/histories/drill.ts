@@ -49,7 +49,7 @@ export async function runDrill({ place, planes, random, faults }: DrillOptions):
     try {
       for (const fault of faults) {
         await progress(random.below(BETWEEN));
-        await fault({ random, asked, progress });
+        await fault({ random, place, asked, progress });
       }
       await progress(BETWEEN);
     } finally {
@@ -63,8 +63,8 @@ export async function runDrill({ place, planes, random, faults }: DrillOptions):
 /** What clients were told, by how often. */
 export function outcomesOf(
   history: readonly Operation[],
-): Readonly<Record<'read' | 'done' | 'refused' | 'unknown', number>> {
-  const counts = { read: 0, done: 0, refused: 0, unknown: 0 };
+): Readonly<Record<'read' | 'done' | 'refused' | 'nothing' | 'unknown', number>> {
+  const counts = { read: 0, done: 0, refused: 0, nothing: 0, unknown: 0 };
   for (const each of history) {
     if (each.op === 'read') counts.read += 1;
     else counts[typeof each.outcome === 'object' ? 'done' : each.outcome] += 1;

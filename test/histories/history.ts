@@ -27,9 +27,9 @@ export interface Write extends Asked {
   readonly ifRevision?: number;
   /**
    * Done, at a revision where the answer tells it, as that of a deletion does not; refused, because the record was not as
-   * `ifRevision` says, or was not there; or not known.
+   * `ifRevision` says, or was not there; nothing, because the control plane stood still; or not known.
    */
-  readonly outcome: { readonly done: number } | 'done' | 'refused' | 'unknown';
+  readonly outcome: { readonly done: number } | 'done' | 'refused' | 'nothing' | 'unknown';
 }
 
 /** One answer with all records of some keys; those that it does not list are not there. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as after } from 'node:timers/promises';
 import type { Db } from 'mongodb';
-import { vi } from 'vitest';
 import { PLANES } from '../../plane/leadership/seat.ts';
 import { SHARES, shareOf } from '../../plane/leadership/shares.ts';
 import type { ClusterPlane } from './cluster.ts';
@@ -8,25 +8,32 @@ import type { Databases } from './servers/replica-set.ts';
 
 const SHARE = 'leadership/share/';
 /** Until all planes have their parts, on a machine that is busy. */
-const SETTLED = { timeout: 30_000 };
+const SETTLED_MS = 30_000;
+const LOOK_MS = 50;
 
 /**
  * The plane that leads a workspace, by the lease of its share, once no share moves any more: where planes come or go a share
  * is nobody's in between, and soon another's. @throws Error where they go on to move
  */
-export function leaderOf<Plane extends Pick<ClusterPlane, 'meshd'>>(
+export async function leaderOf<Plane extends Pick<ClusterPlane, 'meshd'>>(
   servers: Pick<Databases, 'db'>,
   { database, planes }: { readonly database: string; readonly planes: readonly Plane[] },
   workspace: string,
 ): Promise<Plane> {
   const share = `${SHARE}${String(shareOf(workspace)).padStart(2, '0')}`;
-  return vi.waitFor(async () => {
-    const holders = await settledHolders(servers.db(database));
-    const pid = holders.get(share)?.split('/').at(-2);
-    const found = planes.find(({ meshd }) => pid !== undefined && groupOf(pid) === meshd.child.pid);
-    if (!found) throw new Error(`no plane that runs has the lease ${share}`);
-    return found;
-  }, SETTLED);
+  const deadline = performance.now() + SETTLED_MS;
+  for (;;) {
+    try {
+      const holders = await settledHolders(servers.db(database));
+      const pid = holders.get(share)?.split('/').at(-2);
+      const found = planes.find(({ meshd }) => pid !== undefined && groupOf(pid) === meshd.child.pid);
+      if (!found) throw new Error(`no plane that runs has the lease ${share}`);
+      return found;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await after(LOOK_MS);
+    }
+  }
 }
 
 /** Who has each lease that is not over. @throws Error while not all shares are spread over all planes that live */

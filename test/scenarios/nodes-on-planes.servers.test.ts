@@ -23,6 +23,8 @@ const SPARE_MS = 1_500;
 /** Until who was at a server of the bus that was killed is at another one. */
 const MOVED_MS = 10_000;
 const EACH_MS = 250;
+/** Enough for nodes to hear of a policy, and for a kill. */
+const ENDS_AFTER = '4s';
 /** With the beats of nodes, which are half a minute apart. */
 const isLong = process.env['MESH_LONG'] === '1';
 
@@ -197,6 +199,22 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
         expect(await presences(place.workspace, staying)).toBe(staying.length);
       },
     );
+
+    test('are sent what the end of a policy opens as soon as another one leads, when the leader is killed just before', async () => {
+      const place = await freshWorkspace(cluster.api, 'ends');
+      const { all } = await network(place, ['a', 'b'], 0);
+      const leader = await leaderOf(servers, cluster, place.workspace);
+      const spec = { action: 'DENY', peerSelector: {}, ingress: [{}], egress: [{}] };
+      const body = { name: 'for-a-while', spec, ttl: ENDS_AFTER };
+      const { body: policy } = await cluster.api('POST', '/api/v1/policies', { ...place, body });
+      await Promise.all(all.map((node) => node.until(() => node.peers()?.length === 0)));
+      await leader.kill();
+      await Promise.all(all.map((node) => node.until(() => node.peers()?.length === 1)));
+      const lateMs = Date.now() - Date.parse(policy.spec.expiresAt);
+      if (isLong) console.info('the leader killed just before a policy ended: nodes had it %d ms late', lateMs);
+      expectWithin(lateMs, TAKEN_OVER_MS + REACHED_MS + SPARE_MS);
+      await leader.start();
+    });
 
     test('miss nothing when the server of the bus is killed that they and the control plane that leads are at', async () => {
       const place = await freshWorkspace(cluster.api, 'bus-server');

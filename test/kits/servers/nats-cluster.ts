@@ -26,6 +26,7 @@ no_auth_user: "any"
 
 export interface NatsMember {
   readonly port: number;
+  readonly pid: number;
   /** As of a kill -9. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -125,6 +126,9 @@ async function startMember(folder: string, port: number, config: string): Promis
   await start();
   return {
     port,
+    get pid() {
+      return child.pid ?? -1;
+    },
     start,
     log,
     async kill() {

@@ -24,6 +24,7 @@ const DROP_MS = 5_000;
 
 interface Member {
   readonly port: number;
+  readonly folder: string;
   readonly pid: number;
   start(): Promise<void>;
   /** As of a kill -9. */
@@ -54,11 +55,19 @@ export interface ReplicaSet extends Databases {
  * For what ends members, or asks of all that goes on there; everybody else shares one (`shareReplicaSet`).
  *
  * @param electionMs after which a primary that is not heard of is replaced: on a machine that is busy one that lives may be
+ * @param prepare called with the folder of each member before it starts
  */
-export async function startReplicaSet({ electionMs = SOON_MS } = {}): Promise<ReplicaSet> {
+export async function startReplicaSet({
+  electionMs = SOON_MS,
+  prepare,
+}: {
+  readonly electionMs?: number;
+  readonly prepare?: (folder: string) => void;
+} = {}): Promise<ReplicaSet> {
   const folder = freshFolder();
   const ports = await freePorts(SIZE);
   const members = ports.map((port, n) => memberAt(port, path.join(folder, `${n}`), ['--replSet', NAME]));
+  for (const member of members) prepare?.(member.folder);
   const end = () => endAll(members, folder);
   try {
     await Promise.all(members.map((member) => member.start()));
@@ -147,6 +156,7 @@ function memberAt(port: number, folder: string, more: readonly string[]): Member
   let child: ChildProcess | undefined;
   return {
     port,
+    folder,
     get pid() {
       return child?.pid ?? -1;
     },

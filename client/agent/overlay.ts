@@ -307,7 +307,7 @@ export class Overlay {
         peers: held.peers,
         rules: rulesOf(graph),
         firewallKeeper: new FirewallKeeper({ firewall, interfaceName, log, onRestored, onHostChanged }),
-        hostFirewall: new HostFirewall({ rules, interfaceName, isToOpen: this.#opensHost, log }),
+        hostFirewall: new HostFirewall({ rules, interfaceName, cidr, isToOpen: this.#opensHost, log }),
         isLost: false,
       };
       this.#open = open;
@@ -407,7 +407,7 @@ export class Overlay {
     if (put.length > 0) await tunnel.change(put, []);
     for (const peer of changed) peers.set(peer.publicKey, peer);
     open.graph = graph;
-    open.hostFirewall.use(graph);
+    open.hostFirewall.use(graph.self.cidr);
     this.#options.known.keep(wanted);
     paths.updateGraph(graph);
     this.#options.onInForce?.(graph);

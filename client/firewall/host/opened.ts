@@ -4,7 +4,7 @@ import path from 'node:path';
 import { exact, ifIs, json, list, type Of, object, oneOf, text, where } from '../../../core/base/shape.ts';
 import { replacePrivateFile } from '../../enrol/private-file.ts';
 import { readRegular, textIn } from '../../if-readable.ts';
-import { isNftName } from './nft-name.ts';
+import { isNftName } from './nft-listing.ts';
 
 const fields = object(
   {

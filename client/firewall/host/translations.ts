@@ -1,10 +1,17 @@
-import { type IpRange, overlaps, parseCidr } from '../../../core/model/cidr.ts';
+import { type IpRange, overlaps, parseAddress, parseCidr, rangeBetween } from '../../../core/model/cidr.ts';
 import type { runProgram } from '../../run-program.ts';
-import { addressesOf, bare } from './facts.ts';
-import { conditionsOf, savedRules } from './iptables.ts';
-import { LEGACY, listingOf } from './met-tables.ts';
-import { isNftName, nftName } from './nft-name.ts';
-import { type Chain, chainsOf, isRecord, parseListing, type Statement } from './ruleset.ts';
+import {
+  type Chain,
+  chainsOf,
+  isNftName,
+  isRecord,
+  LEGACY_TABLES,
+  listingOf,
+  nftName,
+  parseListing,
+  type Rule,
+  type Statement,
+} from './nft-listing.ts';
 
 /** Elements of sets and maps by name. */
 type Sets = ReadonlyMap<string, readonly unknown[]>;
@@ -54,28 +61,31 @@ export async function translationsInto(
   return legacy ? [...found, ...translationsOf(legacy, block)] : found;
 }
 
-/** Reads what nft listed of a table. Pure. */
-export function natOf(table: string, json: string): Nat | undefined {
+/** Reads the listing of a table. Pure. */
+function natOf(table: string, json: string): Nat | undefined {
   const listing = parseListing(json);
   return listing && { name: `the table ${table}`, chains: chainsOf(listing), sets: setsOf(listing) };
 }
 
-/** Reads what iptables-legacy-save printed of the table nat. Pure. */
-export function legacyNatOf(text: string): Nat {
-  const chains = [...savedRules(text)].map(([name, lines]): Chain => {
+/** Reads the output of iptables-legacy-save for the table nat. Pure. */
+function legacyNatOf(text: string): Nat {
+  const rules = new Map<string, Rule[]>();
+  for (const [line, name] of text.matchAll(/^-A (\S+) .*$/gm)) {
+    if (name === undefined) continue;
+    const chain = rules.get(name) ?? [];
+    rules.set(name, chain);
+    chain.push({ handle: 0, statements: [...destinationOf(line), ...targetOf(line)] });
+  }
+  const chains = [...rules].map(([name, rules]): Chain => {
     const isBase = name === 'PREROUTING' || name === 'OUTPUT';
-    const base = { type: 'nat', hook: name.toLowerCase(), priority: -100, policy: 'accept', devices: [] } as const;
-    const rules = lines.map((line, handle) => ({
-      handle,
-      statements: [...conditionsOf(line, 'ip'), ...targetOf(line)],
-    }));
+    const base = { type: 'nat', hook: name.toLowerCase(), policy: 'accept' } as const;
     return { table: 'ip nat', name, base: isBase ? base : null, rules };
   });
   return { name: 'the table nat of iptables-legacy', chains, sets: new Map() };
 }
 
-/** Pure. */
-export function translationsOf({ name, chains, sets }: Nat, block: IpRange): readonly string[] {
+/** Returns the translated addresses of a block, with the chain of each rule. Pure. */
+function translationsOf({ name, chains, sets }: Nat, block: IpRange): readonly string[] {
   const byName = new Map(chains.map((chain) => [chain.name, chain]));
   const reached = reachedFrom(
     chains.filter(({ base }) => base?.type === 'nat' && HOOKS.has(base.hook)),
@@ -128,6 +138,21 @@ function addressIn(expression: unknown, value: unknown, block: IpRange): readonl
   if (!isRecord(payload) || payload['protocol'] !== 'ip' || payload['field'] !== 'daddr') return [];
   const range = addressesOf(value);
   return range && overlaps(range, block) ? [textOf(value)] : [];
+}
+
+/** Returns the addresses of a value of nft: one, a range or a prefix. */
+function addressesOf(value: unknown): IpRange | undefined {
+  if (typeof value === 'string') return parseAddress(value);
+  const { prefix, range } = isRecord(value) ? value : {};
+  if (isRecord(prefix)) return parseCidr(`${prefix['addr']}/${prefix['len']}`);
+  const [from, to] = Array.isArray(range) ? range : [];
+  return typeof from === 'string' && typeof to === 'string' ? rangeBetween(from, to) : undefined;
+}
+
+/** Returns an element without its counters and comments. */
+function bare(element: unknown): unknown {
+  const within = isRecord(element) ? element['elem'] : undefined;
+  return isRecord(within) ? within['val'] : element;
 }
 
 function textOf(value: unknown): string {
@@ -210,10 +235,18 @@ function setsOf(listing: readonly Statement[]): Sets {
 
 /** The table nat of iptables-legacy, which nft does not show. It is not asked for where it is not loaded: asking loads it. */
 async function legacyNat(run: typeof runProgram, maxBytes: number): Promise<Nat | undefined> {
-  const { stdout: names } = await run('cat', [LEGACY.iptables]);
+  const { stdout: names } = await run('cat', [LEGACY_TABLES]);
   if (!names.split('\n').includes('nat')) return undefined;
   const { code, stdout } = await run('iptables-legacy-save', ['-t', 'nat'], { maxBytes });
   return code === 0 ? legacyNatOf(stdout) : undefined;
+}
+
+/** The condition `-d 10.96.0.1/32` as nft has it. */
+function destinationOf(line: string): readonly Statement[] {
+  const [, not, addr, len = '32'] = / (! )?-d ([\d.]+)(?:\/(\d+))?/.exec(line) ?? [];
+  if (addr === undefined || not !== undefined) return [];
+  const right = { prefix: { addr, len: Number(len) } };
+  return [{ match: { op: '==', left: { payload: { protocol: 'ip', field: 'daddr' } }, right } }];
 }
 
 function targetOf(line: string): readonly Statement[] {

@@ -142,7 +142,9 @@ test('a chain of the host that is closed to the overlay stands in the status, wi
       .map((row) => row.slice(15));
   const opens = called('mesh up --open-firewall --config-dir /srv/node');
   expect(rows({})).toEqual([]);
-  expect(rows({ blocked: [blocked] })).toEqual([`inet filter input is closed. To open it: nft insert, or while this node is up: ${opens}`]);
+  expect(rows({ blocked: [blocked] })).toEqual([
+    `inet filter input is closed. To open it: nft insert, or while this node is up: ${opens}`,
+  ]);
   expect(rows({ opened: 'ufw' })).toEqual([
     called('accepts the overlay by ufw until mesh down --config-dir /srv/node'),
   ]);
@@ -153,9 +155,7 @@ test('a chain of the host that is closed to the overlay stands in the status, wi
     'not opened: ufw failed',
     'inet filter input is closed. To open it: nft insert',
   ]);
-  expect(rows({ notJudged: [{ what: ['all'], why: 'nft failed' }] })).toEqual([
-    'not judged for all: nft failed',
-  ]);
+  expect(rows({ notJudged: [{ what: ['all'], why: 'nft failed' }] })).toEqual(['not judged for all: nft failed']);
   expect(rows({ translated: ['10.96.0.1 (chain KUBE-SERVICES of the table ip nat)'] })).toEqual([
     expect.stringMatching(
       /^translates 10\.96\.0\.1 \(chain KUBE-SERVICES .*is cut off\. Have an administrator .*mesh admin create-network /,

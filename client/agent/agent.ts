@@ -34,7 +34,7 @@ export interface AgentOptions {
   readonly config: NodeConfig;
   /** The name that it was started with, where it keeps another one for now, and why. */
   readonly newName?: { readonly name: string; readonly detail: string };
-  /** Of this software. */
+  /** Version of this software. */
   readonly version: string;
   readonly interfaceName: string;
   readonly listenPort: number;
@@ -51,7 +51,7 @@ export interface AgentOptions {
   readonly keyAgeMs?: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** What WireGuard and ICE do in detail, where it is asked for. */
+  /** Details of WireGuard and ICE, on request. */
   readonly systemLog?: Log;
 }
 
@@ -66,7 +66,7 @@ export type Started =
   | { readonly state: 'up'; readonly address: string; readonly hostFirewall?: HostFirewallStatus }
   | { readonly state: 'pending' | 'revoked' | 'removed' | 'away' | 'refused'; readonly detail: string };
 
-/** One node, running: control, tunnel, firewall and paths put together. */
+/** A running node: control, tunnel, firewall and paths put together. */
 export class Agent {
   /** Resolves once; the caller then stops the agent. */
   readonly ended: Promise<AgentEnd>;
@@ -206,7 +206,7 @@ export class Agent {
     const { standing, trouble } = this.#control.status;
     const { up } = this.#overlay;
     if (up) {
-      // Who asked for it hears that it is there, or why it is not.
+      // Report success or the failure to the caller.
       const hostFirewall = this.#options.opensHost ? await up.hostFirewall.status() : undefined;
       return { state: 'up', address: up.graph.self.address, ...(hostFirewall && { hostFirewall }) };
     }

@@ -4,7 +4,7 @@ import { exact, ifIs, integer, json, type Of, object, text } from '../../core/ba
 import { namesIn, textIn } from '../if-readable.ts';
 import { RUN_DIRECTORY } from '../run-directory.ts';
 
-/** What a node made on this host is found by: written before it makes anything, and gone with it or with a reboot. */
+/** Record by which the traces of a node on this host are found: written before it makes anything, and gone with it or with a reboot. */
 const leftShape = json(
   exact(
     object({
@@ -51,7 +51,7 @@ function notedIn(directory: string, fileOf: (interfaceName: string) => string): 
     .filter((node) => node.directory === directory);
 }
 
-/** Whether what a node made on this host is found by its interface. */
+/** Tells whether the traces of a node are found by its interface. */
 export function isNodeNoted(interfaceName: string): boolean {
   return existsSync(noteOf(interfaceName));
 }

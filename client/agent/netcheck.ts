@@ -67,11 +67,11 @@ const TRIES_MS = [300, 600, 1_200];
 const CONNECT_MS = 3_000;
 const LOOKUP_MS = 3_000;
 
-/** What came of asking STUN servers from one socket. */
+/** Outcome of asking STUN servers from one socket. */
 export interface Asked {
   readonly localPort: number;
   readonly sights: readonly Sight[];
-  /** Those of which an address answered. */
+  /** Servers of which an address answered. */
   readonly answered: ReadonlySet<HostPort>;
 }
 
@@ -201,7 +201,7 @@ function ask(socket: Socket, { host, port }: HostPort): Promise<Sight | undefine
   });
 }
 
-/** What kind of NAT the sights of one socket speak for. */
+/** Returns the kind of NAT that the answers to one socket imply. */
 export function natKindOf(
   { localPort, sights }: Pick<Asked, 'localPort' | 'sights'>,
   ownAddresses: ReadonlySet<string>,
@@ -242,7 +242,7 @@ export function reachAll(relays: readonly RelayPlace[], names = new Names()): Pr
   );
 }
 
-/** Whether a TCP port answers, and how fast. */
+/** Tells whether a TCP port answers, and how fast. */
 export async function reach({ host, port }: HostPort, names = new Names()): Promise<Reach> {
   const address = formatHostPort(host, port);
   const { found, trouble: unresolved } = await names.of(host);

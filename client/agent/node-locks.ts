@@ -1,13 +1,13 @@
 import path from 'node:path';
 
-/** Who holds a directory, and what is said to whoever finds it held. */
+/** Holder of a directory, and the message for whoever finds it locked. */
 interface Holder {
   readonly pidFile: string;
   readonly lockFile: string;
   refusal(directory: string, pid: string): string;
 }
 
-/** Of a configuration directory. */
+/** Locks a configuration directory. */
 export const AGENT: Holder = {
   pidFile: 'mesh.pid',
   lockFile: 'mesh.lock',
@@ -15,7 +15,7 @@ export const AGENT: Holder = {
     `The node of ${directory} is up already (pid ${pid}). End that one, or give another --config-dir.`,
 };
 
-/** Of a directory in `RUN_DIRECTORY`. */
+/** Locks a directory in `RUN_DIRECTORY`. */
 export const INTERFACE: Holder = {
   pidFile: 'mesh.pid',
   lockFile: 'mesh.lock',

@@ -88,7 +88,7 @@ interface Open {
   readonly firewall: Firewall;
   paths: Connectivity;
   graph: FullGraph;
-  /** What the tunnel holds, by public key. */
+  /** Peers of the tunnel, by public key. */
   readonly peers: Map<string, GraphPeer>;
   /** Own address, digest and size of the rules in force. */
   rules: string;
@@ -98,7 +98,7 @@ interface Open {
   isLost: boolean;
 }
 
-/** What is there of an overlay that may not have come up whole. */
+/** Parts of an overlay that may not have come up whole. */
 type Parts = Pick<Open, 'tunnel'> & {
   readonly [Name in 'firewall' | 'paths' | 'firewallKeeper' | 'hostFirewall']?: Open[Name] | undefined;
 };
@@ -135,7 +135,7 @@ export class Overlay {
     this.#keyPair = keyPair;
   }
 
-  /** What is up now; its graph is the one in force. */
+  /** The overlay that is up now; its graph is the one in force. */
   get up(): Pick<Open, 'tunnel' | 'paths' | 'graph' | 'firewallKeeper' | 'hostFirewall'> | undefined {
     return this.#open;
   }
@@ -371,7 +371,7 @@ export class Overlay {
     this.#routedBlock = cidr;
   }
 
-  /** Whom the node no longer knows leaves the tunnel before the firewall forgets them, and newcomers come after it. */
+  /** Removes former peers from the tunnel before the firewall forgets them, and adds new ones after it. */
   async #change(open: Open, graph: FullGraph, now: number): Promise<void> {
     const { tunnel, firewall, paths, peers } = open;
     const isMoved = graph.self.cidr !== open.graph.self.cidr;

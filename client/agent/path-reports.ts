@@ -2,15 +2,15 @@ import { formatInstant } from '../../core/base/time.ts';
 import type { PathReport } from '../../core/model/reported-paths.ts';
 import type { PathStatus } from '../paths/status.ts';
 
-/** Of one heartbeat; the control plane takes no more. */
+/** Most paths in one heartbeat; the control plane takes no more. */
 const MAX_REPORTS = 256;
 
 /** Which paths to peers the control plane has not been told of. */
 export class PathReports {
-  /** What was told last, by peer. */
+  /** Last report, by peer. */
   #told = new Map<string, string>();
 
-  /** What changed since the last report that arrived, or everything; more than fit come with the next one. */
+  /** Returns the changes since the last report that arrived, or everything; more than fit come with the next one. */
   next(statuses: readonly PathStatus[], all: boolean): { readonly paths: readonly PathReport[]; taken(): void } {
     if (all) this.#told.clear();
     const known = new Set(statuses.map(({ peerId }) => peerId));

@@ -1,6 +1,6 @@
 import { applyDelta, type DeltaGraph, type FullGraph } from '../../core/model/graph.ts';
 
-/** What to do with a graph that was pushed. */
+/** Action for a graph that was pushed. */
 export type Taken =
   /** In force from now on. */
   | { readonly do: 'use'; readonly graph: FullGraph }

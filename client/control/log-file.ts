@@ -11,12 +11,12 @@ export interface Refused {
   readonly at: number;
 }
 
-/** What a node keeps of the audit log of its workspace. */
+/** Record of the audit log of a workspace. */
 export interface KeptLogFile {
   /** Which log it is of. */
   readonly origin: string;
   readonly kept?: KeptNote;
-  /** Of the checkpoint that was refused last; absent once one agreed again. */
+  /** Checkpoint that was refused last; absent once one agreed again. */
   readonly refused?: Refused;
 }
 

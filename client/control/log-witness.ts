@@ -9,7 +9,7 @@ import type { KeptLogFile, LogFile, Refused } from './log-file.ts';
 
 export interface LogWitnessOptions {
   readonly workspaceId: string;
-  /** Of the control plane, base64; pinned when this node joined. */
+  /** Log key of the control plane, base64; pinned when this node joined. */
   readonly controlKey: string;
   readonly file: Pick<LogFile, 'read' | 'write'>;
   readonly api: Pick<PlaneApi, 'logKeys' | 'logProof'>;
@@ -71,7 +71,7 @@ export class LogWitness {
     this.#schedule();
   }
 
-  /** What a heartbeat says of it: what changed, or `all`. */
+  /** Returns the payload of a heartbeat: changes, or `all`. */
   report(all: boolean): HeartbeatReport {
     const { kept, refused } = this.status;
     if (!kept && !refused) return { content: {}, taken: () => {} };
@@ -157,7 +157,7 @@ export class LogWitness {
     file.write({ ...before, refused });
   }
 
-  /** What was kept of another log is of another control plane, which this node was enrolled with before. */
+  /** A record of another log is from another control plane, which this node was enrolled with before. */
   #read(): KeptLogFile {
     const held = this.#options.file.read();
     return held?.origin === this.#origin ? held : { origin: this.#origin };

@@ -7,9 +7,9 @@ import type { runProgram } from '../run-program.ts';
 import { PASSED } from './passed.ts';
 import { tableOf } from './render.ts';
 
-/** Of conntrack's names: right behind `mangle`, where that is written. */
+/** Priority right behind `mangle` in conntrack's names, where the rules are. */
 const BEHIND_RULES = -149;
-/** What is asked of nft by the pipe may take a moment. */
+/** Tries until nft has worked off the pipe. */
 const TRIES = 20;
 const TRY_MS = 50;
 
@@ -46,7 +46,7 @@ export function guardOf(interfaceName: string, run: typeof runProgram): Guard {
     return code === 0 ? stdout : undefined;
   }
 
-  /** One of an interface that is gone shows its number. */
+  /** A rule of an interface that is gone shows its number. */
   function isWhole(text: string): boolean {
     const overlay = JSON.stringify(interfaceName);
     const rules = [`iif ${overlay} meta priority != ${PASSED} drop`, `iif ${overlay} meta priority set `];

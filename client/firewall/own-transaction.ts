@@ -24,7 +24,7 @@ export interface Mark {
  */
 export class OwnTransactions {
   readonly #table: string;
-  /** Those that were not told of yet, by their words. */
+  /** Transactions that no event confirmed yet, by their words. */
   readonly #awaited = new Map<string, { readonly load: number; isBegun: boolean }>();
   constructor(table: string) {
     this.#table = table;
@@ -58,7 +58,7 @@ export class OwnTransactions {
     return { isBegin, load: awaited.load };
   }
 
-  /** What was not told until now is told no more. */
+  /** Gives up events that have not come. */
   missed(): void {
     this.#awaited.clear();
   }

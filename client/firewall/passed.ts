@@ -1,2 +1,2 @@
-/** What rules of an overlay write on a packet that they let in: a priority that no program gives one that arrives. */
+/** Priority that rules of an overlay give a packet they let in: no program gives it to one that arrives. */
 export const PASSED = '6d65:7368';

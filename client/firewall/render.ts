@@ -11,7 +11,7 @@ export interface Enforced {
   readonly now: number;
   /** How long it lets anything through unless it is renewed. */
   readonly leaseMs: number;
-  /** What comes in is marked for a guard (guard.ts). */
+  /** Packets that come in are marked for a guard (guard.ts). */
   readonly isGuarded?: boolean;
 }
 
@@ -62,7 +62,7 @@ export function tableOf(interfaceName: string): string {
 /** Errors about a connection (unreachable, too big) come from either side. */
 const ERRORS = 'ct state related meta l4proto { icmp, ipv6-icmp } accept\n';
 
-/** What no entry permits. */
+/** Chain for everything that no entry permits. */
 const OTHERS = `chain others {
 ${NEIGHBOURS}${ERRORS}drop
 }

@@ -1,7 +1,7 @@
 import type { StartProgram } from '../run-program.ts';
 import type { OwnTransactions } from './own-transaction.ts';
 
-/** What others do to packet rules of nodes is told of as it happens. */
+/** Watches changes of packet rules by others. */
 export interface Watch {
   close(): Promise<void>;
 }
@@ -12,7 +12,7 @@ export interface Watching {
   onHostChanged(): void;
 }
 
-/** What was removed from a table: by someone else, after the load of that number; or it is not known, since nft lost what the kernel told. */
+/** A removal from a table by someone else, after the load of that number; `lost` when nft missed events of the kernel. */
 export type Removal = { readonly afterLoad: number | undefined } | 'lost';
 
 /** After the watching program ended: it is started again. */
@@ -21,7 +21,7 @@ const AGAIN_MS = 1_000;
 const CHANGE = /^(\w+) \w+ (ip|ip6|inet|arp|bridge|netdev) (\S+)/;
 /** Tables of nodes, of which each minds its own. */
 const OF_NODES = 'mesh_';
-/** What nft prints when more came than it could take. */
+/** Line that nft prints after it missed events. */
 const LOST = '# ERROR: We lost some netlink events!';
 
 /**

@@ -76,7 +76,7 @@ export class IcePort {
     return port;
   }
 
-  /** What keeps the port from being shared; null when nothing does. */
+  /** Reason why the port cannot be shared; null when it is. */
   get obstacle(): string | null {
     return this.#obstacle;
   }

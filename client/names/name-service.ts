@@ -17,7 +17,7 @@ export interface NameServiceOptions {
 }
 
 export interface NameStatus {
-  /** What names end in; null where there are none. */
+  /** Suffix of the names; null where there are none. */
   readonly domain: string | null;
   /** Where the server is; null while it is not. */
   readonly server: string | null;
@@ -34,7 +34,7 @@ export class NameService {
   #wanted: FullGraph | undefined;
   #listener: (Listener & { readonly address: string }) | undefined;
   #resolver: HostResolver | undefined;
-  /** What the host was told. */
+  /** Settings given to the host. */
   #route: Route | undefined;
   /** The same as text, and of which link: the host forgets what it was told of one that is gone. */
   #told = '';
@@ -137,7 +137,7 @@ export class NameService {
     const text = JSON.stringify([this.#links, route]);
     if (text === this.#told) return;
     const { resolvers, interfaceName } = this.#options;
-    // What an earlier agent left, which may have had other names or another way.
+    // Revert the settings of an earlier agent, which may have had other names or another way.
     for (const each of resolvers) if (each !== this.#resolver) await each.unset(interfaceName);
     const here = this.#resolver ?? (await firstHere(resolvers));
     await here?.set(route);

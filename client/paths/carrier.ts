@@ -15,7 +15,7 @@ const STUN_FIRST_BYTE = 0;
 interface CarrierOptions {
   readonly keyPair: KeyPair;
   readonly wireguardPort: number;
-  /** Of the loopback endpoints, where the host can. */
+  /** Preferred family of the loopback endpoints. */
   readonly family: Family;
   /** Milliseconds; must not jump. */
   readonly now: () => number;
@@ -23,15 +23,15 @@ interface CarrierOptions {
   readonly onRelay: (state: RelayState) => void;
   /** A relay says that the credential of the graph is used up. */
   readonly onExpired: () => void;
-  /** What peers are to be told of the relays that this node can use. */
+  /** Relay costs for peers. */
   readonly onCosts: (costs: RelayCosts) => void;
-  /** Whether any relay has the peer, as they answered a probe. */
+  /** Takes whether any relay has the peer, as they answered a probe. */
   readonly onProbed: (publicKey: string, isPresent: boolean) => void;
   /** The peer's agent, not its WireGuard, sent this by the relay. */
   readonly onMessage: (publicKey: string, bytes: Uint8Array) => void;
   /** Packets of the peer came by the relay. Called for each frame. */
   readonly onHeard: (publicKey: string) => void;
-  /** Whether a handshake that WireGuard begins with the peer is held back, until `sendInitiation`. */
+  /** Tells whether a handshake that WireGuard begins with the peer is delayed until `sendInitiation`. */
   readonly isYielding: (publicKey: string) => boolean;
   /** WireGuard sends this packet to the loopback although the peer has a direct path. */
   readonly onRoamed: (publicKey: string, direct: Endpoint, packet: Uint8Array) => void;
@@ -130,12 +130,12 @@ export class Carrier {
     this.#relays.use(relays);
   }
 
-  /** What a peer says of the relays that it can use. */
+  /** Takes the relay costs of a peer. */
   peerCosts(publicKey: string, costs: RelayCosts): void {
     this.#relays.peerCosts(publicKey, costs);
   }
 
-  /** Of several, the name of the relay that carries packets for a peer. */
+  /** Returns the name of the relay that carries packets for a peer, where there are several. */
   relayOf(publicKey: string): string | undefined {
     return this.#relays.areSeveral ? this.#relays.routeOf(publicKey) : undefined;
   }
@@ -189,7 +189,7 @@ export class Carrier {
     this.#relays.probe(publicKey);
   }
 
-  /** Whether an endpoint of WireGuard leads here. */
+  /** Tells whether an endpoint of WireGuard leads here. */
   owns(endpoint: Endpoint): boolean {
     return this.#loopback.owns(endpoint);
   }
@@ -204,7 +204,7 @@ export class Carrier {
     await this.#loopback.close();
   }
 
-  /** What WireGuard handed to the loopback. */
+  /** Takes packets that WireGuard sent to the loopback. */
   #fromTunnel(peer: LoopbackPeer, packets: Uint8Array, segment: number): void {
     if (isInitiation(packets) && this.#options.isYielding(peer.publicKey)) return;
     this.#carry(peer, packets, segment);

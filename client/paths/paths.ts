@@ -32,12 +32,12 @@ const MAX_OWN_CANDIDATES = 12;
 /** Signals that come past the bus, of each source: to open one that is forged in the name of a peer costs a key agreement. */
 const ENVELOPES_PER_SECOND = 20;
 const ENVELOPE_BURST = 40;
-/** Of all addresses together, which anyone can make up; what the relay brings comes from who it says. */
+/** Limit of all addresses together, which anyone can make up; a relay names the true sender. */
 const DATAGRAMS_PER_SECOND = 200;
 
 export interface PathsOptions {
   readonly keyPair: KeyPair;
-  /** Of this node. */
+  /** Identifier of this node. */
   readonly ownId: string;
   /** The subject of a peer's signals. */
   readonly subjectOf: (peerId: string) => string;
@@ -60,7 +60,7 @@ type WritableLocalNode = { -readonly [Name in keyof LocalNode]: LocalNode[Name] 
  * arrives makes it throw. Times are milliseconds of a clock that does not jump.
  */
 export class Paths {
-  /** What arrived and was ignored, by reason. */
+  /** Ignored messages, by reason. */
   readonly ignored: Record<string, number> = {};
   readonly #opener: Opener;
   readonly #exchange: SignalExchange;
@@ -141,9 +141,9 @@ export class Paths {
       this.#pairs.set(publicKey, pair);
       this.#byId.set(id, pair);
     }
-    // Of no use to peers that come later.
+    // Peers that come later have no use for it.
     this.#held.clear();
-    // Whether the tunnel has sessions with them already.
+    // The tunnel may have sessions with them already.
     this.#local.emit({ type: 'look' });
     return this.#take();
   }
@@ -164,7 +164,7 @@ export class Paths {
     return this.#take();
   }
 
-  /** What peers are to be told of the relays that this node can use; undefined: nothing. */
+  /** Sets the relay costs that peers get; undefined for none. */
   relayCostsChanged(costs: RelayCosts | undefined, now: number) {
     this.#local.relayCosts = costs;
     for (const pair of this.#pairs.values()) pair.relayCostsChanged(now);
@@ -215,7 +215,7 @@ export class Paths {
     return this.#take();
   }
 
-  /** Whether any relay has a peer, as they answered. */
+  /** Takes whether any relay has a peer, as they answered. */
   relayProbed(publicKey: string, isPresent: boolean, now: number) {
     this.#pairs.get(publicKey)?.relayProbed(isPresent, now);
     return this.#take();
@@ -271,7 +271,7 @@ export class Paths {
     return deadline;
   }
 
-  /** Whether a handshake that WireGuard begins with the peer by itself is to wait for that of the peer. */
+  /** Tells whether a handshake that WireGuard begins with the peer by itself is to wait for that of the peer. */
   isYielding(publicKey: string): boolean {
     return this.#pairs.get(publicKey)?.isYielding === true;
   }
@@ -311,7 +311,7 @@ export class Paths {
 
   #signalled(subject: string, sealed: Uint8Array, by: SignalRoute | 'bus', now: number): void {
     const outcome = this.#exchange.receive(subject, sealed, now);
-    // What is asked past the bus is answered the same way, too.
+    // Questions that came past the bus are answered the same way, too.
     this.#publish(outcome.send, by === 'bus' ? undefined : by);
     if (outcome.dropped) this.#ignore(outcome.dropped);
     const { event, deliver } = outcome;

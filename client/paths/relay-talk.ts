@@ -7,7 +7,7 @@ const AGAIN_MS = [1_000, 2_000, 4_000, 8_000, 16_000] as const;
 const MIN_GAP_MS = 250;
 
 /**
- * What two nodes tell each other of their relays: each its own costs, until the other says that it knows them. A peer of an
+ * Exchange of two nodes about their relays: each sends its own costs, until the other confirms them. A peer of an
  * earlier version never does.
  */
 export class RelayTalk {
@@ -43,7 +43,7 @@ export class RelayTalk {
     if (this.#own) this.#sayBy(now);
   }
 
-  /** What is to be said some time matters now. */
+  /** Makes a delayed message due now. */
   hurry(now: number): void {
     if (!this.#isKnown && this.#tries < AGAIN_MS.length) this.#sayBy(now);
   }

@@ -32,7 +32,7 @@ export interface RelayPlace {
   readonly address: RelayAddress;
 }
 
-/** One relay as people see it. */
+/** Status of a relay for people. */
 export interface RelayView {
   readonly name: string;
   readonly region: string | null;
@@ -52,18 +52,18 @@ export interface RelaysOptions {
   readonly random: () => number;
   readonly log: Log;
   readonly measure?: (address: RelayAddress) => Promise<number | undefined>;
-  /** Of a peer; undefined for one that is not known. */
+  /** Returns the identifier of a peer at relays; undefined for an unknown peer. */
   readonly relayIdOf: (publicKey: string) => bigint | undefined;
   readonly publicKeyOf: (relayId: bigint) => string | undefined;
   /** The first session is ready, or the last one is gone. */
   readonly onState: () => void;
   /** Coalesced packets by their segment. Valid until the handler returns. */
   readonly onPackets: (from: bigint, packets: Uint8Array, segment: number) => void;
-  /** Whether any relay has the peer. */
+  /** Takes whether any relay has the peer. */
   readonly onProbed: (publicKey: string, isPresent: boolean) => void;
   /** A relay says that the credential of the graph is used up. */
   readonly onExpired: () => void;
-  /** What peers are to be told of the relays that this node can use. Never where there is one relay alone. */
+  /** Takes the relay costs for peers. Never called with one relay alone. */
   readonly onCosts: (costs: RelayCosts) => void;
 }
 
@@ -75,7 +75,7 @@ export class Relays {
   readonly #links = new Map<string, RelayLink>();
   /** When something needed the session last. */
   readonly #neededAt = new Map<string, number>();
-  /** Of sessions that are no more. */
+  /** Counters of ended sessions. */
   readonly #past = { sent: 0, received: 0, dropped: { 'relay-away': 0, 'queue-full': 0, 'too-large': 0 } };
   #places: ReadonlyMap<string, RelayPlace> = new Map();
   #told: RelayCosts | undefined;
@@ -164,10 +164,10 @@ export class Relays {
     this.#routes.keep(publicKeys);
   }
 
-  /** What a peer says of the relays that it can use. */
+  /** Takes the relay costs of a peer. */
   peerCosts(publicKey: string, costs: RelayCosts): void {
     if (!this.#routes.peerCosts(publicKey, costs, this.#options.now()) || this.#isUpdateDue) return;
-    // Of all that came in one turn of the event loop the consequences are drawn once.
+    // Draw the consequences of all messages in a turn of the event loop once.
     this.#isUpdateDue = true;
     setImmediate(() => {
       this.#isUpdateDue = false;
@@ -359,7 +359,7 @@ export class Relays {
     if (isAgain) this.#looker = setTimeout(() => this.#look(), LOOK_MS);
   }
 
-  /** What is measured counts at once for all, so that nothing is concluded from the first answer alone; who is late counts later. */
+  /** Uses all measurements at once, so that no choice rests on the first answer alone; a late answer counts later. */
   #measureAll(now: number): void {
     const { measure = roundTripTo, random } = this.#options;
     this.#measureAt = now + MEASURE_MS * (1 + random() / 4);

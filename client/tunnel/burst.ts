@@ -1,6 +1,6 @@
 import { ADDED_BYTES } from './mtu.ts';
 
-/** What one packet of IPv4 carries for UDP. */
+/** Largest UDP payload of one IPv4 packet. */
 const MESSAGE_BYTES = 65_507;
 /** Headers of TCP with time stamps over IPv6; those over IPv4 are shorter. */
 const TCP_HEADER_BYTES = 72;

@@ -1,6 +1,5 @@
 import { MeshError } from '../../core/base/errors.ts';
 import { keyPairOf } from '../../net/seal/x25519.ts';
-import { openCoalescingTun } from '../../platform/tun.ts';
 import { runIn, runProgram } from '../run-program.ts';
 import { burstBytesOf } from './burst.ts';
 import { type Device, type MoveAddress, tunnelOver } from './device.ts';
@@ -109,11 +108,8 @@ async function makeDevice(options: TunnelOptions, run: typeof runProgram): Promi
   }
 }
 
-/** One that does not coalesce TCP segments itself gets a TUN that does, where that is possible. */
-async function userspaceDevice({ interfaceName, ending, log }: TunnelOptions): Promise<Device> {
-  const generation = await askGeneration();
-  const tun = generation === 'one-by-one' ? await openCoalescingTun(interfaceName, log) : undefined;
-  return wireGuardGoDevice(interfaceName, generation, linuxProcesses, { tun, ending });
+async function userspaceDevice({ interfaceName, ending }: TunnelOptions): Promise<Device> {
+  return wireGuardGoDevice(interfaceName, await askGeneration(), linuxProcesses, ending);
 }
 
 /** How often it is seen whether a kernel interface still exists. */
@@ -132,7 +128,7 @@ async function leftKernelDevice(interfaceName: string): Promise<Device | undefin
   return link?.linkinfo?.info_kind === 'wireguard' ? watchedKernelDevice(interfaceName, runProgram) : undefined;
 }
 
-/** Whether a device that is there has the key, port, address and size that this node needs, so that nothing of it changes. */
+/** Tells whether an existing device has the key, port, address and size that this node needs, so that nothing of it changes. */
 async function isAsAsked(device: Device, options: TunnelOptions): Promise<boolean> {
   const { interfaceName, privateKey, listenPort, address, cidr, mtu } = options;
   const held = await device.get();

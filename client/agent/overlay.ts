@@ -16,9 +16,9 @@ import {
 import { TUNNEL_MTU } from '../tunnel/mtu.ts';
 import type { Endpoint, Tunnel, TunnelOptions, TunnelPeer, TunnelPlatform } from '../tunnel/tunnel.ts';
 import { FirewallKeeper } from './firewall-keeper.ts';
-import { heldBy } from './held-peers.ts';
 import { HostFirewall } from './host-firewall.ts';
 import { inForce } from './in-force.ts';
+import { inheritedPeersOf } from './inherited-peers.ts';
 import type { KnownPeers } from './known-peers.ts';
 import type { HostFirewallStatus } from './node-status.ts';
 
@@ -286,7 +286,7 @@ export class Overlay {
       ...(namespace !== undefined && { namespace }),
     };
     const tunnel = await this.#openTunnel({ ...where, privateKey, address, cidr, mtu: TUNNEL_MTU, log });
-    const held = heldBy(tunnel, graph);
+    const held = inheritedPeersOf(tunnel, graph);
     let firewall: Firewall | undefined;
     let paths: Connectivity | undefined;
     try {

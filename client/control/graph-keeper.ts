@@ -1,7 +1,7 @@
 import { applyDelta, type DeltaGraph, type FullGraph } from '../../core/model/graph.ts';
 
 /** Action for a graph that was pushed. */
-export type Taken =
+export type GraphAction =
   /** In force from now on. */
   | { readonly do: 'use'; readonly graph: FullGraph }
   /** An older one, or the same again. */
@@ -29,7 +29,7 @@ export class GraphKeeper {
   }
 
   /** `isFresh`: sent by the present process of the control plane; anything else may be a recording. */
-  take(pushed: FullGraph | DeltaGraph, isFresh: boolean): Taken {
+  take(pushed: FullGraph | DeltaGraph, isFresh: boolean): GraphAction {
     const held = this.#held;
     if (held === undefined) {
       if (pushed.kind === 'delta') return { do: 'ask', why: 'no graph is held yet' };
@@ -57,7 +57,7 @@ export class GraphKeeper {
     return graph;
   }
 
-  #use(graph: FullGraph): Taken {
+  #use(graph: FullGraph): GraphAction {
     this.#held = graph;
     return { do: 'use', graph };
   }

@@ -5,7 +5,7 @@ import type { Clock, Log } from '../../core/base/ports.ts';
 import type { PlaneApi } from '../enrol/plane-api.ts';
 import { PlaneRefusal } from '../enrol/plane-api.ts';
 import type { HeartbeatReport } from './heartbeats.ts';
-import type { KeptLogFile, LogFile, Refused } from './log-file.ts';
+import type { LogFile, LogRecord, Refused } from './log-file.ts';
 
 export interface LogWitnessOptions {
   readonly workspaceId: string;
@@ -140,7 +140,7 @@ export class LogWitness {
     return { origin: this.#origin, source, by: 'This node', now: clock.now() };
   }
 
-  #keep(before: KeptLogFile, kept: KeptNote): void {
+  #keep(before: LogRecord, kept: KeptNote): void {
     const { file, log } = this.#options;
     if (before.kept && Buffer.compare(before.kept.key, kept.key) !== 0) {
       log.info({}, 'the audit log is signed by another key, which the one before named as the next');
@@ -149,7 +149,7 @@ export class LogWitness {
     file.write({ origin: this.#origin, kept });
   }
 
-  #refuse(before: KeptLogFile, refused: Refused): void {
+  #refuse(before: LogRecord, refused: Refused): void {
     const { file, log } = this.#options;
     if (before.refused?.message !== refused.message) {
       log.error({ code: refused.code }, `the audit log contradicts what this node saw of it: ${refused.message}`);
@@ -158,7 +158,7 @@ export class LogWitness {
   }
 
   /** A record of another log is from another control plane, which this node was enrolled with before. */
-  #read(): KeptLogFile {
+  #read(): LogRecord {
     const held = this.#options.file.read();
     return held?.origin === this.#origin ? held : { origin: this.#origin };
   }

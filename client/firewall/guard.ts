@@ -4,8 +4,8 @@ import { setTimeout as after } from 'node:timers/promises';
 import { isSameInRun, openFile, processesHere } from '../open-files.ts';
 import { RUN_DIRECTORY } from '../run-directory.ts';
 import type { runProgram } from '../run-program.ts';
-import { PASSED } from './passed.ts';
 import { tableOf } from './render.ts';
+import { PASSED } from './render-address.ts';
 
 /** Priority right behind `mangle` in conntrack's names, where the rules are. */
 const BEHIND_RULES = -149;

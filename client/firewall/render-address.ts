@@ -1,8 +1,9 @@
 import { formatRange } from './format-address.ts';
 import { type OwnAddress, parseOwnAddress } from './own-address.ts';
-import { PASSED } from './passed.ts';
 
-/** Neighbour discovery of IPv6 goes to and from addresses of its own; it is no connection. */
+/** Priority that rules of an overlay give a packet they let in: no program gives it to one that arrives. */
+export const PASSED = '6d65:7368';
+/** Neighbor discovery of IPv6 goes to and from addresses of its own; it is no connection. */
 export const NEIGHBOURS = 'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept\n';
 
 /** Holds this node's address while an agent renews it. Without it no packet comes from the overlay or goes to it. */

@@ -4,7 +4,7 @@ import { permissionsAt } from './permissions.ts';
 import { NEIGHBOURS, renderAddressRules, renderRenewal } from './render-address.ts';
 import { renderDirection } from './render-direction.ts';
 
-export interface Enforced {
+export interface RuleInput {
   readonly own: OwnAddress;
   readonly rules: FirewallRules;
   /** Milliseconds since the epoch. */
@@ -25,7 +25,7 @@ export interface Enforced {
  * Each hook has its lookups in its own chain: a jump costs a packet as much as a comparison. The interface is compared by
  * its index, which costs far less than its name; it must exist, and one of the same name made later is another.
  */
-export function renderRules(interfaceName: string, { own, rules, now, leaseMs, isGuarded = false }: Enforced): string {
+export function renderRules(interfaceName: string, { own, rules, now, leaseMs, isGuarded = false }: RuleInput): string {
   const overlay = JSON.stringify(interfaceName);
   const byPeer = renderDirection('in', permissionsAt(rules.in, now));
   const fromHere = renderDirection('out', permissionsAt(rules.out, now));

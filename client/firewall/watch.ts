@@ -6,7 +6,7 @@ export interface Watch {
   close(): Promise<void>;
 }
 
-export interface Watching {
+export interface WatchHandlers {
   onRemoved(removal: Removal): void;
   /** Rules that are no node's are others from now on, or may be: told of each. */
   onHostChanged(): void;
@@ -32,7 +32,7 @@ export function watchChanges(
   start: StartProgram,
   table: string,
   own: OwnTransactions,
-  { onRemoved, onHostChanged }: Watching,
+  { onRemoved, onHostChanged }: WatchHandlers,
 ): Watch {
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;

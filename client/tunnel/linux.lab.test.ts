@@ -3,7 +3,7 @@ import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { type LabHost, natlab } from '../../test/kits/lab/natlab.ts';
 import { base64, labParts, WIREGUARD_PORT as PORT, tunnelPair } from '../../test/kits/lab/natlab-parts.ts';
 import { describePrivileged } from '../../test/kits/lab/privileged.ts';
-import { burstBytesOf } from './burst.ts';
+import { burstBytesOf } from './linux.ts';
 
 const CIDR = '10.96.0.0/24';
 const MTU = 1_280;
@@ -22,7 +22,7 @@ async function pair() {
   };
 }
 
-/** Whether the second of a pair answers the first. */
+/** Tells whether the second of a pair answers the first. */
 const pings = async ({ host }: { host: LabHost }) => (await host.ping('10.96.0.2', { waitSeconds: 3 })).received === 1;
 
 describePrivileged('a Linux tunnel', () => {

@@ -49,7 +49,7 @@ export async function running(
 }
 
 /** Tells whether an agent made an interface of this name, in the kernel or otherwise. */
-export async function isNoted(interfaceName: string): Promise<boolean> {
+export async function isRecorded(interfaceName: string): Promise<boolean> {
   return access(pidFile(interfaceName)).then(
     () => true,
     () => false,

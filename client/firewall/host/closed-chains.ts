@@ -5,10 +5,9 @@ import { tableOf } from '../render.ts';
 import {
   type Chain,
   chainsOf,
-  failureOf,
   isNftName,
   isRecord,
-  LEGACY_TABLES,
+  legacyTable,
   listingOf,
   MOST_BYTES,
   nftName,
@@ -49,7 +48,7 @@ interface ReadRule {
 }
 
 type Decision = { readonly isAccept: boolean; readonly rule: ClosedChain['rule'] } | undefined;
-type RulesOf = (chain: string) => Promise<readonly ReadRule[]>;
+type RulesOf = (chain: Chain) => Promise<readonly Rule[]>;
 
 const HOOKS: ReadonlySet<string> = new Set(['prerouting', 'input']);
 /** The overlay is IPv4. */
@@ -67,35 +66,50 @@ const ASIDE: ReadonlySet<string> = new Set(['counter', 'log', 'last', 'comment',
 export async function closedChains(interfaceName: string, run: typeof runProgram): Promise<Judgement> {
   const list = listingOf(run);
   const heads = await list(['list', 'chains'], MOST_BYTES);
-  const legacy = await legacyFilter(run);
-  const closed = await closedLegacy(legacy, interfaceName);
-  const unread = [legacy, heads].filter((one) => typeof one === 'string');
+  const listed = await legacyTable('filter', MOST_BYTES, run);
+  const unread = [heads, listed].filter((one) => typeof one === 'string');
   const chains = typeof heads === 'string' ? [] : chainsOf(heads);
-  const names = [...chains.map(({ name }) => name), ...legacyChains(legacy)];
+  const legacy = typeof listed === 'string' ? [] : listed;
+  const listChain: RulesOf = async ({ table, name }) => {
+    const address = `${table} ${name}`;
+    const rules = isNftName(address)
+      ? await list(['--terse', 'list', 'chain', ...nftName(address)], MOST_BYTES)
+      : `the chain ${JSON.stringify(address)} has a name that is not given to nft`;
+    if (typeof rules !== 'string') return chainsOf(rules)[0]?.rules ?? [];
+    unread.push(rules);
+    return [];
+  };
   const own = [tableOf(interfaceName), guardTableOf(interfaceName), tableNameOf(interfaceName)];
-  for (const { table, name, base } of chains) {
-    const isMet = base?.type === 'filter' && HOOKS.has(base.hook) && FAMILY.test(table);
-    if (!isMet || own.some((one) => table === `inet ${one}`)) continue;
-    const rulesOf: RulesOf = async (chain) => {
-      const address = `${table} ${chain}`;
-      const listed = isNftName(address)
-        ? await list(['--terse', 'list', 'chain', ...nftName(address)], MOST_BYTES)
-        : `the chain ${JSON.stringify(address)} has a name that is not given to nft`;
-      if (typeof listed === 'string') unread.push(listed);
-      const [{ rules } = { rules: [] }]: Pick<Chain, 'rules'>[] = typeof listed === 'string' ? [] : chainsOf(listed);
-      return rules.map((rule) => readRule(rule, interfaceName));
-    };
-    const decision = await decisionOf(name, rulesOf, interfaceName);
+  const others = chains.filter(({ table }) => own.every((name) => table !== `inet ${name}`));
+  return {
+    manager: managerOf([...chains, ...legacy]) ?? 'nft',
+    closed: [
+      ...(await closedAmong(others, listChain, 'nft', interfaceName)),
+      ...(await closedAmong(legacy, async ({ rules }) => rules, 'iptables-legacy', interfaceName)),
+    ],
+    unread,
+  };
+}
+
+/** @param otherwise manager of the tables that are neither of ufw nor of firewalld */
+async function closedAmong(
+  chains: readonly Chain[],
+  rulesOf: RulesOf,
+  otherwise: Manager,
+  interfaceName: string,
+): Promise<ClosedChain[]> {
+  const closed: ClosedChain[] = [];
+  for (const chain of chains) {
+    const { table, name, base } = chain;
+    if (base?.type !== 'filter' || !HOOKS.has(base.hook) || !FAMILY.test(table)) continue;
+    const siblings = new Map(chains.filter((one) => one.table === table).map((one) => [one.name, one]));
+    const decision = await decisionOf(chain, { siblings, rulesOf, interfaceName });
     if (decision ? decision.isAccept : base.policy === 'accept') continue;
-    const siblings = chains.filter((one) => one.table === table).map((one) => one.name);
-    closed.push({
-      table,
-      chain: name,
-      rule: decision?.rule ?? null,
-      ...managing(managerOf(siblings) ?? 'nft', `${table} ${name}`, interfaceName),
-    });
+    const manager = managerOf([...siblings.values()]) ?? otherwise;
+    const command = commandOf(manager, `${table} ${name}`, interfaceName);
+    closed.push({ table, chain: name, rule: decision?.rule ?? null, manager, command });
   }
-  return { manager: managerOf(names) ?? 'nft', closed, unread };
+  return closed;
 }
 
 /** "ip filter INPUT (policy drop) of ufw lets in …". */
@@ -105,37 +119,39 @@ export function closedText({ table, chain, rule, manager, command }: ClosedChain
 }
 
 /** ufw and firewalld name their chains; whoever else wrote a table, nft or iptables changes it. */
-function managerOf(chains: readonly string[]): Opened['tool'] | undefined {
-  if (chains.includes('ufw-user-input')) return 'ufw';
-  return chains.some((name) => /^(?:filter_)?INPUT_ZONES$/.test(name)) ? 'firewalld' : undefined;
+function managerOf(chains: readonly Pick<Chain, 'name'>[]): Opened['tool'] | undefined {
+  if (chains.some(({ name }) => name === 'ufw-user-input')) return 'ufw';
+  return chains.some(({ name }) => /^(?:filter_)?INPUT_ZONES$/.test(name)) ? 'firewalld' : undefined;
 }
 
-function managing(manager: Manager, chain: string, interfaceName: string): Pick<ClosedChain, 'manager' | 'command'> {
-  const commands: Readonly<Record<Manager, string>> = {
-    ufw: `ufw allow in on ${interfaceName}`,
-    firewalld: `firewall-cmd --zone=trusted --add-interface=${interfaceName}`,
-    nft:
-      chain === 'ip filter INPUT'
-        ? `iptables -I INPUT -i ${interfaceName} -j ACCEPT`
-        : `nft insert rule ${chain} iifname ${interfaceName} accept`,
-    'iptables-legacy': `iptables-legacy -I INPUT -i ${interfaceName} -j ACCEPT`,
-  };
-  return { manager, command: commands[manager] };
+function commandOf(manager: Manager, chain: string, interfaceName: string): string {
+  if (manager === 'ufw') return `ufw allow in on ${interfaceName}`;
+  if (manager === 'firewalld') return `firewall-cmd --zone=trusted --add-interface=${interfaceName}`;
+  if (manager === 'nft' && chain !== 'ip filter INPUT')
+    return `nft insert rule ${chain} iifname ${interfaceName} accept`;
+  return `${manager === 'nft' ? 'iptables' : manager} -I INPUT -i ${interfaceName} -j ACCEPT`;
+}
+
+interface Walk {
+  readonly siblings: ReadonlyMap<string, Chain>;
+  readonly rulesOf: RulesOf;
+  readonly interfaceName: string;
 }
 
 /** Follows a packet of the interface that no selective rule is about. @returns undefined where it leaves the chain */
-async function decisionOf(chain: string, rulesOf: RulesOf, interfaceName: string, depth = 0): Promise<Decision> {
+async function decisionOf(chain: Chain, walk: Walk, depth = 0): Promise<Decision> {
   // Once some packets went back to the chain that jumped here, a rule for all packets decides the rest alone.
   let leaveSome = false;
-  for (const { handle, packets, verdict, target } of await rulesOf(chain)) {
+  for (const rule of await walk.rulesOf(chain)) {
+    const { handle, packets, verdict, target } = readRule(rule, walk.interfaceName);
+    const next = walk.siblings.get(target);
     if (packets === 'some') leaveSome ||= depth > 0 && verdict === 'return';
     else if (verdict === 'jump' || verdict === 'goto') {
-      const decision = depth < DEEPEST_JUMP ? await decisionOf(target, rulesOf, interfaceName, depth + 1) : undefined;
-      if (decision) return decision;
-      if (verdict === 'goto') return undefined;
+      const decision = next && depth < DEEPEST_JUMP ? await decisionOf(next, walk, depth + 1) : undefined;
+      if (decision || verdict === 'goto') return decision;
     } else if (verdict === 'return') return undefined;
     else if (verdict !== 'none' && !(leaveSome && packets === 'all')) {
-      const text = packets === 'all' ? verdict : `iifname "${interfaceName}" ${verdict}`;
+      const text = packets === 'all' ? verdict : `iifname "${walk.interfaceName}" ${verdict}`;
       return { isAccept: verdict === 'accept', rule: { handle, text } };
     }
   }
@@ -175,46 +191,4 @@ export function isOnInterface({ match }: Statement, interfaceName: string): bool
     name.endsWith('*') ? interfaceName.startsWith(name.slice(0, -1)) : name === interfaceName,
   );
   return op === (isNamed ? '==' : '!=');
-}
-
-const LEGACY_RULE =
-  /^-A (\S+)(?: (!)? ?-i (\S+))?(?: -m comment --comment (?:"[^"]*"|\S+))? -[jg] (\S+)(?: --reject-with \S+)?$/;
-
-/** Lists the filter of iptables-legacy, which nft does not. It is not asked for where it is not loaded: asking loads it. */
-async function legacyFilter(run: typeof runProgram): Promise<readonly string[] | string> {
-  const { stdout: names } = await run('cat', [LEGACY_TABLES]);
-  if (!names.split('\n').includes('filter')) return [];
-  const result = await run('iptables-legacy', ['-S'], { maxBytes: MOST_BYTES });
-  return result.code === 0 ? result.stdout.split('\n') : failureOf('iptables-legacy', ['-S'], result);
-}
-
-function legacyChains(lines: readonly string[] | string): readonly string[] {
-  return [lines].flat().flatMap((line) => /^-[NP] (\S+)/.exec(line)?.[1] ?? []);
-}
-
-async function closedLegacy(filter: readonly string[] | string, interfaceName: string): Promise<ClosedChain[]> {
-  const lines = [filter].flat();
-  const rulesOf: RulesOf = async (chain) =>
-    lines.filter((line) => line.startsWith(`-A ${chain} `)).map((line, at) => legacyRule(line, at + 1, interfaceName));
-  const decision = await decisionOf('INPUT', rulesOf, interfaceName);
-  if (decision ? decision.isAccept : !lines.includes('-P INPUT DROP')) return [];
-  const where = { table: 'ip filter', chain: 'INPUT', rule: decision?.rule ?? null };
-  const manager = managerOf(legacyChains(lines)) ?? 'iptables-legacy';
-  return [{ ...where, ...managing(manager, 'ip filter INPUT', interfaceName) }];
-}
-
-const LEGACY_VERDICTS: Readonly<Record<string, ReadRule['verdict']>> = {
-  ACCEPT: 'accept',
-  DROP: 'drop',
-  REJECT: 'reject',
-  RETURN: 'return',
-  LOG: 'none',
-};
-
-function legacyRule(line: string, handle: number, interfaceName: string): ReadRule {
-  const [, , not, name, target = ''] = LEGACY_RULE.exec(line) ?? [];
-  const isRead = target !== '' && (name === undefined || (name === interfaceName) === (not === undefined));
-  const verdict = LEGACY_VERDICTS[target] ?? (line.includes(' -g ') ? 'goto' : 'jump');
-  if (!isRead) return { handle, packets: 'some', verdict: / -j RETURN$/.test(line) ? 'return' : 'none', target: '' };
-  return { handle, packets: name === undefined ? 'all' : 'interface', verdict, target };
 }

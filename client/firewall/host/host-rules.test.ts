@@ -18,7 +18,7 @@ const listing = (...rules: readonly object[]) =>
     nftables: [{ chain: { family: 'inet', table: 'filter', name: 'input', hook: 'input' } }, ...rules],
   });
 
-/** What is listed has no rules that were deleted before. */
+/** Removes deleted rules from a listing. */
 function withoutRules(answer: string | Error | undefined, did: readonly string[]) {
   if (typeof answer !== 'string') return answer;
   const isLeft = (handle: unknown) => !did.some((line) => line.endsWith(`handle ${handle}`));
@@ -104,7 +104,7 @@ test('what cannot be taken away stays noted for the next who tries', async () =>
   const stuck = host({ ...own, 'ufw --force delete allow in on mesh0': new Error('locked') }, noted);
   await expect(stuck.rules.close()).rejects.toThrow('ufw --force delete allow in on mesh0 failed: locked');
   expect(stuck.noted()).toEqual(noted);
-  // Of a host from which ufw was removed there is nothing left.
+  // A host without ufw has none of its rules.
   const removed = host({}, noted);
   await removed.rules.close();
   expect(removed.noted()).toBeUndefined();

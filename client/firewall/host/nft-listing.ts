@@ -78,6 +78,59 @@ function baseOf({ type, hook, policy }: Statement): Base | null {
   return { type: String(type), hook, policy: policy === 'drop' ? 'drop' : 'accept' };
 }
 
+/**
+ * Reads a table of iptables-legacy, which nft does not list, as chains of nft. It is not asked for where it is not loaded: asking
+ * loads it.
+ *
+ * @returns the reason where it cannot be read
+ */
+export async function legacyTable(
+  table: 'filter' | 'nat',
+  maxBytes: number,
+  run: typeof runProgram,
+): Promise<readonly Chain[] | string> {
+  const { stdout: names } = await run('cat', [LEGACY_TABLES]);
+  if (!names.split('\n').includes(table)) return [];
+  const result = await run('iptables-legacy-save', ['-t', table], { maxBytes });
+  if (result.code !== 0) return failureOf('iptables-legacy-save', ['-t', table], result);
+  const chains = new Map<string, Chain & { readonly rules: Rule[] }>();
+  for (const line of result.stdout.split('\n')) {
+    const [, name = '', policy] = /^:(\S+) (\S+)/.exec(line) ?? [];
+    if (policy !== undefined) {
+      const base = { type: table, hook: name.toLowerCase(), policy: policy === 'DROP' ? 'drop' : 'accept' } as const;
+      chains.set(name, { table: `ip ${table}`, name, base: policy === '-' ? null : base, rules: [] });
+    }
+    const [, of = '', options = ''] = /^-A (\S+) (.*)/.exec(line) ?? [];
+    const rules = chains.get(of)?.rules;
+    rules?.push({ handle: rules.length + 1, statements: legacyStatements(options, (target) => chains.has(target)) });
+  }
+  return [...chains.values()];
+}
+
+const LEGACY_OPTIONS =
+  /(! )?(-[idjg]) (\S+)|(?:-m comment )?--comment (?:"(?:[^"\\]|\\.)*"|\S+)|--reject-with \S+|("(?:[^"\\]|\\.)*"|\S+)/g;
+const LEGACY_VERDICTS = new Set(['ACCEPT', 'DROP', 'REJECT', 'RETURN']);
+
+/** Each option that is not known stands as a condition that nobody knows. */
+function legacyStatements(options: string, isChain: (target: string) => boolean): readonly Statement[] {
+  const conditions: Statement[] = [];
+  let verdict: Statement = {};
+  for (const [, not, option, value = '', other] of options.matchAll(LEGACY_OPTIONS)) {
+    const op = not === undefined ? '==' : '!=';
+    const [addr, len = '32'] = value.split('/');
+    if (option === '-i')
+      conditions.push({ match: { op, left: { meta: { key: 'iifname' } }, right: value.replace(/\+$/, '*') } });
+    else if (option === '-d') {
+      const left = { payload: { protocol: 'ip', field: 'daddr' } };
+      conditions.push({ match: { op, left, right: { prefix: { addr, len: Number(len) } } } });
+    } else if (other !== undefined) conditions.push({ xt: { type: 'match', name: other } });
+    else if (LEGACY_VERDICTS.has(value)) verdict = { [value.toLowerCase()]: null };
+    else if (isChain(value)) verdict = { [option === '-g' ? 'goto' : 'jump']: { target: value } };
+    else if (option !== undefined) verdict = { xt: { type: 'target', name: value } };
+  }
+  return [...conditions, verdict];
+}
+
 export function isRecord(value: unknown): value is Statement {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -5,11 +5,10 @@ import {
   chainsOf,
   isNftName,
   isRecord,
-  LEGACY_TABLES,
+  legacyTable,
   listingOf,
   nftName,
   parseListing,
-  type Rule,
   type Statement,
 } from './nft-listing.ts';
 
@@ -57,31 +56,15 @@ export async function translationsInto(
     const listing = natOf(table, result.stdout);
     if (listing) found.push(...translationsOf(listing, block));
   }
-  const legacy = await legacyNat(run, maxBytes);
-  return legacy ? [...found, ...translationsOf(legacy, block)] : found;
+  const legacy = await legacyTable('nat', maxBytes, run);
+  if (typeof legacy === 'string') return found;
+  return [...found, ...translationsOf({ name: 'the table nat of iptables-legacy', chains: legacy, sets: new Map() }, block)];
 }
 
 /** Reads the listing of a table. Pure. */
 function natOf(table: string, json: string): Nat | undefined {
   const listing = parseListing(json);
   return listing && { name: `the table ${table}`, chains: chainsOf(listing), sets: setsOf(listing) };
-}
-
-/** Reads the output of iptables-legacy-save for the table nat. Pure. */
-function legacyNatOf(text: string): Nat {
-  const rules = new Map<string, Rule[]>();
-  for (const [line, name] of text.matchAll(/^-A (\S+) .*$/gm)) {
-    if (name === undefined) continue;
-    const chain = rules.get(name) ?? [];
-    rules.set(name, chain);
-    chain.push({ handle: 0, statements: [...destinationOf(line), ...targetOf(line)] });
-  }
-  const chains = [...rules].map(([name, rules]): Chain => {
-    const isBase = name === 'PREROUTING' || name === 'OUTPUT';
-    const base = { type: 'nat', hook: name.toLowerCase(), policy: 'accept' } as const;
-    return { table: 'ip nat', name, base: isBase ? base : null, rules };
-  });
-  return { name: 'the table nat of iptables-legacy', chains, sets: new Map() };
 }
 
 /** Returns the translated addresses of a block, with the chain of each rule. Pure. */
@@ -231,28 +214,4 @@ function setsOf(listing: readonly Statement[]): Sets {
       }),
     ),
   );
-}
-
-/** The table nat of iptables-legacy, which nft does not show. It is not asked for where it is not loaded: asking loads it. */
-async function legacyNat(run: typeof runProgram, maxBytes: number): Promise<Nat | undefined> {
-  const { stdout: names } = await run('cat', [LEGACY_TABLES]);
-  if (!names.split('\n').includes('nat')) return undefined;
-  const { code, stdout } = await run('iptables-legacy-save', ['-t', 'nat'], { maxBytes });
-  return code === 0 ? legacyNatOf(stdout) : undefined;
-}
-
-/** The condition `-d 10.96.0.1/32` as nft has it. */
-function destinationOf(line: string): readonly Statement[] {
-  const [, not, addr, len = '32'] = / (! )?-d ([\d.]+)(?:\/(\d+))?/.exec(line) ?? [];
-  if (addr === undefined || not !== undefined) return [];
-  const right = { prefix: { addr, len: Number(len) } };
-  return [{ match: { op: '==', left: { payload: { protocol: 'ip', field: 'daddr' } }, right } }];
-}
-
-function targetOf(line: string): readonly Statement[] {
-  const [, option, target] = / -([jg]) (\S+)/.exec(` ${line}`) ?? [];
-  if (target === undefined) return [];
-  return ['DNAT', 'REDIRECT', 'NETMAP'].includes(target)
-    ? [{ xt: { type: 'target', name: target } }]
-    : [{ [option === 'g' ? 'goto' : 'jump']: { target } }];
 }

@@ -2,7 +2,7 @@ import type { FullGraph, GraphPeer } from '../../core/model/graph.ts';
 import { isRelayEndpoint } from '../relay-endpoints.ts';
 import type { Endpoint, Tunnel } from '../tunnel/tunnel.ts';
 
-export interface HeldPeers {
+export interface InheritedPeers {
   /**
    * Peers of the tunnel, by public key, as a graph would have named them. A peer that has to be put again is left out, or has no
    * address: those that no graph names any more leave so.
@@ -13,7 +13,7 @@ export interface HeldPeers {
 }
 
 /** Returns the peers of a tunnel that was taken over and may stay as they are. */
-export function heldBy({ inherited }: Pick<Tunnel, 'inherited'>, graph: FullGraph): HeldPeers {
+export function inheritedPeersOf({ inherited }: Pick<Tunnel, 'inherited'>, graph: FullGraph): InheritedPeers {
   const wanted = new Map(graph.peers.map((peer) => [peer.publicKey, peer]));
   const peers = new Map<string, GraphPeer>();
   const directs = new Map<string, Endpoint>();

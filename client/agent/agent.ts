@@ -34,7 +34,6 @@ export interface AgentOptions {
   readonly config: NodeConfig;
   /** The name that it was started with, where it keeps another one for now, and why. */
   readonly newName?: { readonly name: string; readonly detail: string };
-  /** Version of this software. */
   readonly version: string;
   readonly interfaceName: string;
   readonly listenPort: number;

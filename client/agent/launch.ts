@@ -3,7 +3,6 @@ import type { Enrolled } from '../enrol/enrol.ts';
 import type { NodeLogLevel } from './node-log.ts';
 import type { HostFirewallStatus } from './node-status.ts';
 
-/** Options of the node of a directory. */
 export interface NodeOptions {
   readonly directory: string;
   readonly interfaceName: string;
@@ -35,7 +34,6 @@ export interface NodeOptions {
   readonly onStuck: () => void;
 }
 
-/** Options of a sandbox. */
 export interface SandboxOptions {
   readonly server: string;
   readonly token: string;

@@ -77,7 +77,6 @@ export function relaysInUse(relays: ConnectivityMetrics['relay']['all'], paths: 
   }));
 }
 
-/** Reports the audit log. */
 export function logReport({ origin, kept, refused, trouble }: LogStatus): NodeStatus['log'] {
   const { size = null, root } = (kept && readCheckpoint(kept.note)) ?? {};
   return {
@@ -91,7 +90,6 @@ export function logReport({ origin, kept, refused, trouble }: LogStatus): NodeSt
   };
 }
 
-/** Report of an overlay that is down. */
 export const NO_OVERLAY: ReturnType<typeof overlayReport> = {
   relay: { state: 'none', address: null, reason: null, sentPackets: 0, receivedPackets: 0, dropped: {}, all: [] },
   icePort: { isShared: false, obstacle: null, mapped: { ipv4: null, ipv6: null } },

@@ -23,7 +23,6 @@ export interface BusMessage {
   readonly data: Uint8Array;
 }
 
-/** Credential of a node. */
 export interface BusSignIn {
   /** For the bus of a control plane: sent where it may be. */
   readonly secret: string;

@@ -10,10 +10,8 @@ import type { Standing } from './standing.ts';
 
 export interface ControlOptions {
   readonly config: NodeConfig;
-  /** Version of this software. */
   readonly version: string;
   readonly file: Pick<GraphFile, 'read' | 'write' | 'forget'>;
-  /** Record of the audit log. */
   readonly logFile: LogWitnessOptions['file'];
   readonly busWaitMs: number;
   /** The credential goes to a bus elsewhere without TLS too. */

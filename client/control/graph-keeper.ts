@@ -1,6 +1,5 @@
 import { applyDelta, type DeltaGraph, type FullGraph } from '../../core/model/graph.ts';
 
-/** Action for a graph that was pushed. */
 export type GraphAction =
   /** In force from now on. */
   | { readonly do: 'use'; readonly graph: FullGraph }

@@ -11,7 +11,6 @@ export interface Refused {
   readonly at: number;
 }
 
-/** Record of the audit log of a workspace. */
 export interface LogRecord {
   /** Which log it is of. */
   readonly origin: string;

@@ -39,7 +39,7 @@ const nodeConfigShape = object(
     keySince: instant,
     /** Credential for a bus that knows nodes by a key. */
     busJwt: text(MAX_BUS_JWT),
-    /** Name of a sub-agent. */
+    /** Token of a sub-agent. */
     agentToken: text(256),
     /** ISO 8601; the node ends then. */
     expiresAt: instant,

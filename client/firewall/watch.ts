@@ -1,7 +1,6 @@
 import type { StartProgram } from '../run-program.ts';
 import type { OwnTransactions } from './own-transaction.ts';
 
-/** Watches changes of packet rules by others. */
 export interface Watch {
   close(): Promise<void>;
 }

@@ -4,7 +4,6 @@ import { TRAFFIC_LINGER_MS } from './schedule.ts';
 /** Bytes between two looks at the tunnel that are more than a keepalive. */
 const TRAFFIC_BYTES = 64;
 
-/** Counters of the tunnel for a peer. */
 export interface PeerTraffic {
   readonly publicKey: string;
   readonly receivedBytes: number;

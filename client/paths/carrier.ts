@@ -23,7 +23,6 @@ interface CarrierOptions {
   readonly onRelay: (state: RelayState) => void;
   /** A relay says that the credential of the graph is used up. */
   readonly onExpired: () => void;
-  /** Relay costs for peers. */
   readonly onCosts: (costs: RelayCosts) => void;
   /** Takes whether any relay has the peer, as they answered a probe. */
   readonly onProbed: (publicKey: string, isPresent: boolean) => void;
@@ -130,7 +129,6 @@ export class Carrier {
     this.#relays.use(relays);
   }
 
-  /** Takes the relay costs of a peer. */
   peerCosts(publicKey: string, costs: RelayCosts): void {
     this.#relays.peerCosts(publicKey, costs);
   }

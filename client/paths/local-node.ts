@@ -39,6 +39,5 @@ export type RelayState =
 export interface IcePortState {
   /** Reason why STUN cannot share WireGuard's port; null where it can. */
   readonly obstacle: string | null;
-  /** True once any STUN server answered. */
   readonly isMapped: boolean;
 }

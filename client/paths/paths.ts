@@ -37,7 +37,6 @@ const DATAGRAMS_PER_SECOND = 200;
 
 export interface PathsOptions {
   readonly keyPair: KeyPair;
-  /** Identifier of this node. */
   readonly ownId: string;
   /** The subject of a peer's signals. */
   readonly subjectOf: (peerId: string) => string;

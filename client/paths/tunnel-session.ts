@@ -1,6 +1,5 @@
 import { SESSION_AGAIN_MS, SESSION_DOUBT_MS, SESSION_YIELD_MS, waitOf } from './schedule.ts';
 
-/** State of the tunnel's session with a peer. */
 export interface SessionFacts {
   /** Last handshake that both sides finished; null before the first. */
   readonly handshakeAt: number | null;

@@ -32,7 +32,6 @@ export interface RelayPlace {
   readonly address: RelayAddress;
 }
 
-/** Status of a relay for people. */
 export interface RelayView {
   readonly name: string;
   readonly region: string | null;
@@ -59,7 +58,6 @@ export interface RelaysOptions {
   readonly onState: () => void;
   /** Coalesced packets by their segment. Valid until the handler returns. */
   readonly onPackets: (from: bigint, packets: Uint8Array, segment: number) => void;
-  /** Takes whether any relay has the peer. */
   readonly onProbed: (publicKey: string, isPresent: boolean) => void;
   /** A relay says that the credential of the graph is used up. */
   readonly onExpired: () => void;
@@ -164,7 +162,6 @@ export class Relays {
     this.#routes.keep(publicKeys);
   }
 
-  /** Takes the relay costs of a peer. */
   peerCosts(publicKey: string, costs: RelayCosts): void {
     if (!this.#routes.peerCosts(publicKey, costs, this.#options.now()) || this.#isUpdateDue) return;
     // Draw the consequences of all messages in a turn of the event loop once.

@@ -16,7 +16,6 @@ export function generationOf(version: string): Generation {
   return date !== undefined && Number(date) < FIRST_OF_BATCHES ? 'one-by-one' : 'batches';
 }
 
-/** Asks the wireguard-go of this host. */
 export async function askGeneration(): Promise<Generation> {
   return generationOf((await runProgram('wireguard-go', ['--version'])).stdout);
 }

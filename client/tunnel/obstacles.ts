@@ -1,6 +1,5 @@
 import type { Obstacle } from './tunnel.ts';
 
-/** Facts of a Linux host that decide whether a tunnel can be made. */
 export interface HostFacts {
   readonly userId: number;
   /** The line `CapEff` of /proc/self/status, in hex. */

@@ -46,7 +46,6 @@ export interface TunnelOptions {
   readonly log: Log;
 }
 
-/** A reason why `up` cannot work here, and its remedy. */
 export interface Obstacle {
   readonly missing: string;
   readonly remedy: string;

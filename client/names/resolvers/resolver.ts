@@ -13,7 +13,6 @@ export interface Route {
 /** A way in which a host can be told to ask a server for some names alone. */
 export interface HostResolver {
   readonly name: string;
-  /** Tells whether this host resolves by it. */
   isHere(): Promise<boolean>;
   /** May be repeated. @throws Error with what the host said */
   set(route: Route): Promise<void>;

@@ -5,7 +5,6 @@ import { type HostResolver, must, type Run } from './resolver.ts';
 const STUBS = ['127.0.0.53', '127.0.0.54'];
 const STUB_FILE = '/run/systemd/resolve/stub-resolv.conf';
 
-/** Files that the libc reads. */
 const FILES = { servers: '/etc/resolv.conf', sources: '/etc/nsswitch.conf' };
 
 /** Servers and domains of each link; they go with the link. */

@@ -58,7 +58,7 @@ export function isNodeRecorded(interfaceName: string): boolean {
 
 /** Returns the interfaces that no node of another configuration directory had since this one's did, the running ones first. */
 export function interfacesOf(directory: string): readonly string[] {
-  const all = [...nodesOf(directory), ...notedIn(directory, pastRecordOf)].map(({ interfaceName }) => interfaceName);
+  const all = [...nodesOf(directory), ...recordedIn(directory, pastRecordOf)].map(({ interfaceName }) => interfaceName);
   return [...new Set(all)];
 }
 

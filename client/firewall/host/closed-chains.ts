@@ -47,8 +47,11 @@ interface ReadRule {
   readonly target: string;
 }
 
-type Decision = { readonly isAccept: boolean; readonly rule: ClosedChain['rule'] } | undefined;
-type RulesOf = (chain: Chain) => Promise<readonly Rule[]>;
+interface Decision {
+  readonly isAccept: boolean;
+  readonly rule: ClosedChain['rule'];
+}
+
 
 const HOOKS: ReadonlySet<string> = new Set(['prerouting', 'input']);
 /** The overlay is IPv4. */
@@ -66,50 +69,48 @@ const ASIDE: ReadonlySet<string> = new Set(['counter', 'log', 'last', 'comment',
 export async function closedChains(interfaceName: string, run: typeof runProgram): Promise<Judgement> {
   const list = listingOf(run);
   const heads = await list(['list', 'chains'], MOST_BYTES);
-  const listed = await legacyTable('filter', MOST_BYTES, run);
-  const unread = [heads, listed].filter((one) => typeof one === 'string');
-  const chains = typeof heads === 'string' ? [] : chainsOf(heads);
-  const legacy = typeof listed === 'string' ? [] : listed;
-  const listChain: RulesOf = async ({ table, name }) => {
-    const address = `${table} ${name}`;
-    const rules = isNftName(address)
-      ? await list(['--terse', 'list', 'chain', ...nftName(address)], MOST_BYTES)
-      : `the chain ${JSON.stringify(address)} has a name that is not given to nft`;
-    if (typeof rules !== 'string') return chainsOf(rules)[0]?.rules ?? [];
-    unread.push(rules);
-    return [];
-  };
+  const legacy = await legacyTable('filter', MOST_BYTES, run);
+  const unread = [heads, legacy].filter((one) => typeof one === 'string');
+  const names = typeof heads === 'string' ? [] : chainsOf(heads);
+  const legacyChains = typeof legacy === 'string' ? [] : legacy;
   const own = [tableOf(interfaceName), guardTableOf(interfaceName), tableNameOf(interfaceName)];
-  const others = chains.filter(({ table }) => own.every((name) => table !== `inet ${name}`));
+  const tables = new Set(names.filter(isMet).map(({ table }) => table));
+  for (const name of own) tables.delete(`inet ${name}`);
+  const chains: Chain[] = [];
+  for (const table of tables) {
+    const listed = isNftName(table)
+      ? await list(['--terse', 'list', 'table', ...nftName(table)], MOST_BYTES)
+      : `the table ${JSON.stringify(table)} has a name that is not given to nft`;
+    if (typeof listed === 'string') unread.push(listed);
+    else chains.push(...chainsOf(listed));
+  }
   return {
-    manager: managerOf([...chains, ...legacy]) ?? 'nft',
+    manager: managerOf([...names, ...legacyChains]) ?? 'nft',
     closed: [
-      ...(await closedAmong(others, listChain, 'nft', interfaceName)),
-      ...(await closedAmong(legacy, async ({ rules }) => rules, 'iptables-legacy', interfaceName)),
+      ...closedAmong(chains, 'nft', interfaceName),
+      ...closedAmong(legacyChains, 'iptables-legacy', interfaceName),
     ],
     unread,
   };
 }
 
+function isMet({ table, base }: Chain): boolean {
+  return base?.type === 'filter' && HOOKS.has(base.hook) && FAMILY.test(table);
+}
+
 /** @param otherwise manager of the tables that are neither of ufw nor of firewalld */
-async function closedAmong(
-  chains: readonly Chain[],
-  rulesOf: RulesOf,
-  otherwise: Manager,
-  interfaceName: string,
-): Promise<ClosedChain[]> {
-  const closed: ClosedChain[] = [];
-  for (const chain of chains) {
-    const { table, name, base } = chain;
-    if (base?.type !== 'filter' || !HOOKS.has(base.hook) || !FAMILY.test(table)) continue;
+function closedAmong(chains: readonly Chain[], otherwise: Manager, interfaceName: string): ClosedChain[] {
+  return chains.filter(isMet).flatMap((chain) => {
+    const { table, name } = chain;
     const siblings = new Map(chains.filter((one) => one.table === table).map((one) => [one.name, one]));
-    const decision = await decisionOf(chain, { siblings, rulesOf, interfaceName });
-    if (decision ? decision.isAccept : base.policy === 'accept') continue;
+    const decision = decisionOf(chain, siblings, interfaceName);
+    const isOpen = decision ? decision.isAccept : chain.base?.policy === 'accept';
+    // The command names the chain: other names are nobody's to run.
+    if (isOpen || !isNftName(`${table} ${name}`)) return [];
     const manager = managerOf([...siblings.values()]) ?? otherwise;
     const command = commandOf(manager, `${table} ${name}`, interfaceName);
-    closed.push({ table, chain: name, rule: decision?.rule ?? null, manager, command });
-  }
-  return closed;
+    return [{ table, chain: name, rule: decision?.rule ?? null, manager, command }];
+  });
 }
 
 /** "ip filter INPUT (policy drop) of ufw lets in …". */
@@ -132,26 +133,25 @@ function commandOf(manager: Manager, chain: string, interfaceName: string): stri
   return `${manager === 'nft' ? 'iptables' : manager} -I INPUT -i ${interfaceName} -j ACCEPT`;
 }
 
-interface Walk {
-  readonly siblings: ReadonlyMap<string, Chain>;
-  readonly rulesOf: RulesOf;
-  readonly interfaceName: string;
-}
-
 /** Follows a packet of the interface that no selective rule is about. @returns undefined where it leaves the chain */
-async function decisionOf(chain: Chain, walk: Walk, depth = 0): Promise<Decision> {
+function decisionOf(
+  chain: Chain,
+  siblings: ReadonlyMap<string, Chain>,
+  interfaceName: string,
+  depth = 0,
+): Decision | undefined {
   // Once some packets went back to the chain that jumped here, a rule for all packets decides the rest alone.
   let leaveSome = false;
-  for (const rule of await walk.rulesOf(chain)) {
-    const { handle, packets, verdict, target } = readRule(rule, walk.interfaceName);
-    const next = walk.siblings.get(target);
+  for (const rule of chain.rules) {
+    const { handle, packets, verdict, target } = readRule(rule, interfaceName);
+    const next = siblings.get(target);
     if (packets === 'some') leaveSome ||= depth > 0 && verdict === 'return';
     else if (verdict === 'jump' || verdict === 'goto') {
-      const decision = next && depth < DEEPEST_JUMP ? await decisionOf(next, walk, depth + 1) : undefined;
+      const decision = next && depth < DEEPEST_JUMP ? decisionOf(next, siblings, interfaceName, depth + 1) : undefined;
       if (decision || verdict === 'goto') return decision;
     } else if (verdict === 'return') return undefined;
     else if (verdict !== 'none' && !(leaveSome && packets === 'all')) {
-      const text = packets === 'all' ? verdict : `iifname "${walk.interfaceName}" ${verdict}`;
+      const text = packets === 'all' ? verdict : `iifname "${interfaceName}" ${verdict}`;
       return { isAccept: verdict === 'accept', rule: { handle, text } };
     }
   }

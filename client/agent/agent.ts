@@ -74,7 +74,7 @@ export class Agent {
   readonly #options: AgentOptions;
   readonly #control: ControlLink;
   readonly #overlay: Overlay;
-  readonly #known: KnownPeers;
+  readonly #knownPeers: KnownPeers;
   readonly #startedAt: number;
   readonly #reports = new PathReports();
   readonly #watch: HandshakeWatch | undefined;
@@ -128,7 +128,7 @@ export class Agent {
         return { content: paths.length > 0 ? { paths } : {}, taken };
       },
     });
-    this.#known = new KnownPeers(directory, log);
+    this.#knownPeers = new KnownPeers(directory, log);
     this.#overlay = new Overlay(
       {
         parts: options.parts,
@@ -139,7 +139,7 @@ export class Agent {
         ...(options.relayOverride && { relayOverride: options.relayOverride }),
         opensHost: options.opensHost,
         routeFacts: (graph) => this.#routeFacts(graph),
-        known: this.#known,
+        known: this.#knownPeers,
         clock,
         log: options.systemLog ? { ...log, debug: options.systemLog.debug } : log,
         publish: (subject, sealed) => this.#control.publish(subject, sealed),
@@ -301,7 +301,7 @@ export class Agent {
       this.#guard.stop();
       clearInterval(this.#keyTimer);
       await this.#overlay.close();
-      this.#known.flush();
+      this.#knownPeers.flush();
       await Promise.all([this.#options.names?.close(), this.#control.stop()]);
     })();
     return this.#stopping;

@@ -45,7 +45,7 @@ export class LogWitness {
   #underWay: Promise<void> | undefined;
   #nextAt = Number.NEGATIVE_INFINITY;
   #trouble = '';
-  #told = '';
+  #lastReport = '';
   #isStopped = false;
 
   constructor(options: LogWitnessOptions) {
@@ -79,11 +79,11 @@ export class LogWitness {
     const finding = refused && { code: refused.code, message: refused.message };
     const witnessed = { size, ...(finding && { finding }) };
     const text = JSON.stringify(witnessed);
-    if (!all && text === this.#told) return { content: {}, taken: () => {} };
+    if (!all && text === this.#lastReport) return { content: {}, taken: () => {} };
     return {
       content: { witnessed },
       taken: () => {
-        this.#told = text;
+        this.#lastReport = text;
       },
     };
   }

@@ -37,7 +37,7 @@ export class NameService {
   /** Settings given to the host. */
   #route: Route | undefined;
   /** The same as text, and of which link: the host forgets what it was told of one that is gone. */
-  #told = '';
+  #hostSettings = '';
   #links = 0;
   #trouble = '';
   #working: Promise<void> | undefined;
@@ -135,7 +135,7 @@ export class NameService {
 
   async #tell(route: Route): Promise<void> {
     const text = JSON.stringify([this.#links, route]);
-    if (text === this.#told) return;
+    if (text === this.#hostSettings) return;
     const { resolvers, interfaceName } = this.#options;
     // Revert the settings of an earlier agent, which may have had other names or another way.
     for (const each of resolvers) if (each !== this.#resolver) await each.unset(interfaceName);
@@ -143,7 +143,7 @@ export class NameService {
     await here?.set(route);
     this.#resolver = here;
     this.#route = route;
-    this.#told = text;
+    this.#hostSettings = text;
     this.#say(here ? '' : hintOf(route));
     if (!here) return;
     this.#options.log.info({ by: here.name }, `names end in ${route.domain}`);
@@ -156,7 +156,7 @@ export class NameService {
     this.#listener = undefined;
     this.#resolver = undefined;
     this.#route = undefined;
-    this.#told = '';
+    this.#hostSettings = '';
   }
 
   /** Looked at each time: who changes the host's files needs no restart to see it right. */

@@ -46,7 +46,7 @@ export class Carrier {
   readonly #relays: Relays;
   readonly #directs = new Map<string, Endpoint>();
   /** Peers whose packets the relay may carry. */
-  readonly #met = new Set<string>();
+  readonly #relayUsers = new Set<string>();
   #notNegotiated = 0;
 
   private constructor(options: CarrierOptions, loopback: Loopback) {
@@ -117,7 +117,7 @@ export class Carrier {
 
   /** Forgets all other peers. */
   async keep(publicKeys: ReadonlySet<string>): Promise<void> {
-    for (const known of [this.#directs, this.#met]) {
+    for (const known of [this.#directs, this.#relayUsers]) {
       for (const publicKey of known.keys()) if (!publicKeys.has(publicKey)) known.delete(publicKey);
     }
     this.#relays.keep(publicKeys);
@@ -154,7 +154,7 @@ export class Carrier {
 
   /** The peer was met: from now on the relay may carry its packets. */
   meet(publicKey: string): void {
-    this.#met.add(publicKey);
+    this.#relayUsers.add(publicKey);
     if (!this.#options.isYielding(publicKey)) this.sendInitiation(publicKey);
   }
 
@@ -214,7 +214,7 @@ export class Carrier {
       // They leave later, and are valid only now.
       const kept = Uint8Array.from(packets);
       for (const packet of partsOf(kept, segment)) this.#options.onRoamed(publicKey, direct, packet);
-    } else if (this.#met.has(publicKey)) this.#relays.forward(publicKey, relayId, packets, segment);
+    } else if (this.#relayUsers.has(publicKey)) this.#relays.forward(publicKey, relayId, packets, segment);
     else this.#notNegotiated += countOf(packets, segment);
   }
 

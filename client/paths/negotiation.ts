@@ -41,7 +41,7 @@ export class Negotiation {
   readonly #directPath: DirectPath;
   readonly #isOfferer: boolean;
   readonly #canSignal: () => boolean;
-  readonly #known: readonly Candidate[];
+  readonly #savedCandidates: readonly Candidate[];
   readonly #life = new ProofOfLife();
   readonly #naming = new CandidateNaming();
   readonly #tries = new Tries();
@@ -59,7 +59,7 @@ export class Negotiation {
     this.#peer = peer;
     this.#local = local;
     this.#directPath = directPath;
-    this.#known = known;
+    this.#savedCandidates = known;
     this.#peerCandidates = known;
     this.#canSignal = canSignal;
     this.#isOfferer = initiates(local.ownKey, peer);
@@ -305,7 +305,7 @@ export class Negotiation {
   #forgetProcess(): void {
     this.#directPath.close();
     this.#offerAt = undefined;
-    this.#peerCandidates = this.#known;
+    this.#peerCandidates = this.#savedCandidates;
     this.#isNegotiated = false;
   }
 

@@ -70,16 +70,16 @@ export class Paths {
   readonly #mayUse: (address: string) => boolean;
   readonly #synPacer = new Pacer(SYNS_PER_SECOND, SYN_BURST);
   readonly #relaysPacer = new Pacer(RELAYS_PER_SECOND, RELAYS_BURST);
-  readonly #held: Map<string, Endpoint>;
+  readonly #inherited: Map<string, Endpoint>;
   readonly #envelopes = new SourceLimit(ENVELOPES_PER_SECOND, ENVELOPE_BURST);
   readonly #datagrams = new SourceLimit(DATAGRAMS_PER_SECOND, DATAGRAMS_PER_SECOND);
-  readonly #known: ReadonlyMap<string, readonly Endpoint[]>;
+  readonly #savedEndpoints: ReadonlyMap<string, readonly Endpoint[]>;
   readonly #ownSubject: string;
   #commands: PathCommand[] = [];
 
   constructor({ keyPair, ownId, subjectOf, overlay, onlyFamily, random, held, known = new Map() }: PathsOptions) {
-    this.#held = new Map(held);
-    this.#known = known;
+    this.#inherited = new Map(held);
+    this.#savedEndpoints = known;
     this.#ownSubject = subjectOf(ownId);
     this.#opener = new Opener(keyPair, (key) => this.#pairs.has(textOf(key)));
     this.#exchange = new SignalExchange({
@@ -132,8 +132,8 @@ export class Paths {
     }
     for (const { id, publicKey } of peers) {
       if (this.#pairs.has(publicKey)) continue;
-      const held = this.#held.get(publicKey);
-      const known = this.#known.get(publicKey);
+      const held = this.#inherited.get(publicKey);
+      const known = this.#savedEndpoints.get(publicKey);
       const key = Uint8Array.from(Buffer.from(publicKey, 'base64'));
       const peer: PairPeer = { id, publicKey, key, ...(held && { held }), ...(known && { known }) };
       const pair = new Pair(peer, this.#local, now);
@@ -141,7 +141,7 @@ export class Paths {
       this.#byId.set(id, pair);
     }
     // Peers that come later have no use for it.
-    this.#held.clear();
+    this.#inherited.clear();
     // The tunnel may have sessions with them already.
     this.#local.emit({ type: 'look' });
     return this.#take();

@@ -14,7 +14,7 @@ export class RelayTalk {
   #own: RelayCosts | undefined;
   #theirs: RelayCosts | undefined;
   /** The peer knows these of this node. */
-  #known: string | undefined;
+  #confirmedCosts: string | undefined;
   #sayAt = Number.POSITIVE_INFINITY;
   #saidAt = Number.NEGATIVE_INFINITY;
   #tries = 0;
@@ -38,7 +38,7 @@ export class RelayTalk {
   /** Another process of the peer was proven: it knows nothing. */
   restarted(now: number): void {
     this.#theirs = undefined;
-    this.#known = undefined;
+    this.#confirmedCosts = undefined;
     this.#tries = 0;
     if (this.#own) this.#sayBy(now);
   }
@@ -52,7 +52,7 @@ export class RelayTalk {
   received({ costs, seen, ask }: RelaysSignal, now: number): boolean {
     const isNews = this.#theirs === undefined || digestOfCosts(costs) !== digestOfCosts(this.#theirs);
     this.#theirs = costs;
-    this.#known = seen;
+    this.#confirmedCosts = seen;
     if (this.#isKnown) this.#sayAt = Number.POSITIVE_INFINITY;
     if (ask && this.#own) this.#sayBy(now);
     return isNews;
@@ -70,7 +70,7 @@ export class RelayTalk {
     }
     const ask = !this.#isKnown;
     // It may know these instead from now on, whether it says so or not.
-    if (ask) this.#known = undefined;
+    if (ask) this.#confirmedCosts = undefined;
     const again = ask ? AGAIN_MS[this.#tries] : undefined;
     this.#tries += 1;
     this.#saidAt = now;
@@ -84,7 +84,7 @@ export class RelayTalk {
   }
 
   get #isKnown(): boolean {
-    return this.#own === undefined || this.#known === digestOfCosts(this.#own);
+    return this.#own === undefined || this.#confirmedCosts === digestOfCosts(this.#own);
   }
 
   #sayBy(at: number): void {

@@ -76,7 +76,7 @@ export class Relays {
   /** Counters of ended sessions. */
   readonly #past = { sent: 0, received: 0, dropped: { 'relay-away': 0, 'queue-full': 0, 'too-large': 0 } };
   #places: ReadonlyMap<string, RelayPlace> = new Map();
-  #told: RelayCosts | undefined;
+  #publishedCosts: RelayCosts | undefined;
   /** There are several relays, or were: peers hear of them. */
   #isTelling = false;
   #measureAt = 0;
@@ -222,8 +222,8 @@ export class Relays {
     const now = this.#options.now();
     this.#costs.tick(now);
     const { costs } = this.#costs;
-    if (costs !== this.#told) {
-      this.#told = costs;
+    if (costs !== this.#publishedCosts) {
+      this.#publishedCosts = costs;
       this.#routes.useCosts(costs);
       this.#isTelling ||= this.areSeveral;
       if (this.#isTelling) this.#options.onCosts(costs);

@@ -52,7 +52,6 @@ interface Decision {
   readonly rule: ClosedChain['rule'];
 }
 
-
 const HOOKS: ReadonlySet<string> = new Set(['prerouting', 'input']);
 /** The overlay is IPv4. */
 const FAMILY = /^(?:ip|inet) /;

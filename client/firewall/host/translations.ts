@@ -58,7 +58,10 @@ export async function translationsInto(
   }
   const legacy = await legacyTable('nat', maxBytes, run);
   if (typeof legacy === 'string') return found;
-  return [...found, ...translationsOf({ name: 'the table nat of iptables-legacy', chains: legacy, sets: new Map() }, block)];
+  return [
+    ...found,
+    ...translationsOf({ name: 'the table nat of iptables-legacy', chains: legacy, sets: new Map() }, block),
+  ];
 }
 
 /** Reads the listing of a table. Pure. */

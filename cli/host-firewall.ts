@@ -9,7 +9,7 @@ import { HINTS, renumberText } from './node-hints.ts';
 import { called } from './own-command.ts';
 import { visibleTexts } from './visible.ts';
 
-/** What the host's own firewall does to the overlay, for people: a line for each thing worth knowing. */
+/** Returns the state of the host's own firewall as lines for people. */
 export function hostFirewallLines(host: HostFirewallStatus, directory: string, now = Date.now()): readonly string[] {
   const { blocked, notJudged, translated, opened, openTrouble, lookedAt } = host;
   const ageMs = lookedAt === null ? 0 : now - parseInstant(lookedAt);
@@ -18,7 +18,7 @@ export function hostFirewallLines(host: HostFirewallStatus, directory: string, n
   return [
     ...(opened ? [`accepts the overlay by ${opened} until ${called(HINTS.down({ directory }))}${seen}`] : []),
     ...(openTrouble ? [openTrouble] : []),
-    ...blocked.map(({ text }) => (openTrouble ? text : `${text}. To open it: ${opens}`)),
+    ...blocked.map(({ text }) => (openTrouble ? text : `${text}, or while this node is up: ${opens}`)),
     ...translated.map(
       (text) =>
         `translates ${text}: the overlay takes these addresses, so what used them here, such as services of Kubernetes, is cut off. ${RENUMBER} ${renumberText()}. Until then this node stays as it is; a new start of it is refused.`,
@@ -27,11 +27,11 @@ export function hostFirewallLines(host: HostFirewallStatus, directory: string, n
   ];
 }
 
-/** Of a node that was asked to open it. */
+/** Returns the outcome of an opening for people. */
 export function openedText(host: HostFirewallStatus, directory: string): string {
   const lines = hostFirewallLines(host, directory);
   return lines.length === 0
-    ? 'The firewall of this host drops nothing that the network permits: nothing was to be opened.'
+    ? 'No chain of the firewall of this host is closed to the overlay: nothing was to be opened.'
     : lines.map((line) => `Firewall of this host: ${line}`).join('\n');
 }
 

@@ -1,11 +1,11 @@
-import { nodesOf, unnotedNodeOf } from '../client/agent/left-node.ts';
+import { lostNodeOf, nodesOf } from '../client/agent/node-traces.ts';
 import { leaseOf } from '../client/firewall/nftables.ts';
 import { hasInterface } from '../client/tunnel/has-interface.ts';
 
 /** What an agent that was killed has left of its node, for people; undefined where it left no tunnel. Linux only. */
 export async function leftBehind(directory: string): Promise<string | undefined> {
-  const unnoted = unnotedNodeOf(directory);
-  const nodes = [...nodesOf(directory), ...(unnoted ? [unnoted] : [])];
+  const lost = lostNodeOf(directory);
+  const nodes = [...nodesOf(directory), ...(lost ? [lost] : [])];
   const name = nodes.find(({ interfaceName }) => hasInterface(interfaceName))?.interfaceName;
   if (name === undefined) return undefined;
   const states = {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { nodesOf, unnotedNodeOf } from '../client/agent/left-node.ts';
+import { lostNodeOf, nodesOf } from '../client/agent/node-traces.ts';
 import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { openedRecord } from '../client/firewall/host/opened.ts';
 import { type Answer, answering } from './answer.ts';
@@ -20,8 +20,8 @@ export function defineDown(down: Command, { loadLauncher }: CommandContext): voi
       const directory = nodeDirectory(configDir);
       const wasUp = await endAgent(directory);
       // An agent that ended in order has taken its note with it.
-      const isNoted = nodesOf(directory).length > 0 || unnotedNodeOf(directory) !== undefined;
-      const isLeft = isNoted || openedRecord(directory).read() !== undefined;
+      const isRecorded = nodesOf(directory).length > 0 || lostNodeOf(directory) !== undefined;
+      const isLeft = isRecorded || openedRecord(directory).read() !== undefined;
       const left = isLeft ? await (await loadLauncher()).takeAway(directory).catch(told) : [];
       const name = nameOf(directory) ?? left.join();
       if (name === '') throw noConfiguration(directory);

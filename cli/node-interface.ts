@@ -1,4 +1,4 @@
-import { interfacesOf, nodesOf } from '../client/agent/left-node.ts';
+import { interfacesOf, nodesOf } from '../client/agent/node-traces.ts';
 import { defaultInterface } from '../client/tunnel/platform.ts';
 import { managerHere } from './service/here.ts';
 

@@ -1,8 +1,8 @@
 import { rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { KEPT_NOTE } from '../client/agent/left-node.ts';
 import { AGENT } from '../client/agent/node-locks.ts';
+import { RECORD_COPY } from '../client/agent/node-traces.ts';
 import { type NodeConfig, nodeConfigFile, readNodeConfig } from '../client/enrol/node-config.ts';
 import { PlaneApi, PlaneAway, PlaneRefusal } from '../client/enrol/plane-api.ts';
 import { type Answer, answering } from './answer.ts';
@@ -29,7 +29,7 @@ const FILES = [
   'graph.json',
   'known-peers.json',
   'audit-log.json',
-  KEPT_NOTE,
+  RECORD_COPY,
   'agent.sock',
   AGENT.pidFile,
   AGENT.lockFile,

@@ -1,4 +1,4 @@
-import { type KeptLogFile, LogFile, type Refused } from '../client/control/log-file.ts';
+import { LogFile, type LogRecord, type Refused } from '../client/control/log-file.ts';
 import { type NodeConfig, readNodeConfig } from '../client/enrol/node-config.ts';
 import { readCheckpoint } from '../core/audit/checkpoint.ts';
 import type { SeenLog } from '../core/audit/findings.ts';
@@ -59,7 +59,7 @@ export function seenByNode(configDir?: string): SeenByNode | undefined {
   return held && seenIn(held);
 }
 
-function seenIn({ kept }: KeptLogFile): SeenByNode | undefined {
+function seenIn({ kept }: LogRecord): SeenByNode | undefined {
   const said = kept && readCheckpoint(kept.note);
   return said && { ...said, at: kept.at, by: 'This node', key: Buffer.from(kept.key).toString('base64') };
 }

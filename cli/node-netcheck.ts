@@ -1,9 +1,9 @@
 import { networkInterfaces } from 'node:os';
 import type { Command } from 'commander';
-import { nodesOf, unnotedNodeOf } from '../client/agent/left-node.ts';
 import { askAgent, localSocketPath } from '../client/agent/local-socket.ts';
 import {
   askStun,
+  type MappedAddress,
   type Mapping,
   Names,
   type NetworkReport,
@@ -12,9 +12,9 @@ import {
   type RelayReach,
   reach,
   reachAll,
-  type Sight,
 } from '../client/agent/netcheck.ts';
 import { type NodeStatus, nodeStatusSchema } from '../client/agent/node-status.ts';
+import { lostNodeOf, nodesOf } from '../client/agent/node-traces.ts';
 import { GraphFile } from '../client/control/graph-file.ts';
 import { STANDING_BY_REFUSAL, type Standing } from '../client/control/standing.ts';
 import { readNodeConfig } from '../client/enrol/node-config.ts';
@@ -69,7 +69,7 @@ export function defineNetcheck(netcheck: Command): void {
 
 /** An agent of the directory began and does not answer, without having ended in order. */
 function hasDiedHere(directory: string): boolean {
-  return nodesOf(directory).length > 0 || unnotedNodeOf(directory) !== undefined;
+  return nodesOf(directory).length > 0 || lostNodeOf(directory) !== undefined;
 }
 
 async function check(directory: string, { relayUrl, stun }: { relayUrl?: string; stun?: string[] }, names: Names) {
@@ -157,7 +157,7 @@ function hostPortOf(address: string, standard: number): HostPort {
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? standard : Number(url.port) };
 }
 
-function mappingOf([first]: readonly Sight[]): Mapping {
+function mappingOf([first]: readonly MappedAddress[]): Mapping {
   if (!first) return { address: null, roundTripMs: null };
   const { address, port, roundTripMs } = first;
   return { address: formatHostPort(address, port), roundTripMs };

@@ -22,6 +22,8 @@ import { requireUpOptions, withUpOptions } from './service/up-options.ts';
 
 /** A node that has not ended within this goes on by itself. */
 const SETTLE_MS = 10_000;
+/** Longest wait for an overlay whose host is to be opened, as of `mesh up --daemon`. */
+const OPEN_MS = 60_000;
 const LOOK_MS = 200;
 
 interface ServiceOptions {
@@ -157,9 +159,9 @@ async function settled({ directory, interfaceName }: NodeService): Promise<{ sta
   }
 }
 
-/** What the node opened, as it was asked to; undefined where its overlay is not up in time. */
+/** Returns the host firewall after the opening; undefined where the overlay is not up in time. */
 async function openedHost(directory: string): Promise<HostFirewallStatus | undefined> {
-  const deadline = performance.now() + SETTLE_MS;
+  const deadline = performance.now() + OPEN_MS;
   while (performance.now() < deadline) {
     const opened = await askToOpen(directory).catch(() => undefined);
     if (opened) return opened;

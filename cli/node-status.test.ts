@@ -127,13 +127,13 @@ test('a name that awaits approval stands beside the one that the node has', () =
   );
 });
 
-test('a rule of the host that drops what the network permits stands in the status, with a command that opens it as it stands', () => {
+test('a chain of the host that is closed to the overlay stands in the status, with a command that opens it as it stands', () => {
   const blocked = {
     table: 'inet filter',
     chain: 'input',
     rule: null,
     what: ['all'],
-    text: 'inet filter input drops all',
+    text: 'inet filter input is closed. To open it: nft insert',
   };
   const rows = (host: Partial<NodeStatus['firewall']>) =>
     statusText({ ...status([]), firewall: { in: 1, out: 1, ...OPEN, ...host } }, NOW, '/srv/node')
@@ -142,7 +142,9 @@ test('a rule of the host that drops what the network permits stands in the statu
       .map((row) => row.slice(15));
   const opens = called('mesh up --open-firewall --config-dir /srv/node');
   expect(rows({})).toEqual([]);
-  expect(rows({ blocked: [blocked] })).toEqual([`inet filter input drops all. To open it: ${opens}`]);
+  expect(rows({ blocked: [blocked] })).toEqual([
+    `inet filter input is closed. To open it: nft insert, or while this node is up: ${opens}`,
+  ]);
   expect(rows({ opened: 'ufw' })).toEqual([
     called('accepts the overlay by ufw until mesh down --config-dir /srv/node'),
   ]);
@@ -151,11 +153,9 @@ test('a rule of the host that drops what the network permits stands in the statu
   ]);
   expect(rows({ blocked: [blocked], openTrouble: 'not opened: ufw failed' })).toEqual([
     'not opened: ufw failed',
-    'inet filter input drops all',
+    'inet filter input is closed. To open it: nft insert',
   ]);
-  expect(rows({ notJudged: [{ what: ['TCP 22', 'ICMP'], why: 'nft failed' }] })).toEqual([
-    'not judged for TCP 22, ICMP: nft failed',
-  ]);
+  expect(rows({ notJudged: [{ what: ['all'], why: 'nft failed' }] })).toEqual(['not judged for all: nft failed']);
   expect(rows({ translated: ['10.96.0.1 (chain KUBE-SERVICES of the table ip nat)'] })).toEqual([
     expect.stringMatching(
       /^translates 10\.96\.0\.1 \(chain KUBE-SERVICES .*is cut off\. Have an administrator .*mesh admin create-network /,

@@ -41,7 +41,7 @@ function isOwnAddress({ cidr, address }: GraphSelf): boolean {
 /** The credential stands beside the address of the relay, or in it: `lrp://<credential>@host:port`. */
 function withRelayCredential(value: unknown): unknown {
   if (!isObject(value) || !isObject(value['relay'])) return value;
-  // What says both in one is for others.
+  // The combined form is for other readers.
   const { address: _, ...relay } = value['relay'];
   if (relay['credential'] !== undefined || typeof relay['url'] !== 'string') return { ...value, relay };
   return { ...value, relay: { ...relay, credential: parseRelayAddress(relay['url'])?.credential } };

@@ -1,10 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, type Stats } from 'node:fs';
 
-/** Of a file of a node: the largest is the graph of a large network. */
+/** Largest file of a node: the graph of a large network. */
 const MOST_BYTES = 67_108_864;
 const CHUNK_BYTES = 65_536;
 
-/** What is there is not a file that is read. */
+/** A file that is not regular, too large, or not fit. */
 export class UnfitFile extends Error {
   override readonly name = 'UnfitFile';
   readonly code: string;
@@ -24,7 +24,7 @@ export function namesIn(directory: string): string[] {
   }
 }
 
-/** What a file says; nothing where it is not there or cannot be read. */
+/** Reads a file; empty where it is not there or cannot be read. */
 export function textIn(file: string): string {
   try {
     return readRegular(file);
@@ -34,7 +34,7 @@ export function textIn(file: string): string {
 }
 
 /**
- * What a regular file says, which may be another user's: a named pipe in its place would hold up whoever opens it, and a device
+ * Reads a regular file, which may be another user's: a named pipe in its place would hold up whoever opens it, and a device
  * has no end.
  *
  * @param isFit of the file that was opened

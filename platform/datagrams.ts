@@ -36,8 +36,6 @@ export interface DatagramOptions {
   readonly onDatagrams: (bytes: Uint8Array, segment: number, from: Place) => void;
   /** All that waited was read; not called for what arrives too slowly to wait. */
   readonly onDrained?: () => void;
-  /** So much comes and goes that it is handled otherwise from now on; told once, and not by every implementation. */
-  readonly onBusy?: () => void;
 }
 
 export interface DatagramSocket {

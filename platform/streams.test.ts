@@ -3,7 +3,6 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PLATFORM_CHOICES } from './choice.ts';
 import { platformOf } from './platform.ts';
-import type { Streams } from './streams.ts';
 
 const CHUNK_BYTES = 65_536;
 /** More than any socket buffer: some of it has to wait. */
@@ -18,11 +17,10 @@ describe.each(PLATFORM_CHOICES)('streams, platform %s', (choice) => {
   const { streams } = platformOf(choice);
 
   it('arrive in order and whole when the receiver is slow, to the last byte before the end', async () => {
-    await streams.expectLoad();
     const [near, far] = await connection();
     const buffer = new Uint8Array(CHUNK_BYTES);
     const read: Buffer[] = [];
-    for (let n = 0; n < CHUNKS; n++) write(streams, near, Buffer.alloc(CHUNK_BYTES, n % 251));
+    for (let n = 0; n < CHUNKS; n++) near.write(Buffer.alloc(CHUNK_BYTES, n % 251));
     expect(near.writableLength).toBeGreaterThan(0);
     near.end();
     const reader = track(streams.read(far, buffer, (bytes) => read.push(Buffer.from(bytes))));
@@ -45,7 +43,7 @@ describe.each(PLATFORM_CHOICES)('streams, platform %s', (choice) => {
         }
       }),
     );
-    for (let n = 0; n < CHUNKS; n++) write(streams, near, Buffer.alloc(CHUNK_BYTES, n));
+    for (let n = 0; n < CHUNKS; n++) near.write(Buffer.alloc(CHUNK_BYTES, n));
     near.end();
     await expect.poll(() => isPaused).toBe(true);
     // Whoever writes has to wait too.
@@ -69,7 +67,7 @@ describe.each(PLATFORM_CHOICES)('streams, platform %s', (choice) => {
           for (const byte of bytes) mine.add(byte);
         }),
       );
-      for (let n = 0; n < 20; n++) write(streams, near, Buffer.alloc(1_000, fill));
+      for (let n = 0; n < 20; n++) near.write(Buffer.alloc(1_000, fill));
       near.end();
       await once(reader, 'end');
     });
@@ -82,7 +80,7 @@ describe.each(PLATFORM_CHOICES)('streams, platform %s', (choice) => {
     const heard: string[] = [];
     const reader = track(
       streams.read(far, new Uint8Array(16), (bytes) => {
-        write(streams, reader, Uint8Array.from(bytes));
+        reader.write(Uint8Array.from(bytes));
       }),
     );
     near.on('data', (bytes: Buffer) => heard.push(bytes.toString()));
@@ -91,41 +89,8 @@ describe.each(PLATFORM_CHOICES)('streams, platform %s', (choice) => {
     const closed = new Promise((resolve) => reader.on('error', () => {}).once('close', resolve));
     near.resetAndDestroy();
     await closed;
-    expect(streams.writeNow(reader, Uint8Array.of(1))).toBe(0);
-  });
-
-  it('take nothing at once while closed, ended, not connected yet, or where TLS would have to seal it', async () => {
-    await streams.expectLoad();
-    const [near, far] = await connection();
-    const [sealed] = await connection();
-    Object.assign(sealed, { encrypted: true });
-    near.end();
-    far.destroy();
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const early = track(connect((server.address() as AddressInfo).port, '127.0.0.1'));
-    expect([near, far, early, sealed].map((socket) => streams.writeNow(socket, Uint8Array.of(1)))).toEqual([
-      0, 0, 0, 0,
-    ]);
-    server.close();
   });
 });
-
-it.runIf(process.platform === 'linux')(
-  'on Linux what the kernel takes at once is written past the stream, once loaded',
-  async () => {
-    const { streams } = platformOf('auto');
-    const [near] = await connection();
-    await streams.expectLoad();
-    expect([streams.writeNow(near, new Uint8Array(1_000)), near.bytesWritten]).toEqual([1_000, 0]);
-  },
-);
-
-/** As whoever uses `writeNow` does. */
-function write(streams: Streams, socket: Socket, bytes: Uint8Array): void {
-  const written = streams.writeNow(socket, bytes);
-  if (written < bytes.length) socket.write(bytes.subarray(written));
-}
 
 function track(socket: Socket): Socket {
   open.push(socket);

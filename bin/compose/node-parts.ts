@@ -1,4 +1,4 @@
-import type { LeftNode } from '../../client/agent/left-node.ts';
+import type { NodeTrace } from '../../client/agent/node-traces.ts';
 import type { OverlayParts } from '../../client/agent/overlay.ts';
 import { platformFirewall, platformHostRules } from '../../client/firewall/platform.ts';
 import { startConnectivity } from '../../client/paths/runtime.ts';
@@ -11,7 +11,7 @@ import { tunnelPlatform } from '../../client/tunnel/platform.ts';
 export function overlayParts(
   directory: string,
   namespace: string | undefined,
-  left: LeftNode | undefined,
+  left: NodeTrace | undefined,
 ): OverlayParts {
   return {
     platform: tunnelPlatform(process.platform),

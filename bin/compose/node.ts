@@ -2,16 +2,16 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Agent, type AgentEnd, type Started } from '../../client/agent/agent.ts';
 import { type Greeting, type NodeEnd, type NodeOptions, NodeRefusal } from '../../client/agent/launch.ts';
-import { forgetNode, type LeftNode, nodesOf, noteNode, unnotedNodeOf } from '../../client/agent/left-node.ts';
 import { type LocalRequest, localSocketPath, serveLocally } from '../../client/agent/local-socket.ts';
 import { AGENT, INTERFACE } from '../../client/agent/node-locks.ts';
 import { buildNodeLog, logFileWriter } from '../../client/agent/node-log.ts';
+import { forgetNode, lostNodeOf, type NodeTrace, nodesOf, recordNode } from '../../client/agent/node-traces.ts';
 import { RouteRefused } from '../../client/agent/overlay.ts';
 import { GraphFile } from '../../client/control/graph-file.ts';
 import { type NodeConfig, readNodeConfig, writeNodeConfig } from '../../client/enrol/node-config.ts';
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
 import { makePrivateDirectory } from '../../client/enrol/private-file.ts';
-import { type Renamed, renamed } from '../../client/enrol/renamed.ts';
+import { type RenameOutcome, renameNode } from '../../client/enrol/rename.ts';
 import type { HostRules } from '../../client/firewall/host/host-rules.ts';
 import { NameService } from '../../client/names/name-service.ts';
 import { hostResolvers } from '../../client/names/resolvers/host.ts';
@@ -48,7 +48,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
   // A sandbox has a network of its own, which goes whole.
   const left = options.namespace === undefined ? leftBefore(options) : undefined;
   if (options.namespace === undefined) {
-    noteNode({ directory, interfaceName, wireguardPort: options.listenPort });
+    recordNode({ directory, interfaceName, wireguardPort: options.listenPort });
   }
   const parts = overlayParts(directory, options.namespace, left);
   try {
@@ -116,9 +116,9 @@ async function askedToEnd({ ended }: Agent): Promise<undefined> {
 }
 
 /** The note of an agent that had this interface before and did not end in order. */
-function leftBefore({ directory, interfaceName }: NodeOptions): LeftNode | undefined {
-  const unnoted = unnotedNodeOf(directory);
-  return [...nodesOf(directory), ...(unnoted ? [unnoted] : [])].find((node) => node.interfaceName === interfaceName);
+function leftBefore({ directory, interfaceName }: NodeOptions): NodeTrace | undefined {
+  const lost = lostNodeOf(directory);
+  return [...nodesOf(directory), ...(lost ? [lost] : [])].find((node) => node.interfaceName === interfaceName);
 }
 
 /** The task of a node, which begins once the node is up. */
@@ -236,9 +236,9 @@ async function withRoutes(
 }
 
 /** @throws PlaneRefusal for a name that is taken */
-async function namedAs(config: NodeConfig, { name, directory }: NodeOptions): Promise<Renamed> {
+async function namedAs(config: NodeConfig, { name, directory }: NodeOptions): Promise<RenameOutcome> {
   if (name === undefined) return { config };
-  const done = await renamed(config, name, new PlaneApi(config.server, config.deviceToken));
+  const done = await renameNode(config, name, new PlaneApi(config.server, config.deviceToken));
   if (done.config !== config) writeNodeConfig(directory, done.config);
   return done;
 }

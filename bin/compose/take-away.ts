@@ -1,17 +1,16 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import { localSocketPath } from '../../client/agent/local-socket.ts';
+import { INTERFACE, lockHolder } from '../../client/agent/node-locks.ts';
 import {
   forgetNode,
   interfacesOf,
-  isNodeNoted,
-  type LeftNode,
+  isNodeRecorded,
+  lostNodeOf,
+  type NodeTrace,
   nodesOf,
-  unnotedNodeOf,
-} from '../../client/agent/left-node.ts';
-import { localSocketPath } from '../../client/agent/local-socket.ts';
-import { lockHolder } from '../../client/agent/lock-holder.ts';
-import { INTERFACE } from '../../client/agent/node-locks.ts';
+} from '../../client/agent/node-traces.ts';
 import { readNodeConfig } from '../../client/enrol/node-config.ts';
 import { makePrivateDirectory } from '../../client/enrol/private-file.ts';
 import { openedRecord } from '../../client/firewall/host/opened.ts';
@@ -35,7 +34,7 @@ const END_MS = 5_000;
 const LOOK_MS = 20;
 
 /** What a node changes of its host, each taken away whether it is there or not; the firewall last, for packets that come meanwhile. */
-const CHANGES: readonly ((left: LeftNode, publicKey: string | undefined) => Promise<void>)[] = [
+const CHANGES: readonly ((left: NodeTrace, publicKey: string | undefined) => Promise<void>)[] = [
   async ({ interfaceName }) => {
     for (const resolver of hostResolvers(process.platform)) await resolver.unset(interfaceName);
   },
@@ -52,7 +51,7 @@ const CHANGES: readonly ((left: LeftNode, publicKey: string | undefined) => Prom
  * @param publicKey of the node, base64
  * @throws MeshError `conflict` where its interface stays, since nothing shows that it is of this node
  */
-export async function removeChanges(left: LeftNode, publicKey: string | undefined): Promise<void> {
+export async function removeChanges(left: NodeTrace, publicKey: string | undefined): Promise<void> {
   for (const change of CHANGES) await change(left, publicKey);
   const { interfaceName } = left;
   if (process.platform === 'linux' && hasInterface(interfaceName)) {
@@ -66,8 +65,8 @@ export async function removeChanges(left: LeftNode, publicKey: string | undefine
  * @returns the interfaces that were taken away
  */
 export async function takeAway(directory: string): Promise<readonly string[]> {
-  const unnoted = await unnotedLeft(directory);
-  const left = [...nodesOf(directory), ...(unnoted ? [unnoted] : [])];
+  const lost = await lostNode(directory);
+  const left = [...nodesOf(directory), ...(lost ? [lost] : [])];
   for (const node of left) {
     const lock = await lockedOf(node.interfaceName);
     try {
@@ -87,8 +86,8 @@ export async function takeAway(directory: string): Promise<readonly string[]> {
  *
  * @throws MeshError `conflict` where its interface is there and not shown to be its own
  */
-async function unnotedLeft(directory: string): Promise<LeftNode | undefined> {
-  const node = unnotedNodeOf(directory);
+async function lostNode(directory: string): Promise<NodeTrace | undefined> {
+  const node = lostNodeOf(directory);
   if (!node || process.platform !== 'linux') return undefined;
   const { interfaceName } = node;
   if (hasInterface(interfaceName)) {
@@ -120,7 +119,7 @@ export function forgetInterfaces(directory: string): void {
     const place = path.join(RUN_DIRECTORY, interfaceName);
     try {
       const lock = lockDirectory(place, INTERFACE);
-      if (!isNodeNoted(interfaceName)) rmSync(place, { recursive: true, force: true });
+      if (!isNodeRecorded(interfaceName)) rmSync(place, { recursive: true, force: true });
       lock.release();
     } catch {
       // It is in use.

@@ -34,7 +34,6 @@ export interface AgentOptions {
   readonly config: NodeConfig;
   /** The name that it was started with, where it keeps another one for now, and why. */
   readonly newName?: { readonly name: string; readonly detail: string };
-  /** Of this software. */
   readonly version: string;
   readonly interfaceName: string;
   readonly listenPort: number;
@@ -51,7 +50,7 @@ export interface AgentOptions {
   readonly keyAgeMs?: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** What WireGuard and ICE do in detail, where it is asked for. */
+  /** Details of WireGuard and ICE, on request. */
   readonly systemLog?: Log;
 }
 
@@ -66,7 +65,7 @@ export type Started =
   | { readonly state: 'up'; readonly address: string; readonly hostFirewall?: HostFirewallStatus }
   | { readonly state: 'pending' | 'revoked' | 'removed' | 'away' | 'refused'; readonly detail: string };
 
-/** One node, running: control, tunnel, firewall and paths put together. */
+/** A running node: control, tunnel, firewall and paths put together. */
 export class Agent {
   /** Resolves once; the caller then stops the agent. */
   readonly ended: Promise<AgentEnd>;
@@ -75,7 +74,7 @@ export class Agent {
   readonly #options: AgentOptions;
   readonly #control: ControlLink;
   readonly #overlay: Overlay;
-  readonly #known: KnownPeers;
+  readonly #knownPeers: KnownPeers;
   readonly #startedAt: number;
   readonly #reports = new PathReports();
   readonly #watch: HandshakeWatch | undefined;
@@ -129,7 +128,7 @@ export class Agent {
         return { content: paths.length > 0 ? { paths } : {}, taken };
       },
     });
-    this.#known = new KnownPeers(directory, log);
+    this.#knownPeers = new KnownPeers(directory, log);
     this.#overlay = new Overlay(
       {
         parts: options.parts,
@@ -140,7 +139,7 @@ export class Agent {
         ...(options.relayOverride && { relayOverride: options.relayOverride }),
         opensHost: options.opensHost,
         routeFacts: (graph) => this.#routeFacts(graph),
-        known: this.#known,
+        known: this.#knownPeers,
         clock,
         log: options.systemLog ? { ...log, debug: options.systemLog.debug } : log,
         publish: (subject, sealed) => this.#control.publish(subject, sealed),
@@ -206,7 +205,7 @@ export class Agent {
     const { standing, trouble } = this.#control.status;
     const { up } = this.#overlay;
     if (up) {
-      // Who asked for it hears that it is there, or why it is not.
+      // Report success or the failure to the caller.
       const hostFirewall = this.#options.opensHost ? await up.hostFirewall.status() : undefined;
       return { state: 'up', address: up.graph.self.address, ...(hostFirewall && { hostFirewall }) };
     }
@@ -302,7 +301,7 @@ export class Agent {
       this.#guard.stop();
       clearInterval(this.#keyTimer);
       await this.#overlay.close();
-      this.#known.flush();
+      this.#knownPeers.flush();
       await Promise.all([this.#options.names?.close(), this.#control.stop()]);
     })();
     return this.#stopping;

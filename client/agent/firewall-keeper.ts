@@ -68,7 +68,7 @@ export class FirewallKeeper {
 
   async #rest(): Promise<void> {
     const now = performance.now();
-    // Those that did not wait, since nothing would have denied meanwhile, are not waited for later.
+    // Restores without a wait, since nothing would have denied meanwhile, are not waited for later.
     this.#restoredUntil = Math.min(Math.max(now, this.#restoredUntil), now + AT_ONCE * EVERY_MS) + EVERY_MS;
     const ms = this.#restoredUntil - now - AT_ONCE * EVERY_MS;
     if (ms <= 0 || this.#isStopped || !this.#options.firewall.isGuarded()) return;

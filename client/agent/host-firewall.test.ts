@@ -1,12 +1,18 @@
 import { expect, test, vi } from 'vitest';
 import { silentLog } from '../../core/base/silent-log.ts';
+import type { ClosedChain } from '../firewall/host/closed-chains.ts';
 import type { HostRules } from '../firewall/host/host-rules.ts';
-import type { Blockage } from '../firewall/host/judgement.ts';
 import type { Opened } from '../firewall/host/opened.ts';
 import { HostFirewall } from './host-firewall.ts';
-import { graphOf } from './overlay.testkit.ts';
 
-const BLOCKED: Blockage = { table: 'inet filter', chain: 'input', handle: 7, base: 'input', what: ['TCP 22'] };
+const CLOSED: ClosedChain = {
+  table: 'ip filter',
+  chain: 'INPUT',
+  rule: null,
+  manager: 'ufw',
+  command: 'ufw allow in on mesh0',
+};
+const CIDR = '10.96.0.0/24';
 const OPENED: Opened = { interfaceName: 'mesh0', tool: 'ufw', changes: ['rule'] };
 
 /** A host whose rules drop something until they are opened. */
@@ -19,8 +25,7 @@ function host(isToOpen: boolean, opened?: Opened, failure?: string) {
     state.opened = next;
   };
   const rules: HostRules = {
-    judge: async () => ({ blockages: state.opened ? [] : [BLOCKED], notJudged: [] }),
-    ruleText: async () => 'tcp dport 22 drop',
+    judge: async () => ({ manager: 'ufw', closed: state.opened ? [] : [CLOSED], unread: [] }),
     translations: async () => [],
     open: async () => {
       const isChange = !state.opened;
@@ -30,8 +35,7 @@ function host(isToOpen: boolean, opened?: Opened, failure?: string) {
     opened: () => state.opened,
     close: () => change('closed', undefined),
   };
-  const firewall = new HostFirewall({ rules, interfaceName: 'mesh0', isToOpen, log: silentLog });
-  firewall.use(graphOf([]));
+  const firewall = new HostFirewall({ rules, interfaceName: 'mesh0', cidr: CIDR, isToOpen, log: silentLog });
   return { firewall, did, state };
 }
 
@@ -42,16 +46,14 @@ function slow(lookMs: number) {
     judge: async () => {
       looks.push(performance.now());
       await new Promise((resolve) => setTimeout(resolve, lookMs));
-      return { blockages: [], notJudged: [] };
+      return { manager: 'nft', closed: [], unread: [] };
     },
-    ruleText: async () => '',
     translations: async () => [],
     open: async () => false,
     opened: () => undefined,
     close: async () => {},
   };
-  const firewall = new HostFirewall({ rules, interfaceName: 'mesh0', isToOpen: false, log: silentLog });
-  firewall.use(graphOf([]));
+  const firewall = new HostFirewall({ rules, interfaceName: 'mesh0', cidr: CIDR, isToOpen: false, log: silentLog });
   return { firewall, looks };
 }
 
@@ -103,11 +105,13 @@ test('a change during a look after a change is looked at too', async () => {
   }
 });
 
-test('a host that is not asked to open stays as it is, and what it drops is named', async () => {
+test('a host that is not asked to open stays as it is, and its closed chain, manager and command are named', async () => {
   const { firewall, did } = host(false);
   const { blocked, opened } = await firewall.status();
   expect([blocked.map(({ text }) => text), opened, did]).toEqual([
-    ['inet filter input (rule handle 7: tcp dport 22 drop) drops TCP 22'],
+    [
+      'ip filter INPUT (policy drop) of ufw lets in from mesh0 only what other rules accept. To open it: ufw allow in on mesh0',
+    ],
     null,
     [],
   ]);
@@ -138,7 +142,7 @@ test('what an earlier agent opened is closed by the next one that is not asked t
 test('a host that does not open or close says so until it does', async () => {
   const { firewall, state } = host(true, undefined, 'ufw allow in on mesh0 failed: locked');
   expect(await firewall.status()).toMatchObject({
-    blocked: [{ chain: 'input' }],
+    blocked: [{ chain: 'INPUT' }],
     opened: null,
     openTrouble: 'not opened: ufw allow in on mesh0 failed: locked',
   });
@@ -163,56 +167,31 @@ test('a look that is asked for during another one sees what is there then', asyn
   await firewall.close();
 });
 
-/** A host with a tool whose opening lets in only what `helps`, and a table that drops the rest. */
-function stubborn(helps: readonly string[]) {
-  const did: string[] = [];
+test('a chain of another program stays closed beside the manager that opens, and is trouble once', async () => {
+  const changes: string[] = [];
+  const other: ClosedChain = { ...CLOSED, table: 'inet other', chain: 'input', manager: 'nft' };
   let opened: Opened | undefined;
   const rules: HostRules = {
-    judge: async () => {
-      const what = ['TCP 22', 'UDP 53'].filter((one) => !opened || !helps.includes(one));
-      const blocked = { ...BLOCKED, chain: opened ? 'behind' : 'input', what };
-      return { blockages: what.length > 0 ? [blocked] : [], notJudged: [] };
-    },
-    ruleText: async () => '',
+    judge: async () => ({ manager: 'ufw', closed: opened ? [other] : [CLOSED, other], unread: ['nft failed'] }),
     translations: async () => [],
     open: async () => {
       const isChange = !opened;
-      if (isChange) did.push('opened');
+      if (isChange) changes.push('opened');
       opened = OPENED;
       return isChange;
     },
     opened: () => opened,
-    close: async () => {
-      if (opened) did.push('closed');
-      opened = undefined;
-    },
+    close: async () => {},
   };
-  const firewall = new HostFirewall({ rules, interfaceName: 'mesh0', isToOpen: true, log: silentLog });
-  firewall.use(graphOf([]));
-  return { firewall, did };
-}
-
-test('an opening that lets nothing in is taken back, said, and tried again only when it is asked for', async () => {
-  const { firewall, did } = stubborn([]);
-  const { opened, openTrouble } = await firewall.status();
-  expect([opened, openTrouble]).toEqual([
-    null,
-    'not opened: ufw does not help and was taken back: inet filter behind (rule handle 7) drops TCP 22, UDP 53. Change that rule itself',
-  ]);
-  await firewall.look();
-  expect([did.splice(0), (await firewall.status()).openTrouble]).toEqual([['opened', 'closed'], openTrouble]);
-  await firewall.open();
-  expect(did).toEqual(['opened', 'closed']);
-  await firewall.close();
-});
-
-test('an opening that lets in a part of it stays, and the rest is trouble', async () => {
-  const { firewall, did } = stubborn(['TCP 22']);
+  const firewall = new HostFirewall({ rules, interfaceName: 'mesh0', cidr: CIDR, isToOpen: true, log: silentLog });
   expect(await firewall.status()).toMatchObject({
     opened: 'ufw',
-    openTrouble: 'not all opened: inet filter behind (rule handle 7) drops UDP 53. Change that rule itself',
+    openTrouble:
+      'not all opened: inet other input lets in no more. Run the command that is named for it, or change its rules',
+    blocked: [{ table: 'inet other' }],
+    notJudged: [{ what: ['all'], why: 'nft failed' }],
   });
   await firewall.look();
-  expect(did).toEqual(['opened']);
+  expect(changes).toEqual(['opened']);
   await firewall.close();
 });

@@ -1,46 +1,43 @@
 import type { Log } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
-import type { FullGraph } from '../../core/model/graph.ts';
+import { type ClosedChain, closedText, type Judgement } from '../firewall/host/closed-chains.ts';
 import type { HostRules } from '../firewall/host/host-rules.ts';
-import { type Blockage, type Judgement, notJudgedText, textOf } from '../firewall/host/judgement.ts';
 import type { HostFirewallStatus } from './node-status.ts';
 
-/** How old what is said of the host's rules may be, should nobody have told of a change. */
+/** Age at which a status is looked up anew, should nobody have told of a change. */
 const MAX_AGE_MS = 1_000;
-/** How often it is looked by itself. */
+/** Interval of looks without a change. */
 const LOOK_MS = 60_000;
-/** After a change of what is permitted or of the host's rules, since more changes follow it. */
+/** Delay after a change of the host's rules, since more changes follow it. */
 const SOON_MS = 1_000;
-/** Of the time that passes, what looks after changes take at most once they took as much of a minute: rules of some hosts change all the time. */
+/** Share of the time for looks after changes, once they took as much of a minute: rules of some hosts change all the time. */
 const SHARE = 1 / 50;
-/** Behind a chain that is opened another may drop. */
-const MOST_ROUNDS = 8;
 
 export interface HostFirewallOptions {
   readonly rules: HostRules;
   readonly interfaceName: string;
+  /** Block of the overlay. */
+  readonly cidr: string;
   /** Rules of the host are to let the overlay in. */
   readonly isToOpen: boolean;
   readonly log: Log;
 }
 
-/** Whether the host's own firewall lets in what the network permits; opened where that was asked for, and closed at the end. */
+/** Tells whether the host's own firewall is closed to the overlay; opens it where that was asked for, and closes it at the end. */
 export class HostFirewall {
   readonly #options: HostFirewallOptions;
   readonly #timer: NodeJS.Timeout;
+  #cidr: string;
   #soon: NodeJS.Timeout | undefined;
   #isToOpen: boolean;
-  #found: Pick<HostFirewallStatus, 'blocked' | 'notJudged' | 'translated'> = {
+  #seen: Pick<HostFirewallStatus, 'blocked' | 'notJudged' | 'translated'> = {
     blocked: [],
     notJudged: [],
     translated: [],
   };
   #trouble = '';
-  /** What dropped something when to open the host did not help. */
-  #inVain = '';
-  #said = '';
-  #saidTranslated = '';
-  #graph: FullGraph | undefined;
+  #logged = '';
+  #loggedTranslations = '';
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
   /** When looks after changes will have taken no more than their share, by `performance.now`. */
@@ -48,44 +45,44 @@ export class HostFirewall {
   /** Since the last look after a change began. */
   #isChanged = false;
   #isClosed = false;
-  /** Something changed since the look that goes on began. */
+  /** Something changed since the look in progress began. */
   #isStale = false;
 
+  /** Begins the first look, so that no status is given before one. */
   constructor(options: HostFirewallOptions) {
     this.#options = options;
+    this.#cidr = options.cidr;
     this.#isToOpen = options.isToOpen;
     this.#timer = setInterval(() => void this.look(), LOOK_MS);
+    void this.look();
   }
 
-  /** What is permitted may be another. */
-  use(graph: FullGraph): void {
-    const before = this.#graph;
-    this.#graph = graph;
-    if (!before) void this.look();
-    else if (before.firewall.digest !== graph.firewall.digest || before.self.address !== graph.self.address)
-      this.changed();
+  /** Takes over the block of a newer graph. */
+  use(cidr: string): void {
+    if (cidr === this.#cidr) return;
+    this.#cidr = cidr;
+    this.changed();
   }
 
-  /** The rules of the host, or what is permitted, may be another. */
+  /** Looks soon, because the rules of the host may have changed. */
   changed(): void {
     this.#isChanged = true;
     const restMs = Math.max(SOON_MS, Math.min(this.#evenAt - LOOK_MS - performance.now(), LOOK_MS));
-    if (!this.#isClosed && this.#graph) this.#soon ??= setTimeout(() => this.#lookAfterChange(), restMs);
+    if (!this.#isClosed) this.#soon ??= setTimeout(() => this.#lookAfterChange(), restMs);
   }
 
-  /** As it is now, or was a moment ago. */
+  /** Returns the state of now, or of a moment ago. */
   async status(): Promise<HostFirewallStatus> {
     if (performance.now() - this.#lookedAt > MAX_AGE_MS) await (this.#looking ?? this.look());
     const ageMs = performance.now() - this.#lookedAt;
     const lookedAt = Number.isFinite(ageMs) ? formatInstant(Date.now() - ageMs) : null;
     const opened = this.#options.rules.opened()?.tool ?? null;
-    return { ...this.#found, opened, openTrouble: this.#trouble, lookedAt };
+    return { ...this.#seen, opened, openTrouble: this.#trouble, lookedAt };
   }
 
-  /** Has the host accept the overlay from now on. @returns how it is then */
+  /** Has the host accept the overlay from now on. @returns the state after that */
   async open(): Promise<HostFirewallStatus> {
     this.#isToOpen = true;
-    this.#inVain = '';
     await this.look();
     return this.status();
   }
@@ -122,64 +119,41 @@ export class HostFirewall {
     while (this.#isStale) {
       this.#isStale = false;
       await this.#look().catch((error: unknown) => {
-        this.#options.log.warn({ error: String(error) }, 'the rules of the host were not judged');
+        this.#options.log.warn({ error: String(error) }, 'the rules of the host were not read');
       });
     }
   }
 
   async #look(): Promise<void> {
-    const { rules } = this.#options;
-    if (!this.#graph) return;
-    const { self, firewall } = this.#graph;
+    const { rules, interfaceName } = this.#options;
     if (!this.#isToOpen) await this.#change('closed', () => rules.close());
-    const found = await rules.judge(self, firewall.full);
-    const isOpening = this.#isToOpen && found.blockages.length > 0;
-    if (this.#isToOpen && !isOpening) this.#trouble = '';
-    const judgement = isOpening ? await this.#opened(found, () => rules.judge(self, firewall.full)) : found;
-    const blocked = [];
-    for (const blockage of judgement.blockages) blocked.push(described(blockage, await rules.ruleText(blockage)));
-    const translated = [...(await rules.translations(self.cidr, 'while up'))];
-    const notJudged = judgement.notJudged.map(({ what, why }) => ({ what: [...what], why }));
-    this.#found = { blocked, notJudged, translated };
+    const { closed, unread } = this.#isToOpen ? await this.#opened() : await rules.judge();
+    const blocked = closed.map((chain) => described(chain, interfaceName));
+    const translated = [...(await rules.translations(this.#cidr, 'while up'))];
+    this.#seen = { blocked, notJudged: unread.map((why) => ({ what: ['all'], why })), translated };
     this.#lookedAt = performance.now();
-    this.#tell([...blocked.map(({ text }) => text), ...judgement.notJudged.map(notJudgedText)]);
-    this.#tellTranslated(translated.join('; '));
+    this.#logRules([...blocked.map(({ text }) => text), ...unread.map((why) => `not judged: ${why}`)].join('; '));
+    this.#logTranslations(translated.join('; '));
   }
 
-  /** Opens what drops something, and what drops it behind that; takes it back where that lets in no more than before. */
-  async #opened(before: Judgement, judge: () => Promise<Judgement>): Promise<Judgement> {
-    const { rules } = this.#options;
-    if (keyOf(before) === this.#inVain) return before;
-    this.#inVain = '';
-    const wasOpened = rules.opened() !== undefined;
-    let now = before;
-    for (let round = 0; now.blockages.length > 0 && round < MOST_ROUNDS; round += 1) {
-      let isChanged = false;
-      await this.#change('opened', async () => {
-        isChanged = await rules.open(now.blockages);
-      });
-      if (this.#trouble !== '') return judge();
-      if (!isChanged) break;
-      now = await judge();
-    }
-    if (now.blockages.length === 0) return now;
-    const left = now.blockages.map((one) => textOf(one, '')).join('; ');
-    const tool = rules.opened()?.tool;
-    const isLess = before.blockages.some(({ what }) => what.some((one) => !isBlocked(now, one)));
-    const isUseless = tool !== undefined && !wasOpened && !isLess;
-    if (isUseless) {
-      await this.#change('closed', () => rules.close());
-      now = await judge();
-      if (this.#trouble !== '') return now;
-    }
-    const by = isUseless ? `${tool} does not help and was taken back: ` : '';
-    this.#trouble = `not ${isLess ? 'all ' : ''}opened: ${by}${left}. Change that rule itself`;
-    this.#options.log.error({}, `the firewall of this host was ${this.#trouble}`);
-    this.#inVain = keyOf(now);
-    return now;
+  /** Opens the closed chains of the host's manager. @returns the judgement after that */
+  async #opened(): Promise<Judgement> {
+    const { rules, log } = this.#options;
+    const before = await rules.judge();
+    const troubleBefore = this.#trouble;
+    let isChanged = false;
+    await this.#change('opened', async () => {
+      isChanged = await rules.open(before);
+    });
+    const after = isChanged ? await rules.judge() : before;
+    if (this.#trouble !== '' || after.closed.length === 0) return after;
+    const left = after.closed.map(({ table, chain }) => `${table} ${chain}`).join(', ');
+    this.#trouble = `not ${rules.opened() ? 'all ' : ''}opened: ${left} lets in no more. Run the command that is named for it, or change its rules`;
+    if (this.#trouble !== troubleBefore) log.error({}, `the firewall of this host was ${this.#trouble}`);
+    return after;
   }
 
-  /** Opens it where it drops something, or closes what an earlier agent opened that was asked to. */
+  /** Opens the host, or reverts the opening of this agent or an earlier one; a failure is kept as trouble. */
   async #change(done: 'opened' | 'closed', change: () => Promise<void>): Promise<void> {
     const { rules, log, interfaceName } = this.#options;
     const before = rules.opened();
@@ -198,38 +172,20 @@ export class HostFirewall {
     }
   }
 
-  #tellTranslated(found: string): void {
-    if (found !== '' && found !== this.#saidTranslated)
-      this.#options.log.warn({}, `this host translates addresses of the overlay into others: ${found}`);
-    this.#saidTranslated = found;
+  #logTranslations(translations: string): void {
+    if (translations !== '' && translations !== this.#loggedTranslations)
+      this.#options.log.warn({}, `this host translates addresses of the overlay into others: ${translations}`);
+    this.#loggedTranslations = translations;
   }
 
-  #tell(found: readonly string[]): void {
-    const said = found.join('; ');
-    if (said !== '' && said !== this.#said) {
-      const advice = this.#isToOpen ? '' : '. The option --open-firewall opens it';
-      this.#options.log.warn({}, `the firewall of this host: ${said}${advice}`);
-    }
-    this.#said = said;
+  #logRules(text: string): void {
+    const advice = this.#isToOpen ? '' : '. The option --open-firewall opens it while the node is up';
+    if (text !== '' && text !== this.#logged) this.#options.log.warn({}, `the firewall of this host: ${text}${advice}`);
+    this.#logged = text;
   }
 }
 
-/** What drops what, whatever the numbers of rules. */
-function keyOf({ blockages }: Judgement): string {
-  return blockages.map(({ table, chain, what }) => `${table} ${chain} ${what.join()}`).join('; ');
-}
-
-function isBlocked({ blockages }: Judgement, what: string): boolean {
-  return blockages.some((one) => one.what.includes(what));
-}
-
-function described(blockage: Blockage, text: string): HostFirewallStatus['blocked'][number] {
-  const { table, chain, handle, what } = blockage;
-  return {
-    table,
-    chain,
-    rule: handle === null ? null : { handle, text },
-    what: [...what],
-    text: textOf(blockage, text),
-  };
+function described(chain: ClosedChain, interfaceName: string): HostFirewallStatus['blocked'][number] {
+  const { table, chain: name, rule } = chain;
+  return { table, chain: name, rule, what: ['all'], text: closedText(chain, interfaceName) };
 }

@@ -15,7 +15,7 @@ interface Ending {
   readonly expiresAt?: string;
 }
 
-/** What of a graph counts at an instant: ends are kept by the node's own clock, without the control plane. */
+/** Returns the part of a graph that is in force at an instant: the node's own clock ends permissions, without the control plane. */
 export function inForce(graph: FullGraph, now: number): InForce {
   const { self, peers, firewall } = graph;
   const { digest, full } = firewall;

@@ -3,7 +3,6 @@ import type { Enrolled } from '../enrol/enrol.ts';
 import type { NodeLogLevel } from './node-log.ts';
 import type { HostFirewallStatus } from './node-status.ts';
 
-/** What the command line asks of the node of a directory. */
 export interface NodeOptions {
   readonly directory: string;
   readonly interfaceName: string;
@@ -23,7 +22,7 @@ export interface NodeOptions {
   readonly opensHost?: boolean;
   /** CIDRs beyond the private ones that this node routes from now on; left out: as before. */
   readonly acceptRoutes?: readonly string[];
-  /** Of a daemon; standard output otherwise. */
+  /** Where a daemon logs; standard output otherwise. */
   readonly logDirectory?: string;
   /** The network namespace that the interface is put into. */
   readonly namespace?: string;
@@ -35,11 +34,10 @@ export interface NodeOptions {
   readonly onStuck: () => void;
 }
 
-/** What the command line asks of a sandbox. */
 export interface SandboxOptions {
   readonly server: string;
   readonly token: string;
-  /** That of the sub-agent when left out. */
+  /** Name of the peer; the name of the sub-agent when left out. */
   readonly name?: string;
   readonly hostname: string;
   /** Told once it is registered, before it is up. */
@@ -50,7 +48,7 @@ export interface SandboxOptions {
   readonly busInClear: boolean;
   readonly level: NodeLogLevel;
   readonly relayOverride?: RelayAddress;
-  /** What runs inside; without one the sandbox stays until its time is over. */
+  /** Command that runs inside; without one the sandbox stays until its time is over. */
   readonly command: readonly string[];
   /** Names of variables that the command gets beside those of the allow list. */
   readonly env: readonly string[];

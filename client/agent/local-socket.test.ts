@@ -17,7 +17,7 @@ const silent = () => {};
 const log = { error: silent, warn: silent, info: silent, debug: silent };
 const echo = () => serveLocally(name, async (request) => ({ heard: request }), log);
 
-/** What is answered to raw bytes. */
+/** Returns the answer to raw bytes. */
 function answerTo(bytes: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = createConnection(name);

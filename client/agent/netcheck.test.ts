@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { StunListener } from '../../net/stun/listener.ts';
-import { askStun, Names, natKindOf, reach, type Sight } from './netcheck.ts';
+import { askStun, type MappedAddress, Names, natKindOf, reach } from './netcheck.ts';
 
-const sight = (server: string, port: number, address = '203.0.113.7'): Sight => ({
+const sight = (server: string, port: number, address = '203.0.113.7'): MappedAddress => ({
   server,
   address,
   port,

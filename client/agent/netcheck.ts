@@ -56,7 +56,7 @@ export interface RelayReach extends Reach {
 }
 
 /** Seen through one STUN server. */
-export interface Sight {
+export interface MappedAddress {
   readonly server: string;
   readonly address: string;
   readonly port: number;
@@ -67,16 +67,16 @@ const TRIES_MS = [300, 600, 1_200];
 const CONNECT_MS = 3_000;
 const LOOKUP_MS = 3_000;
 
-/** What came of asking STUN servers from one socket. */
-export interface Asked {
+/** Outcome of asking STUN servers from one socket. */
+export interface StunAnswers {
   readonly localPort: number;
-  readonly sights: readonly Sight[];
-  /** Those of which an address answered. */
+  readonly sights: readonly MappedAddress[];
+  /** Servers of which an address answered. */
   readonly answered: ReadonlySet<HostPort>;
 }
 
 /** Asks every address of every server from one socket, so that the answers can be compared. */
-export async function askStun(servers: readonly HostPort[], family: 4 | 6, names = new Names()): Promise<Asked> {
+export async function askStun(servers: readonly HostPort[], family: 4 | 6, names = new Names()): Promise<StunAnswers> {
   const socket = createSocket({ type: family === 4 ? 'udp4' : 'udp6', ipv6Only: family === 6 });
   try {
     await new Promise<void>((resolve, reject) => {
@@ -169,13 +169,13 @@ function dnsText(code: string): string {
   return code === 'EAI_AGAIN' ? DNS_AWAY : `DNS: ${code}`;
 }
 
-function ask(socket: Socket, { host, port }: HostPort): Promise<Sight | undefined> {
+function ask(socket: Socket, { host, port }: HostPort): Promise<MappedAddress | undefined> {
   const transactionId = Uint8Array.from(randomBytes(TRANSACTION_ID_BYTES));
   const request = encodeStun({ class: 'request', method: BINDING, transactionId, attributes: [] });
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout;
     let sentAt = 0;
-    const done = (sight: Sight | undefined) => {
+    const done = (sight: MappedAddress | undefined) => {
       clearTimeout(timer);
       socket.off('message', take);
       resolve(sight);
@@ -201,9 +201,9 @@ function ask(socket: Socket, { host, port }: HostPort): Promise<Sight | undefine
   });
 }
 
-/** What kind of NAT the sights of one socket speak for. */
+/** Returns the kind of NAT that the answers to one socket imply. */
 export function natKindOf(
-  { localPort, sights }: Pick<Asked, 'localPort' | 'sights'>,
+  { localPort, sights }: Pick<StunAnswers, 'localPort' | 'sights'>,
   ownAddresses: ReadonlySet<string>,
 ): NatKind {
   const [first] = sights;
@@ -221,7 +221,7 @@ export function natKindOf(
 }
 
 /** How the mapping depends on where a packet goes (RFC 4787, 4.1): on the address alone where ports of one address see the same. */
-function mappingName(sights: readonly Sight[]): string {
+function mappingName(sights: readonly MappedAddress[]): string {
   const byAddress = Map.groupBy(sights, ({ server }) => server.split(' ')[0] ?? '');
   const seen = [...byAddress.values()].map((some) => new Set(some.map(({ address, port }) => `${address} ${port}`)));
   if (seen.some(({ size }) => size > 1))
@@ -242,7 +242,7 @@ export function reachAll(relays: readonly RelayPlace[], names = new Names()): Pr
   );
 }
 
-/** Whether a TCP port answers, and how fast. */
+/** Tells whether a TCP port answers, and how fast. */
 export async function reach({ host, port }: HostPort, names = new Names()): Promise<Reach> {
   const address = formatHostPort(host, port);
   const { found, trouble: unresolved } = await names.of(host);

@@ -7,7 +7,7 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type NodeLogLevel = (typeof LEVELS)[number];
 export const NODE_LOG_LEVELS: readonly NodeLogLevel[] = LEVELS;
 
-/** Of a line; what others say in it may be of any length. */
+/** Longest line; texts of others may be of any length. */
 const MOST_CHARACTERS = 8_192;
 
 /** Lines for people: time, level, message, and the fields behind it, whatever others wrote into these. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ROUTE_REFUSALS } from '../routes/judge-route.ts';
 
-/** What `mesh status --json` prints. Instants are ISO 8601 UTC; null is "not known" or "never". */
+/** Output of `mesh status --json`. Instants are ISO 8601 UTC; null is "not known" or "never". */
 const instant = z.string().nullable();
 
 const routeRefusal = z.object({
@@ -17,12 +17,12 @@ const peerStatus = z.object({
   address: z.string(),
   transport: z.enum(['probing', 'ice-ready', 'lrp-ready', 'failed', 'closed']),
   path: z.enum(['direct', 'relayed']).nullable(),
-  /** Of the last WireGuard handshake. */
+  /** Last WireGuard handshake. */
   handshake: instant,
   state: z.enum(['connected', 'idle', 'connecting', 'unreachable']),
   /** Where WireGuard sends; in fd6c:7270:: while the relay is in use. */
   endpoint: z.string().nullable(),
-  /** Of several relays, the name of the one that carries its packets; null while none does. */
+  /** Name of the relay that carries its packets, where there are several; null while none does. */
   relay: z.string().nullable().default(null),
   reason: z.object({ code: z.string(), detail: z.string() }),
   since: instant,
@@ -70,7 +70,7 @@ export const nodeStatusSchema = z.object({
       carried: routeRefusal.nullable(),
     })
     .default({ accepted: [], refused: null, carried: null }),
-  /** What this node keeps of the audit log of its workspace (docs/audit.md#nodes-as-witnesses). */
+  /** Witness of the audit log of its workspace (docs/audit.md#nodes-as-witnesses). */
   log: z.object({
     origin: z.string(),
     /** Entries of the newest checkpoint that agreed with those before; null before the first. */
@@ -85,7 +85,7 @@ export const nodeStatusSchema = z.object({
   /** Null with --no-dns, and in a sandbox. */
   names: z
     .object({
-      /** What names end in. */
+      /** Suffix of all names. */
       domain: z.string().nullable(),
       server: z.string().nullable(),
       /** By what the host asks it; null where a person has to see to that. */
@@ -113,7 +113,7 @@ export const nodeStatusSchema = z.object({
           state: z.enum(['ready', 'connecting', 'away', 'spare']),
           reason: z.string().nullable(),
           roundTripMs: z.number().nullable(),
-          /** Whose packets it carries now: they have no direct path. An agent of an earlier version counts whose it would carry. */
+          /** Number of peers without a direct path, whose packets it carries now. An agent of an earlier version counts all that it would carry. */
           peers: z.number(),
         }),
       )
@@ -140,7 +140,7 @@ export const nodeStatusSchema = z.object({
         }),
       )
       .default([]),
-    /** What of the permitted it is not known of whether the host drops it, and why. */
+    /** Reasons why chains of the host are not known; `what` is `all`. */
     notJudged: z.array(z.object({ what: z.array(z.string()), why: z.string() })).default([]),
     /** Addresses of the block of this node that the host translates into others, each with the rules that do. */
     translated: z.array(z.string()).default([]),
@@ -153,7 +153,7 @@ export const nodeStatusSchema = z.object({
   }),
   /** Signals and checks that were ignored, by reason. */
   ignored: z.record(z.string(), z.number()),
-  /** What keeps the overlay from being up, or from staying so; empty while nothing does. */
+  /** Reason why the overlay is not up, or will not stay so; empty while there is none. */
   trouble: z.string(),
   peers: z.array(peerStatus),
 });

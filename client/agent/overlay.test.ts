@@ -44,7 +44,7 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-/** What was called since the last look. */
+/** Returns the calls since the last look. */
 const calls = () => recorded.calls.splice(0);
 const oneRule = { in: [{ cidr: '10.96.0.2/32', protocol: 'ALL' } as const], out: [] };
 const at = (seconds: number) => new Date(seconds * 1_000).toISOString();

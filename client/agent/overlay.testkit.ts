@@ -37,7 +37,7 @@ export interface Recorded {
   failNext(call: string): void;
   collisions: readonly string[];
   translations: readonly string[];
-  /** Whether the next look finds the firewall gone. */
+  /** Makes the next look find the firewall gone. */
   isFirewallFlushed: boolean;
   /** As nftables does when something is removed. */
   tellRemoved: () => void;

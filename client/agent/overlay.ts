@@ -16,9 +16,9 @@ import {
 import { TUNNEL_MTU } from '../tunnel/mtu.ts';
 import type { Endpoint, Tunnel, TunnelOptions, TunnelPeer, TunnelPlatform } from '../tunnel/tunnel.ts';
 import { FirewallKeeper } from './firewall-keeper.ts';
-import { heldBy } from './held-peers.ts';
 import { HostFirewall } from './host-firewall.ts';
 import { inForce } from './in-force.ts';
+import { inheritedPeersOf } from './inherited-peers.ts';
 import type { KnownPeers } from './known-peers.ts';
 import type { HostFirewallStatus } from './node-status.ts';
 
@@ -88,7 +88,7 @@ interface Open {
   readonly firewall: Firewall;
   paths: Connectivity;
   graph: FullGraph;
-  /** What the tunnel holds, by public key. */
+  /** Peers of the tunnel, by public key. */
   readonly peers: Map<string, GraphPeer>;
   /** Own address, digest and size of the rules in force. */
   rules: string;
@@ -98,7 +98,7 @@ interface Open {
   isLost: boolean;
 }
 
-/** What is there of an overlay that may not have come up whole. */
+/** Parts of an overlay that may not have come up whole. */
 type Parts = Pick<Open, 'tunnel'> & {
   readonly [Name in 'firewall' | 'paths' | 'firewallKeeper' | 'hostFirewall']?: Open[Name] | undefined;
 };
@@ -135,7 +135,7 @@ export class Overlay {
     this.#keyPair = keyPair;
   }
 
-  /** What is up now; its graph is the one in force. */
+  /** The overlay that is up now; its graph is the one in force. */
   get up(): Pick<Open, 'tunnel' | 'paths' | 'graph' | 'firewallKeeper' | 'hostFirewall'> | undefined {
     return this.#open;
   }
@@ -286,7 +286,7 @@ export class Overlay {
       ...(namespace !== undefined && { namespace }),
     };
     const tunnel = await this.#openTunnel({ ...where, privateKey, address, cidr, mtu: TUNNEL_MTU, log });
-    const held = heldBy(tunnel, graph);
+    const held = inheritedPeersOf(tunnel, graph);
     let firewall: Firewall | undefined;
     let paths: Connectivity | undefined;
     try {
@@ -307,7 +307,7 @@ export class Overlay {
         peers: held.peers,
         rules: rulesOf(graph),
         firewallKeeper: new FirewallKeeper({ firewall, interfaceName, log, onRestored, onHostChanged }),
-        hostFirewall: new HostFirewall({ rules, interfaceName, isToOpen: this.#opensHost, log }),
+        hostFirewall: new HostFirewall({ rules, interfaceName, cidr, isToOpen: this.#opensHost, log }),
         isLost: false,
       };
       this.#open = open;
@@ -371,7 +371,7 @@ export class Overlay {
     this.#routedBlock = cidr;
   }
 
-  /** Whom the node no longer knows leaves the tunnel before the firewall forgets them, and newcomers come after it. */
+  /** Removes former peers from the tunnel before the firewall forgets them, and adds new ones after it. */
   async #change(open: Open, graph: FullGraph, now: number): Promise<void> {
     const { tunnel, firewall, paths, peers } = open;
     const isMoved = graph.self.cidr !== open.graph.self.cidr;
@@ -407,7 +407,7 @@ export class Overlay {
     if (put.length > 0) await tunnel.change(put, []);
     for (const peer of changed) peers.set(peer.publicKey, peer);
     open.graph = graph;
-    open.hostFirewall.use(graph);
+    open.hostFirewall.use(graph.self.cidr);
     this.#options.known.keep(wanted);
     paths.updateGraph(graph);
     this.#options.onInForce?.(graph);

@@ -10,7 +10,7 @@ const relay = (name: string): RelayView => ({
   state: 'ready',
   reason: null,
   roundTripMs: null,
-  // Of those whose packets would take it.
+  // Peers whose packets would take it.
   peers: 2,
 });
 const path = (by: Pick<PathStatus, 'path' | 'relay'>) => by as PathStatus;
@@ -21,6 +21,6 @@ test('a relay counts the peers whose packets it carries now, and none that is re
   const direct = path({ path: 'direct', relay: null });
   expect(counts(['main', 'eu'], [direct, direct])).toEqual([0, 0]);
   expect(counts(['main', 'eu'], [direct, path({ path: 'relayed', relay: 'eu' })])).toEqual([0, 1]);
-  // Of one alone no path says the name.
+  // With a single relay no path has its name.
   expect(counts(['main'], [direct, path({ path: 'relayed', relay: null })])).toEqual([1]);
 });

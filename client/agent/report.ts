@@ -12,7 +12,7 @@ import type { HostFirewallStatus, NodeStatus, PeerStatus } from './node-status.t
 /** WireGuard renews the keys of a session in use every 2 minutes and drops them after 3. */
 const SESSION_MS = 180_000;
 
-/** What the overlay is made of at one instant. */
+/** Parts of the overlay at one instant. */
 export interface OverlayFacts {
   readonly tunnel: Pick<Tunnel, 'kind' | 'listenPort'>;
   readonly graph: FullGraph;
@@ -77,7 +77,6 @@ export function relaysInUse(relays: ConnectivityMetrics['relay']['all'], paths: 
   }));
 }
 
-/** What is reported of the audit log. */
 export function logReport({ origin, kept, refused, trouble }: LogStatus): NodeStatus['log'] {
   const { size = null, root } = (kept && readCheckpoint(kept.note)) ?? {};
   return {
@@ -91,7 +90,6 @@ export function logReport({ origin, kept, refused, trouble }: LogStatus): NodeSt
   };
 }
 
-/** What is reported of an overlay that is down. */
 export const NO_OVERLAY: ReturnType<typeof overlayReport> = {
   relay: { state: 'none', address: null, reason: null, sentPackets: 0, receivedPackets: 0, dropped: {}, all: [] },
   icePort: { isShared: false, obstacle: null, mapped: { ipv4: null, ipv6: null } },

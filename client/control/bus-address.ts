@@ -11,9 +11,9 @@ export interface BusTls {
 export interface BusManner {
   /** TLS or nothing; undefined: TLS where the bus offers it, else in clear. */
   readonly tls: BusTls | undefined;
-  /** Whether the secret of this node is sent: over TLS, to this machine, or where it is asked for. */
+  /** Tells whether the secret of this node is sent: over TLS, to this machine, or on request. */
   readonly signsIn: boolean;
-  /** Whether another server of the bus, `host:port`, may be spoken to as well: a secret goes nowhere that its address may not. */
+  /** Tells whether another server of the bus, `host:port`, may be spoken to as well: a secret goes nowhere that its address may not. */
   readonly follows: (server: string) => boolean;
 }
 

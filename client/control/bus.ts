@@ -23,7 +23,6 @@ export interface BusMessage {
   readonly data: Uint8Array;
 }
 
-/** What a node signs in with. */
 export interface BusSignIn {
   /** For the bus of a control plane: sent where it may be. */
   readonly secret: string;

@@ -22,7 +22,7 @@ import {
   type Standing,
 } from './standing.ts';
 
-/** What telling that this node goes may take in all. */
+/** Longest time for telling that this node goes. */
 const LEAVE_MS = 2_000;
 /** A control plane that takes longer to answer is asked again. */
 const REACH_MS = 5_000;
@@ -42,7 +42,7 @@ export class ControlLink {
   #standing: Standing = 'unknown';
   #trouble = '';
   #heardAt: number | null = null;
-  /** What the control plane said of the graph that is held. */
+  /** Mark of the current graph, from the control plane. */
   #mark: string | undefined;
   /** Runs while the bus was asked for a graph. */
   #askTimer: NodeJS.Timeout | undefined;
@@ -203,7 +203,7 @@ export class ControlLink {
   }
 
   /**
-   * Whether the control plane knows this node by its next token, or by the one that came in use since the one that was refused.
+   * Tells whether the control plane knows this node by its next token, or by the one that came in use since the one that was refused.
    * Until it does, nothing of the present one is given up.
    */
   async #askAsNext(): Promise<'taken' | 'refused' | 'away'> {

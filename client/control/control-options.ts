@@ -10,10 +10,8 @@ import type { Standing } from './standing.ts';
 
 export interface ControlOptions {
   readonly config: NodeConfig;
-  /** Of this software. */
   readonly version: string;
   readonly file: Pick<GraphFile, 'read' | 'write' | 'forget'>;
-  /** What is kept of the audit log. */
   readonly logFile: LogWitnessOptions['file'];
   readonly busWaitMs: number;
   /** The credential goes to a bus elsewhere without TLS too. */
@@ -25,9 +23,9 @@ export interface ControlOptions {
   onKey?(pair: KeyPair): void;
   onGraph(graph: FullGraph): void;
   onStanding(standing: Standing, detail: string): void;
-  /** What arrived on this node's own signal subject, still sealed. */
+  /** Takes a message from this node's own signal subject, still sealed. */
   onSignal(message: BusMessage): void;
   onBus(isUp: boolean): void;
-  /** What else a heartbeat says: what changed, or `all` of it. */
+  /** Returns the further payload of a heartbeat: changes, or `all` of it. */
   report?(all: boolean): HeartbeatReport;
 }

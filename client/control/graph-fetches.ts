@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/base/ports.ts';
 
-/** What became of one: an answer, whatever it says, or none. */
+/** Outcome of a fetch: any answer, or none. */
 export type FetchOutcome = 'answered' | 'away';
 
 const FIRST_RETRY_MS = 1_000;

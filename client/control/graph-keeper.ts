@@ -1,7 +1,6 @@
 import { applyDelta, type DeltaGraph, type FullGraph } from '../../core/model/graph.ts';
 
-/** What to do with a graph that was pushed. */
-export type Taken =
+export type GraphAction =
   /** In force from now on. */
   | { readonly do: 'use'; readonly graph: FullGraph }
   /** An older one, or the same again. */
@@ -18,19 +17,19 @@ const NO_REASON = new Set(['', 'requested']);
 
 /** The graph that a node holds, and which pushed ones may replace it. */
 export class GraphKeeper {
-  #held: FullGraph | undefined;
+  #current: FullGraph | undefined;
 
   constructor(held?: FullGraph) {
-    this.#held = held;
+    this.#current = held;
   }
 
   get held(): FullGraph | undefined {
-    return this.#held;
+    return this.#current;
   }
 
   /** `isFresh`: sent by the present process of the control plane; anything else may be a recording. */
-  take(pushed: FullGraph | DeltaGraph, isFresh: boolean): Taken {
-    const held = this.#held;
+  take(pushed: FullGraph | DeltaGraph, isFresh: boolean): GraphAction {
+    const held = this.#current;
     if (held === undefined) {
       if (pushed.kind === 'delta') return { do: 'ask', why: 'no graph is held yet' };
       return isFresh ? this.#use(pushed) : { do: 'confirm', why: 'the first graph' };
@@ -53,12 +52,12 @@ export class GraphKeeper {
 
   /** Takes what the API answered: it is always the present one. */
   confirm(graph: FullGraph): FullGraph {
-    this.#held = graph;
+    this.#current = graph;
     return graph;
   }
 
-  #use(graph: FullGraph): Taken {
-    this.#held = graph;
+  #use(graph: FullGraph): GraphAction {
+    this.#current = graph;
     return { do: 'use', graph };
   }
 }

@@ -1,18 +1,18 @@
 import type { PlaneApi } from '../enrol/plane-api.ts';
 import type { PlaneBus } from './plane-bus.ts';
 
-/** What a heartbeat says beside being one; `taken` once it arrived. */
+/** Payload of a heartbeat; `taken` once it arrived. */
 export interface HeartbeatReport {
   readonly content: object;
   taken(): void;
 }
 
-/** What the control plane answered; `checkpoint`: of the audit log, where it has one that this node may not know. */
+/** Answer of the control plane; `checkpoint`: of the audit log, where it has one that this node may not know. */
 export type HeartbeatAnswer = {
   readonly checkpoint: string | null;
 } /** The version of the graph that it sent to this node last, null when it sent none; and its mark of it. */ & (
   | { readonly by: 'bus'; readonly version: number | null; readonly mark?: string }
-  /** Whether the network has changed since the last answer over HTTP. */
+  /** True when the network has changed since the last answer over HTTP. */
   | { readonly by: 'http'; readonly hasChanged: boolean }
 );
 
@@ -94,7 +94,7 @@ export function versionReport(version: string, all: boolean): HeartbeatReport {
   return { content: all ? { version } : {}, taken: () => {} };
 }
 
-/** What several have to say, in one. */
+/** Merges payloads of several sources. */
 export function joined(reports: readonly HeartbeatReport[]): HeartbeatReport {
   return {
     content: Object.assign({}, ...reports.map(({ content }) => content)),

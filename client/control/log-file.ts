@@ -11,12 +11,11 @@ export interface Refused {
   readonly at: number;
 }
 
-/** What a node keeps of the audit log of its workspace. */
-export interface KeptLogFile {
+export interface LogRecord {
   /** Which log it is of. */
   readonly origin: string;
   readonly kept?: KeptNote;
-  /** Of the checkpoint that was refused last; absent once one agreed again. */
+  /** Checkpoint that was refused last; absent once one agreed again. */
   readonly refused?: Refused;
 }
 
@@ -45,7 +44,7 @@ export class LogFile {
    * @returns undefined where there is none
    * @throws Error where it is damaged or cannot be read: what it would show is lost, which is to be told
    */
-  read(): KeptLogFile | undefined {
+  read(): LogRecord | undefined {
     let held: string;
     try {
       held = readRegular(this.name);
@@ -59,7 +58,7 @@ export class LogFile {
     return { ...others, ...(kept && { kept: { ...kept, key: Buffer.from(kept.key, 'base64') } }) };
   }
 
-  write({ kept, ...others }: KeptLogFile): void {
+  write({ kept, ...others }: LogRecord): void {
     const key = kept && Buffer.from(kept.key).toString('base64');
     replacePrivateFile(this.name, `${JSON.stringify({ ...others, kept: kept && { ...kept, key } }, null, 2)}\n`);
   }

@@ -5,11 +5,11 @@ import type { Clock, Log } from '../../core/base/ports.ts';
 import type { PlaneApi } from '../enrol/plane-api.ts';
 import { PlaneRefusal } from '../enrol/plane-api.ts';
 import type { HeartbeatReport } from './heartbeats.ts';
-import type { KeptLogFile, LogFile, Refused } from './log-file.ts';
+import type { LogFile, LogRecord, Refused } from './log-file.ts';
 
 export interface LogWitnessOptions {
   readonly workspaceId: string;
-  /** Of the control plane, base64; pinned when this node joined. */
+  /** Log key of the control plane, base64; pinned when this node joined. */
   readonly controlKey: string;
   readonly file: Pick<LogFile, 'read' | 'write'>;
   readonly api: Pick<PlaneApi, 'logKeys' | 'logProof'>;
@@ -45,7 +45,7 @@ export class LogWitness {
   #underWay: Promise<void> | undefined;
   #nextAt = Number.NEGATIVE_INFINITY;
   #trouble = '';
-  #told = '';
+  #lastReport = '';
   #isStopped = false;
 
   constructor(options: LogWitnessOptions) {
@@ -71,7 +71,7 @@ export class LogWitness {
     this.#schedule();
   }
 
-  /** What a heartbeat says of it: what changed, or `all`. */
+  /** Returns the payload of a heartbeat: changes, or `all`. */
   report(all: boolean): HeartbeatReport {
     const { kept, refused } = this.status;
     if (!kept && !refused) return { content: {}, taken: () => {} };
@@ -79,11 +79,11 @@ export class LogWitness {
     const finding = refused && { code: refused.code, message: refused.message };
     const witnessed = { size, ...(finding && { finding }) };
     const text = JSON.stringify(witnessed);
-    if (!all && text === this.#told) return { content: {}, taken: () => {} };
+    if (!all && text === this.#lastReport) return { content: {}, taken: () => {} };
     return {
       content: { witnessed },
       taken: () => {
-        this.#told = text;
+        this.#lastReport = text;
       },
     };
   }
@@ -140,7 +140,7 @@ export class LogWitness {
     return { origin: this.#origin, source, by: 'This node', now: clock.now() };
   }
 
-  #keep(before: KeptLogFile, kept: KeptNote): void {
+  #keep(before: LogRecord, kept: KeptNote): void {
     const { file, log } = this.#options;
     if (before.kept && Buffer.compare(before.kept.key, kept.key) !== 0) {
       log.info({}, 'the audit log is signed by another key, which the one before named as the next');
@@ -149,7 +149,7 @@ export class LogWitness {
     file.write({ origin: this.#origin, kept });
   }
 
-  #refuse(before: KeptLogFile, refused: Refused): void {
+  #refuse(before: LogRecord, refused: Refused): void {
     const { file, log } = this.#options;
     if (before.refused?.message !== refused.message) {
       log.error({ code: refused.code }, `the audit log contradicts what this node saw of it: ${refused.message}`);
@@ -157,8 +157,8 @@ export class LogWitness {
     file.write({ ...before, refused });
   }
 
-  /** What was kept of another log is of another control plane, which this node was enrolled with before. */
-  #read(): KeptLogFile {
+  /** A record of another log is from another control plane, which this node was enrolled with before. */
+  #read(): LogRecord {
     const held = this.#options.file.read();
     return held?.origin === this.#origin ? held : { origin: this.#origin };
   }

@@ -27,14 +27,14 @@ export interface PlaneBusOptions {
   onDown(): void;
   /** The control plane sent this; `isFresh`: its present process, so that it is no recording. */
   onPush(message: GraphMessage, isFresh: boolean): void;
-  /** What arrived on this node's own signal subject, still sealed. */
+  /** Takes a message from this node's own signal subject, still sealed. */
   onSignal(message: BusMessage): void;
 }
 
 /** The control plane answers on the bus within this, or it does not hear this node there. */
 export const ANSWER_MS = 5_000;
 
-/** One that goes waits no longer: the API is there too. */
+/** Longest wait of a node that goes: the API is there too. */
 const LEAVE_MS = 500;
 
 /** Between two attempts to renew what this node signs in with, at least. */
@@ -160,11 +160,11 @@ export class PlaneBus {
     }
   }
 
-  /** What this node signs in with is renewed in its second half, before the servers end the connection. */
+  /** Renews the bus credential in its second half, before the servers end the connection. */
   async renew(now: number): Promise<void> {
     const held = readJwt(this.#options.config().busJwt ?? '');
     if (held?.exp === undefined || now < Math.max(((held.iat + held.exp) / 2) * 1_000, this.#renewNotBefore)) return;
-    // Of a node that ends soon none lives longer.
+    // A node that ends soon gets no credential that lasts longer.
     this.#renewNotBefore = now + Math.max(RENEW_PAUSE_MS, (held.exp * 1_000 - now) / 2);
     await this.#follow();
   }

@@ -8,7 +8,7 @@ export class Pulse {
   #timer: NodeJS.Timeout | undefined;
   #at = Number.POSITIVE_INFINITY;
   #beating: Promise<void> | undefined;
-  /** What was asked for while a beat was under way. */
+  /** Delay that was requested while a beat was under way. */
   #nextMs = Number.POSITIVE_INFINITY;
   #isStopped = false;
 

@@ -7,12 +7,12 @@ import type { KeyPair } from '../../net/seal/x25519.ts';
 import { decodeGraphMessage } from '../graph-shape.ts';
 import type { BusMessage } from './bus.ts';
 
-/** What is sealed to the control plane, and what is taken from it. One for each key of this node. */
+/** Seals messages to the control plane, and opens its own. A new instance for each key of this node. */
 export class ControlSeals {
   readonly #control: Uint8Array;
   readonly #sealer: Sealer;
   readonly #opener: Opener;
-  /** Of the process that answered a request of ours last: what it sends is no recording. */
+  /** Process that answered our last request: its messages are no recording. */
   #freshEpoch: string | undefined;
 
   constructor(pair: KeyPair, control: Uint8Array) {

@@ -26,7 +26,7 @@ export interface ControlStatus {
   readonly graph: { readonly version: number; readonly epoch: string } | null;
 }
 
-/** What the control plane says by refusing a call for the graph or a heartbeat. */
+/** Standing that a refusal of the control plane implies, for the graph or a heartbeat. */
 export const STANDING_BY_REFUSAL: Readonly<Record<string, Standing>> = {
   peer_pending: 'pending',
   forbidden: 'revoked',

@@ -23,7 +23,6 @@ export interface EnrolOptions extends Invitation {
   readonly takesSuggestion?: boolean;
   readonly hostname: string;
   readonly platform: 'linux' | 'macos' | 'container' | 'agent';
-  /** Of this software. */
   readonly version: string;
   /** Asked for; the token has to grant them. */
   readonly labels?: Readonly<Record<string, string>>;

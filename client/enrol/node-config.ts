@@ -18,7 +18,7 @@ const key = text(44, /^[A-Za-z0-9+/]{43}=$/);
 
 const nodeConfigShape = object(
   {
-    /** Of the control plane, http(s)://host:port. */
+    /** Address of the control plane, http(s)://host:port. */
     server: text(2_048, isHttpUrl),
     id: text(64, ID),
     name: text(63, /^./),
@@ -37,9 +37,9 @@ const nodeConfigShape = object(
     nextDeviceToken: text(256),
     /** When it took its present key. */
     keySince: instant,
-    /** What it signs in to the bus with, where that knows nodes by a key. */
+    /** Credential for a bus that knows nodes by a key. */
     busJwt: text(MAX_BUS_JWT),
-    /** Of a sub-agent. */
+    /** Token of a sub-agent. */
     agentToken: text(256),
     /** ISO 8601; the node ends then. */
     expiresAt: instant,
@@ -66,7 +66,7 @@ export function writeNodeConfig(directory: string, config: NodeConfig): void {
 }
 
 /**
- * What `mesh init` wrote; undefined when it has not run for this directory.
+ * Reads the configuration that `mesh init` wrote; undefined when it has not run for this directory.
  *
  * @throws MeshError `invalid_input` for a file that is damaged or that others can read.
  */

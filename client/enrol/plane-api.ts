@@ -176,7 +176,7 @@ export class PlaneApi {
     }));
   }
 
-  /** That the audit log of one size begins with that of a smaller one. */
+  /** Fetches the proof that the audit log of one size begins with that of a smaller one. */
   async logProof(from: number, to: number): Promise<Uint8Array[]> {
     const { hashes } = await this.#call('GET', `/api/v1/audit/proof?from=${from}&to=${to}`, proofShape);
     return hashes.map(bytesOf);
@@ -292,6 +292,6 @@ async function readJson(response: IncomingMessage): Promise<unknown> {
 
 function reasonOf(error: unknown): string {
   const { cause, code, message } = error as NodeJS.ErrnoException & { cause?: Error };
-  // What was aborted says why in its cause.
+  // An abort has its reason in its cause.
   return cause?.message ?? code ?? message;
 }

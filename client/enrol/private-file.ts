@@ -84,7 +84,7 @@ function isShared(directory: string, mode: number): boolean {
   return (mode & STICKY) !== 0 || readdirSync(directory, { withFileTypes: true }).some((one) => one.isDirectory());
 }
 
-/** Who works as root in a directory of another user is not led out of it, on no part of its path. */
+/** Keeps root, in a directory of another user, from being led out of it on any part of its path. */
 function refuseForeignLinks(directory: string): void {
   const trusted = [0, process.geteuid?.()];
   for (let name = path.resolve(directory); name !== path.dirname(name); name = path.dirname(name)) {

@@ -13,7 +13,7 @@ export interface Firewall {
    * @returns whether it had to put them back
    */
   maintain(look?: 'closely'): Promise<boolean>;
-  /** Whether nothing comes in while something has removed the rules. */
+  /** Tells whether nothing comes in while something has removed the rules. */
   isGuarded(): boolean;
   /** Tells of what others remove from the rules, and of what changes in those of the host, as it happens; of nothing where the kernel does not tell. */
   watch(onRemoved: () => void, onHostChanged: () => void): Watch;

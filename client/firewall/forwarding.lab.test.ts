@@ -40,7 +40,7 @@ chain out { type nat hook output priority -100; fib daddr type local tcp dport 8
 }
 `;
 
-/** What a host whose administrator forwards everything may have; a drop elsewhere counts more. */
+/** Rules of a host whose administrator forwards everything; a drop elsewhere counts more. */
 const ACCEPT_ALL = `table inet accepting {
 chain pre { type filter hook prerouting priority -400; accept; }
 chain pass { type filter hook forward priority -400; accept; }

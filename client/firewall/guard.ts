@@ -4,12 +4,12 @@ import { setTimeout as after } from 'node:timers/promises';
 import { isSameInRun, openFile, processesHere } from '../open-files.ts';
 import { RUN_DIRECTORY } from '../run-directory.ts';
 import type { runProgram } from '../run-program.ts';
-import { PASSED } from './passed.ts';
 import { tableOf } from './render.ts';
+import { PASSED } from './render-address.ts';
 
-/** Of conntrack's names: right behind `mangle`, where that is written. */
+/** Priority right behind `mangle` in conntrack's names, where the rules are. */
 const BEHIND_RULES = -149;
-/** What is asked of nft by the pipe may take a moment. */
+/** Tries until nft has worked off the pipe. */
 const TRIES = 20;
 const TRY_MS = 50;
 
@@ -37,7 +37,7 @@ export function guardOf(interfaceName: string, run: typeof runProgram): Guard {
   const pipe = path.join(RUN_DIRECTORY, interfaceName, 'guard');
   const lines = linesOf(table, interfaceName);
   /** The end of the pipe that is written to. */
-  let held: number | undefined;
+  let writer: number | undefined;
   let isPossible = true;
 
   /** @returns the table as nft shows it; undefined where there is none */
@@ -46,7 +46,7 @@ export function guardOf(interfaceName: string, run: typeof runProgram): Guard {
     return code === 0 ? stdout : undefined;
   }
 
-  /** One of an interface that is gone shows its number. */
+  /** A rule of an interface that is gone shows its number. */
   function isWhole(text: string): boolean {
     const overlay = JSON.stringify(interfaceName);
     const rules = [`iif ${overlay} meta priority != ${PASSED} drop`, `iif ${overlay} meta priority set `];
@@ -54,15 +54,15 @@ export function guardOf(interfaceName: string, run: typeof runProgram): Guard {
   }
 
   function letGo(): void {
-    if (held !== undefined) closeSync(held);
-    held = undefined;
+    if (writer !== undefined) closeSync(writer);
+    writer = undefined;
   }
 
   /** @returns false where nobody reads it */
   function tell(line: string): boolean {
-    if (held === undefined) return false;
+    if (writer === undefined) return false;
     try {
-      writeSync(held, `${line}\n`);
+      writeSync(writer, `${line}\n`);
       return true;
     } catch (error) {
       // Full: whoever reads it is busy.
@@ -75,7 +75,7 @@ export function guardOf(interfaceName: string, run: typeof runProgram): Guard {
   async function takeOver(): Promise<boolean> {
     const text = await shown();
     if (text === undefined) return false;
-    held = writerOf(pipe) ?? writerOfLost(pipe);
+    writer = writerOf(pipe) ?? writerOfLost(pipe);
     if (isWhole(text)) return tell('');
     await end();
     return false;
@@ -86,7 +86,7 @@ export function guardOf(interfaceName: string, run: typeof runProgram): Guard {
       mkdirSync(path.dirname(pipe), { recursive: true, mode: 0o700 });
       rmSync(pipe, { force: true });
       await run('sh', ['-c', HOLD, 'mesh-guard', pipe]);
-      held = writerOf(pipe);
+      writer = writerOf(pipe);
       tell(lines.join('\n'));
       for (let looks = 0; looks < 3 && tell(''); looks += 1) {
         if (isWhole((await shown()) ?? '')) return true;
@@ -112,10 +112,10 @@ export function guardOf(interfaceName: string, run: typeof runProgram): Guard {
     async keep() {
       if (tell('')) return true;
       if (isPossible) isPossible = (await takeOver()) || (await open());
-      return held !== undefined;
+      return writer !== undefined;
     },
     async close() {
-      if ((await shown()) !== undefined) held ??= writerOf(pipe) ?? writerOfLost(pipe);
+      if ((await shown()) !== undefined) writer ??= writerOf(pipe) ?? writerOfLost(pipe);
       await end();
     },
   };

@@ -27,7 +27,7 @@ const udp = (address: string, port: number): Target => ({ protocol: 'UDP', addre
 const icmp = (address: string): Target => ({ protocol: 'ICMP', address, port: 0 });
 const TIMEOUT_MS = 700;
 const LEASE_MS = 2_000;
-/** Of a lease that is not over before a busy machine has tried what it lets through. */
+/** Lease that outlasts the trials of a busy machine. */
 const LOOKED_AT_MS = 5_000;
 
 const permit = (address: string, protocol: FirewallEntry['protocol'], from?: number, to = from): FirewallEntry => ({

@@ -20,7 +20,7 @@ function nft() {
     isGone: false,
   };
   const did: string[] = [];
-  /** What `nft monitor` was given to print, each line at the next step of the loop. */
+  /** Lines for `nft monitor` to print, each at the next step of the loop. */
   let tell: (line: string) => void = () => {};
   const shown = () => ({
     'list chains inet': { tookMs: 1, text: state.chains },

@@ -41,7 +41,7 @@ interface InForce {
   readonly textOf: (isGuarded: boolean) => string;
   /** When the lease began, by `elapsed`. */
   leasedAt: number;
-  /** What each look saw right after it was loaded. */
+  /** Digest of each look right after the load. */
   seen?: Map<Look, string>;
 }
 
@@ -95,7 +95,7 @@ export function nftablesFirewall(
 
   async function put(wanted: Pick<InForce, 'own' | 'textOf'>): Promise<void> {
     const leasedAt = elapsed();
-    // One that fails may have been put in force all the same, and has its number.
+    // A load that fails may have been put in force all the same, and has its number.
     loads += 1;
     const number = loads;
     await load(transactions.marked(number, wanted.textOf(isGuarded)));
@@ -135,7 +135,7 @@ export function nftablesFirewall(
     return true;
   }
 
-  /** Of rules that end with their lease the element that is leased is not looked at. */
+  /** Looks leave out the leased element of rules that end with their lease. */
   function nextLook(isClose: boolean): Look {
     if (isBehind) return LOOKS[1];
     return LOOKS.findLast((one) => isClose || elapsed() >= (nextAt.get(one) ?? 0)) ?? LOOKS[0];
@@ -156,7 +156,7 @@ export function nftablesFirewall(
     maintain: (look) =>
       serialise(async () => {
         if (!inForce) return false;
-        // What is told is not looked at: between a load and the first look at it, that look would take what is left for whole.
+        // Told removals need no look: between a load and the first look at it, that look would take the rest for whole.
         const isRemoved = removedAfter >= inForce.load;
         // Before anything that takes time: a machine that slept or was busy may have little left.
         if (!isRemoved && (await renew(inForce)) && (await isAsPut(inForce, nextLook(look === 'closely')))) {
@@ -184,7 +184,7 @@ export function nftablesFirewall(
   };
 }
 
-/** Whether the rules that were left of an interface still let anything through, and whether there are any. */
+/** Tells whether rules that were left of an interface still let anything through, and whether there are any. */
 export async function leaseOf(
   interfaceName: string,
   run: typeof runProgram = runProgram,

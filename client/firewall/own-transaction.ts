@@ -24,8 +24,8 @@ export interface Mark {
  */
 export class OwnTransactions {
   readonly #table: string;
-  /** Those that were not told of yet, by their words. */
-  readonly #awaited = new Map<string, { readonly load: number; isBegun: boolean }>();
+  /** Transactions that no event confirmed yet, by their words. */
+  readonly #pending = new Map<string, { readonly load: number; isBegun: boolean }>();
   constructor(table: string) {
     this.#table = table;
   }
@@ -33,10 +33,10 @@ export class OwnTransactions {
   /** @param load the number of the load that is in force once it is over */
   marked(load: number, text: string): string {
     const word = randomBytes(8).toString('hex');
-    this.#awaited.set(word, { load, isBegun: false });
-    for (const oldest of this.#awaited.keys()) {
-      if (this.#awaited.size <= MOST_AWAITED) break;
-      this.#awaited.delete(oldest);
+    this.#pending.set(word, { load, isBegun: false });
+    for (const oldest of this.#pending.keys()) {
+      if (this.#pending.size <= MOST_AWAITED) break;
+      this.#pending.delete(oldest);
     }
     // No interface has a slash in its name, so no other node's table does.
     const mark = (at: 'begin' | 'end') => {
@@ -49,17 +49,17 @@ export class OwnTransactions {
   /** A line of what nft tells. @returns undefined for what is no mark, was told already or is not of this process */
   told(line: string): Mark | undefined {
     const [, of, at, word = '', number] = MARK.exec(line) ?? [];
-    const awaited = this.#awaited.get(word);
+    const awaited = this.#pending.get(word);
     if (of !== this.#table || !awaited || awaited.load !== Number(number)) return undefined;
     const isBegin = at === 'begin';
     if (isBegin && awaited.isBegun) return undefined;
     if (isBegin) awaited.isBegun = true;
-    else this.#awaited.delete(word);
+    else this.#pending.delete(word);
     return { isBegin, load: awaited.load };
   }
 
-  /** What was not told until now is told no more. */
+  /** Gives up events that have not come. */
   missed(): void {
-    this.#awaited.clear();
+    this.#pending.clear();
   }
 }

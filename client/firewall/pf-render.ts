@@ -9,7 +9,7 @@ import { type OwnAddress, parseOwnAddress } from './own-address.ts';
  * The rules of one overlay interface for macOS' pf, to be loaded into an anchor of their own. pf remembers connections
  * itself (`keep state`): see {@link losers} for those that must end.
  *
- * What is on the overlay interface goes to this node's own address or comes from it; once all of that is decided, the
+ * Packets on the overlay interface go to this node's own address or come from it; once all of that is decided, the
  * overlay's block may be on no other interface but the loopback.
  *
  * SCTP is left out: pf knows no ports of it, and macOS does not speak it.

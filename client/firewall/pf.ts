@@ -19,7 +19,7 @@ interface InForce {
 export function pfFirewall(interfaceName: string, run: typeof runProgram = runProgram): Firewall {
   const anchor = `com.apple/250.Mesh.${interfaceName}`;
   let inForce: InForce | undefined;
-  /** What pf gave for being turned on; given back, it turns itself off when nobody else needs it. */
+  /** Token of pf for being turned on; given back, it turns itself off when nobody else needs it. */
   let token: string | undefined;
   const serialise = serialiser();
 

@@ -1,13 +1,14 @@
 import { formatRange } from './format-address.ts';
 import { type OwnAddress, parseOwnAddress } from './own-address.ts';
-import { PASSED } from './passed.ts';
 
-/** Neighbour discovery of IPv6 goes to and from addresses of its own; it is no connection. */
+/** Priority that rules of an overlay give a packet they let in: no program gives it to one that arrives. */
+export const PASSED = '6d65:7368';
+/** Neighbor discovery of IPv6 goes to and from addresses of its own; it is no connection. */
 export const NEIGHBOURS = 'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept\n';
 
 /** Holds this node's address while an agent renews it. Without it no packet comes from the overlay or goes to it. */
 export const OWN_ADDRESS = 'own_address';
-/** Of conntrack's names: the connection is known (-200), no address is translated yet (-100). */
+/** Priority in conntrack's names: the connection is known (-200), no address is translated yet (-100). */
 const BEFORE_TRANSLATION = 'mangle';
 /** Addresses are translated at 100. */
 const AFTER_TRANSLATION = 300;
@@ -15,7 +16,7 @@ const AFTER_TRANSLATION = 300;
 const FAMILIES = { 4: { ip: 'ip', type: 'ipv4_addr' }, 6: { ip: 'ip6', type: 'ipv6_addr' } } as const;
 
 /**
- * What is judged by the addresses that packets have on the wire, whatever the host translates and forwards: on the overlay
+ * Renders the rules for addresses that packets have on the wire, whatever the host translates and forwards: on the overlay
  * interface all goes to this node's own address and comes from it, and the overlay's block is nowhere but there. On other
  * interfaces only answers may go to it: a port of this node that is published to a container answers what this node asked.
  *

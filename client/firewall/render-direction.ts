@@ -29,7 +29,7 @@ interface Words {
   readonly icmp: string;
 }
 
-/** What some peers are permitted, as rules that accept it and return with the rest. */
+/** Permissions of some peers, as rules that accept them and return with the rest. */
 interface Chain {
   readonly name: string;
   readonly sets?: string;
@@ -46,7 +46,7 @@ const MOST_KINDS = 1_000;
 const RARE_IN_A_CHAIN = 250;
 
 /**
- * What peers may open here, or what may be opened at them. Peers that are permitted the same share one chain, found by
+ * Renders the connections that peers may open here, or that may be opened at them. Peers with the same permissions share one chain, found by
  * the peer's address: one lookup, however many ports there are.
  */
 export function renderDirection(direction: Direction, permissions: readonly Permission[]): RenderedDirection {
@@ -113,7 +113,7 @@ function rulesOf({ port, icmp: l4proto }: Words, { icmp, ports }: Permission): s
   return icmp ? `${rules}meta l4proto ${l4proto} accept\n` : rules;
 }
 
-/** Of peers that are permitted different things: the rules look for the peer once more, with the port. */
+/** For peers with different permissions the rules look up the peer once more, with the port. */
 function sharedChain({ type, saddr, port, icmp }: Words, name: string, permitted: readonly Permission[]): Chain {
   let [sets, rules] = ['', ''];
   const put = (l4proto: string, of: string, key: string, elements: readonly string[]) => {

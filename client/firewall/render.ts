@@ -4,14 +4,14 @@ import { permissionsAt } from './permissions.ts';
 import { NEIGHBOURS, renderAddressRules, renderRenewal } from './render-address.ts';
 import { renderDirection } from './render-direction.ts';
 
-export interface Enforced {
+export interface RuleInput {
   readonly own: OwnAddress;
   readonly rules: FirewallRules;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** How long it lets anything through unless it is renewed. */
   readonly leaseMs: number;
-  /** What comes in is marked for a guard (guard.ts). */
+  /** Packets that come in are marked for a guard (guard.ts). */
   readonly isGuarded?: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Enforced {
  * Each hook has its lookups in its own chain: a jump costs a packet as much as a comparison. The interface is compared by
  * its index, which costs far less than its name; it must exist, and one of the same name made later is another.
  */
-export function renderRules(interfaceName: string, { own, rules, now, leaseMs, isGuarded = false }: Enforced): string {
+export function renderRules(interfaceName: string, { own, rules, now, leaseMs, isGuarded = false }: RuleInput): string {
   const overlay = JSON.stringify(interfaceName);
   const byPeer = renderDirection('in', permissionsAt(rules.in, now));
   const fromHere = renderDirection('out', permissionsAt(rules.out, now));
@@ -62,7 +62,7 @@ export function tableOf(interfaceName: string): string {
 /** Errors about a connection (unreachable, too big) come from either side. */
 const ERRORS = 'ct state related meta l4proto { icmp, ipv6-icmp } accept\n';
 
-/** What no entry permits. */
+/** Chain for everything that no entry permits. */
 const OTHERS = `chain others {
 ${NEIGHBOURS}${ERRORS}drop
 }

@@ -71,7 +71,7 @@ function stateOf({ networks, peers, policies }: NetworkModel) {
   );
 }
 
-/** What each host is told: its compiled graph; nothing where it has none. */
+/** Compiled graph of each host; nothing where it has none. */
 function rulesOf(sample: NetworkModel): { reachability: Reachability; rules: Map<string, FirewallRules> } {
   const state = stateOf(sample);
   const reachability = compile(modelOf(state, NOW));

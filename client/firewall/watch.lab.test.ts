@@ -9,9 +9,9 @@ import { describePrivileged } from '../../test/kits/lab/privileged.ts';
 const NOW = Date.UTC(2026, 0, 5);
 const TABLE = 'mesh_eth0';
 const CHANGES = 20;
-/** Of one look at the table. */
+/** Time of one look at the table. */
 const LOOK_MS = 5;
-/** Of the aim of 100 ms, with a machine that has other work. */
+/** Bound for the aim of 100 ms, with a machine that has other work. */
 const RESTORED_MS = 1_000;
 
 const rules = (entries: number): FirewallRules => ({

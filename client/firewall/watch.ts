@@ -1,18 +1,17 @@
 import type { StartProgram } from '../run-program.ts';
 import type { OwnTransactions } from './own-transaction.ts';
 
-/** What others do to packet rules of nodes is told of as it happens. */
 export interface Watch {
   close(): Promise<void>;
 }
 
-export interface Watching {
+export interface WatchHandlers {
   onRemoved(removal: Removal): void;
   /** Rules that are no node's are others from now on, or may be: told of each. */
   onHostChanged(): void;
 }
 
-/** What was removed from a table: by someone else, after the load of that number; or it is not known, since nft lost what the kernel told. */
+/** A removal from a table by someone else, after the load of that number; `lost` when nft missed events of the kernel. */
 export type Removal = { readonly afterLoad: number | undefined } | 'lost';
 
 /** After the watching program ended: it is started again. */
@@ -21,7 +20,7 @@ const AGAIN_MS = 1_000;
 const CHANGE = /^(\w+) \w+ (ip|ip6|inet|arp|bridge|netdev) (\S+)/;
 /** Tables of nodes, of which each minds its own. */
 const OF_NODES = 'mesh_';
-/** What nft prints when more came than it could take. */
+/** Line that nft prints after it missed events. */
 const LOST = '# ERROR: We lost some netlink events!';
 
 /**
@@ -32,7 +31,7 @@ export function watchChanges(
   start: StartProgram,
   table: string,
   own: OwnTransactions,
-  { onRemoved, onHostChanged }: Watching,
+  { onRemoved, onHostChanged }: WatchHandlers,
 ): Watch {
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;

@@ -57,7 +57,7 @@ function asked(servers = [SERVER]): Gatherer {
   return gatherer;
 }
 
-/** What a real server says to the first question. */
+/** Answers the first request as a real server does. */
 function answer(gatherer: Gatherer, questions: readonly { readonly bytes: Uint8Array }[], now: number) {
   const [question] = questions;
   const bytes =

@@ -50,7 +50,7 @@ export class Gatherer {
     return Math.min(Infinity, ...[...this.#questions.values()].map(({ nextAt }) => nextAt), ...this.#askAt.values());
   }
 
-  /** What is to be sent now, and whether a mapping was given up. */
+  /** Returns the datagrams to send now, and whether a mapping was given up. */
   tick(now: number): { readonly send: readonly { to: Endpoint; bytes: Uint8Array }[]; readonly isChanged: boolean } {
     const send: { to: Endpoint; bytes: Uint8Array }[] = [];
     let isChanged = false;
@@ -106,7 +106,7 @@ export class Gatherer {
     const silences = this.#silences.get(family) ?? 0;
     this.#silences.set(family, silences + 1);
     this.#askAt.set(family, now + (SILENT_RETRY_MS[Math.min(silences, SILENT_RETRY_MS.length - 1)] ?? REFRESH_MS));
-    // One round may be lost; two mean that it is no longer known.
+    // A single round may be lost; two mean that it is no longer known.
     return silences >= 1 && this.#mapped.delete(family);
   }
 }

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
 import type { Log } from '../../core/base/ports.ts';
 import type { IpRange } from '../../core/model/cidr.ts';
+import { isPort } from '../../net/host-port.ts';
 import { decodeStun } from '../../net/stun/message.ts';
 import { type Family, familyOf } from '../family.ts';
 import { type Candidate, isUsableAddress, priorityOf } from '../paths/ice/candidate.ts';
@@ -11,7 +14,6 @@ import { Gatherer } from './gatherer.ts';
 import { hostCandidates } from './host-candidates.ts';
 import { removeSharingRules, sharingRules } from './rules.ts';
 import { isPortShared, selfTestAnswer } from './self-test.ts';
-import { addressesOf } from './server-addresses.ts';
 import { openPortSockets, type PortSockets } from './sockets.ts';
 
 /** How often this host's addresses are looked at, should nobody tell of a change. */
@@ -25,6 +27,7 @@ const MIN_TEST_GAP_MS = 1_000;
 /** Names of servers are asked for again after this long. */
 const RESOLVE_MS = 300_000;
 const MAX_SERVERS = 3;
+const DEFAULT_STUN_PORT = 3478;
 
 export interface IcePortOptions {
   readonly interfaceName: string;
@@ -76,7 +79,7 @@ export class IcePort {
     return port;
   }
 
-  /** What keeps the port from being shared; null when nothing does. */
+  /** Reason why the port cannot be shared; null when it is. */
   get obstacle(): string | null {
     return this.#obstacle;
   }
@@ -247,5 +250,25 @@ export class IcePort {
     const { deadline } = this.#gatherer;
     if (deadline === Infinity || this.#isClosed) return;
     this.#timer = setTimeout(() => this.#tick(), Math.max(1, deadline - this.#options.now()));
+  }
+}
+
+/** Returns the first address of each family of a host:port; none for any other text. */
+export async function addressesOf(name: string): Promise<readonly Endpoint[]> {
+  const [, host = '', port] = /^\[?([^\]]+?)\]?(?::(\d+))?$/.exec(name) ?? [];
+  const at = Number(port ?? DEFAULT_STUN_PORT);
+  const found = host !== '' && isPort(at) ? await allOf(host) : [];
+  return [4, 6].flatMap((family) => {
+    const address = found.find((each) => each.family === family)?.address;
+    return address === undefined ? [] : [{ address, port: at }];
+  });
+}
+
+/** Empty for a name that does not resolve, and for other texts, for some of which the resolver throws. */
+async function allOf(host: string): Promise<readonly LookupAddress[]> {
+  try {
+    return await lookup(host, { all: true });
+  } catch {
+    return [];
   }
 }

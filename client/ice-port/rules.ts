@@ -8,7 +8,7 @@ const BEHIND_FILTERS = 1_000;
 /** Hops that a check may take: no system's default, which WireGuard's packets have. */
 const HOPS = 62;
 
-/** One table for each interface, so that several nodes can live on a host. */
+/** A table for each interface, so that several nodes can live on a host. */
 export function tableNameOf(interfaceName: string): string {
   return `mesh_ice_${interfaceName.replaceAll(/[^A-Za-z0-9]/g, '_')}`;
 }
@@ -24,7 +24,7 @@ export function tableNameOf(interfaceName: string): string {
  * A check may take other hops than WireGuard's packets: Linux coalesces datagrams of one connection on arrival for a socket that
  * takes them so (wireguard-go since 2023), and would hide a check behind a packet before it; it coalesces none that differ in this.
  *
- * One transaction, the same however often it runs.
+ * The transaction may run again with the same result.
  */
 export function sharingRules(interfaceName: string, wireguardPort: number, agentPort: number): string {
   const table = `inet ${tableNameOf(interfaceName)}`;

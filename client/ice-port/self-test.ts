@@ -17,7 +17,7 @@ const TRIES = 4;
 const TRY_MS = 150;
 
 /**
- * Whether STUN to WireGuard's port reaches the agent and its answer leaves from there: asked from this host, so that it says
+ * Tells whether STUN to WireGuard's port reaches the agent and its answer leaves from there: asked from this host, so that it says
  * nothing about the path to anywhere else.
  */
 export function isPortShared(wireguardPort: number): Promise<boolean> {

@@ -12,7 +12,7 @@ const PORT_TRIES = 8;
 /** The agent's own UDP port: one socket for each address family that the host has, same number. */
 export interface PortSockets {
   readonly port: number;
-  /** What cannot be sent, wherever it is to go, is lost as on the network. */
+  /** Datagrams that cannot be sent, wherever they are to go, are lost as on the network. */
   send(to: Endpoint, bytes: Uint8Array): void;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { isPort } from '../../net/host-port.ts';
-import { respond } from './respond.ts';
+import { readQuery, writeRejection, writeReply } from './message.ts';
 import type { Zone } from './zone.ts';
 
 const MAX_CONNECTIONS = 16;
@@ -99,4 +99,11 @@ function serve(socket: Socket, zone: () => Zone, answered: () => void): void {
       answered();
     }
   });
+}
+
+/** Answers a message, which may be anything; undefined for no answer at all. Never throws. */
+export function respond(zone: Zone, bytes: Uint8Array): Uint8Array | undefined {
+  const query = readQuery(bytes);
+  if (!('reject' in query)) return writeReply(query, zone.answer(query));
+  return query.reject === 'silently' ? undefined : writeRejection(query);
 }

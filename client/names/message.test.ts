@@ -2,8 +2,8 @@ import { decode, encode, type Packet } from 'dns-packet';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { graphOf } from '../agent/overlay.testkit.ts';
+import { respond } from './listener.ts';
 import { RCODE, readQuery } from './message.ts';
-import { respond } from './respond.ts';
 import { zoneOf } from './zone.ts';
 
 const self = { ...graphOf([]).self, workspace: 'prod' };

@@ -10,7 +10,7 @@ const CLASS_IN = 1;
 const HEADER_BYTES = 12;
 const MAX_NAME_BYTES = 255;
 const MAX_LABEL_BYTES = 63;
-/** What an answer may take on any network without being broken into pieces; ours stay below 512. */
+/** Largest answer that any network carries unfragmented; ours stay below 512. */
 const UDP_BYTES = 1_232;
 /** Names come and go with policies: nobody keeps an answer, or that there is none, for long. */
 const TTL_SECONDS = 5;
@@ -40,7 +40,7 @@ export type Rejected =
   | { readonly reject: Rcode; readonly id: number; readonly flags: number }
   | { readonly reject: 'silently' };
 
-/** What an answer says. `zone`: how many labels at the end of the question name the zone that has it. */
+/** Content of an answer. `zone`: how many labels at the end of the question name the zone that has it. */
 export type Reply =
   | { readonly rcode: typeof RCODE.refused }
   | { readonly rcode: typeof RCODE.ok; readonly zone: number; readonly records: readonly DnsRecord[] }
@@ -49,7 +49,7 @@ export type Reply =
 export type DnsRecord =
   | { readonly type: typeof TYPE.A | typeof TYPE.AAAA; readonly address: Uint8Array }
   | { readonly type: typeof TYPE.PTR; readonly labels: readonly string[] }
-  /** Of the zone itself. */
+  /** Start of authority of the zone itself. */
   | { readonly type: typeof TYPE.SOA };
 
 /** Reads what arrived. Never throws. */

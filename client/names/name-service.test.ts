@@ -142,7 +142,7 @@ test('who has another address than this node is not answered', async () => {
   tcp.on('error', () => {});
   tcp.write(streamEncode(QUERY));
   await once(tcp, 'close');
-  // What came after it is answered: it was seen.
+  // A later query is answered: it was seen.
   await once(await overUdp(`127.0.0.1:${listener.port}`), 'message');
   expect([heard, tcp.bytesRead]).toEqual([0, 0]);
 });
@@ -193,7 +193,7 @@ test('a connection ends five seconds after its last answer, and what trickles in
     [1, 2_499],
   ] as const) {
     slow.write(streamEncode(QUERY).subarray(byte, byte + 1));
-    // What came after it is answered: it was seen.
+    // A later query is answered: it was seen.
     const other = await opened();
     await answered(other);
     other.destroy();

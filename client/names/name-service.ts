@@ -17,7 +17,7 @@ export interface NameServiceOptions {
 }
 
 export interface NameStatus {
-  /** What names end in; null where there are none. */
+  /** Suffix of the names; null where there are none. */
   readonly domain: string | null;
   /** Where the server is; null while it is not. */
   readonly server: string | null;
@@ -34,10 +34,10 @@ export class NameService {
   #wanted: FullGraph | undefined;
   #listener: (Listener & { readonly address: string }) | undefined;
   #resolver: HostResolver | undefined;
-  /** What the host was told. */
+  /** Settings given to the host. */
   #route: Route | undefined;
   /** The same as text, and of which link: the host forgets what it was told of one that is gone. */
-  #told = '';
+  #hostSettings = '';
   #links = 0;
   #trouble = '';
   #working: Promise<void> | undefined;
@@ -135,15 +135,15 @@ export class NameService {
 
   async #tell(route: Route): Promise<void> {
     const text = JSON.stringify([this.#links, route]);
-    if (text === this.#told) return;
+    if (text === this.#hostSettings) return;
     const { resolvers, interfaceName } = this.#options;
-    // What an earlier agent left, which may have had other names or another way.
+    // Revert the settings of an earlier agent, which may have had other names or another way.
     for (const each of resolvers) if (each !== this.#resolver) await each.unset(interfaceName);
     const here = this.#resolver ?? (await firstHere(resolvers));
     await here?.set(route);
     this.#resolver = here;
     this.#route = route;
-    this.#told = text;
+    this.#hostSettings = text;
     this.#say(here ? '' : hintOf(route));
     if (!here) return;
     this.#options.log.info({ by: here.name }, `names end in ${route.domain}`);
@@ -156,7 +156,7 @@ export class NameService {
     this.#listener = undefined;
     this.#resolver = undefined;
     this.#route = undefined;
-    this.#told = '';
+    this.#hostSettings = '';
   }
 
   /** Looked at each time: who changes the host's files needs no restart to see it right. */

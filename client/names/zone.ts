@@ -3,7 +3,7 @@ import type { FullGraph } from '../../core/model/graph.ts';
 import { type DnsRecord, type Query, RCODE, type Reply, TYPE } from './message.ts';
 import { addressBytes, reverseLabels, reverseZones } from './reverse.ts';
 
-/** What names of every overlay end in. `internal` is for private use (ICANN, 2024). */
+/** Suffix of the names of every overlay. `internal` is for private use (ICANN, 2024). */
 const PARENT = ['mesh', 'internal'];
 /**
  * Programs ask for these short names by themselves and trust whoever answers: no device gets them by choosing them as its name.
@@ -67,7 +67,7 @@ function recordsOf(hosts: readonly { readonly name: string; readonly address: st
     const own = labelsOf(name);
     const [host] = sharing;
     const address = host && parseAddress(host.address);
-    // Of two that differ in capitals alone neither can be meant.
+    // Names that differ in capitals alone are ambiguous.
     if (!own || !address || sharing.length > 1 || NEVER.has(name)) continue;
     const labels = [...own, ...zone];
     if (labels.join('.').length > MAX_NAME_LENGTH) continue;

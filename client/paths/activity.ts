@@ -4,7 +4,6 @@ import { TRAFFIC_LINGER_MS } from './schedule.ts';
 /** Bytes between two looks at the tunnel that are more than a keepalive. */
 const TRAFFIC_BYTES = 64;
 
-/** What the tunnel tells of a peer. */
 export interface PeerTraffic {
   readonly publicKey: string;
   readonly receivedBytes: number;
@@ -14,7 +13,7 @@ export interface PeerTraffic {
   readonly endpoint: Endpoint | 'relay' | null;
 }
 
-/** Whether a peer has traffic, so that its direct path is watched closely. */
+/** Tells whether a peer has traffic, so that its direct path is watched closely. */
 export class Activity {
   #bytes: number | undefined;
   #until = Number.NEGATIVE_INFINITY;

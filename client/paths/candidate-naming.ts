@@ -3,7 +3,7 @@ import { CANDIDATES_AGAIN_MS } from './schedule.ts';
 
 /** Which of this host's addresses one peer has been told, and when it is told all of them again. */
 export class CandidateNaming {
-  readonly #told = new Set<string>();
+  readonly #namedLines = new Set<string>();
   #againAt: number | undefined;
   #agains = 0;
 
@@ -13,8 +13,8 @@ export class CandidateNaming {
 
   /** The lines to send: those that the peer was not told. */
   untold(candidates: readonly Candidate[]): readonly string[] {
-    const lines = new Set(candidates.map(encodeCandidate)).difference(this.#told);
-    for (const line of lines) this.#told.add(line);
+    const lines = new Set(candidates.map(encodeCandidate)).difference(this.#namedLines);
+    for (const line of lines) this.#namedLines.add(line);
     return [...lines];
   }
 
@@ -35,7 +35,7 @@ export class CandidateNaming {
   }
 
   #schedule(now: number): void {
-    this.#told.clear();
+    this.#namedLines.clear();
     const wait = CANDIDATES_AGAIN_MS[this.#agains];
     this.#againAt = wait === undefined ? undefined : now + wait;
   }

@@ -15,7 +15,7 @@ const STUN_FIRST_BYTE = 0;
 interface CarrierOptions {
   readonly keyPair: KeyPair;
   readonly wireguardPort: number;
-  /** Of the loopback endpoints, where the host can. */
+  /** Preferred family of the loopback endpoints. */
   readonly family: Family;
   /** Milliseconds; must not jump. */
   readonly now: () => number;
@@ -23,15 +23,14 @@ interface CarrierOptions {
   readonly onRelay: (state: RelayState) => void;
   /** A relay says that the credential of the graph is used up. */
   readonly onExpired: () => void;
-  /** What peers are to be told of the relays that this node can use. */
   readonly onCosts: (costs: RelayCosts) => void;
-  /** Whether any relay has the peer, as they answered a probe. */
+  /** Takes whether any relay has the peer, as they answered a probe. */
   readonly onProbed: (publicKey: string, isPresent: boolean) => void;
   /** The peer's agent, not its WireGuard, sent this by the relay. */
   readonly onMessage: (publicKey: string, bytes: Uint8Array) => void;
   /** Packets of the peer came by the relay. Called for each frame. */
   readonly onHeard: (publicKey: string) => void;
-  /** Whether a handshake that WireGuard begins with the peer is held back, until `sendInitiation`. */
+  /** Tells whether a handshake that WireGuard begins with the peer is delayed until `sendInitiation`. */
   readonly isYielding: (publicKey: string) => boolean;
   /** WireGuard sends this packet to the loopback although the peer has a direct path. */
   readonly onRoamed: (publicKey: string, direct: Endpoint, packet: Uint8Array) => void;
@@ -47,7 +46,7 @@ export class Carrier {
   readonly #relays: Relays;
   readonly #directs = new Map<string, Endpoint>();
   /** Peers whose packets the relay may carry. */
-  readonly #met = new Set<string>();
+  readonly #relayUsers = new Set<string>();
   #notNegotiated = 0;
 
   private constructor(options: CarrierOptions, loopback: Loopback) {
@@ -118,7 +117,7 @@ export class Carrier {
 
   /** Forgets all other peers. */
   async keep(publicKeys: ReadonlySet<string>): Promise<void> {
-    for (const known of [this.#directs, this.#met]) {
+    for (const known of [this.#directs, this.#relayUsers]) {
       for (const publicKey of known.keys()) if (!publicKeys.has(publicKey)) known.delete(publicKey);
     }
     this.#relays.keep(publicKeys);
@@ -130,12 +129,11 @@ export class Carrier {
     this.#relays.use(relays);
   }
 
-  /** What a peer says of the relays that it can use. */
   peerCosts(publicKey: string, costs: RelayCosts): void {
     this.#relays.peerCosts(publicKey, costs);
   }
 
-  /** Of several, the name of the relay that carries packets for a peer. */
+  /** Returns the name of the relay that carries packets for a peer, where there are several. */
   relayOf(publicKey: string): string | undefined {
     return this.#relays.areSeveral ? this.#relays.routeOf(publicKey) : undefined;
   }
@@ -156,7 +154,7 @@ export class Carrier {
 
   /** The peer was met: from now on the relay may carry its packets. */
   meet(publicKey: string): void {
-    this.#met.add(publicKey);
+    this.#relayUsers.add(publicKey);
     if (!this.#options.isYielding(publicKey)) this.sendInitiation(publicKey);
   }
 
@@ -189,7 +187,7 @@ export class Carrier {
     this.#relays.probe(publicKey);
   }
 
-  /** Whether an endpoint of WireGuard leads here. */
+  /** Tells whether an endpoint of WireGuard leads here. */
   owns(endpoint: Endpoint): boolean {
     return this.#loopback.owns(endpoint);
   }
@@ -204,7 +202,7 @@ export class Carrier {
     await this.#loopback.close();
   }
 
-  /** What WireGuard handed to the loopback. */
+  /** Takes packets that WireGuard sent to the loopback. */
   #fromTunnel(peer: LoopbackPeer, packets: Uint8Array, segment: number): void {
     if (isInitiation(packets) && this.#options.isYielding(peer.publicKey)) return;
     this.#carry(peer, packets, segment);
@@ -216,7 +214,7 @@ export class Carrier {
       // They leave later, and are valid only now.
       const kept = Uint8Array.from(packets);
       for (const packet of partsOf(kept, segment)) this.#options.onRoamed(publicKey, direct, packet);
-    } else if (this.#met.has(publicKey)) this.#relays.forward(publicKey, relayId, packets, segment);
+    } else if (this.#relayUsers.has(publicKey)) this.#relays.forward(publicKey, relayId, packets, segment);
     else this.#notNegotiated += countOf(packets, segment);
   }
 

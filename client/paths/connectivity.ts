@@ -40,7 +40,7 @@ export interface Connectivity {
   admit(graph: FullGraph): Promise<ReadonlyMap<string, Endpoint>>;
   /** Second step, once the tunnel holds the peers: new peers are connected, those that left are forgotten. */
   updateGraph(graph: FullGraph): void;
-  /** What arrived on this node's own signal subject. Never throws. */
+  /** Takes a message from this node's own signal subject. Never throws. */
   receiveSignal(subject: string, sealed: Uint8Array): void;
   /** `down` until told otherwise. */
   busState(state: 'up' | 'down'): void;
@@ -77,9 +77,9 @@ export interface ConnectivityMetrics {
     readonly all: readonly RelayView[];
   };
   readonly icePort: {
-    /** Whether STUN leaves and arrives by WireGuard's own port. */
+    /** True while STUN leaves and arrives by WireGuard's own port. */
     readonly isShared: boolean;
-    /** What keeps it from being shared, for people; null when it is. */
+    /** Reason why it is not shared, for people; null when it is. */
     readonly obstacle: string | null;
     /** Public address that a STUN server saw, by address family. */
     readonly mapped: { readonly ipv4: Endpoint | null; readonly ipv6: Endpoint | null };

@@ -4,7 +4,7 @@ import type { IceRole, LossCause } from './ice/check-message.ts';
 import type { IceSession } from './ice/session.ts';
 import type { LocalNode } from './local-node.ts';
 
-/** What becomes of the path. Called in the midst of its methods: note it, and act afterwards. */
+/** Outcomes of the path. Called in the midst of its methods: note it, and act afterwards. */
 interface DirectPathEvents {
   opened(now: number): void;
   /** It is dead, and tried again. */

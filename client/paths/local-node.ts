@@ -11,7 +11,7 @@ export interface LocalNode {
   readonly ownKey: Uint8Array;
   readonly isBusUp: boolean;
   readonly relay: RelayState;
-  /** Of the relays that this node can use; undefined where there is one alone, or none. */
+  /** Costs of the relays that this node can use; undefined with one relay or none. */
   readonly relayCosts: RelayCosts | undefined;
   readonly icePort: IcePortState;
   readonly candidates: readonly Candidate[];
@@ -27,7 +27,7 @@ export interface LocalNode {
   /** @returns when to come back, if there is too much to tell peers of relays at once */
   tellsOfRelays(now: number): number | undefined;
   signal(peer: Uint8Array, message: SignalMessage): void;
-  /** Whether another host may be there. */
+  /** True where another host may be there. */
   isUsable(endpoint: Endpoint): boolean;
 }
 
@@ -37,8 +37,7 @@ export type RelayState =
   | { readonly state: 'none' };
 
 export interface IcePortState {
-  /** What keeps STUN from sharing WireGuard's port; null when nothing does. */
+  /** Reason why STUN cannot share WireGuard's port; null where it can. */
   readonly obstacle: string | null;
-  /** Whether any STUN server answered. */
   readonly isMapped: boolean;
 }

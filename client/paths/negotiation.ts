@@ -20,7 +20,7 @@ const SYN_SPREAD_MS = 200;
 const OFFER_SPREAD_MS = 1_000;
 const NEW_ADDRESS_SPREAD_MS = 300;
 
-/** What is exchanged once both processes are proven. */
+/** Description exchanged once both processes are proven. */
 type NegotiationSignal = Extract<ConnectionSignal, { kind: 'OFFER' | 'ANSWER' | 'CANDIDATE' }>;
 
 export interface NegotiationParts {
@@ -30,7 +30,7 @@ export interface NegotiationParts {
   readonly directPath: DirectPath;
   /** Where an earlier process of this node reached it. */
   readonly known: readonly Candidate[];
-  /** Whether anything carries signals to the peer. */
+  /** True while anything carries signals to the peer. */
   readonly canSignal: () => boolean;
 }
 
@@ -41,17 +41,17 @@ export class Negotiation {
   readonly #directPath: DirectPath;
   readonly #isOfferer: boolean;
   readonly #canSignal: () => boolean;
-  readonly #known: readonly Candidate[];
+  readonly #savedCandidates: readonly Candidate[];
   readonly #life = new ProofOfLife();
   readonly #naming = new CandidateNaming();
   readonly #tries = new Tries();
   /** Credentials were exchanged with the peer's living process. */
   #isNegotiated = false;
-  /** Of the offerer: when the OFFER is sent again. Of the other: when it stops waiting for one. */
+  /** For the offerer: when the OFFER is sent again. For the other: when it stops waiting for one. */
   #offerAt: number | undefined;
   #offers = 0;
   #offeredAt = Number.NEGATIVE_INFINITY;
-  /** Of the OFFER sent last. */
+  /** Side whose check comes first, by the last OFFER. */
   #firstCheck: FirstCheck = 'both';
   #peerCandidates: readonly Candidate[];
 
@@ -59,7 +59,7 @@ export class Negotiation {
     this.#peer = peer;
     this.#local = local;
     this.#directPath = directPath;
-    this.#known = known;
+    this.#savedCandidates = known;
     this.#peerCandidates = known;
     this.#canSignal = canSignal;
     this.#isOfferer = initiates(local.ownKey, peer);
@@ -296,7 +296,7 @@ export class Negotiation {
     return lines.length > 0;
   }
 
-  /** What was told may have been lost with what carried it. */
+  /** Names all candidates anew: signals may have been lost with their carrier. */
   #nameAllCandidates(now: number): void {
     this.#naming.begin(now);
     this.#nameCandidates();
@@ -305,7 +305,7 @@ export class Negotiation {
   #forgetProcess(): void {
     this.#directPath.close();
     this.#offerAt = undefined;
-    this.#peerCandidates = this.#known;
+    this.#peerCandidates = this.#savedCandidates;
     this.#isNegotiated = false;
   }
 

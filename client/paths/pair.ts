@@ -44,15 +44,15 @@ export class Pair {
   #hasLeft = false;
   /** It has answered, or used the relay, in this process: before that a tunnel that was taken over stays as it is. */
   #wasMet = false;
-  /** Of the direct path that was open last: as long as the relay does not have the peer, packets may still arrive there. */
+  /** Address of the last direct path: as long as the relay does not have the peer, packets may still arrive there. */
   #lastDirect: Endpoint | undefined;
   /** A process of the peer was proven since this one began. */
   #wasReady = false;
-  /** What the tunnel was told last. */
+  /** Last command to the tunnel. */
   #asserted: Endpoint | 'relay';
   #assertedAt = Number.NEGATIVE_INFINITY;
   #hadDirect = false;
-  /** What those who follow the status were told last. */
+  /** Last status that followers got. */
   #shown = '';
 
   constructor(peer: PairPeer, local: LocalNode, now: number) {
@@ -148,7 +148,7 @@ export class Pair {
     this.#evaluate(now);
   }
 
-  /** What the peer is to be told of relays. With a direct path it is of no use at once, and thousands may be told. */
+  /** Queues relay costs for the peer. With a direct path they are of no use at once, and thousands of peers may be due. */
   relayCostsChanged(now: number): void {
     this.#relayTalk.use(this.#local.relayCosts, this.direct ? now + this.#local.fraction() * RELAYS_LATER_MS : now);
   }
@@ -297,7 +297,7 @@ export class Pair {
   #restarted(now: number): void {
     this.#presence.restarted(now);
     this.#relayTalk.restarted(now);
-    // Of the first process that is heard of, all is known: this side's tunnel began with it.
+    // The first process that is heard of is no restart: this side's tunnel began with it.
     if (this.#wasReady) {
       this.#session.restarted(now);
       this.#local.emit({ type: 'look' });

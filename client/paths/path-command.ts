@@ -5,7 +5,6 @@ import type { PathStatus } from './status.ts';
 /** As `PathStatus`, before anyone knows which loopback address stands for the relay. */
 export type PairStatus = Omit<PathStatus, 'endpoint' | 'relay'> & { readonly endpoint: Endpoint | 'relay' | null };
 
-/** What the connectivity logic wants done. */
 export type PathCommand =
   | { readonly type: 'publish'; readonly subject: string; readonly sealed: Uint8Array }
   /** From the port that is shared with WireGuard. */
@@ -14,7 +13,6 @@ export type PathCommand =
   | { readonly type: 'relay'; readonly publicKey: string; readonly bytes: Uint8Array }
   /** Ask the relay whether a peer is connected to it. */
   | { readonly type: 'probe-relay'; readonly publicKey: string }
-  /** What the peer says of the relays that it can use. */
   | { readonly type: 'peer-costs'; readonly publicKey: string; readonly costs: RelayCosts }
   /** The peer was met: from now on the relay may carry its packets. */
   | { readonly type: 'met'; readonly publicKey: string }

@@ -640,7 +640,7 @@ function large(simulation: Simulation, from: SimulatedNode, to: SimulatedNode, f
   return sent;
 }
 
-/** Those that did not arrive, but for what is still on its way. */
+/** Returns the packets that did not arrive, except for packets still on their way. */
 function lost(sent: readonly Sent[], nodes: readonly SimulatedNode[]): Sent[] {
   const arrived = new Set(nodes.flatMap(({ received }) => received.map(({ n }) => n)));
   const last = sent.at(-1)?.at ?? 0;

@@ -32,12 +32,11 @@ const MAX_OWN_CANDIDATES = 12;
 /** Signals that come past the bus, of each source: to open one that is forged in the name of a peer costs a key agreement. */
 const ENVELOPES_PER_SECOND = 20;
 const ENVELOPE_BURST = 40;
-/** Of all addresses together, which anyone can make up; what the relay brings comes from who it says. */
+/** Limit of all addresses together, which anyone can make up; a relay names the true sender. */
 const DATAGRAMS_PER_SECOND = 200;
 
 export interface PathsOptions {
   readonly keyPair: KeyPair;
-  /** Of this node. */
   readonly ownId: string;
   /** The subject of a peer's signals. */
   readonly subjectOf: (peerId: string) => string;
@@ -60,7 +59,7 @@ type WritableLocalNode = { -readonly [Name in keyof LocalNode]: LocalNode[Name] 
  * arrives makes it throw. Times are milliseconds of a clock that does not jump.
  */
 export class Paths {
-  /** What arrived and was ignored, by reason. */
+  /** Ignored messages, by reason. */
   readonly ignored: Record<string, number> = {};
   readonly #opener: Opener;
   readonly #exchange: SignalExchange;
@@ -71,16 +70,16 @@ export class Paths {
   readonly #mayUse: (address: string) => boolean;
   readonly #synPacer = new Pacer(SYNS_PER_SECOND, SYN_BURST);
   readonly #relaysPacer = new Pacer(RELAYS_PER_SECOND, RELAYS_BURST);
-  readonly #held: Map<string, Endpoint>;
+  readonly #inherited: Map<string, Endpoint>;
   readonly #envelopes = new SourceLimit(ENVELOPES_PER_SECOND, ENVELOPE_BURST);
   readonly #datagrams = new SourceLimit(DATAGRAMS_PER_SECOND, DATAGRAMS_PER_SECOND);
-  readonly #known: ReadonlyMap<string, readonly Endpoint[]>;
+  readonly #savedEndpoints: ReadonlyMap<string, readonly Endpoint[]>;
   readonly #ownSubject: string;
   #commands: PathCommand[] = [];
 
   constructor({ keyPair, ownId, subjectOf, overlay, onlyFamily, random, held, known = new Map() }: PathsOptions) {
-    this.#held = new Map(held);
-    this.#known = known;
+    this.#inherited = new Map(held);
+    this.#savedEndpoints = known;
     this.#ownSubject = subjectOf(ownId);
     this.#opener = new Opener(keyPair, (key) => this.#pairs.has(textOf(key)));
     this.#exchange = new SignalExchange({
@@ -133,17 +132,17 @@ export class Paths {
     }
     for (const { id, publicKey } of peers) {
       if (this.#pairs.has(publicKey)) continue;
-      const held = this.#held.get(publicKey);
-      const known = this.#known.get(publicKey);
+      const held = this.#inherited.get(publicKey);
+      const known = this.#savedEndpoints.get(publicKey);
       const key = Uint8Array.from(Buffer.from(publicKey, 'base64'));
       const peer: PairPeer = { id, publicKey, key, ...(held && { held }), ...(known && { known }) };
       const pair = new Pair(peer, this.#local, now);
       this.#pairs.set(publicKey, pair);
       this.#byId.set(id, pair);
     }
-    // Of no use to peers that come later.
-    this.#held.clear();
-    // Whether the tunnel has sessions with them already.
+    // Peers that come later have no use for it.
+    this.#inherited.clear();
+    // The tunnel may have sessions with them already.
     this.#local.emit({ type: 'look' });
     return this.#take();
   }
@@ -164,7 +163,7 @@ export class Paths {
     return this.#take();
   }
 
-  /** What peers are to be told of the relays that this node can use; undefined: nothing. */
+  /** Sets the relay costs that peers get; undefined for none. */
   relayCostsChanged(costs: RelayCosts | undefined, now: number) {
     this.#local.relayCosts = costs;
     for (const pair of this.#pairs.values()) pair.relayCostsChanged(now);
@@ -215,7 +214,7 @@ export class Paths {
     return this.#take();
   }
 
-  /** Whether any relay has a peer, as they answered. */
+  /** Takes whether any relay has a peer, as they answered. */
   relayProbed(publicKey: string, isPresent: boolean, now: number) {
     this.#pairs.get(publicKey)?.relayProbed(isPresent, now);
     return this.#take();
@@ -271,7 +270,7 @@ export class Paths {
     return deadline;
   }
 
-  /** Whether a handshake that WireGuard begins with the peer by itself is to wait for that of the peer. */
+  /** Tells whether a handshake that WireGuard begins with the peer by itself is to wait for that of the peer. */
   isYielding(publicKey: string): boolean {
     return this.#pairs.get(publicKey)?.isYielding === true;
   }
@@ -311,7 +310,7 @@ export class Paths {
 
   #signalled(subject: string, sealed: Uint8Array, by: SignalRoute | 'bus', now: number): void {
     const outcome = this.#exchange.receive(subject, sealed, now);
-    // What is asked past the bus is answered the same way, too.
+    // Questions that came past the bus are answered the same way, too.
     this.#publish(outcome.send, by === 'bus' ? undefined : by);
     if (outcome.dropped) this.#ignore(outcome.dropped);
     const { event, deliver } = outcome;

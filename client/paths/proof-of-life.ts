@@ -1,6 +1,6 @@
 import { SYN_WAITS_MS, waitOf } from './schedule.ts';
 
-/** Whether a living process of the peer takes our signals and we take its; it is asked by SYN until it has answered. */
+/** Tells whether a living process of the peer takes our signals and we take its; SYN asks it until it has answered. */
 export class ProofOfLife {
   #isProven = false;
   /** Since something last spoke for an answer. */

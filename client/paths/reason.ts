@@ -5,7 +5,7 @@ import type { IcePortState, RelayState } from './local-node.ts';
 import { SILENT_AFTER_SYNS } from './schedule.ts';
 import type { PathReason, PathStatus } from './status.ts';
 
-/** What a pair knows of itself when it is asked why it is where it is. */
+/** Facts of a pair for the reason of its state. */
 export interface PairView {
   readonly direct: Candidate | undefined;
   readonly hasLeft: boolean;
@@ -32,7 +32,7 @@ const FOUND_AS = {
   prflx: 'an address found by a check',
 } as const;
 
-/** One code and one sentence for people; when nothing carries packets, the sentence says what the relay lacks too. */
+/** Returns a code and a sentence for people; when nothing carries packets, the sentence names the relay's trouble too. */
 export function reasonOf(view: PairView): PathStatus['reason'] {
   const reason = directReasonOf(view);
   if (view.direct || view.isPeerAtRelay || view.hasLeft) return reason;

@@ -1,6 +1,6 @@
 import { RELAY_PROBE_WAITS_MS, RELAY_RECHECK_MS, waitOf } from './schedule.ts';
 
-/** Whether the relay has one peer, and when it is to be asked: soon again while it has not, rarely while it has. */
+/** Tells whether the relay has one peer, and when to ask again: soon while it has not, rarely while it has. */
 export class RelayPresence {
   #isRelayReady = false;
   #isPresent = false;

@@ -7,14 +7,14 @@ const AGAIN_MS = [1_000, 2_000, 4_000, 8_000, 16_000] as const;
 const MIN_GAP_MS = 250;
 
 /**
- * What two nodes tell each other of their relays: each its own costs, until the other says that it knows them. A peer of an
+ * Exchange of two nodes about their relays: each sends its own costs, until the other confirms them. A peer of an
  * earlier version never does.
  */
 export class RelayTalk {
   #own: RelayCosts | undefined;
   #theirs: RelayCosts | undefined;
   /** The peer knows these of this node. */
-  #known: string | undefined;
+  #confirmedCosts: string | undefined;
   #sayAt = Number.POSITIVE_INFINITY;
   #saidAt = Number.NEGATIVE_INFINITY;
   #tries = 0;
@@ -38,12 +38,12 @@ export class RelayTalk {
   /** Another process of the peer was proven: it knows nothing. */
   restarted(now: number): void {
     this.#theirs = undefined;
-    this.#known = undefined;
+    this.#confirmedCosts = undefined;
     this.#tries = 0;
     if (this.#own) this.#sayBy(now);
   }
 
-  /** What is to be said some time matters now. */
+  /** Makes a delayed message due now. */
   hurry(now: number): void {
     if (!this.#isKnown && this.#tries < AGAIN_MS.length) this.#sayBy(now);
   }
@@ -52,7 +52,7 @@ export class RelayTalk {
   received({ costs, seen, ask }: RelaysSignal, now: number): boolean {
     const isNews = this.#theirs === undefined || digestOfCosts(costs) !== digestOfCosts(this.#theirs);
     this.#theirs = costs;
-    this.#known = seen;
+    this.#confirmedCosts = seen;
     if (this.#isKnown) this.#sayAt = Number.POSITIVE_INFINITY;
     if (ask && this.#own) this.#sayBy(now);
     return isNews;
@@ -70,7 +70,7 @@ export class RelayTalk {
     }
     const ask = !this.#isKnown;
     // It may know these instead from now on, whether it says so or not.
-    if (ask) this.#known = undefined;
+    if (ask) this.#confirmedCosts = undefined;
     const again = ask ? AGAIN_MS[this.#tries] : undefined;
     this.#tries += 1;
     this.#saidAt = now;
@@ -84,7 +84,7 @@ export class RelayTalk {
   }
 
   get #isKnown(): boolean {
-    return this.#own === undefined || this.#known === digestOfCosts(this.#own);
+    return this.#own === undefined || this.#confirmedCosts === digestOfCosts(this.#own);
   }
 
   #sayBy(at: number): void {

@@ -226,7 +226,7 @@ class RunningConnectivity implements Connectivity {
     return peers;
   }
 
-  /** One look for all that ask while the one before is under way. */
+  /** Shares one look among all that ask while it is under way. */
   async #lookSoon(): Promise<void> {
     this.#isLookWanted = true;
     if (this.#isLooking) return;
@@ -244,7 +244,7 @@ class RunningConnectivity implements Connectivity {
   async #handshake(publicKey: string, isRenewal: boolean): Promise<void> {
     try {
       await this.#options.tunnel.handshake(publicKey, isRenewal);
-      // One that WireGuard began before may still wait for its answer: then it begins no other.
+      // A handshake of WireGuard's own may still wait for its answer: then it begins no other.
       this.#carrier.sendInitiation(publicKey);
     } catch (error) {
       this.#options.log.debug({ err: error }, 'The tunnel began no handshake.');

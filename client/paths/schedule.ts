@@ -31,7 +31,7 @@ export const RETRY_HOPE_MS = 10_000;
 /** Traffic keeps a path under close watch for this long. */
 export const TRAFFIC_LINGER_MS = 5_000;
 /**
- * Of two new tunnels that meet, the side that waits for the other's handshake waits this long. More than a message takes by
+ * Wait for the other's handshake, where two new tunnels meet. More than a message takes by
  * most relays, and little beside the second within which a peer that restarted answers.
  */
 export const SESSION_YIELD_MS = 250;

@@ -1,6 +1,6 @@
 import { BINDING, checkFingerprint, decodeStun, encodeStun } from '../../net/stun/message.ts';
 
-/** Of the range that others pass over (RFC 8489, 18.3). */
+/** Type in the range that others pass over (RFC 8489, 18.3). */
 const SEALED_SIGNAL = 0xc05e;
 
 /** A sealed signal as it travels without the bus, directly or by the relay: as STUN, which shares WireGuard's port. */

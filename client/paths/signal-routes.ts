@@ -14,7 +14,7 @@ export class SignalRoutes {
   #isMet: boolean;
   /** Where it was reached directly, the newest first. */
   #endpoints: readonly Endpoint[];
-  /** What the peer's process sent last came so: it may have no bus. */
+  /** True when the peer's process sent its last signal this way: it may have no bus. */
   #heardBy: SignalRoute | 'bus' | undefined;
 
   /** `known`: of an earlier process of this node; undefined when the peer was never met. */

@@ -9,14 +9,14 @@ import type { PairStatus, PathCommand } from './path-command.ts';
 import { Paths } from './paths.ts';
 
 /**
- * What stands between a host and the internet. `easy` and `hard` are Linux masquerading with and without random ports, both
+ * Obstacle between a host and the internet. `easy` and `hard` are Linux masquerading with and without random ports, both
  * closed to what was not asked for; `open` is `easy` without that: a stray packet is noted, and its port then is taken.
  */
 export type Obstruction = 'none' | 'firewall' | 'easy' | 'hard' | 'open';
 
 export interface SimulationOptions {
   readonly seed?: number;
-  /** Of UDP datagrams, from 0 to 1. */
+  /** Share of UDP datagrams, from 0 to 1. */
   readonly loss?: number;
   /** Least and most milliseconds in one direction; a wide span reorders. */
   readonly delay?: readonly [number, number];
@@ -102,7 +102,7 @@ class Router {
   }
 }
 
-/** One node with its tunnel: what WireGuard would do with endpoints is done here. */
+/** A node with its tunnel, including WireGuard's own handling of endpoints. */
 export class SimulatedNode {
   readonly name: string;
   readonly keyPair: KeyPair;
@@ -117,13 +117,13 @@ export class SimulatedNode {
   readonly met = new Set<string>();
   /** Where peers were reached, as it is kept for the next process. */
   readonly known = new Map<string, readonly Endpoint[]>();
-  /** What peers said of their relays, by public key. */
+  /** Relay costs of peers, by public key. */
   readonly peerCosts = new Map<string, RelayCosts>();
   readonly bytes = new Map<string, number>();
   readonly logs: string[] = [];
   readonly states: string[] = [];
   paths!: Paths;
-  /** What keeps it from sharing the port. */
+  /** Reason why it cannot share the port. */
   obstacle: string | null = null;
   onlyFamily: Family | undefined;
   isBusUp = true;
@@ -264,7 +264,7 @@ export class Simulation {
     this.#perform(node, node.paths.peersChanged(list, this.now + node.skew));
   }
 
-  /** What the port finds out about itself. */
+  /** Gathers candidates as the port of a node does. */
   gather(node: SimulatedNode): void {
     const { inside, router } = node;
     const candidates: Candidate[] = [{ type: 'host', ...inside, priority: priorityOf('host', inside.address) }];
@@ -317,7 +317,7 @@ export class Simulation {
     this.#narrow.clear();
   }
 
-  /** What WireGuard does with a packet for a peer. @returns the packet's number */
+  /** Handles a packet for a peer as WireGuard does. @returns the packet's number */
   data(from: SimulatedNode, to: SimulatedNode, length = 128): number {
     const n = this.#data++;
     from.bytes.set(to.publicKey, (from.bytes.get(to.publicKey) ?? 0) + length);

@@ -11,7 +11,7 @@ export interface PathStatus {
   readonly path: 'direct' | 'relayed' | null;
   /** The address that WireGuard sends to; in fd6c:7270:: when relayed. */
   readonly endpoint: Endpoint | null;
-  /** Of several relays, the name of the one that carries its packets; null while it is not relayed. */
+  /** Name of the relay that carries its packets, where there are several; null while it is not relayed. */
   readonly relay: string | null;
   /** Why it is not direct, or which candidates made it so: one code and one sentence for people. */
   readonly reason: { readonly code: PathReason; readonly detail: string };
@@ -19,7 +19,7 @@ export interface PathStatus {
   readonly since: number;
   /** Packets of a WireGuard session with the peer's present tunnel passed in both directions. */
   readonly hasSession: boolean;
-  /** Of the last check of the direct path; null when relayed. */
+  /** Round trip of the last check of the direct path; null when relayed. */
   readonly roundTripMs: number | null;
 }
 

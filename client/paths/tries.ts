@@ -55,7 +55,7 @@ export class Tries {
     this.#count += 1;
   }
 
-  /** Of the next try. Behind a router that notes stray packets only one order works, so tries alternate. */
+  /** Order of the next try. Behind a router that notes stray packets only one order works, so tries alternate. */
   get firstCheck(): FirstCheck {
     if (this.#count === 0) return 'both';
     return this.#count % 2 === 1 ? 'answerer' : 'offerer';

@@ -1,8 +1,7 @@
 import { SESSION_AGAIN_MS, SESSION_DOUBT_MS, SESSION_YIELD_MS, waitOf } from './schedule.ts';
 
-/** What the tunnel says of its session with a peer. */
 export interface SessionFacts {
-  /** Of the last handshake that both sides finished; null before the first. */
+  /** Last handshake that both sides finished; null before the first. */
   readonly handshakeAt: number | null;
   readonly receivedBytes: number;
 }
@@ -10,11 +9,11 @@ export interface SessionFacts {
 /** `begin`: WireGuard is to begin a handshake. `renew`: it is to forget the session it has, and begin another. */
 export type SessionStart = 'begin' | 'renew';
 
-/** What the messages of a handshake come to: more than that are packets of a session that works. */
+/** Size of all handshake messages: more than that are packets of a session that works. */
 const HANDSHAKE_BYTES = 148 + 92;
 
 /**
- * Whether WireGuard has a session with the present tunnel of a peer, and who begins one.
+ * Tells whether WireGuard has a session with the present tunnel of a peer, and which side begins one.
  *
  * WireGuard keeps sending in a session that the peer lost with its last tunnel, for 15 s; and two handshakes that cross undo
  * each other, for 5 s. So a peer that is proven to have started anew is spoken to in a new session, and one side begins it: the
@@ -86,7 +85,7 @@ export class TunnelSession {
     return true;
   }
 
-  /** What the tunnel says. @returns what it is to do, if anything */
+  /** Takes the state of the tunnel. @returns the command for it, if any */
   looked(facts: SessionFacts, now: number): SessionStart | undefined {
     this.#isAsked = false;
     if (this.#before === undefined) {

@@ -2,7 +2,7 @@
 const FIRST_MS = 500;
 const LONGEST_AT_FIRST_MS = 1_000;
 const LONGEST_MS = 30_000;
-/** What was only restarted is back within this. */
+/** Time within which a relay that was only restarted is back. */
 const AT_FIRST_MS = 15_000;
 
 /** Waits that double after a while, each drawn from its upper half, so that a thousand nodes do not come back at once. */

@@ -230,7 +230,7 @@ function node({ onReady = () => {}, isPeer = (): boolean => true } = {}) {
     probed: [] as string[],
     readies: 0,
     expired: 0,
-    /** What its clock is ahead. */
+    /** Lead of its clock. */
     skipMs: 0,
     /** Before it tries again. */
     waits: [] as number[],

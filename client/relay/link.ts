@@ -47,7 +47,7 @@ export interface RelayLinkOptions {
   readonly isBacked?: () => boolean;
   /** It says that the credential is used up, by its clock. Told once a minute at most. */
   readonly onExpired?: () => void;
-  /** Whether this is a peer of this node: left out, anybody is. A relay may name as many others as it likes. */
+  /** Tells whether this is a peer of this node: left out, anybody is. A relay may name as many others as it likes. */
   readonly isPeer?: (id: bigint) => boolean;
   /** The first packet since the relay was heard of: `look` is to be called again and again, until it is heard of. */
   readonly onUse?: () => void;
@@ -161,7 +161,7 @@ export class RelayLink {
   }
 
   /**
-   * Whether a session in use is alive, looked at several times a second: one that does not answer is given up in favour of
+   * Checks several times a second that the session in use is alive: one that does not answer is given up in favour of
    * another relay long before it counts as dead.
    *
    * @returns whether it is to be looked at again
@@ -313,7 +313,7 @@ export class RelayLink {
     this.#options.onExpired?.();
   }
 
-  /** What was asked came back: both ways are open. What peers send shows that of one alone. */
+  /** An answer shows both ways open; packets of peers show one alone. */
   #echoed(session: Session): void {
     session.sentAt = undefined;
     session.echoAt = undefined;
@@ -377,7 +377,7 @@ export class RelayLink {
     } else if (now - session.echoAt >= ECHO_DEAD_MS - ECHO_AFTER_MS) this.#lost(session, 'silent', undefined);
   }
 
-  /** What peers still send by a relay that restarts is taken for a moment, where this node's packets go elsewhere. */
+  /** Takes packets that peers still send by a relay that restarts, while this node's own go elsewhere. */
   #leave(session: Session, retryAfterMs: number): void {
     const reason = 'the relay restarts';
     if (!this.#options.isBacked?.()) {

@@ -15,7 +15,7 @@ const PREFIX = [0xfd6c, 0x7270];
  */
 export interface LoopbackAddresses {
   readonly family: Family;
-  /** What WireGuard is given for number n. */
+  /** Returns WireGuard's endpoint for number n. */
   addressOf(n: number): string;
   add(numbers: readonly number[]): Promise<void>;
   remove(numbers: readonly number[]): Promise<void>;
@@ -72,7 +72,7 @@ async function change(verb: 'add' | 'del', addresses: readonly string[]): Promis
   return (await runProgram('ip', ['-6', '-force', '-batch', '-'], { stdin, timeoutMs: 60_000 })).code === 0;
 }
 
-/** One route makes the whole block answer from the address asked. Each node of a host has its own, told by the metric. */
+/** A single route makes the whole block answer from the address asked. Each node of a host has its own, told apart by the metric. */
 async function openIpv4(wireguardPort: number): Promise<LoopbackAddresses> {
   const route = (verb: 'replace' | 'del') => localRoute(verb, wireguardPort);
   await route('replace');
@@ -89,7 +89,7 @@ async function openIpv4(wireguardPort: number): Promise<LoopbackAddresses> {
   };
 }
 
-/** Those of a node that ended without doing so itself, too. */
+/** Removes routes, also those of a node that ended without doing so itself. */
 export async function removeLoopbackAddresses(wireguardPort: number): Promise<void> {
   await change('del', ownAddresses(wireguardPort));
   await localRoute('del', wireguardPort);

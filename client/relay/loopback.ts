@@ -2,7 +2,7 @@ import type { Log } from '../../core/base/ports.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
 import { type DatagramSocket, type Place, placeOf } from '../../platform/datagrams.ts';
 import { parseIp } from '../../platform/ip.ts';
-import { datagrams, streams } from '../../platform/platform.ts';
+import { datagrams } from '../../platform/platform.ts';
 import { partsOf } from '../../platform/segments.ts';
 import type { Family } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
@@ -15,7 +15,7 @@ export const MAX_LOOPBACK_PEERS = 65_535;
 const SOCKET_BUFFER_BYTES = 8_388_608;
 /** WireGuard's packets of data. */
 const DATA_TYPE = 4;
-/** What a handshake begins with, and how long WireGuard waits for the answer before it makes another. */
+/** First bytes of a handshake, and WireGuard's wait for the answer before it makes another. */
 const INITIATION_TYPE = 1;
 const INITIATION_BYTES = 148;
 const INITIATION_LIFE_MS = 5_000;
@@ -43,7 +43,7 @@ interface Entry extends LoopbackPeer {
 export interface LoopbackOptions {
   /** UDP port of WireGuard. */
   readonly wireguardPort: number;
-  /** Of the endpoints, where the host can. */
+  /** Preferred family of the endpoints. */
   readonly family: Family;
   readonly now: () => number;
   readonly log: Log;
@@ -61,7 +61,7 @@ export class Loopback {
   /** Packets from an address that belongs to no peer. */
   strangers = 0;
   readonly #options: LoopbackOptions;
-  /** Of the agent's socket, UDP. */
+  /** UDP port of the agent's socket. */
   readonly port: number;
   readonly #socket: DatagramSocket;
   #isRedirecting = false;
@@ -95,7 +95,6 @@ export class Loopback {
         onDatagrams: (packets, segment, { ip, port }) => loopback.#receive(packets, segment, ip, port),
         onDrained,
         // All of it passes through the connection to the relay too.
-        onBusy: () => void streams.expectLoad(),
       });
       const loopback = new Loopback(options, addresses, socket);
       loopback.#isRedirecting = await applyRelayRules(wireguardPort, loopback.port);
@@ -163,7 +162,7 @@ export class Loopback {
     return entry && { address: shownAddress(this.#options.wireguardPort, entry.number), port: this.port };
   }
 
-  /** Whether an endpoint of WireGuard is one of these. */
+  /** Tells whether an endpoint of WireGuard is one of these. */
   owns({ address, port }: Endpoint): boolean {
     const ip = port === this.port ? parseIp(address) : undefined;
     return ip !== undefined && this.#entryOf(ip) !== undefined;

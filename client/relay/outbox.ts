@@ -1,13 +1,12 @@
 import type { Socket } from 'node:net';
 import { HEADER_BYTES, viewOf } from '../../net/relay/frame.ts';
 import { writeForward } from '../../net/relay/message.ts';
-import { streams } from '../../platform/platform.ts';
 
-/** One write takes what gathered in a turn of the event loop, or this much: WireGuard's largest burst fits. */
+/** Largest write: all frames of a turn of the event loop, up to WireGuard's largest burst. */
 const SLAB_BYTES = 131_072;
 /** Slabs kept for reuse; more are only needed while the relay reads slowly. */
 const KEPT_SLABS = 8;
-/** What may wait in this process. More would only delay what WireGuard and TCP send again: 0.2 s at 10 Mbit/s. */
+/** Most bytes that wait in this process. More would only delay packets that WireGuard and TCP send again: 0.2 s at 10 Mbit/s. */
 export const QUEUE_BYTES = 262_144;
 
 interface Slab {
@@ -57,9 +56,7 @@ export class Outbox {
     const bytes = slab.bytes.subarray(0, this.#used);
     this.#used = 0;
     if (!this.#socket.writable) return;
-    const written = streams.writeNow(this.#socket, bytes);
-    if (written === bytes.length) this.#keep(slab);
-    else this.#socket.write(bytes.subarray(written), () => this.#keep(slab));
+    this.#socket.write(bytes, () => this.#keep(slab));
   }
 
   #keep(slab: Slab): void {

@@ -1,6 +1,6 @@
 import type { RelayCosts } from '../../net/signal/relay-costs.ts';
 
-/** What a relay costs that was not measured yet, ms. */
+/** Cost of a relay that was not measured yet, ms. */
 const UNMEASURED_MS = 1_000;
 /** The largest round trip that counts. */
 const LONGEST_MS = 10_000;
@@ -11,7 +11,7 @@ const FIRST_TRIAL_MS = 5_000;
 const LONGEST_TRIAL_MS = 300_000;
 /** After so long without a failure the next is a first one. */
 const FORGIVEN_MS = 600_000;
-/** What is said of a relay changes with its round trip only by more than this, and by more than this part of it. */
+/** Least change of a round trip that is published, and least part of it. */
 const NEWS_MS = 10;
 const NEWS_PART = 0.3;
 /** The best of so many measurements counts. */
@@ -28,7 +28,7 @@ interface Relay {
 }
 
 /**
- * What this node says of the relays that it can use. What wavers is said steadily: what both ends of a pair derive from it
+ * Relay costs that this node publishes, steady under jitter: both ends of a pair derive their relay from them, which
  * changes no more often.
  */
 export class OwnCosts {
@@ -46,7 +46,7 @@ export class OwnCosts {
     this.tick(now);
   }
 
-  /** What is said now; another object once it is something else. */
+  /** Published costs; another object once they change. */
   get costs(): RelayCosts {
     return this.#costs;
   }

@@ -13,9 +13,9 @@ interface Peer {
   theirs: RelayCosts | undefined;
   /** When that was taken. */
   theirsAt: number;
-  /** What it said since, and is not taken yet. */
+  /** Costs received since, and not taken yet. */
   news: RelayCosts | undefined;
-  /** What each relay said of it last, or showed by a packet of the peer; nothing while that is not known. */
+  /** Presence at each relay, by its last answer or a packet of the peer; nothing while that is not known. */
   readonly presence: Map<string, boolean>;
   /** When each was asked last. */
   readonly askedAt: Map<string, number>;
@@ -35,7 +35,7 @@ export class PeerRoutes {
   readonly #peers = new Map<string, Peer>();
   /** Peers with news that wait. */
   readonly #late = new Set<string>();
-  /** Of how many pairs each relay is one that they use, or would use next. */
+  /** Number of pairs for each relay that use it, or would use it next. */
   readonly #wanted = new Map<string, number>();
   #costs: RelayCosts = new Map();
   readonly #ready = new Set<string>();
@@ -75,7 +75,7 @@ export class PeerRoutes {
     for (const peer of this.#peers.values()) this.#reorder(peer);
   }
 
-  /** What a peer says of itself: taken now, or by `tick`. @returns whether now */
+  /** Takes the costs of a peer: now, or by `tick`. @returns whether now */
   peerCosts(publicKey: string, theirs: RelayCosts, now: number): boolean {
     const peer = this.#peer(publicKey);
     if (now - peer.theirsAt < NEWS_MS) {
@@ -156,7 +156,7 @@ export class PeerRoutes {
     return this.#wanted.keys();
   }
 
-  /** Whom to ask for whom: pairs that use another relay than they agreed on, or have none to go to, because one is not known to have the peer. */
+  /** Lists the probes to send: for pairs that use another relay than they agreed on, or have none, because one is not known to have the peer. */
   questions(now: number): { readonly publicKey: string; readonly name: string }[] {
     const questions: { publicKey: string; name: string }[] = [];
     for (const [publicKey, peer] of this.#peers) {

@@ -169,7 +169,7 @@ interface Node {
   readonly relayId: bigint;
   readonly relays: Relays;
   readonly heard: string[];
-  /** What it said of its relays. */
+  /** Its relay costs. */
   readonly told: RelayCosts[];
   know(peer: Node): void;
   use(ports: Ports): void;

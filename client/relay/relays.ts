@@ -32,7 +32,6 @@ export interface RelayPlace {
   readonly address: RelayAddress;
 }
 
-/** One relay as people see it. */
 export interface RelayView {
   readonly name: string;
   readonly region: string | null;
@@ -52,18 +51,17 @@ export interface RelaysOptions {
   readonly random: () => number;
   readonly log: Log;
   readonly measure?: (address: RelayAddress) => Promise<number | undefined>;
-  /** Of a peer; undefined for one that is not known. */
+  /** Returns the identifier of a peer at relays; undefined for an unknown peer. */
   readonly relayIdOf: (publicKey: string) => bigint | undefined;
   readonly publicKeyOf: (relayId: bigint) => string | undefined;
   /** The first session is ready, or the last one is gone. */
   readonly onState: () => void;
   /** Coalesced packets by their segment. Valid until the handler returns. */
   readonly onPackets: (from: bigint, packets: Uint8Array, segment: number) => void;
-  /** Whether any relay has the peer. */
   readonly onProbed: (publicKey: string, isPresent: boolean) => void;
   /** A relay says that the credential of the graph is used up. */
   readonly onExpired: () => void;
-  /** What peers are to be told of the relays that this node can use. Never where there is one relay alone. */
+  /** Takes the relay costs for peers. Never called with one relay alone. */
   readonly onCosts: (costs: RelayCosts) => void;
 }
 
@@ -75,10 +73,10 @@ export class Relays {
   readonly #links = new Map<string, RelayLink>();
   /** When something needed the session last. */
   readonly #neededAt = new Map<string, number>();
-  /** Of sessions that are no more. */
+  /** Counters of ended sessions. */
   readonly #past = { sent: 0, received: 0, dropped: { 'relay-away': 0, 'queue-full': 0, 'too-large': 0 } };
   #places: ReadonlyMap<string, RelayPlace> = new Map();
-  #told: RelayCosts | undefined;
+  #publishedCosts: RelayCosts | undefined;
   /** There are several relays, or were: peers hear of them. */
   #isTelling = false;
   #measureAt = 0;
@@ -164,10 +162,9 @@ export class Relays {
     this.#routes.keep(publicKeys);
   }
 
-  /** What a peer says of the relays that it can use. */
   peerCosts(publicKey: string, costs: RelayCosts): void {
     if (!this.#routes.peerCosts(publicKey, costs, this.#options.now()) || this.#isUpdateDue) return;
-    // Of all that came in one turn of the event loop the consequences are drawn once.
+    // Draw the consequences of all messages in a turn of the event loop once.
     this.#isUpdateDue = true;
     setImmediate(() => {
       this.#isUpdateDue = false;
@@ -225,8 +222,8 @@ export class Relays {
     const now = this.#options.now();
     this.#costs.tick(now);
     const { costs } = this.#costs;
-    if (costs !== this.#told) {
-      this.#told = costs;
+    if (costs !== this.#publishedCosts) {
+      this.#publishedCosts = costs;
       this.#routes.useCosts(costs);
       this.#isTelling ||= this.areSeveral;
       if (this.#isTelling) this.#options.onCosts(costs);
@@ -359,7 +356,7 @@ export class Relays {
     if (isAgain) this.#looker = setTimeout(() => this.#look(), LOOK_MS);
   }
 
-  /** What is measured counts at once for all, so that nothing is concluded from the first answer alone; who is late counts later. */
+  /** Uses all measurements at once, so that no choice rests on the first answer alone; a late answer counts later. */
   #measureAll(now: number): void {
     const { measure = roundTripTo, random } = this.#options;
     this.#measureAt = now + MEASURE_MS * (1 + random() / 4);

@@ -5,7 +5,7 @@ import { runProgram } from '../run-program.ts';
 const BEHIND_FILTERS = 1_000;
 
 /**
- * What the packets of relayed peers need of this host, as one nftables transaction that may run again:
+ * Renders the rules of this host for packets of relayed peers, as one nftables transaction that may run again:
  *
  * - Linux answers on any interface for addresses of any other, for those of 127/8 where `route_localnet` is set: neighbours
  *   are kept from the loopback endpoints.

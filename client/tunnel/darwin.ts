@@ -21,7 +21,7 @@ const macParts: MacParts = {
   run: runProgram,
   userId: () => process.geteuid?.() ?? -1,
   startDevice: async (interfaceName, ending) =>
-    wireGuardGoDevice(interfaceName, await askGeneration(), psProcesses(), { ending }),
+    wireGuardGoDevice(interfaceName, await askGeneration(), psProcesses(), ending),
   recoverDevice: (interfaceName) => recoverWireGuardGo(interfaceName, psProcesses()),
 };
 

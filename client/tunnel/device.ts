@@ -26,7 +26,7 @@ export async function tunnelOver(device: Device, options: TunnelOptions, move: M
   let closing: Promise<void> | undefined;
   const held = new Map<string, TunnelPeer>(inherited.map((peer) => [peer.publicKey, heldOf(peer)]));
   let last: Promise<unknown> = Promise.resolve();
-  /** One after the other: a peer that leaves is not put back by a handshake that began before. */
+  /** Serial: a peer that leaves is not put back by a handshake that began before. */
   const inOrder = (run: () => Promise<void>): Promise<void> => {
     const done = last.then(run);
     last = done.catch(() => {});

@@ -16,7 +16,6 @@ export function generationOf(version: string): Generation {
   return date !== undefined && Number(date) < FIRST_OF_BATCHES ? 'one-by-one' : 'batches';
 }
 
-/** Of the wireguard-go that this host has. */
 export async function askGeneration(): Promise<Generation> {
   return generationOf((await runProgram('wireguard-go', ['--version'])).stdout);
 }

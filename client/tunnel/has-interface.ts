@@ -1,7 +1,7 @@
 import { textIn } from '../if-readable.ts';
 
 /**
- * Whether this process has an interface of this name. Linux only.
+ * Tells whether this process has an interface of this name. Linux only.
  *
  * `/sys/class/net` is that of whoever mounted `/sys`, which in a container may be another network namespace.
  */

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { type LabHost, natlab } from '../../test/kits/lab/natlab.ts';
 import { base64, labParts, WIREGUARD_PORT as PORT, tunnelPair } from '../../test/kits/lab/natlab-parts.ts';
 import { describePrivileged } from '../../test/kits/lab/privileged.ts';
-import { burstBytesOf } from './burst.ts';
+import { burstBytesOf } from './linux.ts';
 
 const CIDR = '10.96.0.0/24';
 const MTU = 1_280;
@@ -23,25 +22,7 @@ async function pair() {
   };
 }
 
-/** What rules see that a host takes from an interface. */
-const COUNTING = (interfaceName: string) => `table inet counting {
- counter taken { }
- chain input { type filter hook input priority 0; iifname ${interfaceName} counter name taken; }
-}
-`;
-
-/** Mean of what the rules of the second of a pair see when the first sends it a stream by TCP. */
-async function bytesOfPacket({ a, b }: Awaited<ReturnType<typeof pair>>): Promise<number> {
-  await b.host.nft(COUNTING(b.interfaceName));
-  const server = b.host.spawn('iperf3', ['-s', '-1', '-B', '10.96.0.2', '--forceflush']);
-  if (server.stdout) await once(server.stdout, 'data');
-  await a.host.must('iperf3', ['-c', '10.96.0.2', '-n', '16M']);
-  const { nftables } = JSON.parse(await b.host.must('nft', ['-json', 'list', 'counters']));
-  const { counter } = nftables.find((one: object) => 'counter' in one);
-  return counter.bytes / counter.packets;
-}
-
-/** Whether the second of a pair answers the first. */
+/** Tells whether the second of a pair answers the first. */
 const pings = async ({ host }: { host: LabHost }) => (await host.ping('10.96.0.2', { waitSeconds: 3 })).received === 1;
 
 describePrivileged('a Linux tunnel', () => {
@@ -64,22 +45,6 @@ describePrivileged('a Linux tunnel', () => {
     expect(routes).toEqual([expect.objectContaining({ dst: CIDR, prefsrc: '10.96.0.1' })]);
     const [link] = JSON.parse(await a.host.must('ip', ['-d', '-json', 'link', 'show', 'dev', a.interfaceName]));
     expect(link).toMatchObject({ mtu: MTU, gso_max_size: burstBytesOf(MTU) });
-  });
-
-  it('coalesces the segments of a TCP stream before rules see them', async () => {
-    await using two = await pair();
-    expect(await bytesOfPacket(two)).toBeGreaterThan(2 * MTU);
-  });
-
-  it('opens all the same where settings of the kernel cannot be written, as in a container', async () => {
-    await using two = await pair();
-    const { a, b } = two;
-    await a.parts.close();
-    a.parts = labParts(a.host, a.interfaceName, undefined, true);
-    await a.parts.open(a.settings);
-    await a.parts.change([b.peer], []);
-    expect(await pings(a)).toBe(true);
-    expect(await a.host.must('cat', [`/sys/class/net/${a.interfaceName}/gro_flush_timeout`])).toBe('0\n');
   });
 
   it('takes everything away when it is closed, twice, and says that it ended', async () => {

@@ -1,23 +1,22 @@
 import { MeshError } from '../../core/base/errors.ts';
 import { keyPairOf } from '../../net/seal/x25519.ts';
-import { openCoalescingTun } from '../../platform/tun.ts';
 import { runIn, runProgram } from '../run-program.ts';
-import { burstBytesOf } from './burst.ts';
 import { type Device, type MoveAddress, tunnelOver } from './device.ts';
 import { requireFreePort } from './free-port.ts';
 import { askGeneration } from './generation.ts';
 import { hasInterface } from './has-interface.ts';
 import { hostFacts } from './host-facts.ts';
 import { recoverWireGuardGo, takeOverWireGuardGo } from './left-wireguard-go.ts';
+import { KERNEL, restoreRecord } from './lost-record.ts';
+import { ADDED_BYTES } from './mtu.ts';
 import { isRelevantOnLinux, watchByProgram } from './network-watch.ts';
 import { obstaclesOf } from './obstacles.ts';
 import { linuxProcesses } from './process-table.ts';
 import { collidingRoutes } from './routes.ts';
 import type { TunnelOptions, TunnelPlatform } from './tunnel.ts';
-import { KERNEL, noteAgain } from './unnoted.ts';
 import { getWithTool, setWithTool } from './wg-tool.ts';
 import { wireGuardGoDevice } from './wireguard-go.ts';
-import { forget, isNoted, remember } from './wireguard-go-record.ts';
+import { forget, isRecorded, remember } from './wireguard-go-record.ts';
 
 /** WireGuard of the kernel where it is, wireguard-go elsewhere. */
 export const linuxTunnels: TunnelPlatform = {
@@ -27,16 +26,16 @@ export const linuxTunnels: TunnelPlatform = {
   async takeOver(options) {
     const { interfaceName, namespace, privateKey } = options;
     if (namespace !== undefined || !hasInterface(interfaceName)) return undefined;
-    await noteAgain(interfaceName, publicKeyOf(privateKey), linuxProcesses);
+    await restoreRecord(interfaceName, publicKeyOf(privateKey), linuxProcesses);
     const device =
       (await takeOverWireGuardGo(interfaceName, linuxProcesses)) ?? (await leftKernelDevice(interfaceName));
     if (!device || !(await isAsAsked(device, options))) return undefined;
     return tunnelOver(device, options, moveAddressBy(runProgram));
   },
   async recover(interfaceName, publicKey) {
-    if (hasInterface(interfaceName)) await noteAgain(interfaceName, publicKey, linuxProcesses);
+    if (hasInterface(interfaceName)) await restoreRecord(interfaceName, publicKey, linuxProcesses);
     // Another's interface of this name stays.
-    const isOurs = await isNoted(interfaceName);
+    const isOurs = await isRecorded(interfaceName);
     await recoverWireGuardGo(interfaceName, linuxProcesses);
     if (isOurs && hasInterface(interfaceName)) await ip(['link', 'delete', 'dev', interfaceName]);
   },
@@ -109,11 +108,8 @@ async function makeDevice(options: TunnelOptions, run: typeof runProgram): Promi
   }
 }
 
-/** One that does not coalesce TCP segments itself gets a TUN that does, where that is possible. */
-async function userspaceDevice({ interfaceName, ending, log }: TunnelOptions): Promise<Device> {
-  const generation = await askGeneration();
-  const tun = generation === 'one-by-one' ? await openCoalescingTun(interfaceName, log) : undefined;
-  return wireGuardGoDevice(interfaceName, generation, linuxProcesses, { tun, ending });
+async function userspaceDevice({ interfaceName, ending }: TunnelOptions): Promise<Device> {
+  return wireGuardGoDevice(interfaceName, await askGeneration(), linuxProcesses, ending);
 }
 
 /** How often it is seen whether a kernel interface still exists. */
@@ -132,7 +128,7 @@ async function leftKernelDevice(interfaceName: string): Promise<Device | undefin
   return link?.linkinfo?.info_kind === 'wireguard' ? watchedKernelDevice(interfaceName, runProgram) : undefined;
 }
 
-/** Whether a device that is there has the key, port, address and size that this node needs, so that nothing of it changes. */
+/** Tells whether an existing device has the key, port, address and size that this node needs, so that nothing of it changes. */
 async function isAsAsked(device: Device, options: TunnelOptions): Promise<boolean> {
   const { interfaceName, privateKey, listenPort, address, cidr, mtu } = options;
   const held = await device.get();
@@ -190,4 +186,17 @@ async function ip(args: readonly string[], stdin = '', run = runProgram): Promis
   const { code, stdout, stderr } = await run('ip', args, { stdin });
   if (code === 0) return stdout;
   throw new MeshError('unavailable', `ip ${args.join(' ')} failed: ${stderr.trim()}`);
+}
+
+/** Largest UDP payload of one IPv4 packet. */
+const MESSAGE_BYTES = 65_507;
+/** Headers of TCP with time stamps over IPv6; those over IPv4 are shorter. */
+const TCP_HEADER_BYTES = 72;
+
+/**
+ * Returns how much of a TCP stream Linux hands to the tunnel at once (`gso_max_size` of the interface), so that its packets leave as
+ * one message. Of the 53 that 64 KiB make, 49 fit into one: each hop would wake up once more for the other 4.
+ */
+export function burstBytesOf(mtu: number): number {
+  return Math.floor(MESSAGE_BYTES / (mtu + ADDED_BYTES)) * (mtu - TCP_HEADER_BYTES);
 }

@@ -13,7 +13,7 @@ export interface NetworkWatch {
 
 export interface NetworkWatchOptions {
   readonly log: Log;
-  /** Whether a line of the program tells of a change that may concern this node. */
+  /** Tells whether a line of the program is about a change that may concern this node. */
   readonly isRelevant: (line: string) => boolean;
   readonly onChange: () => void;
 }

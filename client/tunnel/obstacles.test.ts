@@ -34,7 +34,7 @@ it('asks for superuser rights before anything that only they can tell', () => {
 
 it('tells a container to start privileged, for each thing it lacks', () => {
   verifies('cli-privileged');
-  // What Docker gives a container that is not privileged.
+  // Capabilities that Docker gives a container that is not privileged.
   const facts = { ...EVERYTHING, isContainer: true, effectiveCapabilities: '00000000a80425fb', hasTunDevice: false };
   expect(obstaclesOf(facts)).toEqual([
     { missing: 'the capability CAP_NET_ADMIN', remedy: CONTAINER },

@@ -1,13 +1,12 @@
 import type { Obstacle } from './tunnel.ts';
 
-/** What of a Linux host decides whether a tunnel can be made. */
 export interface HostFacts {
   readonly userId: number;
   /** The line `CapEff` of /proc/self/status, in hex. */
   readonly effectiveCapabilities: string;
   readonly isContainer: boolean;
   readonly hasKernelWireGuard: boolean;
-  /** Whether /dev/net/tun can be opened. */
+  /** True where /dev/net/tun can be opened. */
   readonly hasTunDevice: boolean;
   readonly programs: ReadonlySet<string>;
 }

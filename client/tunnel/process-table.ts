@@ -19,7 +19,7 @@ export function isAgentCommand(command: readonly string[]): boolean {
   return command.some((word) => /^mesh(\.[jt]s)?$/.test(path.basename(word)));
 }
 
-/** Of /proc/<pid>/stat behind the name, which may hold anything: state, parent, then 17 fields before the start. */
+/** Fields of /proc/<pid>/stat behind the name, which may hold anything: state, parent, then 17 fields before the start. */
 const STAT_FIELDS_BEFORE_START = 19;
 
 export const linuxProcesses: ProcessTable = async (pid) => {

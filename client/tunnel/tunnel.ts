@@ -46,7 +46,6 @@ export interface TunnelOptions {
   readonly log: Log;
 }
 
-/** What `up` cannot do here, and what the user does about it. */
 export interface Obstacle {
   readonly missing: string;
   readonly remedy: string;
@@ -55,11 +54,11 @@ export interface Obstacle {
 /** A WireGuard interface that this process made or took over, and will take away. */
 export interface Tunnel {
   readonly kind: 'kernel' | 'wireguard-go';
-  /** Whether some peers may have IPv4 endpoints and others IPv6 ones. */
+  /** True where some peers may have IPv4 endpoints and others IPv6 ones. */
   readonly mixesFamilies: boolean;
   readonly interfaceName: string;
   readonly listenPort: number;
-  /** What it held when this process took it over from an earlier one; empty where it was made. */
+  /** Peers at the time when this process took it over from an earlier one; empty for a new interface. */
   readonly inherited: readonly TunnelPeerState[];
   /** Adds peers or changes them, and removes others, by public key, in one step. */
   change(put: readonly TunnelPeer[], removed: readonly string[]): Promise<void>;

@@ -27,7 +27,6 @@ export async function setDevice(interfaceName: string, change: DeviceChange): Pr
   );
 }
 
-/** Whether a process answers for the interface. */
 export async function isAnswering(interfaceName: string): Promise<boolean> {
   return getDevice(interfaceName).then(
     () => true,

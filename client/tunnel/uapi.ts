@@ -20,7 +20,7 @@ export interface DeviceChange {
   /** Public keys; they go before others come, whose addresses may be theirs. */
   readonly removed?: readonly string[];
   readonly put?: readonly TunnelPeer[];
-  /** Of peers that are there; a peer that is gone meanwhile stays gone. */
+  /** Changes peers that are there; a peer that is gone meanwhile stays gone. */
   readonly endpoints?: readonly (readonly [publicKey: string, endpoint: Endpoint])[];
   /** Seconds, of such peers too. */
   readonly keepalives?: readonly (readonly [publicKey: string, seconds: number])[];

@@ -14,7 +14,7 @@ export interface WireGuardGoRecord {
   readonly startedAt: string;
 }
 
-/** What wireguard-go writes: a file, since a pipe would end it with its first line after its agent was killed. */
+/** Returns the file for the output of wireguard-go: a pipe would end it with its first line after its agent was killed. */
 export function outputFile(interfaceName: string): string {
   return path.join(RUN_DIRECTORY, `wireguard-${interfaceName}.log`);
 }
@@ -48,8 +48,8 @@ export async function running(
   return entry && isOurs(entry, record, interfaceName) ? { ...record, entry } : undefined;
 }
 
-/** Whether an agent made an interface of this name, in the kernel or otherwise. */
-export async function isNoted(interfaceName: string): Promise<boolean> {
+/** Tells whether an agent made an interface of this name, in the kernel or otherwise. */
+export async function isRecorded(interfaceName: string): Promise<boolean> {
   return access(pidFile(interfaceName)).then(
     () => true,
     () => false,

@@ -28,7 +28,7 @@ function install(script: string): void {
 /** The error of a start, and whether its note is there. */
 async function failure(ending?: AbortSignal) {
   const interfaceName = freshInterface();
-  const error = await startWireGuardGo(interfaceName, linuxProcesses, { ending }).catch((thrown: Error) => thrown);
+  const error = await startWireGuardGo(interfaceName, linuxProcesses, ending).catch((thrown: Error) => thrown);
   return [(error as Error).message, existsSync(outputFile(interfaceName))];
 }
 

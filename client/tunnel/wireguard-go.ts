@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { open, readFile, truncate } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '../../core/base/errors.ts';
-import type { Tun } from '../../platform/tun.ts';
 import type { Device } from './device.ts';
 import type { Generation } from './generation.ts';
 import type { ProcessTable } from './process-table.ts';
@@ -16,21 +15,14 @@ const POLL_MS = 5;
 /** Errors alone are written, but one may come with each packet: the file is emptied so often. */
 const EMPTY_OUTPUT_MS = 60_000;
 
-interface StartOptions {
-  /** Made for it; else it makes one. */
-  readonly tun?: Tun | undefined;
-  /** Aborted once nobody waits for it any more. */
-  readonly ending?: AbortSignal | undefined;
-}
-
 /** An interface of a wireguard-go of its own. */
 export async function wireGuardGoDevice(
   interfaceName: string,
   generation: Generation,
   processes: ProcessTable,
-  options: StartOptions = {},
+  ending?: AbortSignal,
 ): Promise<Device> {
-  const { ended, stop } = await startWireGuardGo(interfaceName, processes, options);
+  const { ended, stop } = await startWireGuardGo(interfaceName, processes, ending);
   return {
     kind: 'wireguard-go',
     mixesFamilies: generation === 'one-by-one',
@@ -41,19 +33,19 @@ export async function wireGuardGoDevice(
   };
 }
 
-/** Starts wireguard-go and resolves once it can be configured. `tun` is closed here: wireguard-go has it then. */
-export async function startWireGuardGo(
-  interfaceName: string,
-  processes: ProcessTable,
-  { tun, ending }: StartOptions = {},
-) {
+/**
+ * Starts wireguard-go and resolves once it can be configured.
+ *
+ * @param ending aborted once nobody waits for it any more
+ */
+export async function startWireGuardGo(interfaceName: string, processes: ProcessTable, ending?: AbortSignal) {
   await makeRunDirectory();
   const output = await open(outputFile(interfaceName), 'w', 0o600);
   // A group of its own: Ctrl-C reaches the agent, which takes the tunnel down in order.
   const child = spawn('wireguard-go', ['-f', interfaceName], {
     detached: true,
-    env: { PATH: process.env['PATH'], LOG_LEVEL: 'error', ...(tun && { WG_TUN_FD: '3' }) },
-    stdio: ['ignore', output.fd, output.fd, ...(tun ? [tun.fd] : [])],
+    env: { PATH: process.env['PATH'], LOG_LEVEL: 'error' },
+    stdio: ['ignore', output.fd, output.fd],
   });
   // Before anything is waited for: a process that fails at once would end unheard.
   const ended = new Promise<string>((resolve) => {
@@ -70,7 +62,6 @@ export async function startWireGuardGo(
   };
   try {
     await output.close();
-    await tun?.close();
     if (child.pid !== undefined) await remember(interfaceName, child.pid, processes);
     await untilAnswering(interfaceName, ended, ending);
   } catch (error) {

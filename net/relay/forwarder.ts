@@ -62,7 +62,7 @@ export class Forwarder {
   flush(): void {
     const to = this.#to;
     if (to === undefined) return;
-    to.outbox.pass(this.#bytes, this.#start, this.#end);
+    to.outbox.copy(this.#bytes, this.#start, this.#end);
     this.#to = undefined;
     this.#bytes = NO_BYTES;
     this.#passed(to);

@@ -18,9 +18,6 @@ const DRAIN_MS = 2_000;
 
 /** What is read at most at once. */
 const READ_BUFFER_BYTES = 65_536;
-/** So many reads of so much tell that it pays to write large ones past Node's streams. */
-const LARGE_READ_BYTES = 32_768;
-const BUSY_READS = 500;
 
 export interface RelayListenerOptions {
   readonly host: string;
@@ -44,7 +41,6 @@ export class RelayListener {
   #server: Server | undefined;
   #ticker: NodeJS.Timeout | undefined;
   #isFlushing = false;
-  #largeReads = 0;
   #onEmpty: (() => void) | undefined;
 
   constructor(options: RelayListenerOptions) {
@@ -109,14 +105,12 @@ export class RelayListener {
     const session = this.#relay.open(accepted.remoteAddress ?? '', clock.now());
     const onBytes = (chunk: Uint8Array) => {
       this.#relay.receive(session, chunk, clock.now());
-      if (chunk.length >= LARGE_READ_BYTES && ++this.#largeReads === BUSY_READS) void streams.expectLoad();
       this.#scheduleFlush();
     };
     const socket =
       secureContext === undefined
         ? streams.read(accepted, this.#readBuffer, onBytes)
         : new TLSSocket(accepted, { isServer: true, secureContext }).on('data', onBytes);
-    session.outbox.writeNow = (bytes) => streams.writeNow(socket, bytes);
     this.#sockets.set(session, socket);
     // Resets and broken pipes are a client's everyday business; `close` follows.
     socket.on('error', () => {});

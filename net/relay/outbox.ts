@@ -1,7 +1,5 @@
 import { SLAB_BYTES, type SlabPool } from './slab-pool.ts';
 
-/** So much or more at once is worth a system call of its own. */
-const PASSED_BYTES = 16_384;
 /** What the relay itself says until a connection is ready, and each answer after that, fits. */
 const OWN_BYTES = 256;
 
@@ -16,8 +14,6 @@ export interface Piece {
  * so a receiver that stops reading holds its cap and no more.
  */
 export class Outbox {
-  /** Writes to the receiver at once what the system takes. @returns how many bytes */
-  writeNow: ((bytes: Uint8Array) => number) | undefined;
   readonly #pool: SlabPool;
   readonly #cap: number;
   #pieces: Piece[] = [];
@@ -43,13 +39,6 @@ export class Outbox {
 
   hasRoom(bytes: number): boolean {
     return this.#queued + bytes <= this.#cap;
-  }
-
-  /** Adds bytes, or writes them at once when they are many and nothing waits; they are the caller's again after this call. */
-  pass(bytes: Uint8Array, start: number, end: number): void {
-    const isDirect = end - start >= PASSED_BYTES && this.#queued === 0;
-    const written = isDirect ? (this.writeNow?.(bytes.subarray(start, end)) ?? 0) : 0;
-    this.copy(bytes, start + written, end);
   }
 
   /**

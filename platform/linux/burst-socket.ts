@@ -171,6 +171,5 @@ export class BurstSocket implements DatagramSocket {
     const busy: Busy = { batch, handle, signal, isReading: false, isHot: false };
     this.#busy = busy;
     signal?.on();
-    this.#options.onBusy?.();
   }
 }

@@ -82,7 +82,7 @@ const CLOSED = `table inet filter {
 const TWO = '10.96.0.2';
 
 describePrivileged('a node on a host with a firewall of its own', () => {
-  it('names the rule that drops what the network permits, and opens it where it is asked to, until it is not any more', async () => {
+  it('names the chain that is closed to it and the command that opens it, and opens it where it is asked to, until it is not any more', async () => {
     await using lab = await natlab({ hosts: { one: {}, two: {} } });
     await using plane = await startLabPlane(lab);
     const chain = () => lab.host('two').must('nft', ['list', 'chain', 'inet', 'filter', 'input']);
@@ -92,11 +92,11 @@ describePrivileged('a node on a host with a firewall of its own', () => {
     await one.untilPeer('two', ({ path }) => path === 'direct');
     expect(await one.host.reaches(TWO, 2)).toBe(false);
     const blocked =
-      /Host firewall +inet filter input \(policy drop\) drops all\. To open it: (.*mesh up --open-firewall.*)/;
+      /Host firewall +inet filter input \(policy drop\) of nft .* To open it: nft insert rule .*, or while this node is up: (.*mesh up --open-firewall.*)/;
     const said = await two.must(['status']);
     expect(said).toMatch(blocked);
     expect((await two.mesh(['netcheck'])).stdout).toMatch(blocked);
-    expect((await two.mesh(['why', 'one', 'two'])).stdout).toContain('inet filter input (policy drop) drops all');
+    expect((await two.mesh(['why', 'one', 'two'])).stdout).toContain('inet filter input (policy drop) of nft');
 
     // The command as it is printed, while the node is up.
     const [, ...hint] = blocked.exec(said)?.[1]?.split(' ') ?? [];
@@ -137,7 +137,7 @@ describePrivileged('a node on a host with a firewall of its own', () => {
     await host.nft(
       `table inet filter { chain input { type filter hook input priority filter; iifname "${two.interfaceName}" drop; }; }\n`,
     );
-    await expect.poll(() => two.log, { timeout: SAID_MS }).toMatch(/inet filter input \(rule handle \d+: .* drops all/);
+    await expect.poll(() => two.log, { timeout: SAID_MS }).toMatch(/inet filter input \(rule handle \d+: iifname /);
     await two.down();
     await two.up(['--open-firewall']);
     await host.nft(`delete table inet filter\n${CLOSED}`);
@@ -158,7 +158,7 @@ describePrivileged('a node on a host with a firewall of its own', () => {
     await one.untilPeer('two', ({ path }) => path === 'direct');
     await two.until(({ firewall }) => firewall.blocked.length > 0);
     expect((await two.status()).firewall.blocked).toMatchObject([
-      { table: 'ip filter', chain: 'INPUT', rule: null, what: ['TCP', 'UDP'] },
+      { table: 'ip filter', chain: 'INPUT', rule: null, what: ['all'], text: expect.stringContaining('of ufw') },
     ]);
     await two.down();
     const before = await added();

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
+import type { Judgement } from './closed-chains.ts';
 import { linuxHostRules } from './host-rules.ts';
-import type { Blockage } from './judgement.ts';
 import type { Opened, OpenedRecord } from './opened.ts';
 
-const BLOCKED: Blockage = { table: 'inet filter', chain: 'web', handle: 9, base: 'input', what: ['all'] };
+const closedBy = (manager: Judgement['manager']): Judgement => ({
+  manager,
+  closed: [{ table: 'inet filter', chain: 'input', rule: null, manager, command: 'a command' }],
+  unread: [],
+});
 const CHAIN = 'nft -j --terse list chain inet filter input';
 const MATCH = { match: { op: '==', left: { meta: { key: 'iifname' } }, right: 'mesh0' } };
 const rule = (handle: number, comment: string, expr: readonly object[] = [MATCH, { accept: null }]) => ({
@@ -14,7 +18,7 @@ const listing = (...rules: readonly object[]) =>
     nftables: [{ chain: { family: 'inet', table: 'filter', name: 'input', hook: 'input' } }, ...rules],
   });
 
-/** What is listed has no rules that were deleted before. */
+/** Removes deleted rules from a listing. */
 function withoutRules(answer: string | Error | undefined, did: readonly string[]) {
   if (typeof answer !== 'string') return answer;
   const isLeft = (handle: unknown) => !did.some((line) => line.endsWith(`handle ${handle}`));
@@ -52,16 +56,16 @@ function host(answers: Readonly<Record<string, string | Error>>, noted?: Opened)
   return { rules, changes, notes, noted: () => notes.at(-1) };
 }
 
-const UFW = { ufw: '', 'ufw status': 'Status: active\n', 'ufw show added': 'Added user rules:\n(None)\n' };
+const UFW = { ufw: '', 'ufw show added': 'Added user rules:\n(None)\n' };
 const ufwHas = (line: string) => ({ ...UFW, 'ufw show added': `Added user rules:\nufw allow 22/tcp\n${line}\n` });
 
 test('ufw is given the rule, which is on disk before, and gives it back', async () => {
   const { rules, changes, noted } = host(UFW);
-  await rules.open([BLOCKED]);
+  await rules.open(closedBy('ufw'));
   const opened: Opened = { interfaceName: 'mesh0', tool: 'ufw', changes: ['rule'] };
   expect([changes(), noted(), rules.opened()]).toEqual([['ufw allow in on mesh0 comment mesh mesh0'], opened, opened]);
   const next = host(ufwHas("ufw allow in on mesh0 comment 'mesh mesh0'"), opened);
-  await next.rules.open([BLOCKED]);
+  await next.rules.open(closedBy('ufw'));
   expect(next.changes()).toEqual([]);
   await next.rules.close();
   expect([next.changes(), next.noted()]).toEqual([['ufw --force delete allow in on mesh0'], undefined]);
@@ -74,7 +78,7 @@ test.each([
   ['with another comment', "ufw allow in on mesh0 comment 'by Ada'"],
 ])("a rule of the administrator's own stays, neither opened nor closed: one %s", async (_, line) => {
   const { rules, changes, noted } = host(ufwHas(line));
-  await rules.open([BLOCKED]);
+  await rules.open(closedBy('ufw'));
   await rules.close();
   expect([changes(), noted()]).toEqual([[], undefined]);
   const later = host(ufwHas(line), { interfaceName: 'mesh0', tool: 'ufw', changes: ['rule'] });
@@ -85,12 +89,12 @@ test.each([
 test('a tool that fails is named with what it said, and nothing counts as opened', async () => {
   const readOnly = new Error("ERROR: [Errno 30] Read-only file system: '/etc/ufw/user.rules'");
   const { rules, noted } = host({ ...UFW, 'ufw allow in on mesh0 comment mesh mesh0': readOnly });
-  await expect(rules.open([BLOCKED])).rejects.toThrow(
+  await expect(rules.open(closedBy('ufw'))).rejects.toThrow(
     "ufw allow in on mesh0 comment mesh mesh0 failed: ERROR: [Errno 30] Read-only file system: '/etc/ufw/user.rules'",
   );
   expect(noted()).toBeUndefined();
-  await expect(host({ ufw: new Error('You need to be root') }).rules.open([BLOCKED])).rejects.toThrow(
-    'ufw status failed: You need to be root',
+  await expect(host({ ufw: new Error('You need to be root') }).rules.open(closedBy('ufw'))).rejects.toThrow(
+    'ufw show added failed: You need to be root',
   );
 });
 
@@ -100,7 +104,7 @@ test('what cannot be taken away stays noted for the next who tries', async () =>
   const stuck = host({ ...own, 'ufw --force delete allow in on mesh0': new Error('locked') }, noted);
   await expect(stuck.rules.close()).rejects.toThrow('ufw --force delete allow in on mesh0 failed: locked');
   expect(stuck.noted()).toEqual(noted);
-  // Of a host from which ufw was removed there is nothing left.
+  // A host without ufw has none of its rules.
   const removed = host({}, noted);
   await removed.rules.close();
   expect(removed.noted()).toBeUndefined();
@@ -111,7 +115,7 @@ const zone = (verb: string, kept = '') => `firewall-cmd ${kept}--zone=trusted --
 test('firewalld is given the interface now and for later, where it does not have it, and gives that back', async () => {
   const answers = { 'firewall-cmd': '', [zone('query', '--permanent ')]: 'yes', [zone('query')]: new Error('no') };
   const { rules, changes, noted } = host(answers);
-  await rules.open([BLOCKED]);
+  await rules.open(closedBy('firewalld'));
   const opened: Opened = { interfaceName: 'mesh0', tool: 'firewalld', changes: ['now'] };
   expect([changes(), noted()]).toEqual([[zone('add')], opened]);
   const next = host({ 'firewall-cmd': 'yes' }, opened);
@@ -133,13 +137,13 @@ test('firewalld that refuses is named with what it said', async () => {
     'firewall-cmd --state': 'running',
     [zone('add')]: conflict,
   });
-  await expect(rules.open([BLOCKED])).rejects.toThrow(`${zone('add')} failed: ${conflict.message}`);
+  await expect(rules.open(closedBy('firewalld'))).rejects.toThrow(`${zone('add')} failed: ${conflict.message}`);
 });
 
 test('without a tool the rule is put where packets meet the table that drops, once, and goes by its comment', async () => {
   const accept = 'insert rule inet filter input iifname "mesh0" accept comment "mesh mesh0"';
   const { rules, changes, noted } = host({ nft: '', [CHAIN]: listing(rule(11, 'mesh mesh1'), rule(12, '')) });
-  await rules.open([BLOCKED]);
+  await rules.open(closedBy('nft'));
   const opened: Opened = { interfaceName: 'mesh0', tool: 'nft', changes: ['inet filter input'] };
   expect([changes(), noted()]).toEqual([[`nft -f - ${accept}`], opened]);
   const others = [
@@ -150,7 +154,7 @@ test('without a tool the rule is put where packets meet the table that drops, on
   ];
   const counted = [MATCH, { counter: { packets: 1, bytes: 2 } }, { accept: null }];
   const next = host({ nft: '', [CHAIN]: listing(rule(11, 'mesh mesh0', counted), ...others) }, opened);
-  await next.rules.open([BLOCKED]);
+  await next.rules.open(closedBy('nft'));
   expect(next.changes()).toEqual([]);
   await next.rules.close();
   expect([next.changes(), next.noted()]).toEqual([['nft delete rule inet filter input handle 11'], undefined]);
@@ -169,7 +173,7 @@ test('a chain that is gone has nothing to be taken away, and one that cannot be 
 test('what an agent of another interface or tool opened is closed before', async () => {
   const noted: Opened = { interfaceName: 'mesh7', tool: 'ufw', changes: ['rule'] };
   const { rules, changes, noted: now } = host(ufwHas("ufw allow in on mesh7 comment 'mesh mesh7'"), noted);
-  await rules.open([BLOCKED]);
+  await rules.open(closedBy('ufw'));
   expect(changes()).toEqual(['ufw --force delete allow in on mesh7', 'ufw allow in on mesh0 comment mesh mesh0']);
   expect(now()).toEqual({ interfaceName: 'mesh0', tool: 'ufw', changes: ['rule'] });
 });

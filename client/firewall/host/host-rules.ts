@@ -1,79 +1,62 @@
-import type { FirewallRules } from '../../../core/model/graph.ts';
 import type { runProgram } from '../../run-program.ts';
-import type { OwnAddress } from '../own-address.ts';
-import type { Blockage, Judgement } from './judgement.ts';
-import { MOST_BYTES, mayTranslate, metTables } from './met-tables.ts';
-import { isNftName, nftName } from './nft-name.ts';
+import { closedChains, type Judgement } from './closed-chains.ts';
+import { chainsOf, LEGACY_TABLES, listingOf, MOST_BYTES } from './nft-listing.ts';
 import type { Opened, OpenedRecord } from './opened.ts';
 
 /** The host's own firewall, which a node neither owns nor changes unless it is asked to. */
 export interface HostRules {
-  /** What of the permitted it drops, and of what that is not known. Never throws. */
-  judge(own: OwnAddress, rules: FirewallRules): Promise<Judgement>;
-  /** Of a rule that drops, as nft lists it; empty where that is not to be had. */
-  ruleText(blockage: Blockage): Promise<string>;
+  /** Finds the chains that are closed to the overlay. Never throws. */
+  judge(): Promise<Judgement>;
   /**
-   * Addresses of a block that the host translates into others, as Kubernetes does, each with the rules that do. Never throws.
+   * Returns the addresses of a block that the host translates into others, as Kubernetes does, each with its rules. Never throws.
    *
    * @param when `at start` reads large tables, too, which holds up the agent
    */
   translations(cidr: string, when: 'at start' | 'while up'): Promise<readonly string[]>;
   /**
-   * Accepts the overlay interface where the host's tool keeps such rules, and notes what it changes for that. Again: no change.
+   * Has the manager of the host accept the overlay interface in its closed chains, and records the changes. Idempotent.
    *
    * @returns whether it changed something
-   * @throws MeshError with the command that failed, and what it said
+   * @throws MeshError with the command that failed, and its words
    */
-  open(blockages: readonly Blockage[]): Promise<boolean>;
-  /** What this node or one before it changed, and has not taken away. */
+  open(judgement: Judgement): Promise<boolean>;
+  /** Returns the changes of this node or an earlier one that are still in force. */
   opened(): Opened | undefined;
-  /** Takes that away again, and nothing else. Idempotent. @throws MeshError as `open` */
+  /** Reverts those changes, and nothing else. Idempotent. @throws MeshError as `open` */
   close(): Promise<void>;
 }
 
 /** Kubernetes with ten thousand services. */
 const MOST_BYTES_AT_START = 64 * 1_048_576;
 
-const NOTHING: Judgement = { blockages: [], notJudged: [] };
-
-/** What judges rules and what changes them is loaded where there are some: most nodes idle on hosts without. */
+/** Loads the modules that change rules, and that read translations, where there are some: most nodes idle on hosts without. */
 export function linuxHostRules(interfaceName: string, record: OpenedRecord, run: typeof runProgram): HostRules {
+  const toolOf = async (name: Opened['tool'], ofInterface: string) =>
+    (await import('./programs.ts')).toolOf(name, ofInterface, run);
+
   async function close(): Promise<void> {
     const left = record.read();
     if (!left) return;
-    const { toolOf } = await import('./programs/tools.ts');
-    await toolOf(left.tool, left.interfaceName, run).close(left.changes);
+    await (await toolOf(left.tool, left.interfaceName)).close(left.changes);
     record.forget();
   }
 
   return {
-    async judge(own, rules) {
-      const met = await metTables(interfaceName, run);
-      if (met.tables.length === 0 && met.unread.length === 0) return NOTHING;
-      const { readRuleset } = await import('./read-ruleset.ts');
-      const { judgementOf } = await import('./blockages.ts');
-      return judgementOf(await readRuleset(met, run), interfaceName, own, rules);
-    },
-    async ruleText({ table, chain, handle }) {
-      if (handle === null || !isNftName(`${table} ${chain}`)) return '';
-      const { stdout } = await run('nft', ['--handle', '--terse', 'list', 'chain', ...nftName(`${table} ${chain}`)]);
-      const line = stdout.split('\n').find((one) => one.endsWith(` # handle ${handle}`));
-      return (line ?? '').replace(/ # handle \d+$/, '').trim();
-    },
+    judge: () => closedChains(interfaceName, run),
     async translations(cidr, when) {
       if (!(await mayTranslate(run))) return [];
       const { translationsInto } = await import('./translations.ts');
       return translationsInto(cidr, when === 'at start' ? MOST_BYTES_AT_START : MOST_BYTES, run);
     },
-    async open(blockages) {
-      const { activeTool, toolOf } = await import('./programs/tools.ts');
-      const name = await activeTool(interfaceName, run);
+    async open({ manager: name, closed }) {
+      const chains = closed.filter(({ manager }) => manager === name);
+      if (chains.length === 0) return false;
       const before = record.read();
       if (before && (before.tool !== name || before.interfaceName !== interfaceName)) await close();
-      const tool = toolOf(name, interfaceName, run);
-      const changes = await tool.missing(blockages);
+      const tool = await toolOf(name, interfaceName);
+      const changes = await tool.missing(chains);
       if (changes.length === 0) return false;
-      // First on disk: whatever ends this process, the next one knows what to take away.
+      // On disk before the change: whatever ends this process, the next one knows what to take away.
       record.write({
         interfaceName,
         tool: name,
@@ -82,7 +65,7 @@ export function linuxHostRules(interfaceName: string, record: OpenedRecord, run:
       try {
         await tool.open(changes);
       } catch (error) {
-        // What of it was done is taken back, or stays noted.
+        // A partial change is reverted, or stays recorded.
         if (!before) await close().catch(() => {});
         throw error;
       }
@@ -93,12 +76,18 @@ export function linuxHostRules(interfaceName: string, record: OpenedRecord, run:
   };
 }
 
-/** Where there is none of these. */
+/** Host rules of a platform without any. */
 export const NO_HOST_RULES: HostRules = {
-  judge: async () => NOTHING,
-  ruleText: async () => '',
+  judge: async () => ({ manager: 'nft', closed: [], unread: [] }),
   translations: async () => [],
   open: async () => false,
   opened: () => undefined,
   close: async () => {},
 };
+
+/** Tells whether a host may translate addresses: most hosts do not, and need not load what reads such rules. */
+async function mayTranslate(run: typeof runProgram): Promise<boolean> {
+  const heads = await listingOf(run)(['list', 'chains'], MOST_BYTES);
+  if (typeof heads === 'string' || chainsOf(heads).some(({ base }) => base?.type === 'nat')) return true;
+  return (await run('cat', [LEGACY_TABLES])).stdout.trim() !== '';
+}

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(place, { recursive: true, force: true }));
 const record = (boot = 'one', owner = OWNER) => openedRecord('/home/ada/.mesh', { place, owner, boot });
-/** What lies there, with other fields. */
+/** Path of the record. */
 const file = () => path.join(place, readdirSync(place)[0] ?? 'none');
 
 test('what was opened is kept for the node of a directory, and nothing lies in that', () => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { exact, ifIs, json, list, type Of, object, oneOf, text, where } from '../../../core/base/shape.ts';
 import { replacePrivateFile } from '../../enrol/private-file.ts';
 import { readRegular, textIn } from '../../if-readable.ts';
-import { isNftName } from './nft-name.ts';
+import { isNftName } from './nft-listing.ts';
 
 const fields = object(
   {
@@ -17,7 +17,7 @@ const fields = object(
   { boot: text(64) },
 );
 
-/** What is done by its record is done as root: it holds nothing but these words and names. */
+/** Validates changes: root reverts them by this record, so it holds nothing but these words and names. */
 const IS_CHANGE: Readonly<Record<Of<typeof fields>['tool'], (change: string) => boolean>> = {
   ufw: (change) => change === 'rule',
   firewalld: (change) => change === 'permanent' || change === 'now',
@@ -28,7 +28,7 @@ const openedShape = json(exact(where(fields, ({ tool, changes }) => changes.ever
 
 export type Opened = Of<typeof openedShape>;
 
-/** What a node changed of the host's own firewall: written before it changes anything, and gone once that is taken away. */
+/** Changes of a node to the host's own firewall: written before it changes anything, and gone once they are reverted. */
 export interface OpenedRecord {
   read(): Opened | undefined;
   write(opened: Opened): void;
@@ -72,7 +72,7 @@ function heldIn(file: string, owner: number): string {
   }
 }
 
-/** What firewalld held until a restart is gone since: what it holds now is from what it keeps, or somebody else's. */
+/** Drops firewalld's runtime changes after a restart: the runtime is from the permanent configuration then, or somebody else's. */
 function changesSince({ boot: then, changes }: Opened, boot: string): readonly string[] {
   return then === boot || changes.includes('permanent') ? changes : changes.filter((change) => change !== 'now');
 }

@@ -1,10 +1,16 @@
-import { type IpRange, overlaps, parseCidr } from '../../../core/model/cidr.ts';
+import { type IpRange, overlaps, parseAddress, parseCidr, rangeBetween } from '../../../core/model/cidr.ts';
 import type { runProgram } from '../../run-program.ts';
-import { addressesOf, bare } from './facts.ts';
-import { conditionsOf, savedRules } from './iptables.ts';
-import { LEGACY, listingOf } from './met-tables.ts';
-import { isNftName, nftName } from './nft-name.ts';
-import { type Chain, chainsOf, isRecord, parseListing, type Statement } from './ruleset.ts';
+import {
+  type Chain,
+  chainsOf,
+  isNftName,
+  isRecord,
+  legacyTable,
+  listingOf,
+  nftName,
+  parseListing,
+  type Statement,
+} from './nft-listing.ts';
 
 /** Elements of sets and maps by name. */
 type Sets = ReadonlyMap<string, readonly unknown[]>;
@@ -50,32 +56,22 @@ export async function translationsInto(
     const listing = natOf(table, result.stdout);
     if (listing) found.push(...translationsOf(listing, block));
   }
-  const legacy = await legacyNat(run, maxBytes);
-  return legacy ? [...found, ...translationsOf(legacy, block)] : found;
+  const legacy = await legacyTable('nat', maxBytes, run);
+  if (typeof legacy === 'string') return found;
+  return [
+    ...found,
+    ...translationsOf({ name: 'the table nat of iptables-legacy', chains: legacy, sets: new Map() }, block),
+  ];
 }
 
-/** Reads what nft listed of a table. Pure. */
-export function natOf(table: string, json: string): Nat | undefined {
+/** Reads the listing of a table. Pure. */
+function natOf(table: string, json: string): Nat | undefined {
   const listing = parseListing(json);
   return listing && { name: `the table ${table}`, chains: chainsOf(listing), sets: setsOf(listing) };
 }
 
-/** Reads what iptables-legacy-save printed of the table nat. Pure. */
-export function legacyNatOf(text: string): Nat {
-  const chains = [...savedRules(text)].map(([name, lines]): Chain => {
-    const isBase = name === 'PREROUTING' || name === 'OUTPUT';
-    const base = { type: 'nat', hook: name.toLowerCase(), priority: -100, policy: 'accept', devices: [] } as const;
-    const rules = lines.map((line, handle) => ({
-      handle,
-      statements: [...conditionsOf(line, 'ip'), ...targetOf(line)],
-    }));
-    return { table: 'ip nat', name, base: isBase ? base : null, rules };
-  });
-  return { name: 'the table nat of iptables-legacy', chains, sets: new Map() };
-}
-
-/** Pure. */
-export function translationsOf({ name, chains, sets }: Nat, block: IpRange): readonly string[] {
+/** Returns the translated addresses of a block, with the chain of each rule. Pure. */
+function translationsOf({ name, chains, sets }: Nat, block: IpRange): readonly string[] {
   const byName = new Map(chains.map((chain) => [chain.name, chain]));
   const reached = reachedFrom(
     chains.filter(({ base }) => base?.type === 'nat' && HOOKS.has(base.hook)),
@@ -128,6 +124,21 @@ function addressIn(expression: unknown, value: unknown, block: IpRange): readonl
   if (!isRecord(payload) || payload['protocol'] !== 'ip' || payload['field'] !== 'daddr') return [];
   const range = addressesOf(value);
   return range && overlaps(range, block) ? [textOf(value)] : [];
+}
+
+/** Returns the addresses of a value of nft: one, a range or a prefix. */
+function addressesOf(value: unknown): IpRange | undefined {
+  if (typeof value === 'string') return parseAddress(value);
+  const { prefix, range } = isRecord(value) ? value : {};
+  if (isRecord(prefix)) return parseCidr(`${prefix['addr']}/${prefix['len']}`);
+  const [from, to] = Array.isArray(range) ? range : [];
+  return typeof from === 'string' && typeof to === 'string' ? rangeBetween(from, to) : undefined;
+}
+
+/** Returns an element without its counters and comments. */
+function bare(element: unknown): unknown {
+  const within = isRecord(element) ? element['elem'] : undefined;
+  return isRecord(within) ? within['val'] : element;
 }
 
 function textOf(value: unknown): string {
@@ -206,20 +217,4 @@ function setsOf(listing: readonly Statement[]): Sets {
       }),
     ),
   );
-}
-
-/** The table nat of iptables-legacy, which nft does not show. It is not asked for where it is not loaded: asking loads it. */
-async function legacyNat(run: typeof runProgram, maxBytes: number): Promise<Nat | undefined> {
-  const { stdout: names } = await run('cat', [LEGACY.iptables]);
-  if (!names.split('\n').includes('nat')) return undefined;
-  const { code, stdout } = await run('iptables-legacy-save', ['-t', 'nat'], { maxBytes });
-  return code === 0 ? legacyNatOf(stdout) : undefined;
-}
-
-function targetOf(line: string): readonly Statement[] {
-  const [, option, target] = / -([jg]) (\S+)/.exec(` ${line}`) ?? [];
-  if (target === undefined) return [];
-  return ['DNAT', 'REDIRECT', 'NETMAP'].includes(target)
-    ? [{ xt: { type: 'target', name: target } }]
-    : [{ [option === 'g' ? 'goto' : 'jump']: { target } }];
 }

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type HostResolver, must, type Run } from './resolver.ts';
 
-/** What NetworkManager's own dnsmasq reads. */
+/** Directory that NetworkManager's own dnsmasq reads. */
 const DIRECTORY = '/etc/NetworkManager/dnsmasq.d';
 
 /** NetworkManager where it resolves by a dnsmasq of its own (`dns=dnsmasq`): a file, and a request to read it. */

@@ -1,19 +1,18 @@
 import type { runProgram } from '../../run-program.ts';
 
-/** What the host's resolver is told: whom to ask for which names. */
+/** Settings of the host's resolver: the server to ask for which names. */
 export interface Route {
   readonly interfaceName: string;
-  /** Of this node in the overlay; its server is on port 53 there. */
+  /** Address of this node in the overlay; its server is on port 53 there. */
   readonly address: string;
   /** Also what short names are completed with. */
   readonly domain: string;
   readonly reverse: readonly string[];
 }
 
-/** One way in which a host can be told to ask a server for some names alone. */
+/** A way in which a host can be told to ask a server for some names alone. */
 export interface HostResolver {
   readonly name: string;
-  /** Whether this host resolves by it. */
   isHere(): Promise<boolean>;
   /** May be repeated. @throws Error with what the host said */
   set(route: Route): Promise<void>;

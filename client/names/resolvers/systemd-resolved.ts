@@ -5,7 +5,6 @@ import { type HostResolver, must, type Run } from './resolver.ts';
 const STUBS = ['127.0.0.53', '127.0.0.54'];
 const STUB_FILE = '/run/systemd/resolve/stub-resolv.conf';
 
-/** What the libc goes by. */
 const FILES = { servers: '/etc/resolv.conf', sources: '/etc/nsswitch.conf' };
 
 /** Servers and domains of each link; they go with the link. */
@@ -19,7 +18,7 @@ export function systemdResolved(run: Run, files = FILES): HostResolver {
       await on('dns', address);
       // "~" routes without completing short names.
       await on('domain', domain, ...reverse.map((zone) => `~${zone}`));
-      // What ends otherwise is never asked here, nor by multicast in the overlay; and there is nothing to sign.
+      // Names with other suffixes are never asked here, nor by multicast in the overlay; and there is nothing to sign.
       await on('default-route', 'no');
       for (const what of ['llmnr', 'mdns', 'dnssec', 'dnsovertls']) await on(what, 'no');
     },

@@ -43,13 +43,13 @@ export function parseCandidate(line: string): Candidate | undefined {
   return { ...candidate, address: canonical };
 }
 
-/** One text for each address, so that texts can be compared. Undefined for what is none. */
+/** Returns a canonical text of an address, so that texts can be compared; undefined for other texts. */
 export function canonicalAddress(text: string): string | undefined {
   const ip = text === '' ? undefined : parseIp(text);
   return ip && formatIp(ip);
 }
 
-/** What never is another host: this host itself, everyone at once, this link alone, the relay's loopback prefix. */
+/** Addresses that are never another host: this host itself, everyone at once, this link alone, the relay's loopback prefix. */
 const NEVER: readonly IpRange[] = [
   '0.0.0.0/8',
   '127.0.0.0/8',
@@ -62,7 +62,7 @@ const NEVER: readonly IpRange[] = [
   RELAY_ENDPOINTS,
 ].map(rangeOf);
 
-/** Whether checks may go to an address: not inside the overlay, which would carry itself, and none of the above. */
+/** Tells whether checks may go to an address: not inside the overlay, which would carry itself, and none of the above. */
 export function isUsableAddress(address: string, overlay: readonly IpRange[]): boolean {
   const range = parseAddress(address);
   if (range === undefined) return false;

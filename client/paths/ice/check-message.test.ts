@@ -92,7 +92,7 @@ describe('messages of ICE', () => {
     fc.assert(
       fc.property(input, (bytes) => {
         const message = decodeIce(bytes);
-        // What is not signed, such as the length of the fingerprint, may differ; what is said may not.
+        // Unsigned parts, such as the length of the fingerprint, may differ; the content may not.
         if (message && isSignedWith(bytes, remote.pwd)) expect(message).toEqual(decodeIce(check));
       }),
     );

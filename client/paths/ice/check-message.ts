@@ -17,7 +17,7 @@ import type { Endpoint } from '../../tunnel/tunnel.ts';
 
 export type IceRole = 'controlling' | 'controlled';
 
-/** What one side of a session is known by (RFC 8445 section 5.3). */
+/** Credentials of one side of a session (RFC 8445 section 5.3). */
 export interface IceCredentials {
   readonly ufrag: string;
   readonly pwd: string;
@@ -28,7 +28,7 @@ export type IceMessage =
   | {
       readonly kind: 'check';
       readonly transactionId: Uint8Array;
-      /** Of the receiver, then of the sender. */
+      /** Names of the receiver, then of the sender. */
       readonly ufrags: readonly [string, string];
       readonly priority: number;
       readonly role: IceRole;
@@ -125,7 +125,7 @@ export function decodeIce(bytes: Uint8Array): IceMessage | undefined {
   if (message === undefined || message.method !== BINDING || checkFingerprint(bytes) !== 'right') return undefined;
   const end = message.attributes.findIndex(({ type }) => type === ATTRIBUTES.messageIntegrity);
   if (end < 0) return undefined;
-  // What stands behind MESSAGE-INTEGRITY is anyone's.
+  // Anyone can write attributes behind MESSAGE-INTEGRITY.
   const signed = new Map(message.attributes.slice(0, end).map(({ type, value }) => [type, value] as const));
   if ([...signed.keys()].some((type) => type < OPTIONAL_FROM && !UNDERSTOOD.has(type))) return undefined;
   const { transactionId } = message;
@@ -151,7 +151,7 @@ export function decodeIce(bytes: Uint8Array): IceMessage | undefined {
   }
 }
 
-/** Whether the holder of this password made the message. */
+/** Tells whether the holder of this password made the message. */
 export function isSignedWith(bytes: Uint8Array, pwd: string): boolean {
   return hasIntegrity(bytes, Buffer.from(pwd));
 }

@@ -10,7 +10,7 @@ export const PACING_MS = 50;
 /** Waits after each check of an address; its check has failed when the last of them is over. */
 const CHECK_WAITS_MS = [200, 300, 500, 800, 1_000, 1_000, 1_000, 1_000] as const;
 
-/** What a check says beside where it goes. */
+/** Content of a check beside its destination. */
 interface CheckContent {
   readonly credentials: IceCredentials;
   readonly role: IceRole;

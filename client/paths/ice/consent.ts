@@ -12,7 +12,7 @@ const IDLE_PATIENCE_MS = 500;
 /** Enough for a second of round trip; what is sent beyond is not remembered one by one. */
 const MAX_OUTSTANDING = 16;
 
-/** Whether the other side still answers on the path in use (RFC 7675), asked often under traffic and rarely without. */
+/** Tells whether the other side still answers on the path in use (RFC 7675), asked often under traffic and rarely without. */
 export class Consent {
   roundTripMs: number;
   readonly #random: () => number;
@@ -63,7 +63,7 @@ export class Consent {
     this.roundTripMs = (this.roundTripMs * 3 + (now - sentAt)) / 4;
     if (this.#isActive) this.#outstanding = this.#outstanding.filter((at) => at > sentAt);
     else {
-      // One answer is enough: what else is on its way would keep a slow path from ever being idle.
+      // Forget the other requests: their late answers would keep a slow path from ever being idle.
       this.#outstanding = [];
       this.#nextAt = now + IDLE_MIN_MS + this.#random() * (IDLE_MAX_MS - IDLE_MIN_MS);
     }

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../tunnel/tunnel.ts';
 import type { IceCredentials, IceRole, LossCause } from './check-message.ts';
 import type { Pacer } from './pacer.ts';
 
-/** What happens in a session. Called in the midst of its methods: note it, and act afterwards. */
+/** Events of a session. Called in the midst of its methods: note it, and act afterwards. */
 export interface IceEvents {
   send(to: Endpoint, bytes: Uint8Array): void;
   /** Both directions of this path are proven and both sides want it. Again when the path changes. */

@@ -143,7 +143,7 @@ export class IceSession {
     this.#consent?.doubt(now);
   }
 
-  /** What tells the other side, over the relay, that this side left the direct path. */
+  /** Message that tells the other side, over the relay, that this side left the direct path. */
   lostMessage(cause: LossCause): Uint8Array | undefined {
     return this.#remote && encodeLost(this.#checks.transactions.newId(), this.local, this.#remote, cause);
   }

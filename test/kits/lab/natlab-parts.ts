@@ -21,17 +21,12 @@ const WORKER = path.join(import.meta.dirname, 'natlab-parts-worker.ts');
 /** The contract's WireGuard port. */
 export const WIREGUARD_PORT = 51_820;
 
-/** @param isContainer as in a container that has the rights of `mesh up` and no more: /sys cannot be written */
 export function labParts(
   host: LabHost,
   interfaceName = freshInterface(),
   onEvent: (event: PartsEvent) => void = () => {},
-  isContainer = false,
 ): LabParts {
-  const program = [process.execPath, WORKER, interfaceName];
-  const child = isContainer
-    ? host.spawn('sh', ['-c', 'mount -o remount,bind,ro /sys && exec "$@"', 'sh', ...program])
-    : host.spawn(process.execPath, program.slice(1));
+  const child = host.spawn(process.execPath, [WORKER, interfaceName]);
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let calls = 0;
   let errors = '';

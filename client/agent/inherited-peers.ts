@@ -2,9 +2,9 @@ import type { FullGraph, GraphPeer } from '../../core/model/graph.ts';
 import { isRelayEndpoint } from '../relay-endpoints.ts';
 import type { Endpoint, Tunnel } from '../tunnel/tunnel.ts';
 
-export interface HeldPeers {
+export interface InheritedPeers {
   /**
-   * What the tunnel holds, by public key, as a graph would have named it. One that has to be put again is left out, or has no
+   * Peers of the tunnel, by public key, as a graph would have named them. A peer that has to be put again is left out, or has no
    * address: those that no graph names any more leave so.
    */
   readonly peers: Map<string, GraphPeer>;
@@ -12,8 +12,8 @@ export interface HeldPeers {
   readonly directs: ReadonlyMap<string, Endpoint>;
 }
 
-/** What of a tunnel that was taken over may stay as it is. */
-export function heldBy({ inherited }: Pick<Tunnel, 'inherited'>, graph: FullGraph): HeldPeers {
+/** Returns the peers of a tunnel that was taken over and may stay as they are. */
+export function inheritedPeersOf({ inherited }: Pick<Tunnel, 'inherited'>, graph: FullGraph): InheritedPeers {
   const wanted = new Map(graph.peers.map((peer) => [peer.publicKey, peer]));
   const peers = new Map<string, GraphPeer>();
   const directs = new Map<string, Endpoint>();

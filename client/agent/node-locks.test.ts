@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { lockHolder } from './lock-holder.ts';
+import { lockHolder } from './node-locks.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'mesh-holder-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

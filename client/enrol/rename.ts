@@ -2,7 +2,7 @@ import { normalizeName } from '../../core/model/resources.ts';
 import type { NodeConfig } from './node-config.ts';
 import { type PlaneApi, PlaneAway, PlaneRefusal } from './plane-api.ts';
 
-export interface Renamed {
+export interface RenameOutcome {
   readonly config: NodeConfig;
   /** Why it keeps its name for now. */
   readonly kept?: string;
@@ -12,11 +12,15 @@ export interface Renamed {
 const FOR_NOW: ReadonlySet<string> = new Set(['rate_limited', 'peer_pending']);
 
 /**
- * The node under the name that was asked for. A name that cannot be changed at this moment keeps no node from its network.
+ * Gives the node another name. A name that cannot be changed at this moment keeps no node from its network.
  *
  * @throws PlaneRefusal for a name that is taken
  */
-export async function renamed(config: NodeConfig, asked: string, api: Pick<PlaneApi, 'rename'>): Promise<Renamed> {
+export async function renameNode(
+  config: NodeConfig,
+  asked: string,
+  api: Pick<PlaneApi, 'rename'>,
+): Promise<RenameOutcome> {
   if (normalizeName(asked) === config.name) return { config };
   try {
     const { name, message = 'the control plane did not say why' } = await api.rename(asked);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addressesOf } from './server-addresses.ts';
+import { addressesOf } from './ice-port.ts';
 
 test.each([
   ['127.0.0.1:99', [{ address: '127.0.0.1', port: 99 }]],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { burstBytesOf } from './burst.ts';
+import { burstBytesOf } from './linux.ts';
 
 it.each([1_280, 1_420, 576])('packets of one burst fit into one message at an MTU of %i', (mtu) => {
   const burst = burstBytesOf(mtu);

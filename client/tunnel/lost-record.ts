@@ -3,7 +3,7 @@ import { runProgram } from '../run-program.ts';
 import { isAgentCommand, type ProcessEntry, type ProcessTable } from './process-table.ts';
 import { getDevice } from './uapi-socket.ts';
 import { getWithTool } from './wg-tool.ts';
-import { carries, isNoted, outputFile, remember } from './wireguard-go-record.ts';
+import { carries, isRecorded, outputFile, remember } from './wireguard-go-record.ts';
 
 /** In place of a process. */
 export const KERNEL = 0;
@@ -17,12 +17,12 @@ const STDOUT = 1;
  *
  * @param publicKey of this node, base64; undefined where it is not known
  */
-export async function noteAgain(
+export async function restoreRecord(
   interfaceName: string,
   publicKey: string | undefined,
   processes: ProcessTable,
 ): Promise<void> {
-  if (await isNoted(interfaceName)) return;
+  if (await isRecorded(interfaceName)) return;
   const found = await carrierOf(interfaceName, processes);
   if (found) {
     const { pid, entry } = found;

@@ -1,9 +1,0 @@
-import { readQuery, writeRejection, writeReply } from './message.ts';
-import type { Zone } from './zone.ts';
-
-/** What is sent back for what arrived, which may be anything; undefined for nothing at all. Never throws. */
-export function respond(zone: Zone, bytes: Uint8Array): Uint8Array | undefined {
-  const query = readQuery(bytes);
-  if (!('reject' in query)) return writeReply(query, zone.answer(query));
-  return query.reject === 'silently' ? undefined : writeRejection(query);
-}

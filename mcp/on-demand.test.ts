@@ -2,14 +2,12 @@ import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../core/base/silent-log.ts';
 import { buildKit } from '../test/kits/plane/kit.ts';
-import { operations } from '../tools/index.ts';
-import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { mcpOnDemand } from './on-demand.ts';
 
 async function served() {
   const kit = await buildKit();
   onTestFinished(() => kit[Symbol.asyncDispose]());
-  const mcp = mcpOnDemand({ operations, tools: MCP_TOOLS, gate: kit.gate, log: silentLog });
+  const mcp = mcpOnDemand({ operations: [], tools: [], gate: kit.gate, log: silentLog });
   const server = createServer((request, response) => void mcp.handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());

@@ -15,7 +15,6 @@ import { buildEvidence, EVIDENCE_PATH } from './evidence.ts';
 import { LOG_TILES_PATH, serveLogTiles } from './log-tiles.ts';
 import type { Metrics } from './metrics.ts';
 import { type MetricsAccess, serveMetrics } from './metrics-access.ts';
-import { openApiDocument } from './openapi.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { limitRate, type RateLimit } from './rate-limit.ts';
 import { type ReadyCheck, serveReadiness } from './readiness.ts';
@@ -189,7 +188,8 @@ function hostCheck(hosts: ReadonlySet<string>, operations: AppOptions['operation
 /** The document is made at its first reading and kept: operations never change while the process runs. */
 function openApi(operations: AppOptions['operations'], version: string, headers: readonly string[]): RequestHandler {
   let text: string | undefined;
-  return (_request, response) => {
+  return async (_request, response) => {
+    const { openApiDocument } = await import('./openapi.ts');
     text ??= JSON.stringify(openApiDocument(operations, version));
     response.writeHead(200, [...headers, 'Content-Type', 'application/json; charset=utf-8']);
     response.end(text);

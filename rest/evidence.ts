@@ -12,7 +12,6 @@ import { mayAccess } from '../core/call/access.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
 import { JsonText } from '../core/compute/compute.ts';
-import { openArchive } from '../core/evidence/archive.ts';
 import { requireWholeLog } from '../core/identity/audit-reach.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { readFields } from './body.ts';
@@ -115,6 +114,7 @@ export function buildEvidence({
       const opened = (await invoke(open, call, gate)) as Opened;
       release = opened.release;
       const { asked, context } = opened;
+      const { openArchive } = await import('../core/evidence/archive.ts');
       const archive = await openArchive(context, asked.evidence_id ?? (await assessed(assess, call, gate)));
       response.writeHead(200, [
         ...headers,

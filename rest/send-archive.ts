@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ZipArchive } from 'archiver';
+import type { ZipArchive } from 'archiver';
 import type { Archive } from '../core/evidence/archive.ts';
 
 export interface ArchiveLimits {
@@ -31,6 +31,7 @@ export async function sendArchive(
   signal: AbortSignal,
   { stalledMs, wholeMs }: ArchiveLimits = ARCHIVE_LIMITS,
 ): Promise<void> {
+  const { ZipArchive } = await import('archiver');
   const zip = new ZipArchive({ zlib: { level: LEVEL }, highWaterMark: WAITING_BYTES });
   response.setTimeout(stalledMs, () => response.destroy());
   const until = AbortSignal.any([signal, AbortSignal.timeout(wholeMs)]);

@@ -2,13 +2,12 @@ import type { MessagePort } from 'node:worker_threads';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { buildLiveness } from '../../core/model/liveness.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
-import { builtinPlanner } from '../../llm/grammar/builtin.ts';
-import { questionReader } from '../../llm/questions/reader.ts';
 import { serveCalls } from '../../plane/compute/serve.ts';
 import { headReader } from '../../storage/log-heads.ts';
 import { openStoreReader } from '../../storage/open.ts';
 import { heavyComputations, heavyOperations } from '../../tools/heavy.ts';
 import type { ComputeThreadData } from './compute.ts';
+import { grammarPlanner, grammarReader } from './readers.ts';
 
 /** What goes wrong in a call is its answer, and logged where that is given. */
 
@@ -26,8 +25,8 @@ export function serveOn(port: MessagePort, data: ComputeThreadData): void {
       clock,
       log: silentLog,
       settings,
-      planner: builtinPlanner,
-      questions: questionReader,
+      planner: grammarPlanner,
+      questions: grammarReader,
       liveness,
       logs: {
         keys: logKeys,

@@ -43,7 +43,6 @@ export async function startMeshd(
   }
   const { startPlane } = await import('./plane.ts');
   const { announcement } = await import('./announce.ts');
-  const { serveStdioPlane } = await import('./stdio-plane.ts');
   const options = { log, output, acceptLoss, standalone, stalls: watchdog.stalls };
   const plane = await startPlane(config, options).catch((error: unknown) => {
     // The lines on the way there explain the failure.
@@ -56,7 +55,7 @@ export async function startMeshd(
     stop: watched(plane.stop),
     announcement: (milliseconds: number) => announcement(config, plane, { log, isPerson, milliseconds }),
     announced: release,
-    serveStdio: () => serveStdioPlane(plane, log),
+    serveStdio: async () => (await import('./stdio-plane.ts')).serveStdioPlane(plane, log),
   };
 }
 

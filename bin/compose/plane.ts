@@ -8,7 +8,7 @@ import { buildGate, type ServiceGate } from '../../core/call/gate.ts';
 import { ensureFirstAccounts } from '../../core/identity/first-accounts.ts';
 import type { ListensAt, Settings } from '../../core/model/services.ts';
 import type { Services } from '../../core/workflow/services.ts';
-import { buildMcp } from '../../mcp/http.ts';
+import { mcpOnDemand } from '../../mcp/on-demand.ts';
 import { startJobs } from '../../plane/jobs.ts';
 import { joinLeadership, leadsAll, livingPlanes, planeName } from '../../plane/leadership.ts';
 import { buildJobs } from '../../plane/periodic.ts';
@@ -231,7 +231,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const hosts = ownNames(config, tls);
     const views = readViews();
     const surface = { operations, tools: MCP_TOOLS, views, gate, log, hosts, observe: toolCalls(metrics) };
-    const mcp = buildMcp({ ...surface, shared });
+    const mcp = mcpOnDemand({ ...surface, shared });
     undo.push(() => mcp.close());
     metrics.gauge('mesh_mcp_sessions', 'Sessions of MCP clients of the 2025 revision', mcp.sessionCount);
     const stopping = new AbortController();

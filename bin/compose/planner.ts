@@ -2,10 +2,10 @@ import type { Log } from '../../core/base/ports.ts';
 import type { Narrator } from '../../core/cause/narrator.ts';
 import type { ModelCall, Planner } from '../../core/intent/plan/planner.ts';
 import { understoodFirst } from '../../core/intent/plan/understood-first.ts';
-import { builtinPlanner } from '../../llm/grammar/builtin.ts';
 import type { ChatOptions } from '../../llm/model/openai/chat.ts';
 import type { Metrics } from '../../rest/metrics.ts';
 import type { Config } from './config.ts';
+import { grammarPlanner } from './readers.ts';
 
 type ModelSettings = Pick<
   Config['env'],
@@ -18,9 +18,9 @@ type ModelSettings = Pick<
  */
 export async function buildPlanner(settings: ModelSettings, log: Log, metrics?: Metrics): Promise<Planner> {
   const options = chatOptions(settings, log, metrics);
-  if (!options) return builtinPlanner;
+  if (!options) return grammarPlanner;
   const { openAiPlanner } = await import('../../llm/model/openai-planner.ts');
-  return understoodFirst(builtinPlanner, openAiPlanner(options));
+  return understoodFirst(grammarPlanner, openAiPlanner(options));
 }
 
 /** Words findings by the model that is named; nobody without one, or where that is switched off. */

@@ -27,7 +27,6 @@ import type { ThreadServices } from '../../core/state/services.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
 import { buildCallsUnderWay } from '../../core/workflow/calls-under-way.ts';
 import type { Services } from '../../core/workflow/services.ts';
-import { questionReader } from '../../llm/questions/reader.ts';
 import { nodeJwt } from '../../net/bus/claims.ts';
 import { nodeKeyOf } from '../../net/bus/node-key.ts';
 import { formatRelayAddress, parseRelayAddress } from '../../net/relay/address.ts';
@@ -35,6 +34,7 @@ import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/cre
 import { operations } from '../../tools/index.ts';
 import { buildYaml } from '../../tools/yaml.ts';
 import type { BusKeys } from './bus-keys.ts';
+import { grammarReader } from './readers.ts';
 
 export interface ServiceParts {
   readonly store: Store;
@@ -74,7 +74,7 @@ export function buildServices({ compute, busKeys, store: base, ...rest }: Servic
     yaml: buildYaml(),
     nodeAccess: buildNodeAccess(parts, busKeys),
     nextTurn: () => nextTurn(),
-    questions: questionReader,
+    questions: grammarReader,
     callsUnderWay: buildCallsUnderWay(parts),
     perform: performer(operations),
   };

@@ -32,11 +32,12 @@ import type { Vocabulary } from './vocabulary.ts';
  * The planner that needs no model: a fixed grammar over the peers and labels of the workspace. What it does not understand
  * whole it refuses; a name is never more than a name.
  */
-export const builtinPlanner: Planner = {
+export const builtinPlanner = {
   name: 'builtin',
-  plan: (question) => Promise.resolve(question.counterexample ? NOTHING_BETTER : planByGrammar(question)),
+  plan: (question: PlanQuestion): Promise<PlanAnswer> =>
+    Promise.resolve(question.counterexample ? NOTHING_BETTER : planByGrammar(question)),
   certain: planByGrammar,
-};
+} satisfies Planner;
 
 /** The grammar answers the same question the same way, so a counterexample changes nothing. */
 const NOTHING_BETTER: PlanAnswer = {

@@ -32,13 +32,13 @@ import { REACHING, wordsOf } from './words.ts';
  * Reads questions about the past of a network. `Since when can't the CI runners reach the database on 5432?` asks about
  * role=ci to db-1 on TCP 5432; what is not understood is asked back, never guessed.
  */
-export const questionReader: QuestionReader = {
-  read(question, now, timeZone): ReadQuestion {
+export const questionReader = {
+  read(question: string, now: number, timeZone: string): ReadQuestion {
     const words = wordsOf(question);
     const { time, used } = timeIn(words, { now, timeZone });
     return { ...(time && { time }), about: (peers, others = []) => askedIn(words, used, calledIn(peers), others) };
   },
-};
+} satisfies QuestionReader;
 
 function askedIn(
   words: readonly Word[],

@@ -45,7 +45,7 @@ export function latin1(buffer: Uint8Array, from: number, to: number): string {
   return Buffer.from(buffer.buffer, buffer.byteOffset + from, to - from).toString('latin1');
 }
 
-/** One byte for each character: what the wire carries. */
+/** One byte for each character: what the wire carries. In memory of its own, as a part of Node's pool keeps 64 KB of it. */
 export function bytesOf(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'latin1'));
 }

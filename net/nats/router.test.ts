@@ -105,6 +105,11 @@ describe('router', () => {
     expect(router.routeOf('0')).not.toBe(first);
   });
 
+  it('holds no more of memory than the bytes of its subjects', () => {
+    const { bytes } = new Router<Routable>().routeOf('mesh.a.b.signal');
+    expect(bytes.buffer.byteLength).toBe(bytes.length);
+  });
+
   it('keeps a bounded number of routes', () => {
     const router = new Router<Routable>();
     const first = router.routeOf('0');

@@ -1,4 +1,4 @@
-import { latin1 } from './bytes.ts';
+import { bytesOf, latin1 } from './bytes.ts';
 import { ROUTE_CACHE_BYTES } from './limits.ts';
 import { type Paced, pacedOf } from './paces.ts';
 import type { Permissions } from './permissions.ts';
@@ -91,7 +91,7 @@ export class Router<S extends Routable> {
 
   #remember(subject: string, hash: number): Route<S> {
     const { plain, queues } = this.#index.match(subject);
-    const bytes = Buffer.from(subject, 'latin1');
+    const bytes = bytesOf(subject);
     const route: Route<S> = {
       subject,
       bytes,

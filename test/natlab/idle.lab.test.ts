@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { natlab } from '../kits/lab/natlab.ts';
 import { labNodes } from '../kits/lab/natlab-node.ts';
 import { startLabPlane } from '../kits/lab/natlab-plane.ts';
 import { describePrivileged } from '../kits/lab/privileged.ts';
+import { witnessIn } from '../kits/process/witness.ts';
 
 /** What an idle node may hold, without wireguard-go; the aim of 80 is missed by a little (docs/benchmarks/node.md). */
 const LIMIT_MB = 88;
@@ -29,31 +30,11 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A module that writes down, when its process ends, what the process has loaded. */
-function witness(): { readonly module: string; loaded(): string[] } {
-  const [module, list] = [path.join(directory, 'witness.cjs'), path.join(directory, 'loaded.json')];
-  writeFileSync(
-    module,
-    `const { registerHooks } = require('node:module');
-    const packages = new Set();
-    registerHooks({ resolve(specifier, context, next) {
-      packages.add(/^[a-z@.][^:]*$/.test(specifier) ? specifier : '');
-      return next(specifier, context);
-    } });
-    process.on('exit', () => {
-      const loaded = process.moduleLoadList.map((name) => name.replace('NativeModule ', ''));
-      require('node:fs').writeFileSync(${JSON.stringify(list)}, JSON.stringify([...packages, ...loaded]));
-    });`,
-  );
-  return { module, loaded: () => JSON.parse(readFileSync(list, 'utf8')) as string[] };
-}
-
 describePrivileged('a node that idles', () => {
   it('has loaded nothing heavy that it does not need, and holds less than 88 MB from its second start on', async () => {
     await using lab = await natlab({ hosts: { one: {}, two: {} } });
     await using plane = await startLabPlane(lab);
-    const { module, loaded } = witness();
-    const env = { NODE_OPTIONS: `--require ${module}` };
+    const { env, loaded } = witnessIn(directory);
     const { one } = await labNodes(lab, plane, ['one', 'two'], (node) => node.up([], env));
     await one.untilPeer('two', (peer) => peer.path === 'direct');
     // The first start compiles what later ones read; it is written when the process ends.

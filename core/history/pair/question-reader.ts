@@ -96,7 +96,7 @@ export interface QuestionReader {
    * @param now the instant of the question, ms; moments in words count from it, by the clocks of the time zone
    * @throws MeshError as {@link notUnderstood} makes it
    */
-  read(question: string, now: number, timeZone: string): ReadQuestion;
+  read(question: string, now: number, timeZone: string): ReadQuestion | Promise<ReadQuestion>;
 }
 
 const MAX_NEAREST = 5;

@@ -1,4 +1,4 @@
-import { diffArrays } from 'diff';
+import { diffArrays } from 'diff/lib/diff/array.js';
 
 /** Lines that come and go before two texts are shown whole, one after the other: the time grows with their square, to 0.1 s. */
 const MAX_EDITS = 1_000;

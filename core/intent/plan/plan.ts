@@ -165,7 +165,7 @@ async function given(
   const { services, workspace } = context;
   const [state, { spec }] = await Promise.all([services.states.current(workspace), workspaceById(services, workspace)]);
   const { timeZone } = spec.settings;
-  const understood = services.planner.certain?.({ intent, state, now: services.clock.now(), timeZone });
+  const understood = await services.planner.certain?.({ intent, state, now: services.clock.now(), timeZone });
   const meant = understood?.outcome === 'changes' ? understood : { expectations: [], records: [] };
   const listed = changes.map(({ action, resource, name }) => `${action} ${resource} ${name}`);
   const more = listed.length > 3 ? ` and ${listed.length - 3} more` : '';

@@ -129,7 +129,7 @@ export interface Planner {
   readonly asksModel?: true;
   plan(question: PlanQuestion): Promise<PlanAnswer>;
   /** What it reads with certainty, at once and without a model; a planner that is never certain has none. */
-  certain?(question: Pick<PlanQuestion, 'intent' | 'state' | 'now' | 'timeZone'>): PlanAnswer;
+  certain?(question: Pick<PlanQuestion, 'intent' | 'state' | 'now' | 'timeZone'>): PlanAnswer | Promise<PlanAnswer>;
   /** The plan in its own words, for people; shown as such beside the computed text, never instead. Undefined: none. */
   wording?(view: WordingView, signal: AbortSignal, onCall?: PlanQuestion['onCall']): Promise<string | undefined>;
 }

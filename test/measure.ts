@@ -33,32 +33,19 @@ function readSource(name: string): SourceFile {
 
 const linesOf = (some: readonly SourceFile[]) => some.reduce((sum, { lines }) => sum + lines, 0);
 
-function row(label: string, some: readonly SourceFile[]): string {
-  const ofKind = (kind: SourceFile['kind']) => linesOf(some.filter((file) => file.kind === kind));
-  return columns(label, ofKind('source'), ofKind('test'), linesOf(some), some.length);
-}
-
-function columns(label: string, ...cells: readonly (string | number)[]): string {
-  return label.padEnd(20) + cells.map((cell) => String(cell).padStart(10)).join('');
+function printRow(label: string, ...cells: readonly (string | number)[]): void {
+  console.log(label.padEnd(16) + cells.map((cell) => String(cell).padStart(10)).join(''));
 }
 
 function printFolders(): void {
-  console.log(columns('Folder', 'source', 'tests', 'all lines', 'files'));
   const folders = Map.groupBy(files, ({ folder }) => folder);
-  for (const [folder, own] of [...folders].toSorted(([a], [b]) => a.localeCompare(b))) console.log(row(folder, own));
-  console.log(row('All', files));
-  console.log(
-    row(
-      'Product',
-      files.filter(({ folder }) => PRODUCT.includes(folder)),
-    ),
-  );
-  console.log(
-    row(
-      'Product and web',
-      files.filter(({ folder }) => [...PRODUCT, 'web'].includes(folder)),
-    ),
-  );
+  const rows = [...folders].toSorted(([a], [b]) => a.localeCompare(b));
+  rows.push(['All', files], ['Product', PRODUCT.flatMap((folder) => folders.get(folder) ?? [])]);
+  printRow('Folder', 'source', 'tests', 'all lines', 'files');
+  for (const [label, own] of rows) {
+    const ofKind = (kind: SourceFile['kind']) => linesOf(own.filter((file) => file.kind === kind));
+    printRow(label, ofKind('source'), ofKind('test'), linesOf(own), own.length);
+  }
 }
 
 function printSizes(): void {

@@ -57,7 +57,7 @@ const ALONE = ['docs/policy.md: Testing policies without a server 1'];
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'README.md: Two commands 2': 'test/scenarios/package.test.ts',
   'README.md: Three nodes 2': 'test/natlab/quickstart.lab.test.ts',
-  'evals/README.md: Recorded answers of a model 1': 'evals/run.test.ts',
+  'evals/README.md: Scoring a model 1': 'evals/run.test.ts',
 };
 
 test('every block of commands on a page is run by a test (else: name it in this file, after what it builds on)', () => {

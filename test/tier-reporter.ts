@@ -6,7 +6,6 @@ import type {} from './verifies.ts';
 /** Files whose tests are skipped on CI too, each with the reason. */
 const MAY_SKIP: Readonly<Record<string, string>> = {
   'core/reachability/shared-cases.test.ts': 'the cases of other implementations are not in the repository',
-  'test/scenarios/partition.servers.test.ts': 'it takes minutes, and is part of the long run',
 };
 
 /**

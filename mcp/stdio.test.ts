@@ -13,7 +13,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { type Bridge, bridgeStdio } from './bridge.ts';
 import { serveMcpStdio } from './stdio.ts';
-import { startTestMcp, testMcpOptions } from './test-plane.ts';
+import { startTestMcp, testMcpOptions } from './plane.testkit.ts';
 
 /** The client's end of a pair of pipes. */
 function pipeTransport(toServer: PassThrough, fromServer: PassThrough): Transport {

@@ -12,7 +12,6 @@ export const LONG = [
   'test/scenarios/planes-end.servers.test.ts',
   'test/scenarios/approvals-on-planes.servers.test.ts',
   'test/scenarios/leadership.servers.test.ts',
-  'test/scenarios/first-tasks-on-planes.servers.test.ts',
   'test/web/every-page.web.test.ts',
   'test/web/first-tasks.web.test.ts',
   'test/natlab/outages.lab.test.ts',

@@ -19,13 +19,20 @@ const everywhere = {
   expect: { poll: { timeout: 10_000 } },
 };
 const OUTSIDE = 'node_modules/**';
+const isLong = process.env['MESH_LONG'] === '1';
+/** Files that `npm run test:long` alone runs: they cost most and fail least. */
+const LONG_ALONE = isLong
+  ? []
+  : ['first-tasks-on-planes', 'histories', 'partition', 'step-downs', 'versions-of-planes'].map(
+      (name) => `test/scenarios/${name}.servers.test.ts`,
+    );
 /** A file whose name ends so needs more than Node: superuser rights, a browser, or other people's programs. */
 const TIERS = '**/*.{lab,web,servers}.test.ts';
 const SCENARIOS = ['test/{scenarios,faults}/**/*.test.ts', 'examples/**/*.test.ts'];
 /** Many files wait for much of their time: for processes, timers, elections, frames. With one more at work no core is idle. */
 const WORKERS = availableParallelism() + 1;
 /** One file at a time in the long run, which measures. */
-const measured = { ...everywhere, maxWorkers: process.env['MESH_LONG'] === '1' ? 1 : WORKERS };
+const measured = { ...everywhere, maxWorkers: isLong ? 1 : WORKERS };
 const browsing = { ...measured, setupFiles: [...measured.setupFiles, 'test/kits/web/tell-what-was-shown.ts'] };
 const hasNewer = existsSync(NEWER_WIREGUARD_GO);
 /** Real interfaces and packets, apart from the other tiers, so that time limits measure Mesh. */
@@ -63,7 +70,7 @@ export default defineConfig({
           ...browsing,
           name: 'servers',
           include: ['**/*.servers.test.ts'],
-          exclude: [OUTSIDE],
+          exclude: [OUTSIDE, ...LONG_ALONE],
           globalSetup: 'test/kits/servers/replica-set-of-run.ts',
           sequence: { groupOrder: 3 },
         },

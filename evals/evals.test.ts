@@ -1,20 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { silentLog } from '../core/base/silent-log.ts';
 import type { Planner } from '../core/intent/plan/planner.ts';
 import { compile } from '../core/reachability/engine.ts';
 import { naiveVerdict } from '../core/reachability/naive.testkit.ts';
 import { modelOf } from '../core/state/network-model.ts';
 import { builtinPlanner } from '../llm/grammar/builtin.ts';
-import { openAiPlanner } from '../llm/model/openai-planner.ts';
-import { scriptedModel } from '../llm/model/scripted-model.testkit.ts';
 import { EVAL_NOW, type EvalCase, FAMILIES } from './case.ts';
 import { BLIND } from './cases/blind.ts';
 import { HELD_OUT } from './cases/held-out.ts';
 import { HELD_OUT_AGAIN } from './cases/held-out-again.ts';
 import { CASES } from './cases.ts';
 import { NETWORKS, stateOfNetwork } from './networks.ts';
-import { parseRecording, player, recorder } from './recorded.ts';
-import { htmlReport, markdownReport, rowsOf } from './report.ts';
+import { markdownReport, rowsOf } from './report.ts';
 import { runEvals, type Trial, trialsOf } from './score.ts';
 
 const signal = new AbortController().signal;
@@ -190,56 +186,6 @@ describe('the built-in planner on the blind set', () => {
   });
 });
 
-describe('a recording', () => {
-  const WHENCE = {
-    recordedAt: '2026-01-05T12:00:00.000Z',
-    commit: 'abc1234',
-    server: 'scripted 1',
-    maxTokens: null,
-    intents: 2,
-    seed: 1,
-  };
-  const UNCLEAR = JSON.stringify({
-    understood: false,
-    refusal: 'unclear',
-    questions: ['Which?'],
-    summary: 'Let api reach db.',
-    reasoning: '',
-    risk: 'low',
-    changes: [],
-    expectations: [],
-  });
-  const asked: EvalCase = { family: 'ambiguous', on: ['studio'], says: ['let it reach db', 'let web'], gold: 'ask' };
-
-  it('of a model plays back without a model, with the same score', async () => {
-    await using server = await scriptedModel([UNCLEAR, { refusal: 'no' }]);
-    const tape = recorder(openAiPlanner({ baseURL: server.baseURL, model: 'scripted', log: silentLog }));
-    const live = await runEvals(tape.planner, [asked], signal);
-    const file = JSON.stringify(tape.recording(WHENCE));
-    const played = player(parseRecording(file));
-    expect({ name: played.name, trials: await runEvals(played, [asked], signal) }).toEqual({
-      name: 'openai:scripted',
-      trials: live,
-    });
-    expect(live.map(({ outcome }) => outcome)).toEqual(['asked', 'refused']);
-    expect(server.seen).toHaveLength(2);
-  });
-
-  it('of plans has the effect that the plans had', async () => {
-    const cases = CASES.filter(({ on, family }) => family === 'allow' && on.includes('studio')).slice(0, 3);
-    const tape = recorder(builtinPlanner);
-    const live = await runEvals(tape.planner, cases, signal);
-    const played = player(parseRecording(JSON.stringify(tape.recording(WHENCE))));
-    expect(await runEvals(played, cases, signal)).toEqual(live);
-  });
-
-  it('refuses what was not recorded, and a file that is none is refused', async () => {
-    const empty = player({ format: 1, planner: 'nobody', mode: 'tool', ...WHENCE, answers: [] });
-    expect(await runEvals(empty, [asked], signal)).toMatchObject([{ outcome: 'refused' }, { outcome: 'refused' }]);
-    expect(() => parseRecording('{"format":2}')).toThrow();
-  });
-});
-
 describe('the report', () => {
   const trial: Trial = {
     family: 'deny',
@@ -253,7 +199,6 @@ describe('the report', () => {
     exactByChoice: false,
     flaw: 'opened <b>too much</b>',
   };
-  const provenance = { command: 'npm run evals', date: '2026-01-05', commit: 'abc1234', node: 'Node v24' };
 
   it('counts by family and over all', () => {
     const right = { ...trial, exact: true, safe: true, flaw: undefined };
@@ -287,12 +232,9 @@ describe('the report', () => {
   });
 
   it('lists what failed, and an intent is text in it, not markup', () => {
-    const markdown = markdownReport([{ title: 'One', trials: [trial] }], provenance);
+    const markdown = markdownReport([{ title: 'One', trials: [trial] }]);
     expect(markdown).toContain(
       "- deny, home: `block &lt;script>alert(1)&lt;/script> / from 'db'` **unsafe**: opened &lt;b>too much&lt;/b>",
     );
-    const html = htmlReport([{ title: 'One', trials: [trial] }], provenance);
-    expect(html).not.toContain('<script>');
-    expect(html).not.toMatch(/(?:src|href)=/);
   });
 });

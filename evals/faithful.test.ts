@@ -7,6 +7,7 @@ import { compile } from '../core/reachability/engine.ts';
 import { modelOf } from '../core/state/network-model.ts';
 import { planByGrammar } from '../llm/grammar/builtin.ts';
 import { network, peer, stateWith } from '../test/kits/records/records.ts';
+import { runs } from '../test/kits/runs.ts';
 import { EVAL_NOW } from './case.ts';
 
 const SITES = { prod: 'berlin', staging: 'lyon' };
@@ -252,7 +253,7 @@ describe('what is added to a sentence', () => {
           if (added.wrong(after)) throw new Error(`${intent} => ${choice}`);
         }
       }),
-      { numRuns: 800 },
+      { numRuns: runs(800) },
     );
   });
 

@@ -7,14 +7,6 @@ export interface Section {
   readonly trials: readonly Trial[];
 }
 
-/** How and when the figures came to be. */
-export interface Provenance {
-  readonly command: string;
-  readonly date: string;
-  readonly commit: string;
-  readonly node: string;
-}
-
 export interface Row {
   readonly family: string;
   readonly trials: number;
@@ -92,13 +84,9 @@ function percent(part: number, whole: number): string {
   return `${((100 * part) / whole).toFixed(1)} %`;
 }
 
-/** The report as Markdown. */
-export function markdownReport(sections: readonly Section[], { command, date, commit, node }: Provenance): string {
+/** Returns the report as Markdown. */
+export function markdownReport(sections: readonly Section[]): string {
   return [
-    '# Evals',
-    '',
-    `\`${command}\` on ${date}, commit ${commit}, ${node}. What the columns mean stands in [README.md](README.md).`,
-    '',
     ...sections.flatMap(({ title, trials }) => [
       `## ${title}`,
       '',
@@ -135,34 +123,4 @@ function code(text: string): string {
 
 function plain(text: string): string {
   return text.replaceAll(/\s+/g, ' ').replaceAll('|', '/').replaceAll('<', '&lt;');
-}
-
-/** The same as one page without anything else to load. */
-export function htmlReport(sections: readonly Section[], { command, date, commit, node }: Provenance): string {
-  const body = sections.map(({ title, trials }) => {
-    const flawed = trials.filter(({ exact }) => !exact);
-    const rows = rowsOf(trials).map(
-      (one) =>
-        `<tr>${cellsOf(one)
-          .map((cell) => `<td>${escaped(cell)}</td>`)
-          .join('')}</tr>`,
-    );
-    const flaws = flawed.map(
-      ({ family, network, says, safe, flaw = '' }) =>
-        `<li${safe ? '' : ' class="unsafe"'}><b>${escaped(family)}</b>, ${escaped(network)}: <q>${escaped(says)}</q><br><small>${escaped(flaw)}</small></li>`,
-    );
-    return `<h2>${escaped(title)}</h2><table><thead><tr>${HEAD.map((cell) => `<th>${cell}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody></table>${
-      flaws.length > 0
-        ? `<p>Not exact (${flaws.length}):</p><ul>${flaws.join('')}</ul>`
-        : '<p>Every intent has exactly its effect.</p>'
-    }`;
-  });
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Mesh: evals</title><style>${STYLE}</style><h1>Evals of the intent planner</h1><p><code>${escaped(command)}</code> on ${escaped(date)}, commit ${escaped(commit)}, ${escaped(node)}.</p>${body.join('')}</html>\n`;
-}
-
-const STYLE =
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c2330;background:#fff}table{border-collapse:collapse;width:100%}td,th{padding:.3rem .6rem;border-bottom:1px solid #d5dae3;text-align:right}td:first-child,th:first-child{text-align:left}tbody tr:last-child{font-weight:600}.unsafe{color:#a4001d}small{color:#5a6475}@media(prefers-color-scheme:dark){body{color:#e4e8ef;background:#12161d}td,th{border-color:#303847}.unsafe{color:#ff8095}small{color:#9aa5b8}}';
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
 import type { Commit } from '../core/base/ports.ts';
-import { callerWith, startTestMcp } from './test-plane.ts';
+import { callerWith, startTestMcp } from './plane.testkit.ts';
 
 const MODERN = { pin: '2026-07-28' } as const;
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { memoryCells } from '../core/base/memory-cells.ts';
 import type { Commit } from '../core/base/ports.ts';
 import type { SharedState } from '../core/base/shared.ts';
-import { callerWith, startTestMcp, type TestMcp } from './test-plane.ts';
+import { callerWith, startTestMcp, type TestMcp } from './plane.testkit.ts';
 import { VIEWS_EXTENSION } from './views.ts';
 
 const uri = 'mesh://workspaces/w_1/peers';

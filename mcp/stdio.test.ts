@@ -12,8 +12,8 @@ import {
 } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
 import { type Bridge, bridgeStdio } from './bridge.ts';
+import { startTestMcp, testMcpOptions } from './plane.testkit.ts';
 import { serveMcpStdio } from './stdio.ts';
-import { startTestMcp, testMcpOptions } from './test-plane.ts';
 
 /** The client's end of a pair of pipes. */
 function pipeTransport(toServer: PassThrough, fromServer: PassThrough): Transport {

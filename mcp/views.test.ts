@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { EXTENSION_ID, RESOURCE_MIME_TYPE as MIME } from '@modelcontextprotocol/ext-apps/server';
 import { describe, expect, test } from 'vitest';
-import { startTestMcp } from './test-plane.ts';
+import { startTestMcp } from './plane.testkit.ts';
 
 const URI = 'ui://mesh/workflow';
 const view = {

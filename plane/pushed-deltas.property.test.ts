@@ -12,6 +12,7 @@ import type { Selector } from '../core/model/policy.ts';
 import { buildCompiler } from '../core/state/compiled.ts';
 import { type NetworkState, nextState, stateOf, tracked } from '../core/state/state.ts';
 import { agent, network, peer, policy } from '../test/kits/records/records.ts';
+import { runs } from '../test/kits/runs.ts';
 import { affectedBy, type Sight } from './affected.ts';
 
 const NOW = 1_800_000_000_000;
@@ -117,7 +118,7 @@ test('what nodes hold after pushes is the graph built for each of them anew, wha
         }
       },
     ),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });
 

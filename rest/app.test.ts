@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { AppOptions } from './app.ts';
-import { callerWith, gateOf, startTestPlane, type TestPlane } from './test-plane.ts';
+import { callerWith, gateOf, startTestPlane, type TestPlane } from './plane.testkit.ts';
 
 const json = (body: string): RequestInit => ({
   method: 'POST',

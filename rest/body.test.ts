@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { startTestPlane, type TestPlane } from './test-plane.ts';
+import { startTestPlane, type TestPlane } from './plane.testkit.ts';
 
 const nested = (levels: number) => `{"name":${'['.repeat(levels)}${']'.repeat(levels)}}`;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { callerWith } from './plane.testkit.ts';
 import { limitPrincipals } from './principal-rate.ts';
-import { callerWith } from './test-plane.ts';
 
 const agentOf = (id: string, line: readonly string[], workspaces: readonly string[] = ['w_1']) =>
   callerWith([], { kind: 'agent', id, line, workspaces });

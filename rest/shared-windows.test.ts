@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { callerWith } from './plane.testkit.ts';
 import { limitPrincipals } from './principal-rate.ts';
 import { type SharedWindows, shareWindows } from './shared-windows.ts';
-import { callerWith } from './test-plane.ts';
 
 const MINUTE_MS = 60_000;
 const agent = callerWith([], { kind: 'agent', id: 'a', line: ['a'] });

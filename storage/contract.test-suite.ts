@@ -1,10 +1,10 @@
 import { describe } from 'vitest';
-import { commitContract } from './contract/commits.ts';
+import { commitContract } from './contract/commits.testkit.ts';
 import type { OpenStore } from './contract/kit.ts';
-import { logContract } from './contract/log.ts';
-import { modelContract } from './contract/model.ts';
-import { pastContract } from './contract/past.ts';
-import { treeContract } from './contract/tree.ts';
+import { logContract } from './contract/log.testkit.ts';
+import { modelContract } from './contract/model.testkit.ts';
+import { pastContract } from './contract/past.testkit.ts';
+import { treeContract } from './contract/tree.testkit.ts';
 
 /** What any implementation of the Store port must pass. `open` answers an empty store at each call. */
 export function storeContract(name: string, open: OpenStore): void {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memoryCells } from '../core/base/memory-cells.ts';
-import { cellsContract } from './contract/cells.ts';
+import { cellsContract } from './contract/cells.testkit.ts';
 
 function clockAt(time: number) {
   const clock = { time, now: () => clock.time };

@@ -7,8 +7,8 @@ import { runSequence } from './authority-sequence.ts';
 import { makeRoot, makeStep, tryOperation } from './authority-steps.ts';
 
 const STEPS = 100;
-/** 4,000 steps each time, 100,000 in the long run. */
-const SEQUENCES = process.env['MESH_LONG'] === '1' ? 1_000 : 40;
+/** 1,000 steps each time, 100,000 in the long run. */
+const SEQUENCES = process.env['MESH_LONG'] === '1' ? 1_000 : 10;
 const MINUTE_MS = 60_000;
 
 const step = fc.noShrink(fc.noBias(fc.nat(2 ** 31 - 1)));

@@ -2,7 +2,7 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { describe, expect, test } from 'vitest';
-import { startTestMcp, type TestMcp, testMcpOptions } from '../mcp/test-plane.ts';
+import { startTestMcp, type TestMcp, testMcpOptions } from '../mcp/plane.testkit.ts';
 
 const MODERN = '2026-07-28';
 const CLIENT = { name: 'raw', version: '0' };

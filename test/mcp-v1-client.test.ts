@@ -2,7 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect, test } from 'vitest';
-import { startTestMcp } from '../mcp/test-plane.ts';
+import { startTestMcp } from '../mcp/plane.testkit.ts';
 
 test('a client on the v1 SDK lists the tools and then reads an error whole', async () => {
   await using plane = await startTestMcp();

@@ -6,12 +6,15 @@ import type {} from './verifies.ts';
 /** Files whose tests are skipped on CI too, each with the reason. */
 const MAY_SKIP: Readonly<Record<string, string>> = {
   'core/reachability/shared-cases.test.ts': 'the cases of other implementations are not in the repository',
-  'test/scenarios/partition.servers.test.ts': 'it takes minutes, and is part of the long run',
 };
 
+/** Runs of fewer files name none as slow. */
+const MANY_FILES = 30;
+const SLOWEST = 15;
+
 /**
- * What a run leaves for the runs of the other tiers: in the folder MESH_TEST_RECORDS, which requirements its passed tests
- * showed. With CI=true a test that was skipped fails the run, so that no tier is green without having run.
+ * Writes which requirements the passed tests showed to the folder MESH_TEST_RECORDS, for the runs of the other tiers, and prints
+ * which files took longest. With CI=true a test that was skipped fails the run, so that no tier is green without having run.
  */
 export default class TierReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
@@ -19,7 +22,18 @@ export default class TierReporter implements Reporter {
     const folder = process.env['MESH_TEST_RECORDS'];
     if (folder) writeFileSync(path.join(folder, `${process.pid}.json`), JSON.stringify(shownBy(tests)));
     if (process.env['CI'] === 'true') refuseSkipped(tests);
+    if (modules.length >= MANY_FILES) printSlowest(modules);
   }
+}
+
+function printSlowest(modules: readonly TestModule[]): void {
+  const timed = modules.map((module) => ({
+    seconds: module.diagnostic().duration / 1_000,
+    file: module.relativeModuleId,
+  }));
+  const slowest = timed.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+  const lines = slowest.map(({ seconds, file }) => `${seconds.toFixed(1).padStart(7)} s ${file}`);
+  process.stdout.write(`The slowest of ${modules.length} files:\n${lines.join('\n')}\n`);
 }
 
 /** The tests that showed each requirement. */

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openCheckpoint, readCheckpoint, signCheckpoint } from './checkpoint.ts';
-import { formatVerifierKey, openNote, parseVerifierKey, signNote } from './note.ts';
+import { formatVerifierKey, openNote, signNote } from './note.ts';
 
 const ORIGIN = 'mesh.internal/log/0123/w_a';
 
@@ -28,8 +28,8 @@ const GO_NOTE = [
 ].join('\n');
 
 test('a note that others signed opens with their key, written as they write it', () => {
-  const theirs = parseVerifierKey(GO_KEY) ?? expect.fail();
-  expect(theirs.name).toBe('PeterNeumann');
+  const [name = '', , encoded = ''] = GO_KEY.split('+');
+  const theirs = { name, publicKey: Buffer.from(encoded, 'base64').subarray(1) };
   expect(formatVerifierKey(theirs)).toBe(GO_KEY);
   expect(openNote(GO_NOTE, [theirs])?.text).toMatch(/your problem is\.\n$/);
 });
@@ -87,16 +87,6 @@ test.each([
   ['the origin of another log', `${ORIGIN}2\n3\n${'A'.repeat(43)}=\n`],
 ])('a checkpoint with %s is refused although it is signed', (_what, text) => {
   expect(openCheckpoint(signNote(text, key, key.pem), [key])).toBeUndefined();
-});
-
-test.each([
-  ['another hash', GO_KEY.replace('c74f20a3', 'c74f20a4')],
-  ['another algorithm', GO_KEY.replace('+AR', '+Ax')],
-  ['no name', GO_KEY.replace('PeterNeumann', '')],
-  ['a space in its name', GO_KEY.replace('PeterNeumann', 'Peter Neumann')],
-  ['a cut key', GO_KEY.slice(0, -4)],
-])('a verifier key with %s is refused', (_what, text) => {
-  expect(parseVerifierKey(text)).toBeUndefined();
 });
 
 test('whatever is sent as a note, nothing is thrown and nothing unsigned opens', () => {

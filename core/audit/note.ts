@@ -63,14 +63,6 @@ export function formatVerifierKey(key: NoteKey): string {
   return `${key.name}+${keyIdOf(key)}+${Buffer.from([ED25519, ...key.publicKey]).toString('base64')}`;
 }
 
-export function parseVerifierKey(text: string): NoteKey | undefined {
-  const [, name = '', hash, encoded = ''] = /^([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/.exec(text) ?? [];
-  const bytes = decodeBase64(encoded);
-  if (!KEY_NAME.test(name) || bytes?.length !== KEY_BYTES + 1 || bytes[0] !== ED25519) return undefined;
-  const key = { name, publicKey: bytes.subarray(1) };
-  return keyIdOf(key) === hash ? key : undefined;
-}
-
 /** Standard base64 with padding, as one writes it and no other way. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(text, 'base64');

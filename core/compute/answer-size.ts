@@ -1,8 +1,8 @@
 import { MeshError } from '../base/errors.ts';
 
 /**
- * The longest answer, bytes of JSON: some 700,000 pairs of a simulation. Eight of them at once leave the plane within the
- * memory that it promises (docs/benchmarks/stall.md).
+ * The longest answer, bytes of JSON: some 700,000 pairs of a simulation. Eight of them at once leave the control plane
+ * within the memory that it promises.
  */
 export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 

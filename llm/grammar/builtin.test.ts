@@ -6,6 +6,7 @@ import { effectOf } from '../../core/effect/effect.ts';
 import { compile } from '../../core/reachability/engine.ts';
 import { modelOf } from '../../core/state/network-model.ts';
 import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
+import { runs } from '../../test/kits/runs.ts';
 import { planByGrammar } from './builtin.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);
@@ -172,7 +173,7 @@ describe('any text up to the limit', () => {
         if (answer.outcome !== 'changes') return;
         expect(answer.expectations.length + (answer.records?.length ?? 0)).toBeGreaterThan(0);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { corpus } from './corpus.ts';
+import { Bench } from './bench.testkit.ts';
+import { corpus } from './corpus.testkit.ts';
 import { credentialDigest } from './credentials.ts';
 import { DEFAULT_LIMITS, MIN_PENDING_BYTES } from './limits.ts';
-import { Bench } from './test-kit.ts';
 
 /** A loaded machine is slow; a test that hangs still ends. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isInstalled } from '../../test/kits/process/needs.ts';
-import { type CorpusSession, corpus } from './corpus.ts';
+import { type CorpusSession, corpus } from './corpus.testkit.ts';
 import { NatsListener } from './listener.ts';
 
 /** A loaded machine is slow; a test that hangs still ends. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { corpus } from './corpus.ts';
+import { Bench, type Line } from './bench.testkit.ts';
+import { corpus } from './corpus.testkit.ts';
 import { credentialDigest } from './credentials.ts';
-import { Bench, type Line } from './test-kit.ts';
 
 const FUZZ_RUNS = Number(process.env['FUZZ_RUNS'] ?? 200);
 const SHARE = { connections: 8, subscriptions: 20, subscriptionBytes: 50_000, partialBytes: 8_000 };

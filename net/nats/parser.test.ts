@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { Budget, UNBOUNDED } from './budget.ts';
 import { latin1 } from './bytes.ts';
-import { corpus } from './corpus.ts';
+import { corpus } from './corpus.testkit.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { Parser } from './parser.ts';
 import type { Publication, Sink } from './sink.ts';

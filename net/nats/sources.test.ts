@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { Bench, type Line } from './bench.testkit.ts';
 import { credentialDigest } from './credentials.ts';
 import { CONTROL_PACE, DEFAULT_LIMITS, type Limits, MIN_PENDING_BYTES, SIGNAL_PACE } from './limits.ts';
 import { pacedOf } from './paces.ts';
 import { mayPublish, nodePermissions, OPEN_PERMISSIONS } from './permissions.ts';
-import { Bench, type Line } from './test-kit.ts';
 
 const QUIET = 'CONNECT {"verbose":false,"pedantic":false}\r\n';
 const EXCEEDED = "-ERR 'maximum subscriptions exceeded'";

@@ -14,7 +14,7 @@ import {
   versionAt,
   writeHeader,
 } from './frame.ts';
-import { STREAM_CORPUS } from './fuzz-corpus.ts';
+import { STREAM_CORPUS } from './fuzz-corpus.testkit.ts';
 import { FrameSplitter } from './splitter.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');

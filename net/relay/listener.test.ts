@@ -7,7 +7,7 @@ import { RelayClient, type RelayClientEvent } from './client.ts';
 import { RelayControl } from './control.ts';
 import { decodeCredential, mintCredential, relayKeysOf, workspaceTagOf } from './credential.ts';
 import { peerIdOf } from './frame.ts';
-import { STREAM_CORPUS } from './fuzz-corpus.ts';
+import { STREAM_CORPUS } from './fuzz-corpus.testkit.ts';
 import { RelayListener, type RelayListenerOptions } from './listener.ts';
 
 const TOKEN = 'shared-token';

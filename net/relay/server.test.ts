@@ -5,7 +5,7 @@ import { RelayClient, type RelayClientEvent } from './client.ts';
 import { RelayControl } from './control.ts';
 import { decodeCredential, mintCredential, relayKeysOf, workspaceTagOf } from './credential.ts';
 import { peerIdOf, viewOf, writeHeader } from './frame.ts';
-import { STREAM_CORPUS } from './fuzz-corpus.ts';
+import { STREAM_CORPUS } from './fuzz-corpus.testkit.ts';
 import { MAX_HANDSHAKE_PAYLOAD } from './handshake.ts';
 import type { RelayLimits } from './limits.ts';
 import { encodeMessage } from './message.ts';

@@ -5,7 +5,7 @@ import type { HeavyCall } from '../../core/compute/compute.ts';
 import type { Writes } from './messages.ts';
 import { startThread, type Thread, ThreadDied } from './thread.ts';
 
-const ENTRY = new URL('./breaking-thread.ts', import.meta.url);
+const ENTRY = new URL('./breaking-thread.testkit.ts', import.meta.url);
 const writes: Writes = { commit: () => Promise.reject(new Error('not asked')), record: async () => undefined };
 const threads: Thread[] = [];
 

@@ -4,7 +4,7 @@ import { silentLog } from '../../core/base/silent-log.ts';
 import { TRACE_LIMITS } from '../../core/model/call-trace.ts';
 import { type Databases, hasMongod } from '../../test/kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../../test/kits/servers/shared-replica-set.ts';
-import { cellsContract } from '../contract/cells.ts';
+import { cellsContract } from '../contract/cells.testkit.ts';
 import { openStore } from '../open.ts';
 
 const number = (value: unknown) => (typeof value === 'number' ? value : undefined);

@@ -12,7 +12,7 @@ import { openSqliteStore } from './store.ts';
 const KILLS = 4;
 /** Acknowledgements to see before each kill; odd, so that kills fall at different points of a group. */
 const ACKNOWLEDGED_BEFORE_KILL = 137;
-const WRITER = fileURLToPath(new URL('./crash-writer.ts', import.meta.url));
+const WRITER = fileURLToPath(new URL('./crash-writer.testkit.ts', import.meta.url));
 
 test('nothing acknowledged is lost and the file opens after each kill -9 in a write loop', {
   timeout: 60_000,

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ServerNotifier } from '@modelcontextprotocol/server';
 import { expect, test } from 'vitest';
-import { startTestMcp } from '../../mcp/test-plane.ts';
+import { startTestMcp } from '../../mcp/plane.testkit.ts';
 import { conformanceFixtures } from '../conformance-fixtures.ts';
 
 const SUITE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');

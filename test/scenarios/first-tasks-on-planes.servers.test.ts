@@ -7,9 +7,8 @@ import { shareReplicaSet } from '../kits/servers/shared-replica-set.ts';
 import { hasBrowser } from '../kits/web/dashboard.ts';
 import { firstTasks } from '../kits/web/first-tasks.ts';
 
-const isLong = process.env['MESH_LONG'] === '1';
-const PLANES = isLong ? [3, 1] : [3];
-const TOOLS = isLong ? (['mouse', 'keyboard'] as const) : (['mouse'] as const);
+const PLANES = [3, 1];
+const TOOLS = ['mouse', 'keyboard'] as const;
 
 if (!hasMongod || !hasNatsServer || !hasBrowser) {
   test.skip('ten first tasks at the balancer of control planes on one replica set');

@@ -2,14 +2,16 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
+import { isLong } from '../kits/lab/privileged.ts';
 import { blocksOf, COMMANDS, commandBlock, commandsOf, PAGES } from '../kits/process/page-blocks.ts';
 import { hasTerminal } from '../kits/process/pseudo-terminal.ts';
 import { runAsWritten, startAsWritten } from '../kits/process/reader.ts';
 
 const START = 'README.md: Two commands 1';
 
-/** What a reader runs one after the other in one shell, each time on a new control plane. */
-const SESSIONS: readonly (readonly [string, ...string[]])[] = [
+/** Blocks that a reader runs one after the other in one shell, each time on a new control plane. */
+type Session = readonly [string, ...string[]];
+const SHORT: readonly Session[] = [
   [
     START,
     'README.md: The first change 1',
@@ -18,6 +20,10 @@ const SESSIONS: readonly (readonly [string, ...string[]])[] = [
     'README.md: First steps over REST 1',
     'docs/delegation.md: Delegation: what agents may do 1',
   ],
+  ['README.md: Three nodes 1'],
+];
+/** Sessions of the long run. */
+const LONG: readonly Session[] = [
   [
     START,
     'README.md: The first change 1',
@@ -44,7 +50,6 @@ const SESSIONS: readonly (readonly [string, ...string[]])[] = [
     'docs/reviews.md: Keys and tokens with their ages 1',
   ],
   [START, 'README.md: The first change 1', 'docs/webhooks.md: Webhooks 1'],
-  ['README.md: Three nodes 1'],
   ['docs/models.md: Planning with a model 1'],
   ['docs/reverse-proxy.md: Behind a reverse proxy with TLS 1'],
   [START, 'docs/accounts-and-tokens.md: First start 1'],
@@ -68,11 +73,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/deploy.md: Relay, STUN and balancer 1': CLUSTER,
   'docs/deploy.md: Firewall 1': CLUSTER,
   'docs/deploy.md: New certificates 1': CLUSTER,
-  'evals/README.md: Recorded answers of a model 1': 'evals/run.test.ts',
+  'evals/README.md: Scoring a model 1': 'evals/run.test.ts',
 };
 
 test('every block of commands on a page is run by a test (else: name it in this file, after what it builds on)', () => {
-  const run = new Set([...SESSIONS.flat(), ...ALONE, ...Object.keys(ELSEWHERE)]);
+  const run = new Set([...SHORT.flat(), ...LONG.flat(), ...ALONE, ...Object.keys(ELSEWHERE)]);
   expect([...run].toSorted()).toEqual(COMMANDS.map(({ name }) => name).toSorted());
   for (const [name, file] of Object.entries(ELSEWHERE))
     expect(readFileSync(path.resolve(file), 'utf8')).toContain(name);
@@ -84,16 +89,19 @@ test('every block on a page says what it is in, so that no command passes for so
 });
 
 describe.skipIf(!hasTerminal)('a reader with nothing but a checkout', () => {
-  test.each(SESSIONS.map((names) => [names.join(', then '), names] as const))('can run %s', async (_, names) => {
-    const [first, ...rest] = names;
-    const [start = '', ...commands] = commandsOf(first);
-    expect(start).toMatch(/\bnpm start$/);
-    await using plane = await startAsWritten(start, settingsOn(commandBlock(first).page));
-    expect((await fetch(new URL('/readyz', plane.url))).status).toBe(200);
-    // The checks of the whole repository are what runs here.
-    const own = commands.filter((command) => command !== 'npm install && npm test').join('\n');
-    await expectShown([own, ...rest.map((name) => commandBlock(name).text)].join('\n'), rest, plane.url);
-  });
+  test.each([...SHORT, ...(isLong ? LONG : [])].map((names) => [names.join(', then '), names] as const))(
+    'can run %s',
+    async (_, names) => {
+      const [first, ...rest] = names;
+      const [start = '', ...commands] = commandsOf(first);
+      expect(start).toMatch(/\bnpm start$/);
+      await using plane = await startAsWritten(start, settingsOn(commandBlock(first).page));
+      expect((await fetch(new URL('/readyz', plane.url))).status).toBe(200);
+      // The checks of the whole repository are what runs here.
+      const own = commands.filter((command) => command !== 'npm install && npm test').join('\n');
+      await expectShown([own, ...rest.map((name) => commandBlock(name).text)].join('\n'), rest, plane.url);
+    },
+  );
 
   test.each(ALONE)('can run %s without a control plane', async (name) => {
     await expectShown(commandBlock(name).text, [name]);

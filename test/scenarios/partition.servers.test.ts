@@ -12,14 +12,13 @@ import { ledBy } from '../kits/leader-of.ts';
 import { stopwatch } from '../kits/process/stopwatch.ts';
 import { canSplit, type SplitHost, startSplitHosts } from '../kits/servers/split-hosts.ts';
 
-const isLong = process.env['MESH_LONG'] === '1';
 const SEED = 20_261_127;
-/** In the long run the side that is alone is left so until it has said that it cannot serve. */
+/** The side that is alone is left so until it has said that it cannot serve. */
 const CUTS = 5;
 const PATIENCE = { timeout: 60_000, interval: 200 };
 const LONG_MS = 600_000;
 
-describe.skipIf(!isLong || !canSplit)('three hosts, each with a member of the replica set and a control plane', () => {
+describe.skipIf(!canSplit)('three hosts, each with a member of the replica set and a control plane', () => {
   let split: Awaited<ReturnType<typeof startSplitHosts>>;
   beforeAll(async () => {
     split = await startSplitHosts({

@@ -1,10 +1,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isLong } from '../kits/lab/privileged.ts';
 import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 import { HOSTILE_WORDS } from '../kits/web/network-words.ts';
 import { addressesOf, namesIn } from '../kits/web/page-addresses.ts';
 import { PASSWORD } from '../kits/web/page-people.ts';
-import { NOW, type SeededNetwork, seededNetwork } from '../kits/web/seeded-network.ts';
+import { NOW, PEOPLE, type SeededNetwork, seededNetwork } from '../kits/web/seeded-network.ts';
 import { type Walked, walk } from '../kits/web/walk.ts';
 import { withholdWrites } from '../kits/web/withheld.ts';
 
@@ -12,6 +13,9 @@ import { withholdWrites } from '../kits/web/withheld.ts';
 const WALK_MS = 1_200_000;
 /** Words that stand in YAML, in JSON or in a field. */
 const QUOTED: ReadonlySet<string> = new Set(['annotation', 'question', 'lookedUp']);
+const LINKS = `[...document.querySelectorAll('main a[href^="#/"]')].map((link) => link.getAttribute('href'))`;
+/** The role that is offered least, each time; all in the long run. */
+const ROLES = Object.entries(PEOPLE).filter(([, role]) => isLong || role === 'viewer');
 /** What a text became that was taken for markup or for a program. */
 const ALIVE = `[
   ...(globalThis.ran ? ['a program ran'] : []),
@@ -57,7 +61,35 @@ describe.skipIf(!hasBrowser)('every page, its details and dialogs', () => {
     expect([...complaints, ...refused]).toEqual([]);
     expect([...unread]).toEqual([]);
   });
+
+  test.each(ROLES)(
+    '%s, of the role %s, is offered nothing that would be refused',
+    {
+      timeout: WALK_MS,
+    },
+    async (username, role) => {
+      await using dashboard = await open(username);
+      const { page, complaints } = dashboard;
+      const refused = await withholdWrites(page, role);
+      const linked = new Set<string>();
+      const withoutPage = new Set<string>();
+      const shown = new Set<string>();
+      for await (const { address } of walk(dashboard, { ...walked, skipsSorting: true })) {
+        for (const href of await page.evaluate<string[]>(LINKS)) linked.add(pageOf(href.replace(/^#\/prod\//, '')));
+        const isNone = (await page.getByRole('heading', { name: 'Not shown to your role' }).count()) > 0;
+        (isNone ? withoutPage : shown).add(pageOf(address));
+      }
+      expect([...complaints, ...refused]).toEqual([]);
+      expect([...linked].filter((name) => withoutPage.has(name))).toEqual([]);
+      expect(shown).toContain('peers');
+    },
+  );
 });
+
+/** Returns the first part of an address below the workspace. */
+function pageOf(address: string): string {
+  return address.split(/[/?]/, 1)[0] ?? '';
+}
 
 function textsOf(words: object): string[] {
   return Object.values(words).flatMap((value) => (typeof value === 'string' ? [value] : textsOf(value)));

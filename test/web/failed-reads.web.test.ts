@@ -1,5 +1,6 @@
 import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isLong } from '../kits/lab/privileged.ts';
 import { type Dashboard, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 import { addressesOf } from '../kits/web/page-addresses.ts';
 import { PASSWORD } from '../kits/web/page-people.ts';
@@ -75,7 +76,9 @@ describe.skipIf(!hasBrowser)('a read that fails, on each page', () => {
       reads.clear();
       await arrive(address);
       const texts = new Set(await page.evaluate<string[]>(TEXTS));
-      for (const key of [...reads]) {
+      // The long run has each read fail, and each time one of each page does.
+      const keys = [...reads];
+      for (const key of isLong ? keys : keys.slice(turn % keys.length).slice(0, 1)) {
         await leave(address);
         const fail = FAILURES[turn++ % FAILURES.length] as (typeof FAILURES)[number];
         failing = { key, fail };

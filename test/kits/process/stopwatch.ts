@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** Milliseconds since now, for figures: no test is held to them but in the long run (test/timing.test.ts). */
+/** Milliseconds since now, for figures: only the long run asserts them. */
 export function stopwatch(): () => number {
   const begun = performance.now();
   return () => Math.round(performance.now() - begun);

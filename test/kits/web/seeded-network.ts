@@ -12,21 +12,32 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** When it is now in the network: always the same moment, so that what is seen is always the same. */
 export const NOW = Date.parse('2026-03-12T09:30:00Z');
-const BEGAN = NOW - 12 * DAY_MS;
 const OPS_SCOPES = ['network:read', 'snapshots:read', 'intents:plan', 'intents:apply', 'agents:delegate'];
 /** Of each role in the workspace somebody, who signs in with `PASSWORD`. The platform's administrator is `admin`. */
 export const PEOPLE = { vera: 'viewer', ayla: 'auditor', olga: 'operator', adam: 'admin' } as const;
+
+export interface SeedOptions {
+  /** The moment at which the history ends, in milliseconds since 1970; {@link NOW} by default. */
+  readonly endsAt?: number;
+  /** Where the control plane keeps its data; a temporary directory by default. */
+  readonly directory?: string;
+  /** Peers beside those that the pages name. */
+  readonly workers?: number;
+}
 
 /**
  * A plane with twelve days behind it in which everything happened that a page tells of: devices, policies, a change of an
  * agent that was approved and others that wait, assessments that differ, a review, tokens, webhooks, people of every role.
  * Nothing in it depends on when it is made.
  */
-export async function seededNetwork(words: NetworkWords = PLAIN_WORDS) {
-  let now = BEGAN;
-  const harness = await startHarness({ clock: { now: () => now } });
+export async function seededNetwork(
+  words: NetworkWords = PLAIN_WORDS,
+  { endsAt = NOW, directory, workers = 0 }: SeedOptions = {},
+) {
+  let now = endsAt - 12 * DAY_MS;
+  const harness = await startHarness({ clock: { now: () => now }, ...(directory !== undefined && { directory }) });
   const at = (before: number) => {
-    now = NOW - before;
+    now = endsAt - before;
   };
   const { workspace } = await harness.workspace();
   await ownPassword(harness);
@@ -34,7 +45,7 @@ export async function seededNetwork(words: NetworkWords = PLAIN_WORDS) {
   let admin = await session();
   const ask = (method: string, route: string, body?: unknown, as = admin) => answered(harness, method, route, as, body);
 
-  await devices(harness, workspace, words);
+  await devices(harness, workspace, { ...peersOf(words), ...some(workers, 'worker') }, words);
   for (const policy of policiesOf(words)) await ask('POST', '/api/v1/policies', policy);
   await ask('POST', '/api/v1/networks', { name: words.network, spec: { cidr: '10.97.0.0/24' } });
   const always = { src: 'role=api', dst: 'role=db', port: 5432, expect: 'reachable' };
@@ -186,24 +197,34 @@ function policiesOf({ policies, annotation }: NetworkWords) {
 }
 
 function peersOf({ peers, label, oldLabelValue }: NetworkWords): Record<string, Record<string, string>> {
-  const some = (count: number, name: string, more: Record<string, string> = {}) =>
-    Array.from({ length: count }, (_, n) => [`${name}-${n + 1}`, { role: name, env: 'prod', ...more }] as const);
   const [key, value] = label;
-  return Object.fromEntries([
+  return {
     ...some(4, 'web'),
     ...some(3, 'api'),
     ...some(2, 'db'),
-    ['ci-1', { role: 'ci', env: 'test' }],
-    ['ops-1', { role: 'ops', [key]: value }],
-    ['printer', { role: oldLabelValue }],
-    [peers.build, { role: 'build' }],
-    [peers.laptop, { role: 'laptop', [key]: value }],
-  ]);
+    ...Object.fromEntries([
+      ['ci-1', { role: 'ci', env: 'test' }],
+      ['ops-1', { role: 'ops', [key]: value }],
+      ['printer', { role: oldLabelValue }],
+      [peers.build, { role: 'build' }],
+      [peers.laptop, { role: 'laptop', [key]: value }],
+    ]),
+  };
 }
 
-async function devices(harness: Harness, workspace: string, words: NetworkWords): Promise<void> {
+function some(count: number, role: string): Record<string, Record<string, string>> {
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, n) => [`${role}-${n + 1}`, { role, env: 'prod' }] as const),
+  );
+}
+
+async function devices(
+  harness: Harness,
+  workspace: string,
+  peers: ReturnType<typeof peersOf>,
+  words: NetworkWords,
+): Promise<void> {
   const { services } = harness.plane;
-  const peers = peersOf(words);
   await seedPeers(services, workspace, peers);
   const names = Object.keys(peers).filter((name) => !['ci-1', words.peers.build].includes(name));
   const ops = names.map((name) => ({ op: 'create' as const, record: draftOf(presence(name, true)) }));
@@ -226,7 +247,7 @@ async function onlineIn(services: Services, workspace: string, peers: NetworkWor
     transport: path === 'direct' ? 'ice-ready' : path === 'relayed' ? 'lrp-ready' : 'failed',
     path,
     reason: path === 'direct' ? 'connected' : 'no-direct-path',
-    since: new Date(NOW - HOUR_MS).toISOString(),
+    since: new Date(services.clock.now() - HOUR_MS).toISOString(),
   });
   services.paths.report(workspace, uidOf('web-1'), [report('api-1', 'direct'), report('api-2', 'direct')]);
   services.paths.report(workspace, uidOf('api-1'), [report('db-1', 'relayed'), report('db-2', 'direct')]);

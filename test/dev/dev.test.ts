@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { apiOf } from '../kits/http/harness.ts';
+import { COMPILE_CACHE } from '../kits/process/run-command.ts';
+import { PASSWORD } from '../kits/web/page-people.ts';
+
+const OFF = { MESH_LISTEN: '127.0.0.1:0', MESH_BUS_LISTEN: 'off', MESH_RELAY_LISTEN: 'off', MESH_STUN_LISTEN: 'off' };
+const home = mkdtempSync(path.join(tmpdir(), 'mesh-dev-'));
+const directory = path.join(home, 'data');
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+/** Seeding and starting, on a machine with other work. */
+const PATIENCE_MS = 400_000;
+
+test('npm run dev seeds thirty peers, serves the dashboard, lets its administrator in through it, and ends when told', {
+  timeout: PATIENCE_MS,
+}, async () => {
+  expect(existsSync(directory)).toBe(false);
+  const dev = spawn(process.execPath, ['test/dev/dev.ts', '--directory', directory, '--port', '0'], {
+    env: { PATH: process.env['PATH'], HOME: home, ...COMPILE_CACHE, ...OFF },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void dev.kill('SIGKILL'));
+  let output = '';
+  const printed = Promise.withResolvers<void>();
+  dev.stdout.on('data', (chunk: Buffer) => {
+    output += chunk;
+    if (output.includes('Data  ')) printed.resolve();
+  });
+  const ended = once(dev, 'close');
+  await Promise.race([printed.promise, ended]);
+  expect(output).toContain(PASSWORD);
+  const [, address = ''] = /^Dashboard +(\S+)$/m.exec(output) ?? [];
+  expect(await (await fetch(address)).text()).toContain('/src/main.tsx');
+
+  const api = apiOf(address);
+  const headers = { origin: new URL(address).origin };
+  const login = await api('POST', '/api/v1/users/login', {
+    headers,
+    body: { username: 'admin', password: PASSWORD },
+  });
+  expect(login.status).toBe(200);
+  const { token } = login.body.data;
+  const workspaces = await api('GET', '/api/v1/workspaces', { token });
+  expect([workspaces.status, workspaces.text]).toEqual([200, expect.stringContaining('"prod"')]);
+  const [{ id: workspace }] = workspaces.body.items;
+  const { body: peers } = await api('GET', '/api/v1/peers?limit=100', { token, workspace });
+  expect(peers.items).toHaveLength(30);
+  const { body: workflows } = await api('GET', '/api/v1/workflows?status=pending', { token, workspace });
+  expect(workflows.items).toContainEqual(expect.objectContaining({ status: 'pending' }));
+
+  dev.kill('SIGTERM');
+  expect((await ended)[0]).toBe(0);
+});

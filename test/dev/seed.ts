@@ -1,0 +1,25 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { PLAIN_WORDS } from '../kits/web/network-words.ts';
+import { seededNetwork } from '../kits/web/seeded-network.ts';
+
+/** Where `npm run dev` keeps its network, unless told. */
+export const DEV_DIRECTORY = path.resolve(import.meta.dirname, '../../node_modules/.cache/dev');
+/** With the peers that the pages name, thirty. */
+const WORKERS = 14;
+/** A control plane refuses a history that ends in the future. */
+const AGO_MS = 60_000;
+
+/** Replaces a directory by the data of a network with thirty peers and twelve days of history that end now. */
+export async function seed(directory: string): Promise<void> {
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const network = await seededNetwork(PLAIN_WORDS, { endsAt: Date.now() - AGO_MS, directory, workers: WORKERS });
+  await network.stop();
+}
+
+if (import.meta.main) {
+  const directory = path.resolve(process.argv[2] ?? DEV_DIRECTORY);
+  await seed(directory);
+  console.log(`Seeded ${directory}. Run npm run dev.`);
+}

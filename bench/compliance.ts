@@ -13,6 +13,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openEvidence } from '../cli/evidence-file.ts';
 import { headsInMemory } from '../core/audit/log-keys.ts';
+import { ANONYMOUS } from '../core/base/caller.ts';
 import type { Op } from '../core/base/ports.ts';
 import { draftOf, type RecordDraft } from '../core/base/record.ts';
 import { silentLog } from '../core/base/silent-log.ts';
@@ -204,7 +205,7 @@ function contextOf() {
   return {
     services: own as unknown as Services,
     workspace: WS,
-    caller: null,
+    caller: ANONYMOUS,
     requestId: 'r_bench',
     face: 'rest',
     origin: '127.0.0.1',

@@ -7,7 +7,7 @@ import {
   type ServerContext,
   type ServerNotifier,
 } from '@modelcontextprotocol/server';
-import type { Caller } from '../core/base/caller.ts';
+import { ANONYMOUS, type Caller } from '../core/base/caller.ts';
 import { MeshError, toProblem } from '../core/base/errors.ts';
 import { refuseForeignHost } from '../core/base/host-check.ts';
 import { newId } from '../core/base/ids.ts';
@@ -183,7 +183,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     logFailure(log, error, problem, { face: 'mcp' });
     if (error instanceof MeshError && error.code === 'unauthenticated') {
       const call = { raw: {}, bearer: undefined, workspaceHints: [], face: 'mcp' as const, origin, requestId };
-      gate.refused('mcp', error, { ...call, signal: AbortSignal.timeout(1_000) }, null);
+      gate.refused('mcp', error, { ...call, signal: AbortSignal.timeout(1_000) }, ANONYMOUS);
       sendUnauthenticated(response, problem, Boolean(request.headers.authorization));
       return;
     }

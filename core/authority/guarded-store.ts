@@ -26,7 +26,7 @@ import { joinsMade } from './joins.ts';
 import { type Beyond, beyondAuthority, beyondDelegation, isDear } from './judge.ts';
 import { judgedAgain } from './judged-again.ts';
 import { judgeControls, judgeShown, judgeWrites } from './judgements.ts';
-import { NeedsPerson } from './needs-person.ts';
+import { type ApprovalNeed, NeedsApproval } from './needs-approval.ts';
 import { requireShare } from './shares.ts';
 import { type Write, writesIn } from './writes.ts';
 
@@ -57,14 +57,9 @@ type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'computed'>;
  * Enrolments write what their own operation makes, and devices besides the decisions in their own records; jobs of the control
  * plane have the store itself.
  */
-export function guardedStore(
-  services: Reads,
-  caller: Caller | null,
-  approved?: Approved,
-  requireTimely?: () => void,
-): Store {
+export function guardedStore(services: Reads, caller: Caller, approved?: Approved, requireTimely?: () => void): Store {
   const store = BASES.get(services.store) ?? services.store;
-  if (caller === null) return store;
+  if (caller.kind === 'anonymous') return store;
   const standing = standingStore({ ...services, store }, caller, requireTimely);
   const guarded = caller.kind === 'enrolment' ? standing : judgingStore(services, standing, caller, approved);
   BASES.set(guarded, store);
@@ -281,9 +276,8 @@ const BASES = new WeakMap<Store, Store>();
 /** Of a call that writes several times the first was shown; the others follow from it and open nothing. */
 const OPENS_NOTHING = Symbol('opens nothing');
 
-interface Need
-  extends Pick<NeedsPerson, 'workspaces' | 'reasons' | 'rows' | 'writes' | 'failsControls' | 'changesDuty'> {
-  /** Whether it is about who decides, and not about what an agent may. */
+interface Need extends ApprovalNeed {
+  /** True where it is about who decides, and not about the authority of an agent. */
   readonly isDecision: boolean;
 }
 
@@ -379,9 +373,9 @@ async function beyondOf(
   return { beyond: beyondAuthority(caller.id, { states, state, writes, now }) };
 }
 
-/** @throws NeedsPerson where the people of one of the workspaces have not approved it */
+/** @throws NeedsApproval where the people of one of the workspaces have not approved it */
 function requireApproved(need: Need, approved: Approved | undefined): void {
-  if (!approved || need.workspaces.some((id) => !approved.workspaces.has(id))) throw new NeedsPerson(need);
+  if (!approved || need.workspaces.some((id) => !approved.workspaces.has(id))) throw new NeedsApproval(need);
 }
 
 /** @throws MeshError `conflict` where more controls would fail than the person was told */

@@ -25,10 +25,9 @@ const RESTRICTIONS: Readonly<
 };
 
 /** @throws MeshError `forbidden`, `password_change_required`, `second_factor_required` */
-export function requireAccess(operation: Asked & { readonly name: string }, caller: Caller | null, workspace: string) {
+export function requireAccess(operation: Asked & { readonly name: string }, caller: Caller, workspace: string) {
   const { access } = operation;
   if (access === 'public') return;
-  if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
   requireUnrestricted(operation, caller);
   if (!mayAccess(access, caller, workspace)) {
     throw new MeshError('forbidden', forbiddenDetail(access), { scope: access });
@@ -67,8 +66,9 @@ export function readScopeOf({ access, effects, addresses }: Asked): Scope | unde
 export function mayAccess(access: Access, caller: Caller, workspace: string): boolean {
   switch (access) {
     case 'public':
-    case 'authenticated':
       return true;
+    case 'authenticated':
+      return caller.kind !== 'anonymous';
     case 'person':
       return caller.kind === 'user';
     case 'device':

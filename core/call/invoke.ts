@@ -1,4 +1,4 @@
-import type { Caller } from '../base/caller.ts';
+import { ANONYMOUS, type Caller } from '../base/caller.ts';
 import type { Edition } from '../base/edition.ts';
 import { invalidInput, MeshError, sentenceOf } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
@@ -76,7 +76,7 @@ export interface Gate<Services> {
   /** Id of the workspace that an id, slug or namespace names. */
   workspaceId(idOrSlug: string): Promise<string | undefined>;
   /** Returns services whose store writes as one caller may, as long as `requireTimely` does not throw. */
-  servicesFor(caller: Caller | null, requireTimely?: () => void): Services;
+  servicesFor(caller: Caller, requireTimely?: () => void): Services;
   /** Begins a call: see `Standstill.begin`. */
   begin?(signal: AbortSignal): () => void;
   /** The input of a call with the revision that its entity tags mean. @throws MeshError `precondition_failed` */
@@ -94,23 +94,20 @@ export interface Gate<Services> {
   ): Promise<Readonly<Record<string, unknown>>>;
   /** The clocks of a workspace, for moments in words. */
   clocksOf(workspace: string): Promise<CallClocks>;
-  /** Runs an operation, which writes only while its record is at the revision that the input names. */
-  run(operation: AnyOperation<Services>, input: unknown, context: CallContext<Services>): Promise<unknown>;
-  /** An answer as YAML. */
-  yamlOf(kind: ResourceKind, answer: unknown, workspace: string): Promise<string>;
   /**
-   * What becomes of a call that a person has to see first.
+   * Runs an operation, which writes only while its record is at the revision that the input names.
    *
-   * @returns the answer of the operation where it is carried out now; undefined for an error that says no such thing
+   * @returns its answer, or a `PendingApproval` where a person has to approve it first
    */
-  held(
+  run(
     operation: AnyOperation<Services>,
     input: Readonly<Record<string, unknown>>,
     context: CallContext<Services>,
-    error: unknown,
-  ): Promise<{ readonly pending: unknown } | { readonly answer: unknown } | undefined>;
+  ): Promise<unknown>;
+  /** An answer as YAML. */
+  yamlOf(kind: ResourceKind, answer: unknown, workspace: string): Promise<string>;
   /** Called once for each refused call, for the audit log. Never throws. */
-  refused(operation: string, error: MeshError, request: CallRequest, caller: Caller | null): void;
+  refused(operation: string, error: MeshError, request: CallRequest, caller: Caller): void;
   /** Prepares the trace of a call, before it writes anything. @throws MeshError `invalid_input` where it cannot be recorded */
   traced(call: BegunCall): Trace;
 }
@@ -127,7 +124,7 @@ export async function invoke<Services>(
 ): Promise<unknown> {
   const requireTimely = gate.begin?.(sentRequest.signal);
   const request = { ...sentRequest, raw: withoutIgnored(operation.input, sentRequest.raw) };
-  let caller: Caller | null = null;
+  let caller = ANONYMOUS;
   let workspace: string | undefined;
   const { face, requestId } = request;
   const traced = (raw: CallRequest['raw']) => gate.traced({ operation, caller, workspace, face, requestId, raw });
@@ -138,7 +135,7 @@ export async function invoke<Services>(
       caller = await callerOf(operation.access, request, gate);
       if (speaksWire(operation)) requireWire(request.wire);
       requireEdition(operation, request.raw, gate.edition);
-      if (caller) requireUnrestricted(operation, caller);
+      requireUnrestricted(operation, caller);
       return resolveWorkspace(operation, request, caller, gate);
     };
     let resolved = await admit();
@@ -152,8 +149,7 @@ export async function invoke<Services>(
     refusePollution(sent);
     const within = resolved.workspace;
     workspace = within;
-    const admitted = caller as Caller | null;
-    request.onAdmitted?.({ ...(admitted && { actor: admitted.subject }), workspace });
+    request.onAdmitted?.({ ...(caller.kind !== 'anonymous' && { actor: caller.subject }), workspace });
     requireAccess(operation, caller, workspace);
     if (gate.isDiskFull?.(LEAST_LEFT[useOf(operation)])) throw storageFull();
     ended = traced(request.raw);
@@ -178,17 +174,13 @@ export async function invoke<Services>(
       return request.takesJsonText && !shown ? text : asShown(text.parse());
     }
     const input = parseInput(operation, takesToken(operation) ? { ...raw, token: request.bearer } : raw);
-    const done = await runOrHold(operation, input as Readonly<Record<string, unknown>>, context, gate);
-    const answer = 'pending' in done ? done.pending : done.answer;
+    const answer = await gate.run(operation, input as Readonly<Record<string, unknown>>, context);
     const checked = isPending(answer) ? answer : operation.output.parse(answer);
     ended({ answer: checked });
     return isPending(answer) ? answer : await asShown(checked);
   } catch (error) {
     const mayList = () =>
-      !takesAway(operation) &&
-      caller !== null &&
-      workspace !== undefined &&
-      mayAccess('network:read', caller, workspace);
+      !takesAway(operation) && workspace !== undefined && mayAccess('network:read', caller, workspace);
     const known = problemOf(error, request);
     const expected = known instanceof MeshError ? withNames(known, mayList) : known;
     if (expected instanceof MeshError) gate.refused(operation.name, expected, request, caller);
@@ -208,21 +200,6 @@ function useOf<Services>({ effects, http, whenFull }: AnyOperation<Services>): k
   if (effects.readOnlyHint || http.method === 'delete' || whenFull === 'works') return 'removal';
   if (whenFull === 'leaves the last') return 'trace';
   return http.method === 'put' || http.method === 'patch' ? 'change' : 'new';
-}
-
-async function runOrHold<Services>(
-  operation: AnyOperation<Services>,
-  input: Readonly<Record<string, unknown>>,
-  context: CallContext<Services>,
-  gate: Gate<Services>,
-): Promise<{ readonly pending: unknown } | { readonly answer: unknown }> {
-  try {
-    return { answer: await gate.run(operation, input, context) };
-  } catch (error) {
-    const held = await gate.held(operation, input, context, error);
-    if (held) return held;
-    throw error;
-  }
 }
 
 /** Parses the input, runs a heavy operation and checks its answer, in a computing thread. @throws MeshError */
@@ -247,9 +224,9 @@ function takesToken<Services>({ access, input }: AnyOperation<Services>): boolea
   return access === 'enrolment' && 'token' in input.shape;
 }
 
-async function callerOf<Services>(access: Access, request: CallRequest, gate: Gate<Services>): Promise<Caller | null> {
+async function callerOf<Services>(access: Access, request: CallRequest, gate: Gate<Services>): Promise<Caller> {
   if (request.caller) return request.caller;
-  if (access === 'public') return null;
+  if (access === 'public') return ANONYMOUS;
   if (!request.bearer)
     throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
   return gate.authenticate(request.bearer, request.origin);
@@ -268,7 +245,7 @@ function requireEdition<Services>(
 async function resolveWorkspace<Services>(
   operation: AnyOperation<Services>,
   request: CallRequest,
-  caller: Caller | null,
+  caller: Caller,
   gate: Gate<Services>,
 ): Promise<{ raw: Readonly<Record<string, unknown>>; workspace: string }> {
   if (operation.workspace === 'none') return { raw: request.raw, workspace: SYSTEM_WORKSPACE };
@@ -280,7 +257,7 @@ async function resolveWorkspace<Services>(
     });
   }
   const hints = new Set([...request.workspaceHints, named].filter((hint): hint is string => Boolean(hint)));
-  const own = caller?.workspaces ?? [];
+  const own = caller.workspaces;
   const ids = new Set<string>();
   for (const hint of hints) ids.add(await ownWorkspace(hint, own, gate));
   if (ids.size === 0 && own !== 'all' && own.length === 1) return { raw, workspace: own[0] ?? '' };
@@ -330,8 +307,8 @@ export async function requireStillAllowed<Services>(
 }
 
 /** The first of the caller's workspaces in which it has access; else the first of all, where it is refused. */
-function someWorkspace<Services>(operation: AnyOperation<Services>, caller: Caller | null): string {
-  if (!caller || caller.workspaces === 'all') return SYSTEM_WORKSPACE;
+function someWorkspace<Services>(operation: AnyOperation<Services>, caller: Caller): string {
+  if (caller.workspaces === 'all') return SYSTEM_WORKSPACE;
   const [first = SYSTEM_WORKSPACE] = caller.workspaces;
   return caller.workspaces.find((workspace) => mayCall(operation, caller, workspace)) ?? first;
 }

@@ -171,13 +171,13 @@ export async function endLeft(
  */
 export async function successorIn(
   services: Pick<NetworkServices, 'store'>,
-  { workspace, caller }: { readonly workspace: string; readonly caller: Caller | null },
+  { workspace, caller }: { readonly workspace: string; readonly caller: Caller },
   username: string | undefined,
   leaving: string,
 ): Promise<AccountRecord | undefined> {
   if (username === undefined) return undefined;
   requireOther(username, leaving);
-  const account = normalizeUsername(username) === caller?.name ? await findAccount(services, username) : undefined;
+  const account = normalizeUsername(username) === caller.name ? await findAccount(services, username) : undefined;
   if (account && (await isMember(services, workspace, account))) return account;
   throw new MeshError('forbidden', 'Only you yourself can take over the agents of a member whom you remove.');
 }

@@ -7,6 +7,7 @@ import { isAgentId, isDryRunId, newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { type Basis, StoreError } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
+import { hasEnded } from '../base/time.ts';
 import { routesPublicBlock } from '../effect/routes.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
 import { storedReading } from '../intent/plan/check.ts';
@@ -14,11 +15,10 @@ import { type PlanSpec, planDraft } from '../intent/plan/plan-record.ts';
 import { isUnseen } from '../intent/verify/findings.ts';
 import { isAtMost, withEarlierClosings } from '../intent/verify/risk.ts';
 import { CLOSINGS_COUNT_MS } from '../intent/verify/risk-table.ts';
-import type { PlanRecord, WorkflowRecord } from '../model/asked.ts';
-import { findWorkflow } from '../model/asked.ts';
+import { findWorkflow, type PlanRecord, type WorkflowRecord } from '../model/asked.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { requireApprover } from './approvers.ts';
-import { drawnOf } from './drawn.ts';
+import { assessmentFields } from './assessment-fields.ts';
 import { executeOrLater } from './execute.ts';
 import type { Services } from './services.ts';
 import { WORKFLOW_TTL_MS, type WorkflowSpec, workflowDraft } from './workflow-record.ts';
@@ -170,7 +170,7 @@ export function specOf(
     sentence,
     ...(notes && { notes }),
     ...(questions && { questions }),
-    ...drawnOf(assessment),
+    ...assessmentFields(assessment),
     diffMarkdown: diffMarkdown + words,
     requestedBy,
     requesterId,
@@ -194,8 +194,8 @@ function personsOf(asker: string | undefined, requesterId: string, applier: Call
 }
 
 function requireApplier({ caller, face }: CallContext<Services>): Caller {
-  if (!caller || (caller.kind !== 'user' && caller.kind !== 'agent' && caller.kind !== 'local')) {
-    throw new MeshError('forbidden', `A ${caller?.kind ?? 'caller'} on ${face} cannot apply plans.`);
+  if (caller.kind !== 'user' && caller.kind !== 'agent' && caller.kind !== 'local') {
+    throw new MeshError('forbidden', `A ${caller.kind} on ${face} cannot apply plans.`);
   }
   return caller;
 }
@@ -208,7 +208,7 @@ function requireUsable({ name, spec, status }: PlanRecord, caller: Caller, now: 
     );
   }
   if (status.workflowId !== undefined) throw used(name, status.workflowId);
-  if (now >= spec.expiresAt) throw new MeshError('plan_expired', 'The plan has expired: plan the change again.');
+  if (hasEnded(spec, now)) throw new MeshError('plan_expired', 'The plan has expired: plan the change again.');
 }
 
 function used(planId: string, workflowId?: string): MeshError {

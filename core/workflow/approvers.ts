@@ -53,7 +53,7 @@ export async function needsAnotherPerson(
   { services, workspace, caller }: Pick<CallContext<Pick<Services, 'store'>>, 'services' | 'workspace' | 'caller'>,
   spec: Judged,
 ): Promise<boolean> {
-  if (caller?.kind !== 'user' || !caller.scopesIn(workspace).has('workflows:approve')) return true;
+  if (caller.kind !== 'user' || !caller.scopesIn(workspace).has('workflows:approve')) return true;
   if (routesPublicBlock(spec.effect ?? {}) && !mayRoutePublic({ caller, workspace })) return true;
   return !(await mayApproveOwn(services, workspace, spec));
 }
@@ -64,7 +64,7 @@ export const ADMINISTRATOR_ROUTES =
 
 /** Tells whether the caller is a signed-in platform administrator: no token has this scope. */
 export function mayRoutePublic({ caller, workspace }: Pick<CallContext<unknown>, 'caller' | 'workspace'>): boolean {
-  return caller?.scopesIn(workspace).has('workspaces:write') === true;
+  return caller.scopesIn(workspace).has('workspaces:write') === true;
 }
 
 async function isOnlyApproverOf(
@@ -112,7 +112,7 @@ export async function othersWhoApprove(
   const { persons = [] } = spec;
   const mayOwn = await mayApproveOwn(services, workspace, spec);
   const own = mayOwn ? [] : await Promise.all(persons.map((id) => accountById(services, id)));
-  const out = new Set([caller?.name, ...own.map((account) => account?.name)]);
+  const out = new Set([caller.name, ...own.map((account) => account?.name)]);
   return told.filter((name) => !out.has(name)).slice(0, MAX_NAMED);
 }
 
@@ -120,7 +120,7 @@ function toldTo(
   { caller, workspace }: Pick<CallContext<unknown>, 'caller' | 'workspace'>,
   { administrators, members }: Pick<Approvers, 'administrators' | 'members'>,
 ): string[] {
-  const scopes = caller?.scopesIn(workspace);
+  const scopes = caller.scopesIn(workspace);
   return [
     ...new Set([
       ...(scopes?.has('users:write') ? administrators : []),

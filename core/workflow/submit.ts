@@ -3,12 +3,11 @@ import { requireComputable } from '../authority/bounded-store.ts';
 import { decisionsIn } from '../authority/decisions.ts';
 import { isolatesText, isolatingFromNowOn, isolationBasis } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
-import { NeedsPerson } from '../authority/needs-person.ts';
+import { NeedsApproval } from '../authority/needs-approval.ts';
 import { writesIn } from '../authority/writes.ts';
 import { apiTokenOf, principalOf } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import { type CallContext, type ExpectedRecord, type PendingApproval, waitsFor } from '../base/operation.ts';
 import { permitFirst } from '../base/permit-first.ts';
 import type { Op } from '../base/ports.ts';
@@ -26,9 +25,9 @@ import { modelOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import { specOf } from './apply.ts';
 import { ADMINISTRATOR_ROUTES, mayRoutePublic, needsAnotherPerson } from './approvers.ts';
-import { beyondReasons } from './drawn.ts';
+import { beyondReasons } from './assessment-fields.ts';
+import { openWorkflow } from './open-workflow.ts';
 import type { Services } from './services.ts';
-import { workflowDraft } from './workflow-record.ts';
 
 /** What became of submitted changes. */
 export type Submitted =
@@ -63,7 +62,7 @@ export async function submitChanges(
   const changes = expected ? asked.map((change) => expecting(change, expected)) : asked;
   const { store, states, clock } = services;
   // Writes of agents are judged in a computing thread, one after the other.
-  return context.caller?.kind === 'agent'
+  return context.caller.kind === 'agent'
     ? serialised(store, workspace, attempt, clock)
     : besideOthers(store, workspace, attempt);
 
@@ -72,7 +71,7 @@ export async function submitChanges(
     const draft = draftChanges(state, changes, clock.now(), controlRanges(services.settings));
     const { ops, outcomes, after } = await permitFirst(context, draft.ops, draft.plan);
     // Before anybody judges what it does, which takes as long as the network is heavy.
-    requireComputable(services, state, ops, () => after, context.caller?.kind === 'agent');
+    requireComputable(services, state, ops, () => after, context.caller.kind === 'agent');
     const all = await whole(ops, state);
     const why = typeof reason === 'string' ? reason : reason(outcomes);
     if (all.length === 0) return { status: 'committed', outcomes, after: state };
@@ -90,7 +89,7 @@ export async function submitChanges(
       const isDirect = ops.length > 0;
       await store.commit(workspace, all, commitContext(context, why, { basis, ...(isDirect && { direct: true }) }));
     } catch (error) {
-      if (error instanceof NeedsPerson && alone) return askForApproval(context, changes, why);
+      if (error instanceof NeedsApproval && alone) return askForApproval(context, changes, why);
       throw error;
     }
     return { status: 'committed', outcomes, after: await states.current(workspace) };
@@ -105,7 +104,7 @@ export async function needsApproval(
   const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
   if (!requireApproval) return false;
   const writes = await writesIn(services.store, workspace, ops);
-  return decisionsIn(writes, { callerId: caller?.id ?? '' }).length > 0;
+  return decisionsIn(writes, { callerId: caller.id }).length > 0;
 }
 
 /**
@@ -140,7 +139,6 @@ async function askForApproval(
   reason: string,
 ): Promise<Submitted> {
   const { services, workspace, caller, requestId } = context;
-  if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
   const nothing = { expectations: [], records: [] };
   const readBy = writerOf(context);
   const proposal = { changes, ...nothing, plannedBy: 'caller', readBy, sentence: reason } as const;
@@ -150,7 +148,6 @@ async function askForApproval(
     { workspace, principal: principalOf(caller), requestId },
   );
   if (assessment.beyond?.delegated) throw beyondDelegation(assessment.beyond);
-  const id = newId('wf');
   const apiToken = apiTokenOf(caller);
   const asked = {
     summary: `${assessment.title} (${reason})`,
@@ -164,8 +161,7 @@ async function askForApproval(
   };
   const spec = specOf(assessment, asked, caller, services.clock.now());
   const shown = { ...spec, riskReasons: [...spec.riskReasons, ...beyondReasons(assessment)] };
-  const record = workflowDraft(id, shown, { state: 'pending' });
-  await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, `submit: ${reason}`));
+  const id = await openWorkflow(context, workspace, shown, reason);
   const byAnother = await needsAnotherPerson(context, spec);
   return waitsFor([{ workflow_id: id }], { byAnother }, assessment.beyond?.reasons);
 }

@@ -6,20 +6,20 @@ import type { CallContext } from '../base/operation.ts';
 import { storedReading } from '../intent/plan/check.ts';
 import { type Redrawn, redrawProposal } from '../intent/plan/redrawn.ts';
 import type { WorkflowRecord } from '../model/asked.ts';
-import { beyondReasons, drawnOf } from './drawn.ts';
+import { assessmentFields, beyondReasons } from './assessment-fields.ts';
 import type { Services } from './services.ts';
+import type { WorkflowSpec } from './workflow-record.ts';
 
-type RedrawCall = CallContext<Pick<Services, 'computed'>>;
+type ReassessCall = CallContext<Pick<Services, 'computed'>>;
 
 /**
- * What the changes of a workflow would do to the network as it is now. Nothing is written.
+ * Returns the effect that the changes of a workflow would have on the network of now. Writes nothing.
  *
- * @param skip kinds of each side that were told before
+ * @param skip kinds of each side that an earlier answer had
  * @throws MeshError as `planChanges`, where they cannot be made any more
  */
-export async function redraw(context: RedrawCall, { spec, workspace }: WorkflowRecord, skip = 0): Promise<Redrawn> {
+export async function reassess(context: ReassessCall, { spec, workspace }: WorkflowRecord, skip = 0): Promise<Redrawn> {
   const { services, caller, requestId } = context;
-  if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask what a change would do.');
   return services.computed(
     redrawProposal,
     {
@@ -31,7 +31,7 @@ export async function redraw(context: RedrawCall, { spec, workspace }: WorkflowR
   );
 }
 
-/** Why changes could be drawn, and cannot be approved so; undefined where they can. */
+/** Returns why changes that can be assessed cannot be approved; undefined where they can. */
 export function whyNotApproved(
   { spec }: Pick<WorkflowRecord, 'spec'>,
   { broken, beyond, objections }: Redrawn,
@@ -43,33 +43,51 @@ export function whyNotApproved(
     throw error;
   }
   if (beyond?.delegated) return beyondDelegation(beyond);
-  if (spec.planId === undefined || spec.overridden || objections.length === 0) return undefined;
+  return mismatch(spec, { objections });
+}
+
+/** @throws MeshError `plan_stale` where anything speaks against the plan on the network of now */
+export function requireMatching(spec: WorkflowSpec, assessment: Pick<Redrawn, 'objections'>): void {
+  const error = mismatch(spec, assessment);
+  if (error) throw error;
+}
+
+/** A direct write states no expectation, and whoever overrides a plan saw what speaks against it. */
+function mismatch(
+  { planId, overridden }: WorkflowSpec,
+  { objections }: Pick<Redrawn, 'objections'>,
+): MeshError | undefined {
+  if (planId === undefined || overridden || objections.length === 0) return undefined;
   return new MeshError('plan_stale', `The change would not do what was asked any more: ${objections.join('; ')}.`);
 }
 
 /**
- * A workflow as who approves it has seen it drawn: what they approve is what it does now, and no other.
+ * Returns a workflow with the assessment that its approver has seen: they approve its effect of now, and no other.
  *
- * @param digest of the drawing that they have seen
+ * @param digest of the assessment that they have seen
  * @throws MeshError `plan_stale` where the network has changed since they looked, or the change is not what was asked any more
  */
-export async function asSeen(context: RedrawCall, workflow: WorkflowRecord, digest: string): Promise<WorkflowRecord> {
-  const redrawn = await redraw(context, workflow);
+export async function asReviewed(
+  context: ReassessCall,
+  workflow: WorkflowRecord,
+  digest: string,
+): Promise<WorkflowRecord> {
+  const redrawn = await reassess(context, workflow);
   if (redrawn.digest !== digest) {
     const message = 'The network has changed since you looked, and the change would do something else now: look again.';
     throw new MeshError('plan_stale', message);
   }
   const reason = whyNotApproved(workflow, redrawn);
   if (reason) throw reason;
-  return digest === workflow.spec.digest ? workflow : withDrawing(workflow, redrawn);
+  return digest === workflow.spec.digest ? workflow : withAssessment(workflow, redrawn);
 }
 
-/** The workflow with what its changes would do now in the place of what they did when it was put forward. */
-export function withDrawing(workflow: WorkflowRecord, redrawn: Redrawn): WorkflowRecord {
+/** Returns the workflow with its effect of now in place of that at its submission. */
+export function withAssessment(workflow: WorkflowRecord, redrawn: Redrawn): WorkflowRecord {
   const { failsControls: _controls, expectationsHold: _held, ...spec } = workflow.spec;
-  const drawn = drawnOf(redrawn);
+  const fields = assessmentFields(redrawn);
   // A direct write says why beside what it does.
   const summary = spec.planId === undefined ? `${redrawn.title} (${spec.intent})` : redrawn.title;
-  const riskReasons = [...drawn.riskReasons, ...beyondReasons(redrawn)];
-  return { ...workflow, spec: { ...spec, ...drawn, summary, riskReasons } };
+  const riskReasons = [...fields.riskReasons, ...beyondReasons(redrawn)];
+  return { ...workflow, spec: { ...spec, ...fields, summary, riskReasons } };
 }

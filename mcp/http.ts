@@ -15,8 +15,8 @@ import { originOf } from '../core/base/origin.ts';
 import type { SharedState } from '../core/base/shared.ts';
 import { createShares, shareKeysOf } from '../core/base/shares.ts';
 import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
-import { hearOfOthers } from '../core/call/caught-up.ts';
 import { logFailure } from '../core/call/log-failure.ts';
+import { awaitCommits } from '../core/call/resolve-workspace.ts';
 import { codeOfUnread, readMessage } from './body.ts';
 import { endWithToken } from './end-with-token.ts';
 import { sendRpcError, sendUnauthenticated } from './refusal.ts';
@@ -93,7 +93,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     if (!bearer) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
     const hint = request.headers['x-workspace-id'];
     const workspaceHint = Array.isArray(hint) ? hint[0] : hint;
-    await hearOfOthers({ bearer, workspaceHints: [] }, undefined, gate);
+    await awaitCommits({ bearer, workspaceHints: [] }, undefined, gate);
     const caller = await gate.authenticate(bearer, origin);
     const principal: Principal = { caller, workspaceHint, origin };
     request.auth = { token: bearer, clientId: caller.subject, scopes: [], extra: { principal } };

@@ -22,8 +22,8 @@ import { together } from '../state/basis.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
 import { changesDuty, decisionsIn, successorsIn, weakensApproval } from './decisions.ts';
-import { joinsMade } from './joins.ts';
-import { type Beyond, beyondAuthority, beyondDelegation, isDear } from './judge.ts';
+import { newJoinGrants } from './join-grants.ts';
+import { type Beyond, beyondAuthority, beyondDelegation, touchesNetwork } from './judge.ts';
 import { judgedAgain } from './judged-again.ts';
 import { judgeControls, judgeShown, judgeWrites } from './judgements.ts';
 import { type ApprovalNeed, NeedsApproval } from './needs-approval.ts';
@@ -347,7 +347,8 @@ const NO_CONTROLS: Controls = { failsControls: [], reasons: [] };
 
 /** The controls that a batch would have fail, where the workspace demands a second person for it. */
 async function controlsOf(services: Reads, { workspace, writes, caller, requestId }: Asked): Promise<Controls> {
-  if (workspace === SYSTEM_WORKSPACE || !(isDear(writes) || joinsMade(writes).length > 0)) return NO_CONTROLS;
+  if (workspace === SYSTEM_WORKSPACE || !(touchesNetwork(writes) || newJoinGrants(writes).length > 0))
+    return NO_CONTROLS;
   // One that is being made is not in the directory yet.
   const record = await services.store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
   if (!record?.spec.settings.compliance?.secondPerson) return NO_CONTROLS;
@@ -363,7 +364,7 @@ async function beyondOf(
   }
   const [state, now] = [await states.current(workspace), clock.now()];
   await requireShare({ store, clock }, state, caller, writes);
-  if (isDear(writes)) {
+  if (touchesNetwork(writes)) {
     return computed(
       judgeWrites,
       { agent: caller.id, writes },

@@ -15,7 +15,7 @@ import { type PlanSpec, planDraft } from '../intent/plan/plan-record.ts';
 import { isUnseen } from '../intent/verify/findings.ts';
 import { isAtMost, withEarlierClosings } from '../intent/verify/risk.ts';
 import { CLOSINGS_COUNT_MS } from '../intent/verify/risk-table.ts';
-import { findWorkflow, type PlanRecord, type WorkflowRecord } from '../model/asked.ts';
+import { findWorkflow, type PlanRecord, type WorkflowRecord } from '../model/workflow-records.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { requireApprover } from './approvers.ts';
 import { assessmentFields } from './assessment-fields.ts';
@@ -26,7 +26,7 @@ import { WORKFLOW_TTL_MS, type WorkflowSpec, workflowDraft } from './workflow-re
 /**
  * Uses a plan up and puts it into the approval workflow; where the workspace approves such plans by itself, executes it.
  *
- * @param askedOf user name or id of who is asked to approve; it approves nothing
+ * @param askedOf user name or id of the person who is asked to approve; it approves nothing
  * @throws MeshError `not_found`, `dry_run`, `forbidden`, `invalid_input`, `conflict` (used), `plan_expired`, `plan_stale`, `policy_assertion_failed`.
  */
 export async function applyPlan(
@@ -99,7 +99,7 @@ export async function applyPlan(
   /** Two closings at the same moment count for each other: the second sees the first. */
   async function submitClosing(): Promise<boolean> {
     const { items, revision } = await services.store.list(workspace, 'Workflow');
-    const earlier = carriedOutAlone(items, spec, services.clock.now());
+    const earlier = autoExecuted(items, spec, services.clock.now());
     // Closings executed before the plan was assessed are missing from its pairs.
     const { basis, pairs } = assessment;
     const past = earlier.filter(({ status, revision: at }) => status.state === 'executed' && at <= basis.revision);
@@ -111,11 +111,8 @@ export async function applyPlan(
   return auto ? executeOrLater(services, workspace, id, context.requestId) : findWorkflow(services, workspace, id);
 }
 
-/**
- * Returns what was carried out lately without a person, for who asks now or for another one for whom the same person answers,
- * such as an agent of theirs.
- */
-function carriedOutAlone(workflows: readonly WorkflowRecord[], asked: WorkflowSpec, now: number): WorkflowRecord[] {
+/** Returns the recent workflows without a reviewer of the same requester, or of another for whom the same person answers. */
+function autoExecuted(workflows: readonly WorkflowRecord[], asked: WorkflowSpec, now: number): WorkflowRecord[] {
   const persons = new Set(asked.persons);
   return workflows.filter(({ spec, status, createdAt }) => {
     if (!spec.autoApprove || status.state === 'failed' || createdAt <= now - CLOSINGS_COUNT_MS) return false;
@@ -127,9 +124,9 @@ function closedBy(workflows: readonly WorkflowRecord[]): number {
   return workflows.reduce((sum, { spec }) => sum + spec.effect.closed_pairs, 0);
 }
 
-type Asked = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt'>;
+type PlanRequestFields = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt'>;
 
-/** What a workflow asks for. */
+/** Returns the request of a workflow for a plan or a direct write. */
 export function specOf(
   assessment: Assessed,
   {
@@ -150,7 +147,7 @@ export function specOf(
     requesterToken,
     requesterPeer,
     person,
-  }: Asked,
+  }: PlanRequestFields,
   applier: Caller,
   now: number,
 ): WorkflowSpec {

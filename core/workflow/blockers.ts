@@ -1,5 +1,5 @@
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import { isUndecided, type WorkflowRecord } from '../model/asked.ts';
+import { isUndecided, type WorkflowRecord } from '../model/workflow-records.ts';
 import type { Services } from './services.ts';
 import { callWorkflows } from './workflows.ts';
 

@@ -10,7 +10,7 @@ import { serialised } from '../base/serialise.ts';
 import type { EffectView } from '../effect/effect-view.ts';
 import { counted, fenced, plain } from '../effect/markdown.ts';
 import { writerOf } from '../intent/plan/check.ts';
-import type { WorkflowRecord } from '../model/asked.ts';
+import type { WorkflowRecord } from '../model/workflow-records.ts';
 import { slugOf } from '../model/workspaces.ts';
 import { runExpecting } from '../state/expecting.ts';
 import { toYaml } from '../views/render-yaml.ts';

@@ -7,7 +7,7 @@ import type { Cells, SharedState } from '../base/shared.ts';
 const LOCK_MS = 2 * 60_000;
 const MAX_LOCKS_HERE = 10_000;
 
-/** One lock for each approved call, on all control planes: its writes in several workspaces are not one commit. */
+/** Locks of approved calls across control planes: the writes of a call in several workspaces are not one commit. */
 export interface CallLocks {
   /** @returns the release; undefined where another holds the lock */
   acquire(call: string): Promise<(() => Promise<void>) | undefined>;

@@ -1,7 +1,7 @@
 import { MeshError } from '../base/errors.ts';
 import type { AnyOperation, CallContext } from '../base/operation.ts';
 import { foldName } from '../base/record.ts';
-import type { WorkflowRecord } from '../model/asked.ts';
+import type { WorkflowRecord } from '../model/workflow-records.ts';
 import { slugOf } from '../model/workspaces.ts';
 import type { Services } from './services.ts';
 import { isOpen } from './workflows.ts';

@@ -8,7 +8,7 @@ import type { CallContext } from '../base/operation.ts';
 import { type Store, StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
-import { findWorkflow } from '../model/asked.ts';
+import { findWorkflow } from '../model/workflow-records.ts';
 import { executeCall } from './execute-call.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';

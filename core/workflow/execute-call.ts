@@ -6,7 +6,7 @@ import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op, Store } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
 import { callerAgain } from '../identity/standing.ts';
-import { isUndecided, type WorkflowRecord } from '../model/asked.ts';
+import { isUndecided, type WorkflowRecord } from '../model/workflow-records.ts';
 import { decidingOn } from './blockers.ts';
 import { isRefusal, reasonOf } from './refusal.ts';
 import type { Services } from './services.ts';

@@ -5,11 +5,12 @@ import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
+import { hasEnded } from '../base/time.ts';
 import { agentLine } from '../identity/agent-line.ts';
 import { requireStanding } from '../identity/standing.ts';
 import { assessProposal } from '../intent/plan/assessed.ts';
 import { storedReading } from '../intent/plan/check.ts';
-import { findWorkflow, type WorkflowRecord, type WorkflowStatus } from '../model/asked.ts';
+import { findWorkflow, type WorkflowRecord, type WorkflowStatus } from '../model/workflow-records.ts';
 import { callExecution, NotExecuted, wasExecuted } from './execute-call.ts';
 import { requireMatching } from './reassess.ts';
 import { isRefusal, isTooMuchNow, reasonOf } from './refusal.ts';
@@ -28,7 +29,7 @@ export async function executeWorkflow(
 ): Promise<WorkflowRecord> {
   const { store, clock } = services;
   const workflow = await findWorkflow(services, workspace, id);
-  const { call, expiresAt } = workflow.spec;
+  const { call } = workflow.spec;
   const execution = call
     ? await callExecution(services, workflow, call, requestId)
     : () => serialised(store, workspace, () => executeChanges(services, workspace, id, requestId), clock);
@@ -38,7 +39,7 @@ export async function executeWorkflow(
     // Whoever executes it writes how it ended.
     if (error instanceof NotExecuted) return findWorkflow(services, workspace, id);
     // Upkeep tries again what could not be tried, until the workflow expires.
-    if (!isRefusal(error) && clock.now() < expiresAt) throw error;
+    if (!isRefusal(error) && !hasEnded(workflow.spec, clock.now())) throw error;
     await serialised(store, workspace, () => fail(services, workspace, id, error, requestId));
   }
   return findWorkflow(services, workspace, id);

@@ -13,14 +13,14 @@ import { needsApproval } from './submit.ts';
 
 export interface Preview {
   readonly assessment: Assessed;
-  /** Why a person would be asked first; none where the changes would be made at once. */
+  /** Reasons for which a person would have to approve; none where the changes would be made at once. */
   readonly waitsFor: readonly string[];
 }
 
 const ALWAYS_ASKED = 'the workspace has every change approved';
 
 /**
- * What submitted changes would do; they are refused as `submitChanges` would refuse them, and nothing is written.
+ * Returns the effect of submitted changes, or refuses them as `submitChanges` would. Writes nothing.
  *
  * @throws MeshError as `submitChanges`
  */

@@ -5,7 +5,7 @@ import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { storedReading } from '../intent/plan/check.ts';
 import { type Redrawn, redrawProposal } from '../intent/plan/redrawn.ts';
-import type { WorkflowRecord } from '../model/asked.ts';
+import type { WorkflowRecord } from '../model/workflow-records.ts';
 import { assessmentFields, beyondReasons } from './assessment-fields.ts';
 import type { Services } from './services.ts';
 import type { WorkflowSpec } from './workflow-record.ts';

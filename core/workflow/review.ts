@@ -7,7 +7,7 @@ import { formatInstant, hasEnded } from '../base/time.ts';
 import { routesPublicBlock } from '../effect/routes.ts';
 import { agentStanding } from '../identity/agent-standing.ts';
 import { hasSecondFactor, spendCode } from '../identity/second-factor.ts';
-import { findWorkflow, type WorkflowRecord, type WorkflowStatus } from '../model/asked.ts';
+import { findWorkflow, type WorkflowRecord, type WorkflowStatus } from '../model/workflow-records.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { ADMINISTRATOR_ROUTES, mayRoutePublic, whyNotOwn } from './approvers.ts';
 import { executeOrLater } from './execute.ts';

@@ -29,8 +29,8 @@ import { beyondReasons } from './assessment-fields.ts';
 import { openWorkflow } from './open-workflow.ts';
 import type { Services } from './services.ts';
 
-/** What became of submitted changes. */
-export type Submitted =
+/** The outcome of submitted changes. */
+export type SubmitResult =
   | {
       readonly status: 'committed';
       readonly outcomes: ChangePlan['outcomes'];
@@ -46,9 +46,9 @@ type SubmitCall = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'set
  * The one way by which an operator's direct write changes policies, networks, labels and the network of peers: committed
  * at once and recorded as direct (no approval workflow saw it), or put into the approval workflow (docs/delegation.md#who-approves-two-persons).
  *
- * @param reason why, or what says it of what becomes of the changes
- * @param whole what is committed for the changes: their own writes, and others with them or instead; where a person has to
- * approve more than the changes the whole call waits, not the changes alone
+ * @param reason a sentence, or a function of the outcomes that returns it
+ * @param whole returns the ops to commit for the changes: their own, and others with them or instead. Where a person has to
+ * approve more than the changes, the whole call waits.
  * @throws MeshError as `planChanges`, or `policy_assertion_failed`; nothing is written then.
  */
 export async function submitChanges(
@@ -56,9 +56,9 @@ export async function submitChanges(
   asked: readonly NetworkChange[],
   reason: string | ((outcomes: ChangePlan['outcomes']) => string),
   whole: (ops: readonly Op[], state: NetworkState) => Promise<readonly Op[]> = async (ops) => ops,
-): Promise<Submitted> {
+): Promise<SubmitResult> {
   const { services, workspace, expected } = context;
-  // What waits for approval is held to it then too.
+  // A change that waits for approval keeps its expected revision.
   const changes = expected ? asked.map((change) => expecting(change, expected)) : asked;
   const { store, states, clock } = services;
   // Writes of agents are judged in a computing thread, one after the other.
@@ -66,7 +66,7 @@ export async function submitChanges(
     ? serialised(store, workspace, attempt, clock)
     : besideOthers(store, workspace, attempt);
 
-  async function attempt(): Promise<Submitted> {
+  async function attempt(): Promise<SubmitResult> {
     const state = await states.current(workspace);
     const draft = draftChanges(state, changes, clock.now(), controlRanges(services.settings));
     const { ops, outcomes, after } = await permitFirst(context, draft.ops, draft.plan);
@@ -108,7 +108,7 @@ export async function needsApproval(
 }
 
 /**
- * Where a plan warns, a write that nobody looks at is refused.
+ * Refuses a direct write where a plan would warn, since nobody reviews it.
  *
  * @throws MeshError `conflict` naming the policies of delegated agents that would isolate peers from then on
  */
@@ -137,7 +137,7 @@ async function askForApproval(
   context: SubmitCall,
   changes: readonly NetworkChange[],
   reason: string,
-): Promise<Submitted> {
+): Promise<SubmitResult> {
   const { services, workspace, caller, requestId } = context;
   const nothing = { expectations: [], records: [] };
   const readBy = writerOf(context);

@@ -8,7 +8,7 @@ import type { Check, ExpectedBy, PlannedBy, ReadBy } from '../intent/plan/check.
 import type { ShownChange } from '../intent/plan/diff-markdown.ts';
 import type { Expectation, RecordExpectation } from '../intent/verify/expectation.ts';
 import type { RiskLevel } from '../intent/verify/risk-table.ts';
-import type { AskedWorkflowSpec, WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
+import type { WorkflowOwner, WorkflowRecord, WorkflowStatus } from '../model/workflow-records.ts';
 
 /** How long a workflow waits for a person. */
 export const WORKFLOW_TTL_MS = 24 * 3_600_000;
@@ -37,7 +37,7 @@ export interface RequestedCall {
 }
 
 /** The request; never changes. Its execution writes `changes`, or runs `call`. */
-export interface WorkflowSpec extends AskedWorkflowSpec {
+export interface WorkflowSpec extends WorkflowOwner {
   /** The planner of the changes and its own words for them; absent for a call. */
   readonly plannedBy?: PlannedBy;
   readonly readBy?: ReadBy;

@@ -1,6 +1,6 @@
 import type { Store } from '../base/ports.ts';
 import { hasEnded } from '../base/time.ts';
-import { isUndecided, type WorkflowRecord, type WorkflowState } from '../model/asked.ts';
+import { isUndecided, type WorkflowRecord, type WorkflowState } from '../model/workflow-records.ts';
 import type { Services } from './services.ts';
 
 /** Returns all workflows of a workspace in the order of their ids. */

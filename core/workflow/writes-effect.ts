@@ -1,7 +1,7 @@
 import { futureOf } from '../authority/future.ts';
-import { joinsOf } from '../authority/joins.ts';
+import { joinGrantsOf } from '../authority/join-grants.ts';
 import { comparison } from '../authority/judge.ts';
-import { shownDigest } from '../authority/shown.ts';
+import { shownDigest } from '../authority/shown-digest.ts';
 import type { Write } from '../authority/writes.ts';
 import type { Computation } from '../compute/computation.ts';
 import { type EffectView, effectView } from '../effect/effect-view.ts';
@@ -32,7 +32,7 @@ export const assessWrites: Computation<
     const state = await states.current(workspace);
     const change = comparison({ states, state, writes, now: clock.now() });
     const { effect } = change;
-    const future = futureOf(change, { joins: await joinsOf(services, workspace), isPersons: true }, states);
+    const future = futureOf(change, { joins: await joinGrantsOf(services, workspace), isPersons: true }, states);
     return {
       shown: shownDigest(named, change, future),
       warnings: [...unseenFindings({ effect, future }).map(({ message }) => message), ...renamedTexts(writes)],

@@ -6,7 +6,7 @@ import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { CONTROL_STATES } from '../../core/compliance/control-result.ts';
 import { FRAMEWORKS } from '../../core/compliance/frameworks.ts';
 import { type EffectKinds, MAX_KIND_NAMES, MAX_KINDS, type Redrawn } from '../../core/intent/plan/redrawn.ts';
-import { findWorkflow, type WorkflowRecord } from '../../core/model/asked.ts';
+import { findWorkflow, type WorkflowRecord } from '../../core/model/workflow-records.ts';
 import { MAX_NAMED, othersWhoApprove } from '../../core/workflow/approvers.ts';
 import { reassess, whyNotApproved, withAssessment } from '../../core/workflow/reassess.ts';
 import { isRefusal } from '../../core/workflow/refusal.ts';

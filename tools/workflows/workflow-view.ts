@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { formatInstant } from '../../core/base/time.ts';
 import { readByOf, storedCheck } from '../../core/intent/plan/check.ts';
-import { WORKFLOW_STATES, type WorkflowRecord } from '../../core/model/asked.ts';
 import { MAX_RENAMES } from '../../core/model/renames.ts';
+import { WORKFLOW_STATES, type WorkflowRecord } from '../../core/model/workflow-records.ts';
 import { approvalUrl } from '../../core/workflow/approval-url.ts';
 import { blockersOf } from '../../core/workflow/blockers.ts';
 import { concernedPeers, concernedPeersMarkdown, MAX_CONCERNED_PEERS } from '../../core/workflow/concerned-peers.ts';

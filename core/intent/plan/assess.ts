@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type BrokenAssertion, brokenAssertions } from '../../assertions/guard.ts';
 import { controlsOfChange } from '../../authority/controls.ts';
 import { futureOf } from '../../authority/future.ts';
-import { joinsOf } from '../../authority/joins.ts';
+import { joinGrantsOf } from '../../authority/join-grants.ts';
 import { type Beyond, beyondAuthority } from '../../authority/judge.ts';
 import { writesOf } from '../../authority/writes.ts';
 import { isAgentId } from '../../base/ids.ts';
@@ -106,7 +106,7 @@ export async function assess(
   // Read after the state: newer tokens and assertions count, and make the read set a changed one.
   const [record, joins, assertions] = await Promise.all([
     workspaceById(services, workspace),
-    joinsOf(services, workspace),
+    joinGrantsOf(services, workspace),
     store.list(workspace, 'PolicyAssertion'),
   ]);
   const now = clock.now();
@@ -121,7 +121,7 @@ type AssessServices = Pick<PlanServices, 'store' | 'states' | 'clock' | 'setting
 interface Moment {
   readonly state: NetworkState;
   readonly record: Awaited<ReturnType<typeof workspaceById>>;
-  readonly joins: Awaited<ReturnType<typeof joinsOf>>;
+  readonly joins: Awaited<ReturnType<typeof joinGrantsOf>>;
   readonly now: number;
 }
 

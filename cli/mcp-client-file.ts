@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
+import { isObject } from '../core/base/is-object.ts';
 import { parseToken } from '../core/model/token.ts';
 import { CliError, EXIT } from './exit.ts';
 import { writePrivate } from './session.ts';
@@ -81,10 +82,6 @@ function unreadable(file: string, why: string): CliError {
     `${file} cannot be merged with (${why}), so it was left as it is. Mend it, or give another --output.`,
     EXIT.input,
   );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function lineOf(text: string, offset: number): number {

@@ -1,4 +1,5 @@
 import { jsonText } from '../core/base/as-data.ts';
+import { isObject } from '../core/base/is-object.ts';
 import { portRangeSchema } from '../core/reachability/answers.ts';
 import { blockText } from './block-text.ts';
 
@@ -132,10 +133,6 @@ function isLong(value: unknown): value is string {
 function isNothing(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return true;
   return typeof value === 'object' && Object.keys(value).length === 0;
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isRecords(value: unknown): value is readonly Fields[] {

@@ -7,7 +7,7 @@ import {
   type ServerContext,
   type ServerNotifier,
 } from '@modelcontextprotocol/server';
-import type { Caller } from '../core/base/caller.ts';
+import { ANONYMOUS, type Caller } from '../core/base/caller.ts';
 import { MeshError, toProblem } from '../core/base/errors.ts';
 import { refuseForeignHost } from '../core/base/host-check.ts';
 import { newId } from '../core/base/ids.ts';
@@ -15,8 +15,8 @@ import { originOf } from '../core/base/origin.ts';
 import type { SharedState } from '../core/base/shared.ts';
 import { createShares, shareKeysOf } from '../core/base/shares.ts';
 import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
-import { hearOfOthers } from '../core/call/caught-up.ts';
 import { logFailure } from '../core/call/log-failure.ts';
+import { awaitCommits } from '../core/call/resolve-workspace.ts';
 import { codeOfUnread, readMessage } from './body.ts';
 import { endWithToken } from './end-with-token.ts';
 import { sendRpcError, sendUnauthenticated } from './refusal.ts';
@@ -94,7 +94,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     if (!bearer) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
     const hint = request.headers['x-workspace-id'];
     const workspaceHint = Array.isArray(hint) ? hint[0] : hint;
-    await hearOfOthers({ bearer, workspaceHints: [] }, undefined, gate);
+    await awaitCommits({ bearer, workspaceHints: [] }, undefined, gate);
     const caller = await gate.authenticate(bearer, origin);
     const principal: Principal = { caller, workspaceHint, origin, readAt };
     request.auth = { token: bearer, clientId: caller.subject, scopes: [], extra: { principal } };
@@ -184,7 +184,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     logFailure(log, error, problem, { face: 'mcp' });
     if (error instanceof MeshError && error.code === 'unauthenticated') {
       const call = { raw: {}, bearer: undefined, workspaceHints: [], face: 'mcp' as const, origin, requestId };
-      gate.refused('mcp', error, { ...call, signal: AbortSignal.timeout(1_000) }, null);
+      gate.refused('mcp', error, { ...call, signal: AbortSignal.timeout(1_000) }, ANONYMOUS);
       sendUnauthenticated(response, problem, Boolean(request.headers.authorization));
       return;
     }

@@ -144,7 +144,6 @@ export function testMcpOptions(edition: Gate<Services>['edition'] = 'pro') {
     clocksOf: async () => ({ now: Date.now(), timeZone: 'UTC' }),
     run: (operation, input, context) => operation.run(input as never, context),
     yamlOf: async () => '',
-    held: async () => undefined,
     traced: () => () => undefined,
     refused() {},
   };

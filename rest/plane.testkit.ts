@@ -165,7 +165,6 @@ export function gateOf(
     clocksOf: async () => ({ now: Date.now(), timeZone: 'UTC' }),
     run: (operation, input, context) => operation.run(input as never, context),
     yamlOf: async () => '',
-    held: async () => undefined,
     traced: () => () => undefined,
     refused() {},
   };

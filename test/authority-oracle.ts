@@ -3,11 +3,11 @@ import type { StoredRecord } from '../core/base/record.ts';
 import { ROLE_SCOPES } from '../core/base/scope.ts';
 import { accountById } from '../core/identity/accounts.ts';
 import { roleIn, roleOf } from '../core/identity/members.ts';
-import type { WorkflowRecord } from '../core/model/asked.ts';
 import { lookUpById } from '../core/model/find.ts';
 import type { AgentRecord, PeerRecord } from '../core/model/resources.ts';
 import type { TokenSpec } from '../core/model/token-record.ts';
 import { sameValue } from '../core/model/value.ts';
+import type { WorkflowRecord } from '../core/model/workflow-records.ts';
 import { operations } from '../tools/index.ts';
 import {
   grantedReach,

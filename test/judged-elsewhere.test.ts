@@ -7,7 +7,7 @@ import { MeshError } from '../core/base/errors.ts';
 import { draftOf } from '../core/base/record.ts';
 import type { ComputationCall } from '../core/compute/computation.ts';
 import { JsonText } from '../core/compute/compute.ts';
-import { findWorkflow } from '../core/model/asked.ts';
+import { findWorkflow } from '../core/model/workflow-records.ts';
 import { resumeWorkflows } from '../core/workflow/upkeep.ts';
 import { startThread } from '../plane/compute/thread.ts';
 import { heavyComputations } from '../tools/heavy.ts';

@@ -5,7 +5,7 @@ import type { Computation } from '../core/compute/computation.ts';
 import { assessProposal } from '../core/intent/plan/assessed.ts';
 import { redrawProposal } from '../core/intent/plan/redrawn.ts';
 import type { ComputeServices } from '../core/intent/plan/services.ts';
-import { showWrites } from '../core/workflow/show-writes.ts';
+import { assessWrites } from '../core/workflow/writes-effect.ts';
 import { findCause } from './ai/find-cause.ts';
 import { assessCompliance } from './compliance/assess-compliance.ts';
 import { checkConnectivity } from './connectivity/check-connectivity.ts';
@@ -65,7 +65,7 @@ export const heavyComputations: readonly Computation<ComputeServices, never, unk
   judgeShown,
   judgeControls,
   assessFor,
-  showWrites,
+  assessWrites,
   assessProposal,
   redrawProposal,
 ];

@@ -35,7 +35,7 @@ export async function stateFor(
 ): Promise<{ readonly state: NetworkState; readonly at: number; readonly isPast: boolean }> {
   if (!asksPast(query))
     return { state: await services.states.current(workspace), at: services.clock.now(), isPast: false };
-  if (!caller?.scopesIn(workspace).has('snapshots:read')) {
+  if (!caller.scopesIn(workspace).has('snapshots:read')) {
     const detail = 'The past needs the scope snapshots:read, which you do not hold here. Leave out at and snapshot_id.';
     throw new MeshError('forbidden', detail, { scope: 'snapshots:read' });
   }

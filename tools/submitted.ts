@@ -1,12 +1,12 @@
 import { type FieldError, MeshError, sentenceOf } from '../core/base/errors.ts';
 import type { PendingApproval } from '../core/base/operation.ts';
 import type { NetworkChange } from '../core/changes/changes.ts';
-import { type Submitted, submitChanges } from '../core/workflow/submit.ts';
+import { type SubmitResult, submitChanges } from '../core/workflow/submit.ts';
 
 /** What a write answers: what it made, or the workflow it waits in. */
 export function answerOf<T>(
-  submitted: Submitted,
-  done: (committed: Extract<Submitted, { status: 'committed' }>) => T,
+  submitted: SubmitResult,
+  done: (committed: Extract<SubmitResult, { status: 'committed' }>) => T,
 ): T | PendingApproval {
   return submitted.status === 'committed' ? done(submitted) : submitted;
 }
@@ -17,7 +17,7 @@ export function submitOne(
   change: NetworkChange,
   reason: string,
   whole?: Parameters<typeof submitChanges>[3],
-): Promise<Submitted> {
+): Promise<SubmitResult> {
   return pointingAt(() => '', submitChanges(context, [change], reason, whole));
 }
 

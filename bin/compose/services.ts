@@ -25,7 +25,7 @@ import { Witnesses } from '../../core/model/witnesses.ts';
 import { runExpecting } from '../../core/state/expecting.ts';
 import type { ThreadServices } from '../../core/state/services.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
-import { buildCallsUnderWay } from '../../core/workflow/calls-under-way.ts';
+import { buildCallLocks } from '../../core/workflow/call-locks.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { nodeJwt } from '../../net/bus/claims.ts';
 import { nodeKeyOf } from '../../net/bus/node-key.ts';
@@ -75,7 +75,7 @@ export function buildServices({ compute, busKeys, store: base, ...rest }: Servic
     nodeAccess: buildNodeAccess(parts, busKeys),
     nextTurn: () => nextTurn(),
     questions: grammarReader,
-    callsUnderWay: buildCallsUnderWay(parts),
+    callLocks: buildCallLocks(parts),
     perform: performer(operations),
   };
 }
@@ -96,7 +96,7 @@ function performer(all: readonly AnyOperation<Services>[]): Services['perform'] 
     if (!operation) throw new MeshError('not_found', `There is no operation ${name} any more: ask for it anew.`);
     const { caller, workspace } = context;
     if (!caller || !mayCall(operation, caller, workspace)) {
-      throw new MeshError('forbidden', `${caller?.name ?? 'Who asked'} may no longer ask for this.`);
+      throw new MeshError('forbidden', `${caller.name ?? 'Who asked'} may no longer ask for this.`);
     }
     return runExpecting(operation, operation.input.parse(input), context);
   };

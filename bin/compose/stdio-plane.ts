@@ -1,3 +1,4 @@
+import { ANONYMOUS } from '../../core/base/caller.ts';
 import { newId, SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { addWorkspace } from '../../core/identity/add-workspace.ts';
@@ -22,7 +23,7 @@ async function firstWorkspace({ services }: Plane): Promise<string> {
   if (first) return first.uid;
   const made = await addWorkspace(FIRST_WORKSPACE, {
     services,
-    caller: null,
+    caller: ANONYMOUS,
     workspace: SYSTEM_WORKSPACE,
     requestId: newId('r'),
     face: 'mcp',

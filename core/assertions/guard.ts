@@ -71,7 +71,7 @@ export async function requireAssertionsAfter(
   ops: readonly Op[],
 ): Promise<Basis> {
   const { broken, basis } = await brokenAssertions(context.services, state, stateAfter(state, ops));
-  const isDevice = context.caller?.kind === 'device' || context.caller?.kind === 'enrolment';
+  const isDevice = context.caller.kind === 'device' || context.caller.kind === 'enrolment';
   await permitFirst(context, ops, () => (isDevice ? requireUnnamed(broken) : requireAssertions(broken)));
   return basis;
 }

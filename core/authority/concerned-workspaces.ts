@@ -66,7 +66,7 @@ async function concerns(services: Reads, workspace: string, writes: readonly Wri
   return false;
 }
 
-/** Whether it is a member who would take them over is seen only once they pass. */
+/** Ignores whether the successor is a member: that is decided when the agents pass. */
 async function hasAgents({ store }: Reads, workspace: string, { uid }: AccountRecord): Promise<boolean> {
   const { items } = await store.list(workspace, 'AgentIdentity');
   return items.some((agent) => agent.spec.person?.id === uid && isOpen(agent));

@@ -3,7 +3,7 @@ import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
 import { buildCompiler } from '../state/compiled.ts';
 import { controlsOfChange } from './controls.ts';
-import type { Joins } from './label-sets.ts';
+import type { JoinGrant } from './label-sets.ts';
 import { MAX_NEWCOMERS } from './newcomers.ts';
 
 const NOW = Date.UTC(2026, 0, 5);
@@ -14,7 +14,7 @@ const harmless = policy('harmless', { action: 'DENY', peerSelector: { matchLabel
 /** What the change that adds a policy without effect fails, while so many tokens are out. */
 function failedBy(kinds: number, labels: Readonly<Record<string, string>>, of: object = {}): string[] {
   const reachability = buildCompiler();
-  const joins = Array.from({ length: kinds }, (_, index): Joins => {
+  const joins = Array.from({ length: kinds }, (_, index): JoinGrant => {
     return { labels: { ...labels, n: String(index) }, network: DEFAULT_NETWORK };
   });
   const [before, after] = [stateWith(base, peer('web-1', of)), stateWith(base, harmless, peer('web-1', of))];

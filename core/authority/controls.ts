@@ -10,26 +10,26 @@ import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
-import type { Compared } from './excess.ts';
-import { type Joins, labelsJoining, type NamedLabels, namedLabels } from './label-sets.ts';
+import type { Comparison } from './excess.ts';
+import { type JoinGrant, labelsJoining, type NamedLabels, namedLabels } from './label-sets.ts';
 import { MAX_NEWCOMERS, withThoseOf } from './newcomers.ts';
 
 interface Later {
-  /** Of the tokens that are out. */
-  readonly joins: readonly Joins[];
-  /** Of tokens that the change makes. */
-  readonly made?: readonly Joins[];
+  /** Labels that devices get from the tokens that are out. */
+  readonly joins: readonly JoinGrant[];
+  /** Labels from the tokens that the change makes. */
+  readonly made?: readonly JoinGrant[];
   readonly settings: Pick<WorkspaceSettings, 'compliance'>;
   readonly states: Pick<NetworkStates, 'reachability'>;
 }
 
 /**
- * What a change does to controls now, and which it has fail later: when devices have joined with the tokens that are out,
- * and when policies have ended. Of policies that end there are two views, which miss no order of ends that opens something:
- * one in which all have ended, and one in which those that let somebody in still stand.
+ * Returns the controls that a change flips now, and those that fail later: when devices have joined with the tokens that
+ * are out, and when policies have ended. Two views of policies that end miss no order of ends that opens something: one in
+ * which all have ended, and one in which those that let somebody in still stand.
  */
 export function controlsOfChange(
-  { before, after, now }: Pick<Compared, 'before' | 'after' | 'now'>,
+  { before, after, now }: Pick<Comparison, 'before' | 'after' | 'now'>,
   { joins, made = [], settings, states }: Later,
 ): ControlFlip[] {
   const side = (state: NetworkState): Side => ({ state, at: now, reach: () => states.reachability(state, now) });
@@ -39,7 +39,7 @@ export function controlsOfChange(
   const scopes = (['cde', 'ephi'] as const).flatMap((scope) => scopeRule(scope, settings).selectors);
   const named = namedLabels([before, after], scopes);
   const [old, next] = [withThoseOf(before, joins, named), withThoseOf(after, all, named)];
-  // What cannot be judged counts as failing; policies that end are looked at without those devices then.
+  // Too many devices to judge count as failing; policies that end are judged without those devices then.
   if (!old || !next) flips.push(...tooManyToJudge([before, after], all, settings, named));
   const joined = [old ?? before, next ?? after] as const;
   for (const [when, was, is] of viewsOf(joined, joined[0] !== before || joined[1] !== after)) {
@@ -52,10 +52,10 @@ export function controlsOfChange(
   return flips;
 }
 
-/** One of each framework that says a word of the peers there are, or of devices that may join. */
+/** Returns a failing control for each framework that concerns a peer or a device that may join. */
 function tooManyToJudge(
   states: readonly NetworkState[],
-  joins: readonly Joins[],
+  joins: readonly JoinGrant[],
   settings: Later['settings'],
   named: NamedLabels,
 ) {

@@ -7,34 +7,34 @@ import { labelsChanged } from '../model/labels.ts';
 import { sameValue } from '../model/value.ts';
 import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { agentOf } from '../state/network-model.ts';
-import { endingAgents, endsWith } from './ending.ts';
-import { grantsBeyondJoining } from './joins.ts';
+import { endedAgents, endsWith } from './agent-ends.ts';
+import { grantsBeyondJoining } from './join-grants.ts';
 import { calledIn, type Write } from './writes.ts';
 
 /**
- * What of a batch changes who can reach whom or who may decide, as sentences. Where a workspace has `requireApproval`,
- * a second person approves that. What the approval of peers and delegation bring is not among it: a registration is
- * itself the request, and delegating only narrows. Ending an agent is not either, nor what ends with it.
+ * Returns the writes of a batch that change who can reach whom or who may decide, as sentences. With `requireApproval` a
+ * second person approves those. Approved peers and delegations are not among them: a registration is itself the request,
+ * and delegation only narrows. Neither are agents that end, nor the records that end with them.
  *
  * @param callerId account that asks: what it changes of its own account needs nobody else
- * @param successors names of those who are to take agents over, by their ids
+ * @param successors names of the accounts that are to take over agents, by their ids
  */
 export function decisionsIn(
   writes: readonly Write[],
   { callerId, successors = new Map() }: { callerId: string; successors?: ReadonlyMap<string, string> },
 ): string[] {
-  const ending = endingAgents(writes);
+  const ending = endedAgents(writes);
   return writes.flatMap((write) => decisionOf(write, { callerId, ending, successors }) ?? []);
 }
 
-/** Ids of those who are to take agents over. */
+/** Returns the ids of the accounts that are to take over agents. */
 export function successorsIn(writes: readonly Write[]): string[] {
   return writes.flatMap((write) =>
     write.kind === 'Account' ? ((write as Write<'Account'>).after?.spec.successor ?? []) : [],
   );
 }
 
-/** Whether the approval settings are weaker than before. */
+/** Tells whether the approval settings are weaker than before. */
 export function isWeaker(before: WorkspaceSettings, after: WorkspaceSettings): boolean {
   return (
     (before.requireApproval && !after.requireApproval) ||
@@ -58,7 +58,7 @@ export function weakensApproval(write: Write): boolean {
   return isWeaker(was, { ...is, requirePeerApproval: was.requirePeerApproval });
 }
 
-/** Whether a workspace that demands a second person where controls fail would be judged otherwise, or demand nobody. */
+/** Tells whether a workspace with `secondPerson` would be assessed by other rules, or demand nobody. */
 export function changesDuty(write: Write): boolean {
   if (write.kind !== 'Workspace') return false;
   const { before, after } = write as Write<'Workspace'>;
@@ -67,7 +67,7 @@ export function changesDuty(write: Write): boolean {
   return !sameValue(was.compliance, is.compliance) || !sameValue(was.reviews ?? {}, is.reviews ?? {});
 }
 
-/** Whether the agents of an account are to pass to another, or to yet another, once it has left. */
+/** Tells whether a write names a successor, or another one, for the agents of an account that leaves. */
 export function namesSuccessor(
   was: Pick<AccountSpec, 'successor'> | undefined,
   is: Pick<AccountSpec, 'successor'>,
@@ -155,7 +155,7 @@ function peerDecision(write: Write<'MeshPeer'>, { ending }: Facts): Decision {
   ];
 }
 
-/** What a peer that is adopted no longer has. */
+/** Fields that an adopted peer loses. */
 const ADOPTION: ReadonlySet<string> = new Set(['delegatedBy', 'expiresAt']);
 
 function agentDecision({ type, name, before, after }: Write<'AgentIdentity'>): Decision {
@@ -168,7 +168,7 @@ function agentDecision({ type, name, before, after }: Write<'AgentIdentity'>): D
     // To end earlier gives nothing.
     if (field === 'expiresAt' && parseInstant(is.expiresAt) <= parseInstant(was.expiresAt)) return [];
     if (field === 'expiresAt') return [`renews the ${agent} until ${is.expiresAt}`];
-    // What an agent may do follows what its person may.
+    // The rights of an agent follow those of its person.
     if (field === 'person')
       return was.person?.id === is.person?.id ? [] : [`makes ${is.person?.name} answer for the agent ${name}`];
     return [`changes the ${field} of the ${agent}`];
@@ -220,9 +220,9 @@ function workspaceDecision(write: Write<'Workspace'>): Decision {
 function accountDecision({ type, name, before: was, after }: Write<'Account'>, facts: Facts): string[] {
   const { callerId } = facts;
   const is = after?.spec;
-  // Whether it may approve somewhere is known where that is looked up.
+  // The rights of the account are looked up by `concernedWorkspaces`.
   if (type === 'created') return [`creates the account ${name}`];
-  // One that is disabled decides nothing any more.
+  // A disabled account decides nothing any more.
   if (type === 'deleted') return was?.spec.disabled ? [] : [`deletes the account ${name}`];
   if (!was || !is) return [];
   return [
@@ -240,7 +240,7 @@ function accountDecision({ type, name, before: was, after }: Write<'Account'>, f
   ];
 }
 
-/** What goes on until all of it has ended begins with an account that is disabled. */
+/** A deletion begins with an account that is disabled, and goes on by itself. */
 function endsDecision(name: string, spec: RecordDraft<'Account'>['spec'], facts: Facts): string {
   const { leaving, successor } = spec;
   const agents = successor === undefined ? 'and ends its agents' : `and gives its agents to ${heirOf(spec, facts)}`;

@@ -3,7 +3,7 @@ import { buildScene, reachOf } from '../../test/authority/scene.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { draftOf, type RecordDraft } from '../base/record.ts';
 import { type AccountSpec, findAccount } from '../identity/accounts.ts';
-import { findWorkflow } from '../model/asked.ts';
+import { findWorkflow } from '../model/workflow-records.ts';
 import { executeWorkflow } from '../workflow/execute.ts';
 
 const HOUR = 3_600_000;

@@ -9,10 +9,10 @@ import { NO_PORTS, PortSets } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { ancestors, family, isLive } from '../state/agent-tree.ts';
 import type { NetworkState } from '../state/state.ts';
+import { boundedLayersOf, reachOf } from './agent-reach.ts';
 import type { Future } from './future.ts';
 import { isolationBeyond } from './isolation.ts';
-import { boundedLayersOf, reachOf } from './reach-of.ts';
-import { policyBeyond } from './within.ts';
+import { policyBeyond } from './policy-within-reach.ts';
 
 /** A connection that an agent would decide about although it is not within its reach. */
 export interface BeyondRow {
@@ -21,7 +21,7 @@ export interface BeyondRow {
   readonly ports: string;
 }
 
-/** What of a change exceeds an agent's reach. */
+/** The part of a change that exceeds an agent's reach. */
 export interface Excess {
   /** As sentences; names in them are data. */
   readonly reasons: readonly string[];
@@ -29,7 +29,7 @@ export interface Excess {
 }
 
 /** A change on its way, both states compiled for the same instant. */
-export interface Compared {
+export interface Comparison {
   readonly before: NetworkState;
   readonly after: NetworkState;
   readonly was: Reachability;
@@ -42,7 +42,7 @@ export interface Compared {
 export interface Views {
   readonly future?: Pick<Future, 'opened' | 'newcomers'>;
   /** Made when they are looked at. */
-  readonly newcomers?: Iterable<Compared>;
+  readonly newcomers?: Iterable<Comparison>;
 }
 
 /** Rows that an answer names. */
@@ -55,14 +55,14 @@ const MAX_ROWS = 20;
  */
 export function excessOf(
   agent: AgentRecord | undefined,
-  change: Compared,
+  change: Comparison,
   { future, newcomers = [] }: Views = {},
 ): Excess | undefined {
   const ports = new PortSets();
   const rows = [...beyondRows(agent, change, 'opened', ports)];
   const reasons = rows.length > 0 ? ['it opens connections beyond the reach of the agent'] : [];
   const [joining, ...later] = rows.length > 0 || !future ? [] : future.opened.views;
-  const ahead: [string, readonly Compared[]][] = [
+  const ahead: [string, readonly Comparison[]][] = [
     ['with peers that join later', joining ? [joining] : []],
     ['once policies that cover them today have ended', later],
   ];
@@ -86,7 +86,7 @@ export function excessOf(
   reasons.push(...beyondPolicies(agent, change, ports), ...openedToOutside(change));
   return reasons.length === 0 ? undefined : { reasons, rows: rows.slice(0, MAX_ROWS) };
 
-  function opensBeyond(view: Compared): boolean {
+  function opensBeyond(view: Comparison): boolean {
     rows.push(...beyondRows(agent, view, 'opened', ports));
     return rows.length > 0 || openedToOutside(view).length > 0;
   }
@@ -94,7 +94,7 @@ export function excessOf(
 
 function* beyondRows(
   agent: AgentRecord | undefined,
-  { before, was, effect, now }: Compared,
+  { before, was, effect, now }: Comparison,
   side: EffectSide,
   ports: PortSets,
 ): Generator<BeyondRow> {
@@ -120,7 +120,7 @@ function entryOf({ protocol, from, to }: PortSpan): PortEntry {
 }
 
 /** Members of the agent's line, up and down, whose reach would grow on a peer that is there already. */
-function enlarged(agent: AgentRecord, change: Compared, ports: PortSets): string[] {
+function enlarged(agent: AgentRecord, change: Comparison, ports: PortSets): string[] {
   const { before, after, was, is, now } = change;
   const line = [...ancestors(before, agent), ...family(before, agent)].filter(
     (member) => isLive(member, now) && mayReachElse(member, change),
@@ -136,7 +136,7 @@ function enlarged(agent: AgentRecord, change: Compared, ports: PortSets): string
 }
 
 /** Tells whether anything changes that an agent's reach follows from: peers, what they may open, its line of agents. */
-function mayReachElse(member: AgentRecord, { before, after, effect }: Compared): boolean {
+function mayReachElse(member: AgentRecord, { before, after, effect }: Comparison): boolean {
   if (before.peers !== after.peers || effect.groups.length > 0) return true;
   const [line, then] = [ancestors(before, member), ancestors(after, member)];
   return (
@@ -158,8 +158,8 @@ function firstGrown(
   return undefined;
 }
 
-/** What shut out addresses that are no peer may not go unseen. What new policies open is held to the reach as it is written. */
-function openedToOutside({ before, after, effect }: Compared): string[] {
+/** Names addresses outside of the network that a changed policy or peer opens to. New policies are bound by `policyBeyond`. */
+function openedToOutside({ before, after, effect }: Comparison): string[] {
   const undone = [...before.policies.values()].some(
     ({ name, spec }) => !sameValue(after.policies.get(name)?.spec, spec),
   );
@@ -173,7 +173,7 @@ function openedToOutside({ before, after, effect }: Compared): string[] {
   return isOpened ? ['it opens connections from or to addresses that are no peer'] : [];
 }
 
-function beyondPolicies(agent: AgentRecord | undefined, { before, after, now }: Compared, ports: PortSets): string[] {
+function beyondPolicies(agent: AgentRecord | undefined, { before, after, now }: Comparison, ports: PortSets): string[] {
   if (before.policies === after.policies) return [];
   const layers = agent ? boundedLayersOf(before, agent, now) : [[]];
   const isDelegated = agent?.spec.parentRef !== undefined;

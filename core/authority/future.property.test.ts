@@ -10,10 +10,10 @@ import { WRITTEN_BY } from '../model/written-by.ts';
 import { compile } from '../reachability/engine.ts';
 import { modelOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Compared } from './excess.ts';
+import type { Comparison } from './excess.ts';
+import { MAX_VIEWS } from './expiry-views.ts';
 import { type Future, futureOf } from './future.ts';
 import { labelClasses, namedLabels } from './label-sets.ts';
-import { MAX_VIEWS } from './later.ts';
 
 const RUNS = process.env['MESH_LONG'] === '1' ? 3_000 : 300;
 const MINUTE_MS = 60_000;
@@ -129,7 +129,7 @@ function then(
 /** Ports that tell apart all that the policies here say. */
 const PORTS = [22, 80, 443];
 
-type Both = Pick<Compared, 'was' | 'is'>;
+type Both = Pick<Comparison, 'was' | 'is'>;
 
 /** What opens, or closes, between peers, one entry for each connection and port; of names that are read as others. */
 function changesOf(side: EffectSide, { was, is }: Both, as: ReadonlyMap<string, string>): string[] {

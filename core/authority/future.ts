@@ -5,40 +5,40 @@ import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
-import type { Compared } from './excess.ts';
-import type { Joins } from './label-sets.ts';
-import { haveSameViews, laterViews } from './later.ts';
-import { type Joined, joinedLater } from './newcomers.ts';
+import type { Comparison } from './excess.ts';
+import { expiryViews, haveSameViews } from './expiry-views.ts';
+import type { JoinGrant } from './label-sets.ts';
+import { type Joined, withNewcomers } from './newcomers.ts';
 
-/** What of an effect is shown or looked at. */
-export type Looked = Pick<Effect, 'groups' | 'outside'>;
+/** Connections that an effect opens and closes. */
+export type Connections = Pick<Effect, 'groups' | 'outside'>;
 
-/** One side of a change as the peers of today do not show it. */
-export interface Ahead {
+/** One side of a change in the views that the peers of today do not show. */
+export interface FutureSide {
   /** The change with those in it who may join later, and then as it may show once policies have ended. */
-  readonly views: readonly Compared[];
+  readonly views: readonly Comparison[];
   /** Names what opens, or closes, in any of it beside what does now; empty where nothing does. */
   readonly digest: string;
 }
 
-/** What becomes of a change that its effect on the peers of today does not show. */
-export interface Future extends Readonly<Record<EffectSide, Ahead>> {
-  /** Who may join later, by name, as sentences call them; undefined where these are too many to try. */
+/** Effects of a change that the peers of today do not show. */
+export interface Future extends Readonly<Record<EffectSide, FutureSide>> {
+  /** Devices that may join later, by name, as sentences call them; undefined where there are too many to try. */
   readonly newcomers: Joined['newcomers'] | undefined;
 }
 
 interface Facts {
-  readonly joins: readonly Joins[];
-  /** Whether a person writes it or approves it by themselves: what agents wrote of it then lasts longer than they do. */
+  readonly joins: readonly JoinGrant[];
+  /** True where a person writes or approves it: its policies then outlast the agents that wrote them. */
   readonly isPersons: boolean;
 }
 
 /**
- * The one look at what a change opens and closes later and for others, behind every judgement of it and whatever is shown
- * of it. A side that is not read is not made.
+ * Computes what a change opens and closes later and for future peers, for every judgement and every view of it. Computes a
+ * side when it is read.
  */
 export function futureOf(
-  whole: Compared,
+  whole: Comparison,
   { joins, isPersons }: Facts,
   states: Pick<NetworkStates, 'reachability'>,
 ): Future {
@@ -46,9 +46,9 @@ export function futureOf(
   const { before, after, now } = change;
   const isTouched = (['peers', 'policies', 'networks'] as const).some((kind) => before[kind] !== after[kind]);
   if (!isTouched) return UNTOUCHED;
-  const joined = joinedLater(change, joins);
+  const joined = withNewcomers(change, joins);
   const first = joined ? withJoined(joined, now, states) : change;
-  const viewsOf = (side: EffectSide) => [first, ...laterViews(first, side, states)];
+  const viewsOf = (side: EffectSide) => [first, ...expiryViews(first, side, states)];
   const isKnown = joined !== undefined;
   const opened = lazily(() => aheadIn(viewsOf('opened'), { change, side: 'opened', isKnown }));
   const closed = lazily(() => {
@@ -73,13 +73,13 @@ const UNTOUCHED: Future = {
 };
 
 interface Side {
-  readonly change: Compared;
+  readonly change: Comparison;
   readonly side: EffectSide;
-  /** Whether those who may join later could be tried. */
+  /** True where the devices that may join later could be tried. */
   readonly isKnown: boolean;
 }
 
-function aheadIn(views: readonly Compared[], { change: { effect: shown }, side, isKnown }: Side): Ahead {
+function aheadIn(views: readonly Comparison[], { change: { effect: shown }, side, isKnown }: Side): FutureSide {
   return {
     views,
     get digest() {
@@ -90,7 +90,7 @@ function aheadIn(views: readonly Compared[], { change: { effect: shown }, side, 
   };
 }
 
-function withoutAuthors({ before, after }: Compared): NetworkState {
+function withoutAuthors({ before, after }: Comparison): NetworkState {
   const changes = [...after.policies.values()].flatMap((record): Change[] => {
     const { [WRITTEN_BY]: author, ...annotations } = record.annotations;
     const isSame = author === undefined || sameValue(before.policies.get(record.name)?.spec, record.spec);
@@ -99,19 +99,23 @@ function withoutAuthors({ before, after }: Compared): NetworkState {
   return changes.length === 0 ? after : afterCommit(after, { revision: after.revision + 1, changes });
 }
 
-function withJoined({ before, after }: Joined, now: number, states: Pick<NetworkStates, 'reachability'>): Compared {
+function withJoined({ before, after }: Joined, now: number, states: Pick<NetworkStates, 'reachability'>): Comparison {
   const [was, is] = [states.reachability(before, now), states.reachability(after, now)];
   return { before, after, was, is, effect: effectOf(was, is), now };
 }
 
-/** What a change opens and closes between those that are there. Who goes by it is not left to be told of. */
-export function ofThose({ effect, after }: View, newcomers: ReadonlyMap<string, string>): Looked {
+/** Returns the connections among current peers, without peers that the change deletes. */
+export function amongCurrentPeers({ effect, after }: View, newcomers: ReadonlyMap<string, string>): Connections {
   const those = only((name) => !newcomers.has(name) && after.peers.has(name));
   return between(effect, those);
 }
 
-/** What of one side concerns those that are not, and others that stay. */
-export function ofNewcomers({ effect, after }: View, side: EffectSide, newcomers: ReadonlyMap<string, string>): Looked {
+/** Returns the part of one side that involves future peers. */
+export function withFuturePeers(
+  { effect, after }: View,
+  side: EffectSide,
+  newcomers: ReadonlyMap<string, string>,
+): Connections {
   const isNew = (name: string) => newcomers.has(name);
   const { groups, outside } = effect;
   const theirs = {
@@ -124,10 +128,10 @@ export function ofNewcomers({ effect, after }: View, side: EffectSide, newcomers
   );
 }
 
-type View = Pick<Compared, 'effect' | 'after'>;
+type View = Pick<Comparison, 'effect' | 'after'>;
 type Left = (names: readonly string[]) => readonly string[];
 
-function between({ groups, outside }: Looked, left: Left): Looked {
+function between({ groups, outside }: Connections, left: Left): Connections {
   return {
     groups: groups.flatMap((group) => {
       const [src, dst] = [left(group.src), left(group.dst)];

@@ -22,11 +22,11 @@ import { together } from '../state/basis.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
 import { changesDuty, decisionsIn, successorsIn, weakensApproval } from './decisions.ts';
-import { joinsMade } from './joins.ts';
-import { type Beyond, beyondAuthority, beyondDelegation, isDear } from './judge.ts';
+import { newJoinGrants } from './join-grants.ts';
+import { type Beyond, beyondAuthority, beyondDelegation, touchesNetwork } from './judge.ts';
 import { judgedAgain } from './judged-again.ts';
 import { judgeControls, judgeShown, judgeWrites } from './judgements.ts';
-import { NeedsPerson } from './needs-person.ts';
+import { type ApprovalNeed, NeedsApproval } from './needs-approval.ts';
 import { requireShare } from './shares.ts';
 import { type Write, writesIn } from './writes.ts';
 
@@ -57,14 +57,9 @@ type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'computed'>;
  * Enrolments write what their own operation makes, and devices besides the decisions in their own records; jobs of the control
  * plane have the store itself.
  */
-export function guardedStore(
-  services: Reads,
-  caller: Caller | null,
-  approved?: Approved,
-  requireTimely?: () => void,
-): Store {
+export function guardedStore(services: Reads, caller: Caller, approved?: Approved, requireTimely?: () => void): Store {
   const store = BASES.get(services.store) ?? services.store;
-  if (caller === null) return store;
+  if (caller.kind === 'anonymous') return store;
   const standing = standingStore({ ...services, store }, caller, requireTimely);
   const guarded = caller.kind === 'enrolment' ? standing : judgingStore(services, standing, caller, approved);
   BASES.set(guarded, store);
@@ -281,9 +276,8 @@ const BASES = new WeakMap<Store, Store>();
 /** Of a call that writes several times the first was shown; the others follow from it and open nothing. */
 const OPENS_NOTHING = Symbol('opens nothing');
 
-interface Need
-  extends Pick<NeedsPerson, 'workspaces' | 'reasons' | 'rows' | 'writes' | 'failsControls' | 'changesDuty'> {
-  /** Whether it is about who decides, and not about what an agent may. */
+interface Need extends ApprovalNeed {
+  /** True where it is about who decides, and not about the authority of an agent. */
   readonly isDecision: boolean;
 }
 
@@ -353,7 +347,8 @@ const NO_CONTROLS: Controls = { failsControls: [], reasons: [] };
 
 /** The controls that a batch would have fail, where the workspace demands a second person for it. */
 async function controlsOf(services: Reads, { workspace, writes, caller, requestId }: Asked): Promise<Controls> {
-  if (workspace === SYSTEM_WORKSPACE || !(isDear(writes) || joinsMade(writes).length > 0)) return NO_CONTROLS;
+  if (workspace === SYSTEM_WORKSPACE || !(touchesNetwork(writes) || newJoinGrants(writes).length > 0))
+    return NO_CONTROLS;
   // One that is being made is not in the directory yet.
   const record = await services.store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
   if (!record?.spec.settings.compliance?.secondPerson) return NO_CONTROLS;
@@ -369,7 +364,7 @@ async function beyondOf(
   }
   const [state, now] = [await states.current(workspace), clock.now()];
   await requireShare({ store, clock }, state, caller, writes);
-  if (isDear(writes)) {
+  if (touchesNetwork(writes)) {
     return computed(
       judgeWrites,
       { agent: caller.id, writes },
@@ -379,9 +374,9 @@ async function beyondOf(
   return { beyond: beyondAuthority(caller.id, { states, state, writes, now }) };
 }
 
-/** @throws NeedsPerson where the people of one of the workspaces have not approved it */
+/** @throws NeedsApproval where the people of one of the workspaces have not approved it */
 function requireApproved(need: Need, approved: Approved | undefined): void {
-  if (!approved || need.workspaces.some((id) => !approved.workspaces.has(id))) throw new NeedsPerson(need);
+  if (!approved || need.workspaces.some((id) => !approved.workspaces.has(id))) throw new NeedsApproval(need);
 }
 
 /** @throws MeshError `conflict` where more controls would fail than the person was told */

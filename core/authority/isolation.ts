@@ -12,23 +12,22 @@ import { family } from '../state/agent-tree.ts';
 import { basisOn, networkBasis } from '../state/basis.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Compared } from './excess.ts';
-import { type Layers, layersOf } from './reach-of.ts';
-import { isWithin } from './within.ts';
+import { type Layers, layersOf } from './agent-reach.ts';
+import type { Comparison } from './excess.ts';
+import { isWithin } from './policy-within-reach.ts';
 
 /**
- * Whether a policy of a delegated agent could ever shut off peers that are not its to shut off, whichever come to match it
- * later. Whom it isolates is a peer of its own line, or isolated already by what stays; or, where what others open to that
- * peer closes, a peer within its reach on every port. What peers open themselves goes anywhere, so their egress is isolated
- * by an agent alone that reaches everything.
+ * Tells whether a policy of a delegated agent could ever isolate peers that are not its to isolate, whichever come to match
+ * it later. It may isolate peers of its own line, peers that lasting policies isolate already, and, for ingress, peers
+ * within its reach on every port. The egress of a peer goes anywhere, so only an agent that reaches everything isolates it.
  *
- * @returns what is beyond, as the end of a sentence; undefined where all is within
+ * @returns the end of a sentence that names the excess; undefined where all is within
  */
 export function isolationBeyond(
   spec: PolicySpec,
   agent: AgentRecord,
   layers: Layers,
-  change: Pick<Compared, 'before' | 'after'>,
+  change: Pick<Comparison, 'before' | 'after'>,
   ports: PortSets,
 ): string | undefined {
   const subject = spec.peerSelector ?? {};
@@ -45,7 +44,7 @@ export function isolationBeyond(
  * Policies of delegated agents that isolate peers beyond their reach by a change, because what isolated these goes. They
  * were written when they closed nothing.
  */
-export function isolatingFromNowOn({ before, after }: Pick<Compared, 'before' | 'after'>): string[] {
+export function isolatingFromNowOn({ before, after }: Pick<Comparison, 'before' | 'after'>): string[] {
   if (before.policies === after.policies && before.networks === after.networks) return [];
   const ports = new PortSets();
   return [...after.policies.values()].flatMap(({ name, spec, annotations }) => {
@@ -58,26 +57,26 @@ export function isolatingFromNowOn({ before, after }: Pick<Compared, 'before' | 
   });
 }
 
-/** What {@link isolatingFromNowOn} is concluded from: where no agent is delegated, from that alone. */
+/** Returns the read set of {@link isolatingFromNowOn}: where no agent is delegated, agents alone. */
 export function isolationBasis(state: NetworkState): Basis {
   const isDelegated = [...state.agents.values()].some(({ spec }) => spec.parentRef !== undefined);
   return isDelegated ? networkBasis(state) : basisOn(state, ['AgentIdentity']);
 }
 
-/** What becomes of such policies, as a sentence without a capital or a stop. */
+/** Returns a sentence on such policies, without a capital or a stop. */
 export function isolatesText(policies: readonly string[]): string {
   const [which, whose] = policies.length === 1 ? ['policy', 'a delegated agent'] : ['policies', 'delegated agents'];
   return `the ${which} ${policies.join(', ')} of ${whose} would isolate peers beyond what ${policies.length === 1 ? 'it' : 'they'} may reach, which this isolates today`;
 }
 
 /**
- * Whether all of whom a policy is about are isolated without it, by what ends neither with its time nor with an agent. One
- * that names no network holds in networks made later too, where their defaults and policies of other networks do nothing.
+ * Tells whether policies that end neither with their time nor with an agent isolate all subjects of a policy without it. A
+ * policy that names no network holds in later networks too, where defaults and policies of other networks do nothing.
  */
 function isIsolated(
   { network, peerSelector = {} }: PolicySpec,
   direction: Rule['direction'],
-  { before, after }: Pick<Compared, 'before' | 'after'>,
+  { before, after }: Pick<Comparison, 'before' | 'after'>,
 ): boolean {
   const standing = [...after.policies.values()].filter(
     ({ name, spec, annotations }) =>
@@ -94,7 +93,7 @@ function isIsolated(
   );
 }
 
-/** Whether only peers of the agent and of its sub-agents are meant. */
+/** Tells whether a selector means peers of the agent and its sub-agents alone. */
 function isOwn(subject: Selector, agent: AgentRecord, state: NetworkState): boolean {
   const line = family(state, agent);
   const names = new Set(line.map(({ name }) => name));

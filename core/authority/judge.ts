@@ -3,24 +3,24 @@ import { effectOf } from '../effect/effect.ts';
 import { lookUpById } from '../model/find.ts';
 import { isStateKind, type NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
-import { onlyEnds } from './ending.ts';
-import { type Compared, type Excess, excessOf } from './excess.ts';
+import { onlyEnds } from './agent-ends.ts';
+import { type Comparison, type Excess, excessOf } from './excess.ts';
 import { type Future, futureOf } from './future.ts';
-import type { Joins } from './label-sets.ts';
+import type { JoinGrant } from './label-sets.ts';
 import { newcomerViews } from './newcomers.ts';
 import { foreignWrites } from './ownership.ts';
 import { stateAfter } from './state-after.ts';
 import type { Write } from './writes.ts';
 
-/** What an agent's batch of writes would do beyond what it was given. */
+/** The excess of an agent's batch of writes over its authority. */
 export interface Beyond extends Excess {
-  /** Whether the agent was delegated: then nobody lets it. A root agent's is shown to a person. */
+  /** True for a delegated agent, whom nobody may let; a person decides about the writes of a root agent. */
   readonly delegated: boolean;
   readonly agent: string;
 }
 
-/** What the judgement reads. */
-export interface Judged {
+/** The input of a judgement. */
+export interface JudgementInput {
   readonly states: Pick<NetworkStates, 'reachability'>;
   readonly state: NetworkState;
   readonly writes: readonly Write[];
@@ -28,16 +28,16 @@ export interface Judged {
 }
 
 /**
- * The one judgement of what an agent writes, by whichever operation and face: whose records it touches, and what becomes
- * of who reaches whom. Undefined where all of it is the agent's to do.
+ * Judges the writes of an agent, by whichever operation and face: the owners of the records, and the connections that
+ * open and close. Undefined where all of it is the agent's to do.
  *
  * @param id of the agent; one that is not known reaches nothing and owns nothing
  * @param compared the comparison of the same writes, where it is made already, and its future
  */
 export function beyondAuthority(
   id: string,
-  { states, state, writes, now, joins = [] }: Judged & { readonly joins?: readonly Joins[] },
-  compared?: Compared,
+  { states, state, writes, now, joins = [] }: JudgementInput & { readonly joins?: readonly JoinGrant[] },
+  compared?: Comparison,
   known?: Future,
 ): Beyond | undefined {
   const agent = lookUpById(state.agents, id);
@@ -45,7 +45,7 @@ export function beyondAuthority(
   const touches = writes.some(({ kind }) => isStateKind(kind));
   const change = compared ?? (touches ? comparison({ states, state, writes, now }) : undefined);
   const views =
-    change && isDear(writes)
+    change && touchesNetwork(writes)
       ? {
           future: known ?? futureOf(change, { joins, isPersons: false }, states),
           newcomers: newcomerViews(change, states),
@@ -61,22 +61,20 @@ export function beyondAuthority(
   };
 }
 
-/** Whether it is about more than presence and the agents themselves: what it opens later is looked at then, which takes long. */
-export function isDear(writes: readonly Write[]): boolean {
-  const touchesNetwork = writes.some(
-    ({ kind }) => kind === 'MeshPeer' || kind === 'MeshPolicy' || kind === 'MeshNetwork',
-  );
-  return touchesNetwork && !onlyEnds(writes);
+/** Tells whether writes touch the network, rather than presence or agents alone: their effects later are compared then, which is expensive. */
+export function touchesNetwork(writes: readonly Write[]): boolean {
+  const isOfNetwork = writes.some(({ kind }) => kind === 'MeshPeer' || kind === 'MeshPolicy' || kind === 'MeshNetwork');
+  return isOfNetwork && !onlyEnds(writes);
 }
 
-/** The network before and after a batch of writes, and what differs. */
-export function comparison({ states, state, writes, now }: Judged): Compared {
+/** Returns the network before and after a batch of writes, and its effect. */
+export function comparison({ states, state, writes, now }: JudgementInput): Comparison {
   const after = stateAfter(state, writes);
   const [was, is] = [states.reachability(state, now), states.reachability(after, now)];
   return { before: state, after, was, is, effect: effectOf(was, is), now };
 }
 
-/** The refusal of what a delegated agent may not do, whoever would approve it. Who may list peers is told the `rows`. */
+/** Returns the refusal of writes that no approval lets a delegated agent make. Callers who may list peers see the `rows`. */
 export function beyondDelegation({ agent, reasons, rows }: Beyond): MeshError {
   return new MeshError(
     'beyond_delegation',

@@ -11,9 +11,9 @@ import { basisOf } from '../state/basis.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { controlsOfChange } from './controls.ts';
 import { futureOf } from './future.ts';
-import { joinsMade, joinsOf } from './joins.ts';
+import { joinGrantsOf, newJoinGrants } from './join-grants.ts';
 import { type Beyond, beyondAuthority, comparison } from './judge.ts';
-import { shownDigest } from './shown.ts';
+import { shownDigest } from './shown-digest.ts';
 import { stateAfter } from './state-after.ts';
 import type { Write } from './writes.ts';
 
@@ -23,7 +23,7 @@ interface Judgement {
   readonly basis: Basis;
 }
 
-/** What of an agent's writes is beyond its authority; undefined where nothing is. */
+/** Judges an agent's writes against its authority; `beyond` is undefined where all are within. */
 export const judgeWrites: Computation<
   Reads,
   { readonly agent: string; readonly writes: readonly Write[] },
@@ -34,7 +34,7 @@ export const judgeWrites: Computation<
     const state = await states.current(workspace);
     requireNotEnded(agent, lookUpById(state.agents, agent), clock.now());
     // Read after the state: a token that is newer counts, and makes the basis a changed one.
-    const joins = await joinsOf({ store, clock }, workspace);
+    const joins = await joinGrantsOf({ store, clock }, workspace);
     return {
       basis: basisOf(state),
       beyond: beyondAuthority(agent, { states, state, writes, now: clock.now(), joins }),
@@ -42,7 +42,7 @@ export const judgeWrites: Computation<
   },
 };
 
-/** It may have ended since it was let in, and its name be another's. */
+/** The agent may have ended since the call was let in, and another may have its name. */
 function requireNotEnded(id: string, agent: AgentRecord | undefined, now: number): void {
   if (agent && isLive(agent, now)) return;
   throw new MeshError('forbidden', `The agent ${agent?.name ?? id} has ended: nothing of it is written any more.`);
@@ -58,14 +58,14 @@ export const judgeControls: Computation<
   async run({ store, states, clock }, workspace, { writes }) {
     const { settings } = (await workspaceById({ store }, workspace)).spec;
     const [state, at] = [await states.current(workspace), clock.now()];
-    const joins = await joinsOf({ store, clock }, workspace);
+    const joins = await joinGrantsOf({ store, clock }, workspace);
     const change = { before: state, after: stateAfter(state, writes), now: at };
-    const flips = controlsOfChange(change, { joins, made: joinsMade(writes), settings, states });
+    const flips = controlsOfChange(change, { joins, made: newJoinGrants(writes), settings, states });
     return { basis: basisOf(state), failsControls: brokenControls(flips), reasons: controlTexts(flips).broken };
   },
 };
 
-/** What a person is shown of writes, named by a digest. */
+/** Computes the digest of the effect that a person sees of writes. */
 export const judgeShown: Computation<
   Reads,
   { readonly writes: readonly Write[] },
@@ -75,7 +75,7 @@ export const judgeShown: Computation<
   async run({ store, states, clock }, workspace, { writes }) {
     const state = await states.current(workspace);
     const compared = comparison({ states, state, writes, now: clock.now() });
-    const joins = await joinsOf({ store, clock }, workspace);
+    const joins = await joinGrantsOf({ store, clock }, workspace);
     const future = futureOf(compared, { joins, isPersons: true }, states);
     const { effect } = compared;
     return {

@@ -65,7 +65,7 @@ function otherThan(values: ReadonlySet<string>): string {
 }
 
 /** Labels and network that devices get which join with one token. */
-export interface Joins {
+export interface JoinGrant {
   readonly labels: Labels;
   readonly network: string;
   /** Labels that a device may ask for, as `key=value`, or `key` for any value. */
@@ -106,7 +106,7 @@ export function labelClasses(named: NamedLabels): (labels: Labels) => string {
  * Yields each set of labels that a device may join with, whatever it asks for: of what selectors cannot tell apart one.
  * There may be very many, so whoever asks stops at some number.
  */
-export function* labelsJoining(joins: readonly Joins[], named: NamedLabels): Generator<Joins> {
+export function* labelsJoining(joins: readonly JoinGrant[], named: NamedLabels): Generator<JoinGrant> {
   const tokens = new Map(joins.map((one) => [JSON.stringify([one.network, one.labels, one.deviceLabels]), one]));
   for (const { labels, network, deviceLabels = [] } of tokens.values()) {
     for (const asked of choicesOf(askedValues(deviceLabels, labels, named))) {

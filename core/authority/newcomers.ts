@@ -9,10 +9,10 @@ import { sameValue } from '../model/value.ts';
 import { isOpen } from '../state/agent-tree.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
-import type { Compared } from './excess.ts';
+import type { Comparison } from './excess.ts';
 import { blocksOf, freeAddresses, stretchesOf } from './free-addresses.ts';
 import {
-  type Joins,
+  type JoinGrant,
   type Labels,
   labelClasses,
   labelSetsOf,
@@ -25,11 +25,11 @@ import {
 /** Devices that a change is tried with at most. Beyond it what opens to those that join later counts as unknown. */
 export const MAX_NEWCOMERS = 512;
 
-type States = Pick<Compared, 'before' | 'after'>;
+type States = Pick<Comparison, 'before' | 'after'>;
 
 /** A change with those in it who may join later. */
 export interface Joined extends States {
-  /** Who is added, by name, as sentences call them; those that wait are among them. */
+  /** Added devices by name, as sentences call them; devices that wait are among them. */
   readonly newcomers: ReadonlyMap<string, string>;
 }
 
@@ -38,7 +38,7 @@ export interface Joined extends States {
  * and with those of each token that is out, at every address that policies tell apart; sub-agents; and for each selector of
  * a policy that changes, where it means nobody today, devices that it means. Undefined where these are too many to try.
  */
-export function joinedLater(change: States, joins: readonly Joins[]): Joined | undefined {
+export function withNewcomers(change: States, joins: readonly JoinGrant[]): Joined | undefined {
   const { before, after } = change;
   const devices: PeerRecord[] = [];
   const newcomers = new Map<string, string>();
@@ -66,18 +66,18 @@ export function joinedLater(change: States, joins: readonly Joins[]): Joined | u
   };
 }
 
-interface KindOfDevice extends Joins {
+interface KindOfDevice extends JoinGrant {
   readonly address?: string;
 }
 
 /** Each kind once, as far as policies can tell them apart. */
-function* kindsOf(change: States, joins: readonly Joins[]): Generator<KindOfDevice> {
+function* kindsOf(change: States, joins: readonly JoinGrant[]): Generator<KindOfDevice> {
   const states = [change.before, change.after];
   const named = namedLabels(states);
   const classOf = labelClasses(named);
   const blocks = states.flatMap(blocksOf);
   const known = new Set<string>();
-  const isNew = ({ labels, network }: Joins) => {
+  const isNew = ({ labels, network }: JoinGrant) => {
     const key = `${network} ${classOf(labels)}`;
     return known.size < known.add(key).size;
   };
@@ -149,9 +149,9 @@ function letIn(peer: PeerRecord): PeerRecord {
  * today may shut off who comes tomorrow.
  */
 export function* newcomerViews(
-  { before, after, now }: Pick<Compared, 'before' | 'after' | 'now'>,
+  { before, after, now }: Pick<Comparison, 'before' | 'after' | 'now'>,
   states: Pick<NetworkStates, 'reachability'>,
-): Generator<Compared> {
+): Generator<Comparison> {
   for (const { name, spec } of after.policies.values()) {
     if (sameValue(before.policies.get(name)?.spec, spec)) continue;
     const { peerSelector = {}, network = DEFAULT_NETWORK } = spec;
@@ -184,10 +184,10 @@ function joined(state: NetworkState, records: readonly PeerRecord[]): NetworkSta
  */
 export function withThoseOf(
   state: NetworkState,
-  joins: readonly Joins[],
+  joins: readonly JoinGrant[],
   named: NamedLabels,
 ): NetworkState | undefined {
-  const kinds = new Map<string, Joins>();
+  const kinds = new Map<string, JoinGrant>();
   for (const { labels, network } of labelsJoining(joins, named)) {
     const text = Object.entries(labels)
       .map(([key, value]) => `${key}=${value}`)

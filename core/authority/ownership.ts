@@ -7,11 +7,11 @@ import { WRITTEN_BY } from '../model/written-by.ts';
 import { family, isOpen } from '../state/agent-tree.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
-import { endingAgents, endsWith, onlyEnds } from './ending.ts';
-import { grantsBeyondJoining } from './joins.ts';
+import { endedAgents, endsWith, onlyEnds } from './agent-ends.ts';
+import { grantsBeyondJoining } from './join-grants.ts';
 import { calledIn, type Write } from './writes.ts';
 
-/** Whose records an agent may write: its own and its descendants'. */
+/** An agent with its descendants, whose records it may write. */
 interface Owner {
   readonly id: string;
   readonly agent: AgentRecord | undefined;
@@ -23,8 +23,8 @@ interface Owner {
 }
 
 /**
- * What of a batch is not an agent's to write, as sentences: records of its ancestors, of other agents and of people, and
- * kinds of records that only people write.
+ * Returns the writes of a batch that are not an agent's to make, as sentences: to records of its ancestors, of other agents
+ * and of people, and to kinds of records that only people write.
  */
 export function foreignWrites(
   writes: readonly Write[],
@@ -38,14 +38,14 @@ export function foreignWrites(
     agent,
     ids: new Set([id, ...line.map(({ uid }) => uid)]),
     names: new Set(line.map(({ name }) => name)),
-    ending: endingAgents(writes),
+    ending: endedAgents(writes),
   };
   const foreign = writes.filter((write) => !isOwn(write, owner));
   const ended = onlyEnds(writes) ? foreign.filter((write) => endsFirst(write, owner)) : [];
   return (ended.length > 0 ? ended : foreign).map((write) => `${SAYS[write.type]} ${nameOf(write)}`);
 }
 
-/** An agent that was named to be ended: what else ends with it is told to nobody by its refusal. */
+/** Tells whether a write ends the agent that the call named: its refusal does not name what ends with it. */
 function endsFirst({ kind, before, after }: Write, { ending }: Owner): boolean {
   if (kind !== 'AgentIdentity' || before?.kind !== 'AgentIdentity' || !after) return false;
   return ending.has(before.uid) && !ending.has(before.spec.parentRef?.name ?? '');
@@ -61,7 +61,7 @@ const WORDS: Readonly<Partial<Record<Kind, string>>> = {
   PolicyAssertion: 'the assertion',
 };
 
-/** What a write of somebody's own record would do that is not for an agent. */
+/** Limits on records of an agent's own, by kind. */
 const OWN_LIMITS: Readonly<Partial<Record<Kind, string>>> = {
   Token: 'give devices labels or another network',
 };
@@ -83,7 +83,7 @@ function isOwn<K extends Kind>(write: Write<K>, owner: Owner): boolean {
   return RULES[write.kind](write, owner);
 }
 
-/** For each kind whether a write is an agent's own. A kind that is added needs a rule here before it compiles. */
+/** Tells for each kind whether a write is an agent's own. A kind that is added needs a rule here before it compiles. */
 const RULES: Rules = {
   MeshPeer: ownsPeer,
   MeshPolicy: (write, { ids, ending }) =>
@@ -120,11 +120,11 @@ function ownsPeer({ type, before: was, after: is }: Write<'MeshPeer'>, { names, 
   if (!was) return true;
   const agent = agentOf(was);
   const isOwn = agent !== undefined && names.has(agent);
-  // Whom a person shut out stays shut out, unless it goes with its agent.
+  // A peer that a person revoked stays revoked, unless it ends with its agent.
   if (is === undefined) return isOwn && (was.status.phase !== 'revoked' || ending.has(agent));
   if (changedGrants(was, is).length > 0) return false;
   if (was.status.phase === is.status.phase || is.status.phase !== 'ready') return isOwn;
-  // Whom a person gave `peers:approve` lets in the new devices of others, never its own.
+  // An agent with `peers:approve` lets in the new devices of others, never its own.
   return !isOwn && was.status.phase === 'pending' && sameValue(was.spec, is.spec);
 }
 

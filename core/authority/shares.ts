@@ -1,6 +1,7 @@
 import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import type { Kind, StoredRecord } from '../base/record.ts';
+import { hasEnded } from '../base/time.ts';
 import { lookUpById } from '../model/find.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { family, isLive } from '../state/agent-tree.ts';
@@ -9,8 +10,8 @@ import type { NetworkState } from '../state/state.ts';
 import type { Write } from './writes.ts';
 
 /**
- * What a root agent and all its descendants may hold together in a workspace, so that no tree of agents uses up what
- * others need. Peers have a share of their own, where devices register.
+ * Quota of a root agent with all its descendants in a workspace, so that no tree of agents uses up what others need. Peers
+ * have a quota of their own, where devices register.
  */
 export const AGENT_SHARES = {
   /** Living sub-agents. */
@@ -93,7 +94,7 @@ function counts(record: StoredRecord<SharedKind>, { ids, subjects }: Tree, now: 
     }
     case 'Plan': {
       const { spec, status } = record;
-      return ids.has(spec.requesterId) && status.workflowId === undefined && spec.expiresAt > now;
+      return ids.has(spec.requesterId) && status.workflowId === undefined && !hasEnded(spec, now);
     }
     case 'Workflow': {
       const { spec, status } = record;

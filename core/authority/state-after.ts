@@ -4,8 +4,8 @@ import { afterCommit, isStateKind, type NetworkState } from '../state/state.ts';
 import type { Write } from './writes.ts';
 
 /**
- * The network after a batch of writes that may never be made. Who is renamed by it is called as today, so that whoever
- * compares the two states knows the same peer in both, by the name that people know: names decide nothing.
+ * Returns the network after a batch of writes that may never be made. Renamed records keep their current names, so that a
+ * comparison of the two states knows the same peer in both by the name that people know: names decide nothing.
  */
 export function stateAfter(state: NetworkState, writes: readonly Write[]): NetworkState {
   const revision = state.revision + 1;
@@ -25,7 +25,7 @@ export function stateAfter(state: NetworkState, writes: readonly Write[]): Netwo
   return changes.length === 0 ? state : afterCommit(state, { revision, changes });
 }
 
-/** What renamed records are called today, by what they will be called; without those whose name a new record takes over. */
+/** Returns the current names of renamed records by their new names, without names that a new record takes over. */
 function todaysNames(writes: readonly Write[]): ReadonlyMap<string, string> {
   const made = new Set(writes.flatMap(({ type, kind, name }) => (type === 'created' ? [keyOf(kind, name)] : [])));
   return new Map(

@@ -1,21 +1,21 @@
 import type { Op, Store } from '../base/ports.ts';
 import type { Kind, RecordDraft, RecordKey, StoredRecord } from '../base/record.ts';
 
-/** One record that a batch would change. */
+/** A record that a batch would change. */
 export interface Write<K extends Kind = Kind> extends RecordKey<K> {
   readonly type: 'created' | 'updated' | 'deleted';
   readonly before?: StoredRecord<K>;
   readonly after?: RecordDraft<K>;
 }
 
-/** What a written record is called in a sentence: the name that people know, and another one that it gets. */
+/** Returns the name of a written record for a sentence: the current one, and the new one where it is renamed. */
 export function calledIn({ name, before }: Pick<Write, 'name' | 'before'>): string {
   return before === undefined || before.name === name ? name : `${before.name} (${name} from then on)`;
 }
 
 type Find = (key: RecordKey) => StoredRecord | undefined;
 
-/** What a batch writes, with the records as they are. */
+/** Returns the writes of a batch with the records as they are. */
 export async function writesIn(store: Pick<Store, 'get'>, workspace: string, ops: readonly Op[]): Promise<Write[]> {
   const found = new Map<string, StoredRecord>();
   for (const op of ops) {

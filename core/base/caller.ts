@@ -9,7 +9,7 @@ export type Restriction = 'initial password' | 'old password' | 'no second facto
 /** Who is calling, as the credential proved it. */
 export interface Caller {
   /** `local` is the principal of a plane on stdio: it reads, plans and applies, and never approves. */
-  readonly kind: 'user' | 'agent' | 'device' | 'enrolment' | 'local';
+  readonly kind: 'user' | 'agent' | 'device' | 'enrolment' | 'local' | 'anonymous';
   /** Actor in the audit log: `user:ada`, `agent:planner`, `device:web-1`, `token:ci`. */
   readonly subject: string;
   /** Uid of the account, AgentIdentity, MeshPeer or Token behind the credential. */
@@ -41,6 +41,18 @@ export interface Caller {
    */
   readonly again?: () => Promise<Caller>;
 }
+
+/** The caller of a public operation, and of a call that the control plane makes itself: it proved nothing and holds no scope. */
+export const ANONYMOUS: Caller = Object.freeze({
+  kind: 'anonymous',
+  subject: 'anonymous',
+  id: '',
+  name: 'anonymous',
+  tokenId: '',
+  workspaces: [],
+  scopesIn: () => new Set<Scope>(),
+  interactive: false,
+});
 
 /** Uid of the API token that a person calls with. A session has none: it may end, and what its person asked for stays. */
 export function apiTokenOf({ kind, interactive, tokenId }: Pick<Caller, 'kind' | 'interactive' | 'tokenId'>) {

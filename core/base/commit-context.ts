@@ -7,5 +7,5 @@ export function commitContext(
   reason: string,
   extra: Partial<Pick<CommitContext, 'approval' | 'direct' | 'securityEvents' | 'basis'>> = {},
 ): CommitContext {
-  return { actor: caller?.subject ?? 'anonymous', reason, requestId, ...extra };
+  return { actor: caller.subject, reason, requestId, ...extra };
 }

@@ -49,8 +49,7 @@ export interface ExpectedRecord extends RecordKey {
 
 export interface CallContext<Services> {
   readonly services: Services;
-  /** Null only where the operation is public. */
-  readonly caller: Caller | null;
+  readonly caller: Caller;
   /** Id of the resolved workspace; SYSTEM_WORKSPACE where the operation has none. */
   readonly workspace: string;
   readonly requestId: string;

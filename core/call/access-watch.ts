@@ -5,13 +5,13 @@ import type { Store } from '../base/ports.ts';
 import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
 import type { Gate } from './invoke.ts';
 
-/** What goes on after the request that was let in: an event stream, a subscription, a session. */
+/** A stream, subscription or session that outlives its request. */
 export interface Ongoing {
   readonly bearer: string;
   readonly origin: string;
-  /** Told who the credential speaks for now, which may have changed. @throws MeshError when that may not go on */
+  /** Receives the caller of the credential as it is now. @throws MeshError when the stream may not go on */
   readonly check: (caller: Caller) => void | Promise<void>;
-  /** Called once, with why; from then on nothing may be sent. */
+  /** Called once, with the reason; nothing may be sent afterwards. */
   readonly end: (reason: MeshError) => void;
 }
 
@@ -71,7 +71,7 @@ export function buildAccessWatch(
       return () => void all.delete(ongoing);
     },
     async settled() {
-      // What ends a person's access is written to the installation; what ends a token's stands before the event itself.
+      // The end of a person's access is written to the installation; that of a token precedes the event itself.
       await gate.caughtUp([SYSTEM_WORKSPACE]).catch(() => endAll(unsure()));
       await checked;
     },
@@ -84,7 +84,7 @@ function unsure(): MeshError {
   return new MeshError('unavailable', 'Whether this may go on could not be found out: open it again.');
 }
 
-/** Why a stream ends when the control plane does. */
+/** Returns the reason for which a stream ends when the control plane does. */
 export function goElsewhere(): MeshError {
   return new MeshError(
     'unavailable',

@@ -3,7 +3,7 @@ import { MeshError, type ProblemCode } from '../base/errors.ts';
 import type { AnyOperation } from '../base/operation.ts';
 import { type Access, PERSON_ONLY_SCOPES, type Scope } from '../base/scope.ts';
 
-type Asked = Pick<AnyOperation<never>, 'access' | 'effects' | 'addresses'>;
+type GuardedOperation = Pick<AnyOperation<never>, 'access' | 'effects' | 'addresses'>;
 
 const OTHER_PASSWORD = {
   code: 'password_change_required',
@@ -11,7 +11,7 @@ const OTHER_PASSWORD = {
   lifting: new Set(['change_password', 'get_me', 'log_out']),
 } as const;
 
-/** What a restricted session is told, and what it may do. */
+/** Refusals of restricted sessions, and the operations that they may call. */
 const RESTRICTIONS: Readonly<
   Record<Restriction, { code: ProblemCode; message: string; lifting: ReadonlySet<string> }>
 > = {
@@ -25,10 +25,13 @@ const RESTRICTIONS: Readonly<
 };
 
 /** @throws MeshError `forbidden`, `password_change_required`, `second_factor_required` */
-export function requireAccess(operation: Asked & { readonly name: string }, caller: Caller | null, workspace: string) {
+export function requireAccess(
+  operation: GuardedOperation & { readonly name: string },
+  caller: Caller,
+  workspace: string,
+) {
   const { access } = operation;
   if (access === 'public') return;
-  if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
   requireUnrestricted(operation, caller);
   if (!mayAccess(access, caller, workspace)) {
     throw new MeshError('forbidden', forbiddenDetail(access), { scope: access });
@@ -39,36 +42,37 @@ export function requireAccess(operation: Asked & { readonly name: string }, call
   throw new MeshError('forbidden', detail, { scope: missing });
 }
 
-/** Said before anything of workspaces: who may do nothing yet is a member of none. @throws MeshError */
+/** Checked before workspaces: a restricted session is a member of none. @throws MeshError */
 export function requireUnrestricted({ name, access }: Pick<AnyOperation<never>, 'name' | 'access'>, caller: Caller) {
   const restriction = caller.restriction && RESTRICTIONS[caller.restriction];
   if (!restriction || access === 'public' || restriction.lifting.has(name)) return;
   throw new MeshError(restriction.code, restriction.message);
 }
 
-/** Whether a caller may use an operation in this workspace; also decides which tools it is shown. */
-export function mayCall(operation: Asked, caller: Caller, workspace: string): boolean {
+/** Tells whether a caller may use an operation in this workspace; also decides which tools it sees. */
+export function mayCall(operation: GuardedOperation, caller: Caller, workspace: string): boolean {
   const alsoNeeded = readScopeOf(operation);
   return mayAccess(operation.access, caller, workspace) && (!alsoNeeded || mayAccess(alsoNeeded, caller, workspace));
 }
 
-/** What is asked with these tells of the network, by what it answers, offers and refuses. */
-const TELLING: ReadonlySet<Access> = new Set(['network:write', 'intents:plan']);
+/** Scopes whose answers and refusals reveal the network. */
+const REVEALING: ReadonlySet<Access> = new Set(['network:write', 'intents:plan']);
 
 /**
  * The scope that a change of the network, a plan of one, or a write of a record that is there needs besides its own. Answers,
  * entity tags, revisions, effects and taken names all tell of records, so who may not read those may not write them.
  */
-export function readScopeOf({ access, effects, addresses }: Asked): Scope | undefined {
-  return TELLING.has(access) || (!effects.readOnlyHint && addresses !== undefined) ? 'network:read' : undefined;
+export function readScopeOf({ access, effects, addresses }: GuardedOperation): Scope | undefined {
+  return REVEALING.has(access) || (!effects.readOnlyHint && addresses !== undefined) ? 'network:read' : undefined;
 }
 
-/** Whether a caller has this access in this workspace. */
+/** Tells whether a caller has this access in this workspace. */
 export function mayAccess(access: Access, caller: Caller, workspace: string): boolean {
   switch (access) {
     case 'public':
-    case 'authenticated':
       return true;
+    case 'authenticated':
+      return caller.kind !== 'anonymous';
     case 'person':
       return caller.kind === 'user';
     case 'device':

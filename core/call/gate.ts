@@ -1,13 +1,12 @@
 import { guardedStore } from '../authority/guarded-store.ts';
-import { NeedsPerson } from '../authority/needs-person.ts';
 import type { Caller } from '../base/caller.ts';
 import { buildAuthenticator } from '../identity/authenticate.ts';
 import { buildWorkspaceDirectory } from '../identity/workspace-directory.ts';
 import { timeZoneOf, workspaceById } from '../model/workspaces.ts';
-import { runExpecting, withRevision } from '../state/expecting.ts';
+import { withRevision } from '../state/expecting.ts';
 import { withMergePatch } from '../state/merge-patch.ts';
 import { yamlOfAnswer } from '../views/custom-resource.ts';
-import { holdCall } from '../workflow/held-call.ts';
+import { runOrRequestApproval } from '../workflow/call-approval.ts';
 import type { Services } from '../workflow/services.ts';
 import type { Gate } from './invoke.ts';
 import { buildRefusalLog } from './refusals.ts';
@@ -43,11 +42,9 @@ export function buildGate(services: Services, standstill?: Standstill): ServiceG
     withRevision,
     withMergePatch,
     clocksOf: async (workspace) => ({ now: services.clock.now(), timeZone: await timeZoneOf(services, workspace) }),
-    run: runExpecting,
+    run: runOrRequestApproval,
     yamlOf: async (kind, answer, workspace) =>
       yamlOfAnswer(kind, answer, (await workspaceById(services, workspace)).spec.namespace),
-    held: async (operation, input, context, error) =>
-      error instanceof NeedsPerson ? holdCall(operation, input, context, error) : undefined,
     refused(operation, error, request, caller) {
       if (error.code === 'unsupported_version') noteMismatch(services, caller, error.message);
       refusals.count(operation, error, request, caller);
@@ -63,8 +60,8 @@ export function buildGate(services: Services, standstill?: Standstill): ServiceG
 }
 
 /** So that people see which node is to be upgraded. A newcomer has no peer yet. */
-function noteMismatch({ liveness, hearings, clock }: Services, caller: Caller | null, why: string): void {
-  if (caller?.kind !== 'device' || caller.workspaces === 'all') return;
+function noteMismatch({ liveness, hearings, clock }: Services, caller: Caller, why: string): void {
+  if (caller.kind !== 'device' || caller.workspaces === 'all') return;
   for (const workspace of caller.workspaces) {
     liveness.mismatched(workspace, caller.id, why);
     hearings?.add({ workspace, peer: caller.id, at: clock.now(), mismatch: why });

@@ -1,7 +1,6 @@
-import type { Caller } from '../base/caller.ts';
+import { ANONYMOUS, type Caller } from '../base/caller.ts';
 import type { Edition } from '../base/edition.ts';
 import { invalidInput, MeshError, sentenceOf } from '../base/errors.ts';
-import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { withoutIgnored } from '../base/ignored-field.ts';
 import {
   type AnyOperation,
@@ -24,12 +23,12 @@ import { requireWire } from '../model/wire.ts';
 import { withNames } from '../model/with-nearest.ts';
 import { type EntityTags, isChangedSince, preconditionFailed } from '../state/expecting.ts';
 import { YamlText } from '../views/custom-resource.ts';
-import { mayAccess, mayCall, requireAccess, requireUnrestricted } from './access.ts';
-import { hearOfOthers } from './caught-up.ts';
+import { mayAccess, requireAccess, requireUnrestricted } from './access.ts';
 import { type CallClocks, withInstants } from './moments.ts';
+import { awaitCommits, ownWorkspace, resolveWorkspace } from './resolve-workspace.ts';
 import type { BegunCall, Trace } from './traced-call.ts';
 
-/** One call as a face received it. */
+/** A call as a face received it. */
 export interface CallRequest {
   /** Path, query and body fields together. */
   readonly raw: Readonly<Record<string, unknown>>;
@@ -40,7 +39,7 @@ export interface CallRequest {
   readonly origin: string;
   /** Tells whether root, or the user of the control plane, runs the process at the other end of the connection. Absent for no. */
   readonly isFromHost?: () => Promise<boolean>;
-  /** Which versions of the wire a node says that it speaks. */
+  /** Versions of the wire that a node says it speaks. */
   readonly wire?: string | undefined;
   readonly requestId: string;
   readonly signal: AbortSignal;
@@ -48,21 +47,21 @@ export interface CallRequest {
   readonly readAt?: number | undefined;
   /** A principal that the face itself vouches for: the one of a plane on stdio. */
   readonly caller?: Caller;
-  /** Whether the face passes JSON text on as it is: a heavy answer comes as that then. */
+  /** True where the face passes JSON text on as it is: a heavy answer stays text then. */
   readonly takesJsonText?: boolean;
-  /** Whether resources are to come as YAML, where the answer shows any. */
+  /** True to get resources of the answer as YAML. */
   readonly asYaml?: boolean;
-  /** Whether the body is a merge patch (RFC 7396) and not the fields themselves. */
+  /** True where the body is a merge patch (RFC 7396) and not the fields themselves. */
   readonly isMergePatch?: boolean;
   /** The versions of the record of which one has to be the current one. */
   readonly ifMatch?: EntityTags | undefined;
-  /** Told who is let in, for the log of requests. */
+  /** Receives the caller that is let in, for the log of requests. */
   readonly onAdmitted?: (who: { readonly actor?: string; readonly workspace: string }) => void;
-  /** Told in a sentence what is done next. */
+  /** Receives a sentence on the next stage. */
   readonly onStage?: (text: string) => void;
 }
 
-/** What the one path needs besides the operation. `bin/` supplies it. */
+/** The services of every call. `bin/` supplies them. */
 export interface Gate<Services> {
   readonly services: Services;
   readonly isDiskFull?: IsDiskFull;
@@ -73,12 +72,12 @@ export interface Gate<Services> {
   authenticate(bearer: string, origin: string, options?: { readonly isUse: boolean }): Promise<Caller>;
   /** Resolves once what is kept in memory holds every change of these workspaces that was acknowledged before. */
   caughtUp(workspaces: readonly string[]): Promise<void>;
-  /** Who was verified lately with this bearer token, as long as that holds. */
+  /** Returns the caller that was verified lately with this bearer token, as long as that holds. */
   known(bearer: string): Caller | undefined;
   /** Id of the workspace that an id, slug or namespace names. */
   workspaceId(idOrSlug: string): Promise<string | undefined>;
   /** Returns services whose store writes as one caller may, as long as `requireTimely` does not throw. */
-  servicesFor(caller: Caller | null, requireTimely?: () => void): Services;
+  servicesFor(caller: Caller, requireTimely?: () => void): Services;
   /** Begins a call: see `Standstill.begin`. */
   begin?(signal: AbortSignal, readAt?: number): () => void;
   /** The input of a call with the revision that its entity tags mean. @throws MeshError `precondition_failed` */
@@ -96,23 +95,20 @@ export interface Gate<Services> {
   ): Promise<Readonly<Record<string, unknown>>>;
   /** The clocks of a workspace, for moments in words. */
   clocksOf(workspace: string): Promise<CallClocks>;
-  /** Runs an operation, which writes only while its record is at the revision that the input names. */
-  run(operation: AnyOperation<Services>, input: unknown, context: CallContext<Services>): Promise<unknown>;
-  /** An answer as YAML. */
-  yamlOf(kind: ResourceKind, answer: unknown, workspace: string): Promise<string>;
   /**
-   * What becomes of a call that a person has to see first.
+   * Runs an operation, which writes only while its record is at the revision that the input names.
    *
-   * @returns the answer of the operation where it is carried out now; undefined for an error that says no such thing
+   * @returns its answer, or a `PendingApproval` where a person has to approve it first
    */
-  held(
+  run(
     operation: AnyOperation<Services>,
     input: Readonly<Record<string, unknown>>,
     context: CallContext<Services>,
-    error: unknown,
-  ): Promise<{ readonly pending: unknown } | { readonly answer: unknown } | undefined>;
+  ): Promise<unknown>;
+  /** An answer as YAML. */
+  yamlOf(kind: ResourceKind, answer: unknown, workspace: string): Promise<string>;
   /** Called once for each refused call, for the audit log. Never throws. */
-  refused(operation: string, error: MeshError, request: CallRequest, caller: Caller | null): void;
+  refused(operation: string, error: MeshError, request: CallRequest, caller: Caller): void;
   /** Prepares the trace of a call, before it writes anything. @throws MeshError `invalid_input` where it cannot be recorded */
   traced(call: BegunCall): Trace;
 }
@@ -129,33 +125,32 @@ export async function invoke<Services>(
 ): Promise<unknown> {
   const requireTimely = gate.begin?.(sentRequest.signal, sentRequest.readAt);
   const request = { ...sentRequest, raw: withoutIgnored(operation.input, sentRequest.raw) };
-  let caller: Caller | null = null;
+  let caller = ANONYMOUS;
   let workspace: string | undefined;
   const { face, requestId } = request;
   const traced = (raw: CallRequest['raw']) => gate.traced({ operation, caller, workspace, face, requestId, raw });
   let ended: Trace | undefined;
   try {
-    const heard = await hearOfOthers(request, request.raw['workspace_id'], gate);
+    const current = await awaitCommits(request, request.raw['workspace_id'], gate);
     const admit = async () => {
       caller = await callerOf(operation.access, request, gate);
       if (speaksWire(operation)) requireWire(request.wire);
       requireEdition(operation, request.raw, gate.edition);
-      if (caller) requireUnrestricted(operation, caller);
+      requireUnrestricted(operation, caller);
       return resolveWorkspace(operation, request, caller, gate);
     };
     let resolved = await admit();
-    while (!heard.has(resolved.workspace)) {
+    while (!current.has(resolved.workspace)) {
       await gate.caughtUp([resolved.workspace]);
-      heard.add(resolved.workspace);
-      // Who may do what in it may be another by now.
+      current.add(resolved.workspace);
+      // Rights in it may have changed meanwhile.
       resolved = await admit();
     }
     const { raw: sent } = resolved;
     refusePollution(sent);
     const within = resolved.workspace;
     workspace = within;
-    const admitted = caller as Caller | null;
-    request.onAdmitted?.({ ...(admitted && { actor: admitted.subject }), workspace });
+    request.onAdmitted?.({ ...(caller.kind !== 'anonymous' && { actor: caller.subject }), workspace });
     requireAccess(operation, caller, workspace);
     if (gate.isDiskFull?.(LEAST_LEFT[useOf(operation)])) throw storageFull();
     ended = traced(request.raw);
@@ -180,17 +175,13 @@ export async function invoke<Services>(
       return request.takesJsonText && !shown ? text : asShown(text.parse());
     }
     const input = parseInput(operation, takesToken(operation) ? { ...raw, token: request.bearer } : raw);
-    const done = await runOrHold(operation, input as Readonly<Record<string, unknown>>, context, gate);
-    const answer = 'pending' in done ? done.pending : done.answer;
+    const answer = await gate.run(operation, input as Readonly<Record<string, unknown>>, context);
     const checked = isPending(answer) ? answer : operation.output.parse(answer);
     ended({ answer: checked });
     return isPending(answer) ? answer : await asShown(checked);
   } catch (error) {
     const mayList = () =>
-      !takesAway(operation) &&
-      caller !== null &&
-      workspace !== undefined &&
-      mayAccess('network:read', caller, workspace);
+      !takesAway(operation) && workspace !== undefined && mayAccess('network:read', caller, workspace);
     const known = problemOf(error, request);
     const expected = known instanceof MeshError ? withNames(known, mayList) : known;
     if (expected instanceof MeshError) gate.refused(operation.name, expected, request, caller);
@@ -199,32 +190,17 @@ export async function invoke<Services>(
   }
 }
 
-/** What a failure is to the one who asked. */
+/** Returns a failure as its caller sees it. */
 function problemOf(error: unknown, { ifMatch }: CallRequest): unknown {
   if (error instanceof StoreError) return fromStore(error);
   return ifMatch && isChangedSince(error) ? preconditionFailed(error.message) : error;
 }
 
-/** What an operation uses the disk for, as far as it says; what it brings about besides is held to it by the store. */
+/** Returns what an operation uses the disk for, as far as it says; the store checks its other writes. */
 function useOf<Services>({ effects, http, whenFull }: AnyOperation<Services>): keyof typeof LEAST_LEFT {
   if (effects.readOnlyHint || http.method === 'delete' || whenFull === 'works') return 'removal';
   if (whenFull === 'leaves the last') return 'trace';
   return http.method === 'put' || http.method === 'patch' ? 'change' : 'new';
-}
-
-async function runOrHold<Services>(
-  operation: AnyOperation<Services>,
-  input: Readonly<Record<string, unknown>>,
-  context: CallContext<Services>,
-  gate: Gate<Services>,
-): Promise<{ readonly pending: unknown } | { readonly answer: unknown }> {
-  try {
-    return { answer: await gate.run(operation, input, context) };
-  } catch (error) {
-    const held = await gate.held(operation, input, context, error);
-    if (held) return held;
-    throw error;
-  }
 }
 
 /** Parses the input, runs a heavy operation and checks its answer, in a computing thread. @throws MeshError */
@@ -249,9 +225,9 @@ function takesToken<Services>({ access, input }: AnyOperation<Services>): boolea
   return access === 'enrolment' && 'token' in input.shape;
 }
 
-async function callerOf<Services>(access: Access, request: CallRequest, gate: Gate<Services>): Promise<Caller | null> {
+async function callerOf<Services>(access: Access, request: CallRequest, gate: Gate<Services>): Promise<Caller> {
   if (request.caller) return request.caller;
-  if (access === 'public') return null;
+  if (access === 'public') return ANONYMOUS;
   if (!request.bearer)
     throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
   return gate.authenticate(request.bearer, request.origin);
@@ -267,57 +243,8 @@ function requireEdition<Services>(
   throw new MeshError('edition_required', `${title} is part of the Pro edition. Set MESH_EDITION=pro.`);
 }
 
-async function resolveWorkspace<Services>(
-  operation: AnyOperation<Services>,
-  request: CallRequest,
-  caller: Caller | null,
-  gate: Gate<Services>,
-): Promise<{ raw: Readonly<Record<string, unknown>>; workspace: string }> {
-  if (operation.workspace === 'none') return { raw: request.raw, workspace: SYSTEM_WORKSPACE };
-  if (operation.workspace === 'any') return { raw: request.raw, workspace: someWorkspace(operation, caller) };
-  const { workspace_id: named, ...raw } = request.raw;
-  if (named !== undefined && typeof named !== 'string') {
-    throw new MeshError('invalid_input', 'workspace_id must be a string.', {
-      errors: [{ pointer: '/workspace_id', detail: 'Must be the id of a workspace.' }],
-    });
-  }
-  const hints = new Set([...request.workspaceHints, named].filter((hint): hint is string => Boolean(hint)));
-  const own = caller?.workspaces ?? [];
-  const ids = new Set<string>();
-  for (const hint of hints) ids.add(await ownWorkspace(hint, own, gate));
-  if (ids.size === 0 && own !== 'all' && own.length === 1) return { raw, workspace: own[0] ?? '' };
-  if (ids.size === 0 && operation.workspaceOf) {
-    const found = await operation.workspaceOf(raw, gate.services);
-    // What is elsewhere or nowhere is looked for where it is not: both are answered by the same work.
-    const isOwn = found !== undefined && (own === 'all' || own.includes(found));
-    return { raw, workspace: isOwn ? found : someWorkspace(operation, caller) };
-  }
-  if (ids.size === 0 && operation.orInstallation && own === 'all') return { raw, workspace: SYSTEM_WORKSPACE };
-  if (ids.size === 0) {
-    throw new MeshError('invalid_input', 'Name a workspace: send the header X-Workspace-Id.', {
-      errors: [
-        { pointer: '/workspace_id', detail: 'Required: your token is good for more than one workspace, or for none.' },
-      ],
-    });
-  }
-  if (ids.size > 1) {
-    throw new MeshError('invalid_input', 'The path, X-Workspace-Id and workspace_id name different workspaces.', {
-      errors: [{ pointer: '/workspace_id', detail: 'Name one workspace.' }],
-    });
-  }
-  const [workspace = ''] = ids;
-  return { raw, workspace };
-}
-
-/** The id behind a name. Each name is refused on its own and in its own words, so that it tells nothing of others' workspaces. */
-async function ownWorkspace<Services>(name: string, own: Caller['workspaces'], gate: Gate<Services>): Promise<string> {
-  const id = await gate.workspaceId(name);
-  if (id !== undefined && (own === 'all' || own.includes(id))) return id;
-  throw new MeshError('not_found', `There is no workspace ${name} that you are a member of.`);
-}
-
 /**
- * Whether a caller that an operation let in would be let in again, for what goes on after the request.
+ * Lets a caller in again whose stream or subscription outlives its request.
  *
  * @throws MeshError as `invoke` does
  */
@@ -329,13 +256,6 @@ export async function requireStillAllowed<Services>(
 ): Promise<void> {
   await ownWorkspace(workspace, caller.workspaces, gate);
   requireAccess(operation, caller, workspace);
-}
-
-/** The first of the caller's workspaces in which it has access; else the first of all, where it is refused. */
-function someWorkspace<Services>(operation: AnyOperation<Services>, caller: Caller | null): string {
-  if (!caller || caller.workspaces === 'all') return SYSTEM_WORKSPACE;
-  const [first = SYSTEM_WORKSPACE] = caller.workspaces;
-  return caller.workspaces.find((workspace) => mayCall(operation, caller, workspace)) ?? first;
 }
 
 function parseInput<Services>(operation: AnyOperation<Services>, raw: Readonly<Record<string, unknown>>): unknown {

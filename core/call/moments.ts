@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../base/is-object.ts';
 import { dayEdgeOf, isMomentInWords, momentOfWords, momentSchemas } from '../base/moment-text.ts';
 import { formatInstant } from '../base/time.ts';
 
@@ -24,7 +25,7 @@ export async function withInstants(
   const changed: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(raw)) {
     const schema = Object.hasOwn(shape, name) ? innerOf(shape[name]) : undefined;
-    if (schema instanceof z.ZodObject && isFields(value)) {
+    if (schema instanceof z.ZodObject && isObject(value)) {
       const within = await withInstants(schema, value, clocksOf);
       if (within !== value) changed[name] = within;
     } else if (schema && typeof value === 'string' && isMomentInWords(value) && isMoment(schema)) {
@@ -43,8 +44,4 @@ function innerOf(schema: unknown): unknown {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable
     ? innerOf(schema.unwrap())
     : schema;
-}
-
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -28,7 +28,7 @@ interface Refusal {
 
 /** Counts refused calls by source, caller, operation and code, so that a flood leaves a handful of audit entries. */
 export interface RefusalLog {
-  count(operation: string, error: MeshError, request: CallRequest, caller: Caller | null): void;
+  count(operation: string, error: MeshError, request: CallRequest, caller: Caller): void;
   flush(): Promise<void>;
 }
 
@@ -51,9 +51,8 @@ export function buildRefusalLog(
       // A failed login is recorded on its own, with the account it was for, as long as the store takes it.
       if (operation === 'log_in' && code !== 'rate_limited' && !(cause instanceof StoreError)) return;
       const origin = plainAddress(from);
-      const actor = caller?.subject ?? 'anonymous';
-      const workspace =
-        caller && caller.workspaces !== 'all' ? (caller.workspaces[0] ?? SYSTEM_WORKSPACE) : SYSTEM_WORKSPACE;
+      const actor = caller.subject;
+      const workspace = (caller.workspaces !== 'all' && caller.workspaces[0]) || SYSTEM_WORKSPACE;
       const full = counted.size >= MAX_COUNTED;
       const key = full ? 'more' : [workspace, origin, actor, operation, code].join(' ');
       const known = counted.get(key);

@@ -9,7 +9,7 @@ import { tokenPattern } from '../model/token.ts';
 /** A call before it runs. */
 export interface BegunCall {
   readonly operation: Pick<AnyOperation<never>, 'name' | 'confidential' | 'output'>;
-  readonly caller: Caller | null;
+  readonly caller: Caller;
   readonly workspace: string | undefined;
   readonly face: Face;
   readonly requestId: string;
@@ -63,9 +63,9 @@ function inputOf({ raw, operation }: BegunCall): string {
 }
 
 function tracedBy({ caller, workspace }: BegunCall): TracedBy | undefined {
-  const own = caller?.workspaces === 'all' ? undefined : caller?.workspaces[0];
+  const own = caller.workspaces === 'all' ? undefined : caller.workspaces[0];
   const where = workspace ?? own;
-  if (!caller || where === undefined) return undefined;
+  if (where === undefined) return undefined;
   const token = apiTokenOf(caller);
   if (token !== undefined) return { workspace: where, caller: token, family: token };
   return caller.kind === 'agent'

@@ -33,7 +33,7 @@ export type Restore =
  */
 export async function restoreOf(context: CallContext<ComputeServices>, flip: SharedFlip): Promise<Restore> {
   const { services, workspace, caller } = context;
-  if (!caller?.scopesIn(workspace).has('intents:plan')) {
+  if (!caller.scopesIn(workspace).has('intents:plan')) {
     return { none: 'A plan needs the scope intents:plan, which you do not hold here.' };
   }
   const by = byHand(flip);

@@ -62,7 +62,7 @@ export async function assessAndKeep(
     asked,
     from: parseInstant(from),
     generatedAt: services.clock.now(),
-    generatedBy: caller?.subject ?? 'anonymous',
+    generatedBy: caller.subject,
   };
   return keepAssessment(services, workspace, fields, commitContext(context, `assessed ${framework}`));
 }

@@ -3,9 +3,9 @@ import { withRenames } from '../base/renames.ts';
 import { isOfKind } from '../base/written.ts';
 import { commitAt } from '../history/commits-between.ts';
 import type { NetworkStep } from '../history/network-moments.ts';
-import type { WorkflowRecord } from '../model/asked.ts';
 import { sameAccess } from '../model/peer-access.ts';
 import { isOfAgent } from '../model/presets.ts';
+import type { WorkflowRecord } from '../model/workflow-records.ts';
 import type { NetworkServices } from '../state/services.ts';
 
 /** A revision that changed who may reach whom, with who asked for it and who approved it. */

@@ -30,7 +30,7 @@ export async function overviewOf(context: CallContext<FactContext['services'] & 
   const state = await services.states.current(workspace);
   const peers = livePeers(state, now);
   const agents = [...state.agents.values()];
-  const scopes = context.caller?.scopesIn(workspace);
+  const scopes = context.caller.scopesIn(workspace);
   const approval = scopes?.has('members:write') ? approvalEnded(await workspaceById(services, workspace), now) : [];
   return {
     revision: state.revision,

@@ -25,7 +25,7 @@ export interface ComputeElsewhere {
 export interface HeavyCall {
   readonly operation: string;
   readonly raw: Readonly<Record<string, unknown>>;
-  readonly caller: PlainCaller | null;
+  readonly caller: PlainCaller;
   readonly workspace: string;
   readonly requestId: string;
   readonly face: Face;
@@ -61,7 +61,7 @@ export function heavyCallOf(
   raw: HeavyCall['raw'],
   { caller, workspace, requestId, face, origin }: Omit<CallContext<unknown>, 'services' | 'signal' | 'onStage'>,
 ): HeavyCall {
-  return { operation, raw, caller: caller && plainCaller(caller, workspace), workspace, requestId, face, origin };
+  return { operation, raw, caller: plainCaller(caller, workspace), workspace, requestId, face, origin };
 }
 
 function plainCaller({ scopesIn, again: _, ...plain }: Caller, workspace: string): PlainCaller {
@@ -69,8 +69,7 @@ function plainCaller({ scopesIn, again: _, ...plain }: Caller, workspace: string
 }
 
 /** The caller again; it has no scopes anywhere but where the call is made. */
-export function callerOf({ caller, workspace }: Pick<HeavyCall, 'caller' | 'workspace'>): Caller | null {
-  if (!caller) return null;
+export function callerOf({ caller, workspace }: Pick<HeavyCall, 'caller' | 'workspace'>): Caller {
   const { scopes, ...plain } = caller;
   const [held, none] = [new Set(scopes), new Set<Scope>()];
   return { ...plain, scopesIn: (id) => (id === workspace ? held : none) };

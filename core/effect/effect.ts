@@ -9,7 +9,7 @@ import { type RouteChange, routesOf } from './routes.ts';
 
 /** Connections that change alike: every `src` to every `dst` other than itself. */
 export interface EffectGroup {
-  /** One array for one set of peers in most groups, as of `dst`: what is known of a set need not be found twice. */
+  /** Groups share one array for one set of peers, here and in `dst`, so that facts on a set are computed once. */
   readonly src: readonly string[];
   readonly dst: readonly string[];
   /** Ordered pairs of different peers in the group. */
@@ -28,7 +28,7 @@ export interface OutsideEffect
 export type EffectSide = 'opened' | 'closed';
 const SIDES = ['opened', 'closed'] as const satisfies readonly EffectSide[];
 
-/** What a change of the network opens and closes, whole; nothing is left out. */
+/** Everything that a change of the network opens and closes. */
 export interface Effect {
   /** Blocks that nodes route into their tunnel from then on. */
   readonly routes: readonly RouteChange[];
@@ -138,7 +138,7 @@ interface Delta extends Pick<EffectGroup, 'opened' | 'closed' | 'open'> {
 export const MAX_EFFECT_RANGES = 250_000;
 
 /**
- * What opens and closes between two sets of ports; the same object for the same two.
+ * Returns a function of two sets of ports that answers the ports opened and closed, the same object for the same two.
  *
  * @throws MeshError `payload_too_large` for more than {@link MAX_EFFECT_RANGES}
  */
@@ -213,8 +213,8 @@ function digester(markOf: Marker) {
 }
 
 /**
- * What is hashed is the peer itself: a name may pass from one to another, and a device that takes another one by itself
- * makes nothing else of what was shown. Marks are summed, so order is nothing.
+ * Hashes the id of a peer, not its name: a name may pass from one peer to another, and a device that renames itself does not
+ * change the effect. Marks are summed, so order does not count.
  */
 function marker(...models: readonly Reachability[]): Marker {
   const uids = new Map<string, string>();

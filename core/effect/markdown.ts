@@ -1,4 +1,4 @@
-/** What text of users may not be in Markdown: markup, a second line, a link, or letters that are not seen. */
+/** Text of users appears in Markdown without markup, second lines, links or invisible letters. */
 
 const UNSEEN = /[\p{Cc}\p{Cf}\s]+/gu;
 const MARKUP = /[\\`*_~[\]<>|#&!]/g;

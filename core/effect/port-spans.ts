@@ -33,7 +33,7 @@ interface Asked {
   readonly endPort?: number | undefined;
 }
 
-/** What is in `spans` and not in `taken`; both in ascending order, without overlaps. */
+/** Returns the ports in `spans` without those in `taken`; both in ascending order, without overlaps. */
 export function subtract(spans: readonly PortSpan[], taken: readonly PortSpan[]): PortSpan[] {
   return spans.flatMap((span) => {
     const same = taken.filter(({ protocol }) => protocol === span.protocol);

@@ -12,7 +12,7 @@ export interface EffectText {
   readonly shortPorts: string;
   /** Ordered pairs of peers, or of a peer and a term of addresses. */
   readonly pairs: number;
-  /** One of them. */
+  /** An example pair. */
   readonly example: readonly [src: string, dst: string];
   /** Everyone of both sides, unsorted. */
   readonly src: readonly string[];
@@ -26,7 +26,7 @@ export interface EffectTexts {
   readonly omittedPairs: number;
 }
 
-/** One side of an effect by kinds of peers, after the first `skip` at most `limit` rows whatever the size of the network. */
+/** Returns one side of an effect by kinds of peers: after the first `skip`, at most `limit` rows. */
 export function effectTexts(
   effect: Pick<Effect, 'groups' | 'outside'>,
   side: 'opened' | 'closed',
@@ -158,7 +158,7 @@ const MAX_NAMES = 6;
 /** A set that lacks at most this many of a kind is that kind, except those. */
 const MAX_EXCEPT = 3;
 
-/** Who a set of peers is: everyone, the peers of a label, those but a few, or the first of their names. */
+/** Describes a set of peers: everyone, the peers of a label, all but a few, or the first of their names. */
 function describe(names: readonly string[], other: readonly string[], state: NetworkState): string {
   const [first = ''] = names;
   if (names.length < 2) return first;
@@ -169,7 +169,7 @@ function describe(names: readonly string[], other: readonly string[], state: Net
     if (missing.length === 0) return `every peer (${all.length})`;
     const others = new Set(other);
     const isRest = missing.every((name) => others.has(name)) && missing.length === others.size;
-    // Of two sides that are all peers together, the smaller is named and the larger is the others.
+    // Where both sides are all peers together, names the smaller one and calls the larger one the others.
     if (isRest && (names.length > missing.length || (names.length === missing.length && first > (other[0] ?? ''))))
       return `every other peer (${names.length})`;
   }

@@ -7,9 +7,9 @@ import { effectTexts } from './rows.ts';
 const MAX_ROWS = 2;
 const MAX_SIDE_LENGTH = 200;
 
-/** What the pairs of an effect do not show. */
-interface Beside {
-  /** What is opened later or for devices that join later, a sentence each. */
+/** Facts of a title that the pairs of an effect do not show. */
+interface TitleAdditions {
+  /** Sentences on connections that open later or for devices that join later. */
   readonly later?: readonly string[];
   /** Controls of frameworks that fail then. */
   readonly failing?: readonly string[];
@@ -20,7 +20,11 @@ interface Beside {
  * of peers is never left to the warnings: addresses that are let in come first, and what opens later and the controls that fail are said too.
  * Route changes come before all: `Adds the network lab with the block 10.97.0.0/24; opens nothing; closes nothing.`
  */
-export function effectTitle(effect: Effect, after: NetworkState, { later = [], failing = [] }: Beside = {}): string {
+export function effectTitle(
+  effect: Effect,
+  after: NetworkState,
+  { later = [], failing = [] }: TitleAdditions = {},
+): string {
   const opensLater = later.length === 0 ? '' : `; ${cut(shortList(later, 1))}`;
   const fails = failing.length === 0 ? '' : `; fails ${shortList(failing, MAX_ROWS)}`;
   const unknown = effect.outside === undefined ? '; addresses outside of the network are not compared' : '';

@@ -56,7 +56,7 @@ export async function ownPeer({
   caller,
 }: CallContext<Pick<NetworkServices, 'states' | 'clock'>>): Promise<{ peer: PeerRecord; state: NetworkState }> {
   const state = await services.states.current(workspace);
-  const peer = lookUpById(state.peers, caller?.id ?? '');
+  const peer = lookUpById(state.peers, caller.id);
   if (!peer || hasEnded(peer.spec, services.clock.now())) {
     throw new MeshError('not_found', 'This device is no longer registered: register it again.');
   }
@@ -136,7 +136,7 @@ export async function rotateKey(
 ): Promise<{ peer: PeerRecord; deviceToken: string }> {
   const { services, workspace, caller } = context;
   const { publicKey } = claim;
-  const isProven = checkProof(services, claim, caller?.id ?? '');
+  const isProven = checkProof(services, claim, caller.id);
   return serialised(services.store, workspace, async () => {
     const { peer, state } = await ownPeer(context);
     const holder = placesOf(state).peerWithKey(publicKey);
@@ -149,7 +149,7 @@ export async function rotateKey(
     const ops = holder ? provenOps(peer, isProven, now) : [keyOp(peer, { ...key, isAllowed }, now)];
     const { agentRef, delegatedBy } = peer.spec;
     if (!holder) await requireNewKey(services, workspace, key, (agentRef ?? delegatedBy) !== undefined);
-    const owned = { name: peer.name, owner: peer.uid, createdBy: caller?.subject ?? '' };
+    const owned = { name: peer.name, owner: peer.uid, createdBy: caller.subject };
     const token = await renewToken(services.store, workspace, 'dev', owned, claim.deviceToken);
     const commit = commitContext(context, `rotated the key of ${peer.name}${isAllowed ? '' : UNPROVEN}`);
     const done = await services.store.commit(workspace, [...ops, token.op], commit);

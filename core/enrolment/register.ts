@@ -106,7 +106,7 @@ function freeName({ peers }: NetworkState, name: string): string {
 const MAX_NAME_LENGTH = 63;
 
 async function readToken({ services, workspace, caller }: DeviceCall): Promise<TokenRecord> {
-  const token = await services.store.getById(workspace, 'Token', caller?.id ?? '');
+  const token = await services.store.getById(workspace, 'Token', caller.id);
   if (!token) throw unknownToken();
   if (hasEnded(token.spec, services.clock.now())) throw expiredToken();
   return token;
@@ -129,7 +129,7 @@ async function registerAgain(
     throw new MeshError('conflict', detail);
   }
   if (!isProven && !(await mayHaveNoToken(context, state, peer))) return { peer, existing: true };
-  const createdBy = context.caller?.subject ?? '';
+  const createdBy = context.caller.subject;
   const device = await renewToken(store, context.workspace, 'dev', { name: peer.name, owner: peer.uid, createdBy });
   const agent = peer.spec.agentRef === undefined ? undefined : state.agents.get(peer.spec.agentRef);
   const owned = agent && { name: agent.name, owner: agent.uid, createdBy };
@@ -185,7 +185,7 @@ async function create(
   const placed = settings.settings.requirePeerApproval
     ? { record: draft, ops: networkCheck(state, draft.spec.network) }
     : placeIn(state, draft, now);
-  const device = issueToken('dev', { name: draft.name, owner: draft.uid, createdBy: caller?.subject ?? '' });
+  const device = issueToken('dev', { name: draft.name, owner: draft.uid, createdBy: caller.subject });
   const ops: Op[] = [spend, { op: 'create', record: placed.record }, ...placed.ops, device.op, ...enrolment.ops];
   const basis = await requireAssertionsAfter(context, state, ops);
   await store.commit(workspace, ops, { ...tokenUse(context, token, `registered device ${draft.name}`), basis });
@@ -250,8 +250,6 @@ function tokenUse(context: DeviceCall, token: TokenRecord, reason: string): Comm
   const { origin, caller } = context;
   const detail = { tokenId: token.uid, kind: token.spec.kind };
   return commitContext(context, reason, {
-    securityEvents: [
-      { type: 'token_used', actor: caller?.subject ?? 'anonymous', result: 'ok', detail, ...(origin && { origin }) },
-    ],
+    securityEvents: [{ type: 'token_used', actor: caller.subject, result: 'ok', detail, ...(origin && { origin }) }],
   });
 }

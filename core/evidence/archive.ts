@@ -170,7 +170,7 @@ async function tell(
   type: string,
   detail: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const actor = caller?.subject ?? 'anonymous';
+  const actor = caller.subject;
   await services.store.record(workspace, [{ type, actor, result: 'ok', origin, requestId, detail }]);
 }
 

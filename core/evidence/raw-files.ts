@@ -5,7 +5,7 @@ import { formatInstant } from '../base/time.ts';
 import type { AssessmentSpec } from '../compliance/assessment-record.ts';
 import { capturedAtOf, type SnapshotRecord } from '../history/snapshot-record.ts';
 import { listSnapshots } from '../history/snapshots.ts';
-import type { WorkflowRecord } from '../model/asked.ts';
+import type { WorkflowRecord } from '../model/workflow-records.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { shownPolicy } from '../views/policy-view.ts';
 import { toYaml } from '../views/render-yaml.ts';

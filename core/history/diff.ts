@@ -1,5 +1,6 @@
 import type { AssertionRecord } from '../assertions/assertion.ts';
 import { assertionsOf } from '../assertions/manage.ts';
+import { isObject } from '../base/is-object.ts';
 import { jsonPointer } from '../base/json-pointer.ts';
 import type { StoredRecord } from '../base/record.ts';
 import type { PortSpan } from '../effect/port-spans.ts';
@@ -241,8 +242,4 @@ function* valueDiff(old: unknown, now: unknown, path: string): Generator<Changed
   } else if (JSON.stringify(old) !== JSON.stringify(now)) {
     yield { path, ...(old !== undefined && { old }), ...(now !== undefined && { new: now }) };
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -54,12 +54,12 @@ function uniqueOf({ slug, namespace }: NewWorkspace): readonly string[] {
   return [...new Set([slug, namespace])].map((word) => `workspace-name:${word}`);
 }
 
-function contentsOf({ maxNodeCount }: NewWorkspace, creator: Caller | null): readonly Extract<Op, { op: 'create' }>[] {
+function contentsOf({ maxNodeCount }: NewWorkspace, creator: Caller): readonly Extract<Op, { op: 'create' }>[] {
   const spec: NetworkSpec = { cidr: cidrFor(maxNodeCount), mtu: 1_280, defaultAction: 'ALLOW' };
   const blank = { labels: {}, annotations: {}, status: {}, unique: [] } as const;
   const network = { ...blank, kind: 'MeshNetwork', name: DEFAULT_NETWORK, uid: newId('net'), spec } as const;
   const ops = [{ op: 'create', record: network } as const];
-  if (creator?.kind !== 'user') return ops;
+  if (creator.kind !== 'user') return ops;
   return [...ops, { op: 'create', record: memberDraft(creator.name, 'admin') }];
 }
 

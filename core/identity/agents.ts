@@ -124,7 +124,7 @@ export async function newRootAgent(context: AgentCall, request: RootAgentRequest
   );
   const { uid, name } = draft;
   const token = newToken('agt');
-  const record = tokenDraft(token, { kind: 'agt', name, owner: uid, expiresAt, createdBy: caller?.subject ?? '' });
+  const record = tokenDraft(token, { kind: 'agt', name, owner: uid, expiresAt, createdBy: caller.subject });
   const ops = [...(await freeName(context, name, now)), create(draft), create(record)];
   return { ops, id: uid, name, token, expiresAt: draft.spec.expiresAt };
 }
@@ -145,7 +145,7 @@ export async function newSubAgent(context: AgentCall, id: string, request: SubAg
   const { services, workspace, caller } = context;
   const parent = await ownAgent(context, id);
   const now = services.clock.now();
-  if (!caller || !isLive(parent, now))
+  if (!isLive(parent, now))
     throw new MeshError('forbidden', `The agent ${parent.name} has ended: it delegates no more.`);
   const expiresAt = narrowed(parent, request, caller, now);
   const { ttl, policyPreset, scopes } = request;
@@ -183,9 +183,9 @@ export async function findAgent({ services, workspace }: AgentRead, id: string):
  */
 export async function readableAgent(context: AgentRead, id: string): Promise<AgentRecord> {
   const { services, workspace, caller } = context;
-  const isAgent = caller?.kind === 'agent';
+  const isAgent = caller.kind === 'agent';
   const wanted = isAgent && id === 'self' ? caller.id : id;
-  if (caller?.scopesIn(workspace).has('network:read')) return findAgent(context, wanted);
+  if (caller.scopesIn(workspace).has('network:read')) return findAgent(context, wanted);
   const state = await services.states.current(workspace);
   const self = isAgent ? lookUpById(state.agents, caller.id) : undefined;
   const line = self ? [...family(state, self), ...ancestors(state, self)] : [];
@@ -197,7 +197,7 @@ export async function readableAgent(context: AgentRead, id: string): Promise<Age
 /** The caller's own agent. @throws MeshError `forbidden` for another, whether there is one or not */
 export async function ownAgent(context: AgentCall, id: string): Promise<AgentRecord> {
   const { caller } = context;
-  if (caller?.kind !== 'agent') throw new MeshError('forbidden', 'Only an agent delegates, with its own agent token.');
+  if (caller.kind !== 'agent') throw new MeshError('forbidden', 'Only an agent delegates, with its own agent token.');
   const agent = await findAgent(context, id === 'self' ? caller.id : id).catch(() => undefined);
   if (agent && agent.uid === caller.id) return agent;
   throw new MeshError('forbidden', `${id} is not your agent: you delegate as ${caller.name} only.`);

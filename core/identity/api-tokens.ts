@@ -127,7 +127,7 @@ export async function revokeApiToken(id: string, context: PeerCall): Promise<End
 /** @throws MeshError `not_found`, `forbidden` */
 async function ownToken(id: string, { services, workspace, caller }: PeerCall): Promise<TokenRecord> {
   const token = await services.store.getById(workspace, 'Token', id);
-  if (token?.spec.kind !== 'api' || token.spec.owner !== caller?.id) {
+  if (token?.spec.kind !== 'api' || token.spec.owner !== caller.id) {
     throw new MeshError('not_found', `There is no API token ${id} in this workspace.`);
   }
   if (caller.tokenId !== id) requireSession(caller);

@@ -80,7 +80,7 @@ function isThere(
 
 /** Whether there is such an identity is told to who may read it or make it: nobody else, by any answer. */
 async function requireTold(context: AgentCall, { spec }: AgentManifest): Promise<void> {
-  if (context.caller?.scopesIn(context.workspace).has('network:read')) return;
+  if (context.caller.scopesIn(context.workspace).has('network:read')) return;
   if (!('parentRef' in spec)) return requireScope(context, MAKES_ROOT_AGENTS);
   requireScope(context, DELEGATES);
   await ownAgent(context, spec.parentRef.name);
@@ -89,16 +89,16 @@ async function requireTold(context: AgentCall, { spec }: AgentManifest): Promise
 function newAgent(context: AgentCall, { metadata, spec }: AgentManifest): Promise<NewAgent> {
   const { name, labels, annotations } = metadata;
   if ('parentRef' in spec) {
-    if (context.caller?.kind === 'agent') requireScope(context, DELEGATES);
+    if (context.caller.kind === 'agent') requireScope(context, DELEGATES);
     const { parentRef, ...request } = spec;
     return newSubAgent(context, parentRef.name, { name, labels, annotations, ...request });
   }
-  if (context.caller?.kind === 'user') requireScope(context, MAKES_ROOT_AGENTS);
+  if (context.caller.kind === 'user') requireScope(context, MAKES_ROOT_AGENTS);
   return newRootAgent(context, { name, labels, annotations, ...spec });
 }
 
 function requireScope({ caller, workspace }: AgentCall, scope: Scope): void {
-  if (caller?.scopesIn(workspace).has(scope)) return;
+  if (caller.scopesIn(workspace).has(scope)) return;
   throw new MeshError('forbidden', `This needs the scope ${scope}, which you do not hold here.`, { scope });
 }
 

@@ -62,7 +62,7 @@ export async function appliedDocuments(
   const now = services.clock.now();
   const saysAll = prune !== undefined;
   // Who may not list them is told by what comes of writing, and no sooner.
-  const mayList = caller?.scopesIn(workspace).has('network:read') === true;
+  const mayList = caller.scopesIn(workspace).has('network:read') === true;
   const unknownNames = mayList ? unknownNamesFinder(state, all) : () => [];
   for (const [place, document] of all.entries()) {
     if (errors.length >= MAX_FIELD_ERRORS) break;
@@ -83,7 +83,7 @@ export async function appliedDocuments(
     }
   }
   if (errors.length > 0) throw invalidInput(withDocuments(errors.slice(0, MAX_FIELD_ERRORS), all));
-  if (prune) changes.push(...pruning(prune, changes, state, { by: caller?.id, now }));
+  if (prune) changes.push(...pruning(prune, changes, state, { by: caller.id, now }));
   return { documents: all, changes, changePlaces, agents, agentPlaces, ended };
 }
 

@@ -14,7 +14,7 @@ export async function readableActor(
   { services, workspace, caller }: CallContext<Pick<NetworkServices, 'states'>>,
   asked: string | undefined,
 ): Promise<string | undefined> {
-  if (caller?.kind !== 'agent') return asked;
+  if (caller.kind !== 'agent') return asked;
   const state = await services.states.current(workspace);
   const agent = lookUpById(state.agents, caller.id);
   if (agent && agent.spec.parentRef === undefined) return asked;
@@ -31,7 +31,7 @@ export async function readableActor(
  * @throws MeshError `forbidden`
  */
 export function requireMember({ caller }: Pick<CallContext<unknown>, 'caller'>): void {
-  if (caller?.kind !== 'enrolment') return;
+  if (caller.kind !== 'enrolment') return;
   throw new MeshError('forbidden', 'A token to join with does not read the log: join first.');
 }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Caller } from '../base/caller.ts';
+import { hasEnded } from '../base/time.ts';
 import { parseToken, withoutAddress } from '../model/token.ts';
 import { expiredToken, unknownToken } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -50,7 +51,7 @@ export function buildAuthenticator(
     const bearer = withoutAddress(given);
     const key = keyOf(bearer);
     const caller = cache.get(key) ?? (await cache.load(key, () => verify(bearer)));
-    if (caller.expiresAt !== undefined && clock.now() >= caller.expiresAt) {
+    if (hasEnded(caller, clock.now())) {
       cache.forget(key);
       throw expiredToken();
     }

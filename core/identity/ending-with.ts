@@ -1,9 +1,9 @@
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { Op } from '../base/ports.ts';
-import { isUndecided, type PlanRecord, type WorkflowRecord } from '../model/asked.ts';
 import { AGENT_LABEL } from '../model/presets.ts';
 import type { AgentRecord, PeerRecord, PolicyRecord } from '../model/resources.ts';
 import type { TokenRecord } from '../model/token-record.ts';
+import { isUndecided, type PlanRecord, type WorkflowRecord } from '../model/workflow-records.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkServices } from '../state/services.ts';

@@ -15,9 +15,9 @@ type Reads = Pick<NetworkServices, 'store' | 'clock'>;
 export async function grantLimit(
   { store, clock }: Reads,
   workspace: string,
-  caller: Caller | null,
+  caller: Caller,
 ): Promise<number | undefined> {
-  const id = caller ? apiTokenOf(caller) : undefined;
+  const id = apiTokenOf(caller);
   if (id === undefined) return undefined;
   const token = await store.getById(workspace, 'Token', id);
   if (!token) throw unknownToken();

@@ -30,8 +30,8 @@ export const NO_SCOPES: ReadonlySet<Scope> = new Set();
  *
  * @throws MeshError `forbidden`, the same for what is there and what is not
  */
-export function requireMayName(caller: Caller | null, workspace: string, what: string): void {
-  if (caller?.scopesIn(workspace).has('network:read')) return;
+export function requireMayName(caller: Caller, workspace: string, what: string): void {
+  if (caller.scopesIn(workspace).has('network:read')) return;
   const detail = `Naming ${what} needs the scope network:read: what is refused tells what is there.`;
   throw new MeshError('forbidden', detail, { scope: 'network:read' });
 }
@@ -52,13 +52,8 @@ function isRole(name: string): name is Role {
  * @returns the person who gives
  * @throws MeshError `forbidden`
  */
-export function requireGrantable(
-  caller: Caller | null,
-  workspace: string,
-  scopes: readonly Scope[],
-  advice?: string,
-): Caller {
-  if (caller?.kind !== 'user') {
+export function requireGrantable(caller: Caller, workspace: string, scopes: readonly Scope[], advice?: string): Caller {
+  if (caller.kind !== 'user') {
     throw new MeshError(
       'forbidden',
       'A root agent is made by a person or their API token. An agent delegates instead.',

@@ -57,7 +57,7 @@ export async function generateJoinToken(
     throw invalidInput([{ pointer: '/network', detail }], detail);
   }
   const token = newToken('join', controlKeyFingerprint(services.keys.controlKey));
-  const createdBy = caller?.subject ?? 'anonymous';
+  const createdBy = caller.subject;
   const draft = tokenDraft(token, {
     kind: 'join',
     name,
@@ -85,7 +85,7 @@ async function issuerOf(
   { services, workspace, caller }: CallContext<Pick<NetworkServices, 'states'>>,
   usageLimit = 1,
 ): Promise<AgentRecord | undefined> {
-  if (caller?.kind !== 'agent') return undefined;
+  if (caller.kind !== 'agent') return undefined;
   const { agents } = await services.states.current(workspace);
   const agent = lookUpById(agents, caller.id);
   if (!agent) throw unknownToken();

@@ -4,9 +4,9 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type StoredRecord } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
-import { cancelOp, isUndecided, type PlanRecord, type WorkflowRecord } from '../model/asked.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import type { TokenRecord } from '../model/token-record.ts';
+import { cancelOp, isUndecided, type PlanRecord, type WorkflowRecord } from '../model/workflow-records.ts';
 import { SCHEDULE_NAMES, type ScheduleName, type WorkspaceRecord } from '../model/workspaces.ts';
 import { family, isOpen } from '../state/agent-tree.ts';
 import type { NetworkServices, PeerServices } from '../state/services.ts';
@@ -171,13 +171,13 @@ export async function endLeft(
  */
 export async function successorIn(
   services: Pick<NetworkServices, 'store'>,
-  { workspace, caller }: { readonly workspace: string; readonly caller: Caller | null },
+  { workspace, caller }: { readonly workspace: string; readonly caller: Caller },
   username: string | undefined,
   leaving: string,
 ): Promise<AccountRecord | undefined> {
   if (username === undefined) return undefined;
   requireOther(username, leaving);
-  const account = normalizeUsername(username) === caller?.name ? await findAccount(services, username) : undefined;
+  const account = normalizeUsername(username) === caller.name ? await findAccount(services, username) : undefined;
   if (account && (await isMember(services, workspace, account))) return account;
   throw new MeshError('forbidden', 'Only you yourself can take over the agents of a member whom you remove.');
 }

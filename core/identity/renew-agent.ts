@@ -42,7 +42,7 @@ export async function renewAgent(
   const asked = ttl === undefined && limit !== undefined ? Math.min(wanted, Math.max(left, limit)) : wanted;
   const expiresAt = Math.max(asked, left);
   requireWithinLimit(expiresAt, limit, now);
-  const createdBy = caller?.subject ?? '';
+  const createdBy = caller.subject;
   const issued = await renewToken(services.store, workspace, 'agt', { name, owner: uid, createdBy, expiresAt });
   const record = {
     ...draftOf(agent),

@@ -7,6 +7,7 @@ import { plainAddress } from '../base/origin.ts';
 import type { Op, SecurityEvent } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
+import { hasEnded } from '../base/time.ts';
 import type { LoginAttempt } from '../model/services.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, accountById, type SecondFactor } from './accounts.ts';
@@ -76,7 +77,7 @@ export async function confirmOtp(
   const { tokenId } = requireSession(context.caller);
   const { enrolment, secondFactor } = account.spec;
   if (secondFactor) throw new MeshError('conflict', 'This account has a second factor already.');
-  if (!enrolment || enrolment.session !== tokenId || clock.now() >= enrolment.expiresAt) {
+  if (!enrolment || enrolment.session !== tokenId || hasEnded(enrolment, clock.now())) {
     throw new MeshError('conflict', 'Nothing waits to be confirmed in this session: begin again (mesh otp enroll).');
   }
   const attempt = await logins.attempt(context.origin, account.name, account.spec.knownSources ?? []);

@@ -1,6 +1,7 @@
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type CommitContext, StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
+import { hasEnded } from '../base/time.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { SessionRecord } from './sessions.ts';
 
@@ -48,7 +49,7 @@ export function buildSessionUse({
 
   async function keepUse(name: string, use: Use): Promise<void> {
     const session = await store.get(SYSTEM_WORKSPACE, { kind: 'Session', name });
-    if (!session || session.spec.idle || session.spec.expiresAt <= clock.now()) {
+    if (!session || session.spec.idle || hasEnded(session.spec, clock.now())) {
       uses.delete(name);
       return;
     }

@@ -1,6 +1,7 @@
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type NoStatus, type StoredRecord } from '../base/record.ts';
+import { hasEnded } from '../base/time.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, accountById } from './accounts.ts';
 import { memberIn } from './members.ts';
@@ -118,7 +119,7 @@ export async function liveSessions(
   return items.filter(
     (session) =>
       session.spec.account === id &&
-      session.spec.expiresAt > now &&
+      !hasEnded(session.spec, now) &&
       !session.spec.idle &&
       isOfAccount(session, account),
   );

@@ -3,7 +3,7 @@ import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
 import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
 import { hasEnded } from '../base/time.ts';
-import type { AskedWorkflowSpec } from '../model/asked.ts';
+import type { WorkflowOwner } from '../model/workflow-records.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import { agentStanding } from './agent-standing.ts';
@@ -145,7 +145,7 @@ function mayChange(scopes: ReadonlySet<Scope>): boolean {
 export async function requireStanding(
   services: StandingServices,
   workspace: string,
-  { requesterId, requesterToken, applierId, applierToken }: AskedWorkflowSpec,
+  { requesterId, requesterToken, applierId, applierToken }: WorkflowOwner,
 ): Promise<void> {
   await requireAsker(services, workspace, requesterId, requesterToken);
   await requireAsker(services, workspace, applierId, applierToken);

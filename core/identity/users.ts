@@ -72,7 +72,7 @@ async function change(
   context: UserCall,
 ): Promise<{ readonly account: AccountRecord; readonly isLeaving: boolean }> {
   const account = await requireSettled(username, context);
-  if (patch.password !== undefined && account.uid === context.caller?.id) {
+  if (patch.password !== undefined && account.uid === context.caller.id) {
     // Whoever got hold of a session is not to take the account over with it.
     throw new MeshError(
       'forbidden',
@@ -88,7 +88,7 @@ async function change(
   const spec: AccountSpec = { ...kept, displayName, role, disabled, epoch, ...(isLeaving && { leaving }) };
   const guards = isAdmin(account) && (role !== 'platform_admin' || disabled) ? await otherAdmin(account, context) : [];
   const ops: Op[] = [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }, ...guards];
-  const reset = passwordResetEvent(account.name, context.caller?.subject ?? 'anonymous', plainAddress(context.origin));
+  const reset = passwordResetEvent(account.name, context.caller.subject, plainAddress(context.origin));
   const events = patch.password === undefined ? {} : { securityEvents: [reset] };
   const commit = commitContext(context, `changed account ${account.name}`, events);
   const done = await context.services.store.commit(SYSTEM_WORKSPACE, ops, commit);
@@ -133,7 +133,7 @@ async function beginDeletion(
 ): Promise<{ readonly leaving: AccountRecord; readonly why: CommitContext }> {
   const { store, clock } = context.services;
   const account = await requireAccount(username, context);
-  if (account.uid === context.caller?.id) {
+  if (account.uid === context.caller.id) {
     throw new MeshError('conflict', 'You cannot delete the account that you are logged in with.');
   }
   const guards = isAdmin(account) ? await otherAdmin(account, context) : [];

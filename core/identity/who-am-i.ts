@@ -20,8 +20,8 @@ export async function whoAmI({ services, caller }: StoreCall): Promise<{
   readonly caller: Caller;
   readonly memberships: readonly Membership[];
 }> {
-  const account = caller ? await accountById(services, caller.id) : undefined;
-  if (!caller || !account) throw new MeshError('unauthenticated', 'This account was removed.');
+  const account = await accountById(services, caller.id);
+  if (!account) throw new MeshError('unauthenticated', 'This account was removed.');
   const memberships: Membership[] = [];
   for (const workspace of await workspacesOf(services, caller)) {
     const role =
@@ -34,11 +34,11 @@ export async function whoAmI({ services, caller }: StoreCall): Promise<{
 /** The workspaces that a caller is a member of. */
 export async function workspacesOf(
   { store }: Pick<NetworkServices, 'store'>,
-  caller: Caller | null,
+  caller: Caller,
 ): Promise<readonly WorkspaceRecord[]> {
   const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
   const all = items;
-  if (caller?.workspaces === 'all') return all;
-  const own = new Set(caller?.workspaces);
+  if (caller.workspaces === 'all') return all;
+  const own = new Set(caller.workspaces);
   return all.filter(({ uid }) => own.has(uid));
 }

@@ -32,7 +32,7 @@ export function approvePeer(context: PeerCall, id: string): Promise<PeerRecord> 
   return change(context, id, async (state, peer) => {
     if (peer.status.phase === 'ready') return { peer, ops: [] };
     await requireOneBearer(context, peer, id);
-    const ops = admission(state, peer, context.services.clock.now(), context.caller?.subject);
+    const ops = admission(state, peer, context.services.clock.now(), context.caller.subject);
     const basis = await requireAssertionsAfter(context, state, ops);
     return { peer, ops, basis, reason: `approved device ${peer.name}` };
   });

@@ -91,7 +91,7 @@ export function peersOfAgents(peers: Iterable<PeerRecord>): Map<string, string> 
 }
 
 /**
- * Returns the most that an agent below another one may open: the engine holds its peer to it, and `core/authority/reach-of.ts`
+ * Returns the most that an agent below another one may open: the engine holds its peer to it, and `core/authority/agent-reach.ts`
  * what it writes. None for a root agent; nothing at all where the line of ancestors is broken or one of them has ended.
  */
 export function boundOf(

@@ -20,8 +20,8 @@ export async function findWebhook(
  *
  * @throws MeshError `forbidden`
  */
-export function requireAdministrator({ caller }: { readonly caller: Caller | null }): Caller {
-  if (caller?.kind === 'user') return caller;
+export function requireAdministrator({ caller }: { readonly caller: Caller }): Caller {
+  if (caller.kind === 'user') return caller;
   throw new MeshError(
     'forbidden',
     'Only people manage webhooks, logged in or with an API token of theirs; agents do not.',

@@ -7,6 +7,7 @@ import { isAgentId, isDryRunId, newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { type Basis, StoreError } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
+import { hasEnded } from '../base/time.ts';
 import { routesPublicBlock } from '../effect/routes.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
 import { storedReading } from '../intent/plan/check.ts';
@@ -14,11 +15,10 @@ import { type PlanSpec, planDraft } from '../intent/plan/plan-record.ts';
 import { isUnseen } from '../intent/verify/findings.ts';
 import { isAtMost, withEarlierClosings } from '../intent/verify/risk.ts';
 import { CLOSINGS_COUNT_MS } from '../intent/verify/risk-table.ts';
-import type { PlanRecord, WorkflowRecord } from '../model/asked.ts';
-import { findWorkflow } from '../model/asked.ts';
+import { findWorkflow, type PlanRecord, type WorkflowRecord } from '../model/workflow-records.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { requireApprover } from './approvers.ts';
-import { drawnOf } from './drawn.ts';
+import { assessmentFields } from './assessment-fields.ts';
 import { executeOrLater } from './execute.ts';
 import type { Services } from './services.ts';
 import { WORKFLOW_TTL_MS, type WorkflowSpec, workflowDraft } from './workflow-record.ts';
@@ -26,7 +26,7 @@ import { WORKFLOW_TTL_MS, type WorkflowSpec, workflowDraft } from './workflow-re
 /**
  * Uses a plan up and puts it into the approval workflow; where the workspace approves such plans by itself, executes it.
  *
- * @param askedOf user name or id of who is asked to approve; it approves nothing
+ * @param askedOf user name or id of the person who is asked to approve; it approves nothing
  * @throws MeshError `not_found`, `dry_run`, `forbidden`, `invalid_input`, `conflict` (used), `plan_expired`, `plan_stale`, `policy_assertion_failed`.
  */
 export async function applyPlan(
@@ -99,7 +99,7 @@ export async function applyPlan(
   /** Two closings at the same moment count for each other: the second sees the first. */
   async function submitClosing(): Promise<boolean> {
     const { items, revision } = await services.store.list(workspace, 'Workflow');
-    const earlier = carriedOutAlone(items, spec, services.clock.now());
+    const earlier = autoExecuted(items, spec, services.clock.now());
     // Closings executed before the plan was assessed are missing from its pairs.
     const { basis, pairs } = assessment;
     const past = earlier.filter(({ status, revision: at }) => status.state === 'executed' && at <= basis.revision);
@@ -111,11 +111,8 @@ export async function applyPlan(
   return auto ? executeOrLater(services, workspace, id, context.requestId) : findWorkflow(services, workspace, id);
 }
 
-/**
- * Returns what was carried out lately without a person, for who asks now or for another one for whom the same person answers,
- * such as an agent of theirs.
- */
-function carriedOutAlone(workflows: readonly WorkflowRecord[], asked: WorkflowSpec, now: number): WorkflowRecord[] {
+/** Returns the recent workflows without a reviewer of the same requester, or of another for whom the same person answers. */
+function autoExecuted(workflows: readonly WorkflowRecord[], asked: WorkflowSpec, now: number): WorkflowRecord[] {
   const persons = new Set(asked.persons);
   return workflows.filter(({ spec, status, createdAt }) => {
     if (!spec.autoApprove || status.state === 'failed' || createdAt <= now - CLOSINGS_COUNT_MS) return false;
@@ -127,9 +124,9 @@ function closedBy(workflows: readonly WorkflowRecord[]): number {
   return workflows.reduce((sum, { spec }) => sum + spec.effect.closed_pairs, 0);
 }
 
-type Asked = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt'>;
+type PlanRequestFields = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt'>;
 
-/** What a workflow asks for. */
+/** Returns the request of a workflow for a plan or a direct write. */
 export function specOf(
   assessment: Assessed,
   {
@@ -150,7 +147,7 @@ export function specOf(
     requesterToken,
     requesterPeer,
     person,
-  }: Asked,
+  }: PlanRequestFields,
   applier: Caller,
   now: number,
 ): WorkflowSpec {
@@ -170,7 +167,7 @@ export function specOf(
     sentence,
     ...(notes && { notes }),
     ...(questions && { questions }),
-    ...drawnOf(assessment),
+    ...assessmentFields(assessment),
     diffMarkdown: diffMarkdown + words,
     requestedBy,
     requesterId,
@@ -194,8 +191,8 @@ function personsOf(asker: string | undefined, requesterId: string, applier: Call
 }
 
 function requireApplier({ caller, face }: CallContext<Services>): Caller {
-  if (!caller || (caller.kind !== 'user' && caller.kind !== 'agent' && caller.kind !== 'local')) {
-    throw new MeshError('forbidden', `A ${caller?.kind ?? 'caller'} on ${face} cannot apply plans.`);
+  if (caller.kind !== 'user' && caller.kind !== 'agent' && caller.kind !== 'local') {
+    throw new MeshError('forbidden', `A ${caller.kind} on ${face} cannot apply plans.`);
   }
   return caller;
 }
@@ -208,7 +205,7 @@ function requireUsable({ name, spec, status }: PlanRecord, caller: Caller, now: 
     );
   }
   if (status.workflowId !== undefined) throw used(name, status.workflowId);
-  if (now >= spec.expiresAt) throw new MeshError('plan_expired', 'The plan has expired: plan the change again.');
+  if (hasEnded(spec, now)) throw new MeshError('plan_expired', 'The plan has expired: plan the change again.');
 }
 
 function used(planId: string, workflowId?: string): MeshError {

@@ -6,7 +6,7 @@ import { type Approvers, approversOf, isOnlyApprover } from '../identity/who-app
 import { workspaceById } from '../model/workspaces.ts';
 import type { Services } from './services.ts';
 
-interface Judged {
+interface ApprovalSubject {
   readonly effect?: { readonly routes?: readonly RouteView[] };
   readonly failsControls?: readonly string[];
   /** Tells whether it changes when a second person is needed: never one's own to approve while there is one. */
@@ -14,14 +14,14 @@ interface Judged {
 }
 
 /**
- * Whether a person may approve what they asked for themselves: where the workspace says so, else only while nobody else could
+ * Tells whether a person may approve their own request: where the workspace says so, else only while nobody else could
  * (docs/delegation.md#who-approves-two-persons), so that an installation of one person works. Never a change after which a
  * control fails, where the workspace has `secondPerson`; a single approver may still take that setting back.
  */
 export async function mayApproveOwn(
   services: Pick<Services, 'store'>,
   workspace: string,
-  judged: Judged,
+  judged: ApprovalSubject,
 ): Promise<boolean> {
   return (await whyNotOwn(services, workspace, judged)) === undefined;
 }
@@ -30,7 +30,7 @@ export async function mayApproveOwn(
 export async function whyNotOwn(
   services: Pick<Services, 'store'>,
   workspace: string,
-  judged: Judged,
+  judged: ApprovalSubject,
 ): Promise<string | undefined> {
   const { failsControls = [], changesDuty } = judged;
   const { settings } = (await workspaceById(services, workspace)).spec;
@@ -46,44 +46,44 @@ export async function whyNotOwn(
 }
 
 /**
- * Whether somebody else than who asks has to approve: they lack the scope, are no person, or asked for it themselves where
- * that is not enough.
+ * Tells whether somebody else has to approve: the requester lacks the scope, is no person, or may not approve their own
+ * request.
  */
 export async function needsAnotherPerson(
   { services, workspace, caller }: Pick<CallContext<Pick<Services, 'store'>>, 'services' | 'workspace' | 'caller'>,
-  spec: Judged,
+  spec: ApprovalSubject,
 ): Promise<boolean> {
-  if (caller?.kind !== 'user' || !caller.scopesIn(workspace).has('workflows:approve')) return true;
+  if (caller.kind !== 'user' || !caller.scopesIn(workspace).has('workflows:approve')) return true;
   if (routesPublicBlock(spec.effect ?? {}) && !mayRoutePublic({ caller, workspace })) return true;
   return !(await mayApproveOwn(services, workspace, spec));
 }
 
-/** Why a caller may not have nodes route addresses of the Internet. */
+/** The refusal of routes to addresses of the Internet. */
 export const ADMINISTRATOR_ROUTES =
   'Only a platform administrator lets nodes route a public block. Ask one, or choose a private block such as 10.97.0.0/24.';
 
 /** Tells whether the caller is a signed-in platform administrator: no token has this scope. */
 export function mayRoutePublic({ caller, workspace }: Pick<CallContext<unknown>, 'caller' | 'workspace'>): boolean {
-  return caller?.scopesIn(workspace).has('workspaces:write') === true;
+  return caller.scopesIn(workspace).has('workspaces:write') === true;
 }
 
 async function isOnlyApproverOf(
   services: Pick<Services, 'store'>,
   workspace: string,
-  { effect = {} }: Judged,
+  { effect = {} }: ApprovalSubject,
 ): Promise<boolean> {
   if (!routesPublicBlock(effect)) return isOnlyApprover(services, workspace);
   const { administrators, signedIn } = await approversOf(services, workspace);
   return administrators.intersection(signedIn).size <= 1;
 }
 
-/** Names told in a refusal; the members of a workspace are a list of their own. */
+/** Names in a refusal; the members of a workspace are a list of their own. */
 export const MAX_NAMED = 10;
 
 /**
- * The user name of who may approve in the workspace, by user name or account id.
+ * Returns the user name of an approver of the workspace, by user name or account id.
  *
- * @throws MeshError `invalid_input` that tells such names to callers who may list them
+ * @throws MeshError `invalid_input` with such names for callers who may list them
  */
 export async function requireApprover(
   { services, workspace, caller }: CallContext<Pick<Services, 'store'>>,
@@ -93,34 +93,34 @@ export async function requireApprover(
   const account = ACCOUNT_ID.test(asked) ? await accountById(services, asked) : undefined;
   const name = account?.name ?? normalizeUsername(asked);
   if (administrators.has(name) || members.has(name)) return name;
-  const told = toldTo({ caller, workspace }, { administrators, members });
+  const told = visibleApprovers({ caller, workspace }, { administrators, members });
   const names = told.length === 0 ? '' : `, such as ${told.slice(0, MAX_NAMED).join(', ')}`;
   const detail = `Name a person who may approve here, by user name or id: an operator or admin of the workspace, or a platform administrator${names}.`;
   throw invalidInput([{ pointer: '/approved_by', detail }], `/approved_by: ${detail}`);
 }
 
-/** Others than the caller who may approve a workflow, as far as the caller may list them. */
+/** Returns the approvers of a workflow besides the caller, as far as the caller may list them. */
 export async function othersWhoApprove(
   { services, workspace, caller }: CallContext<Pick<Services, 'store'>>,
-  spec: Judged & { readonly persons?: readonly string[] },
+  spec: ApprovalSubject & { readonly persons?: readonly string[] },
 ): Promise<string[]> {
   const known = await approversOf(services, workspace);
-  const told = toldTo(
+  const told = visibleApprovers(
     { caller, workspace },
     routesPublicBlock(spec.effect ?? {}) ? { ...known, members: new Set<string>() } : known,
   );
   const { persons = [] } = spec;
   const mayOwn = await mayApproveOwn(services, workspace, spec);
   const own = mayOwn ? [] : await Promise.all(persons.map((id) => accountById(services, id)));
-  const out = new Set([caller?.name, ...own.map((account) => account?.name)]);
+  const out = new Set([caller.name, ...own.map((account) => account?.name)]);
   return told.filter((name) => !out.has(name)).slice(0, MAX_NAMED);
 }
 
-function toldTo(
+function visibleApprovers(
   { caller, workspace }: Pick<CallContext<unknown>, 'caller' | 'workspace'>,
   { administrators, members }: Pick<Approvers, 'administrators' | 'members'>,
 ): string[] {
-  const scopes = caller?.scopesIn(workspace);
+  const scopes = caller.scopesIn(workspace);
   return [
     ...new Set([
       ...(scopes?.has('users:write') ? administrators : []),

@@ -1,10 +1,10 @@
 import { formatInstant } from '../base/time.ts';
 import { code, plain } from '../effect/markdown.ts';
-import type { WorkflowRecord } from '../model/asked.ts';
 import { lookUp } from '../model/find.ts';
 import { gonePeers } from '../model/peer-lists.ts';
 import { recentRenames } from '../model/renames.ts';
 import type { PeerRecord } from '../model/resources.ts';
+import type { WorkflowRecord } from '../model/workflow-records.ts';
 import type { NetworkState } from '../state/state.ts';
 
 /** Peers named with a workflow; those that were renamed lately come first. */

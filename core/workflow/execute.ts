@@ -5,51 +5,49 @@ import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
+import { hasEnded } from '../base/time.ts';
 import { agentLine } from '../identity/agent-line.ts';
-import { callerAgain, requireStanding } from '../identity/standing.ts';
-import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
+import { requireStanding } from '../identity/standing.ts';
+import { assessProposal } from '../intent/plan/assessed.ts';
 import { storedReading } from '../intent/plan/check.ts';
-import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
-import { findWorkflow } from '../model/asked.ts';
-import { decidingOn } from './awaited.ts';
-import { wasCarriedOut } from './carried-out.ts';
-import { callWorkflows, isApprovedIn } from './held-call.ts';
+import { findWorkflow, type WorkflowRecord, type WorkflowStatus } from '../model/workflow-records.ts';
+import { callExecution, NotExecuted, wasExecuted } from './execute-call.ts';
+import { requireMatching } from './reassess.ts';
 import { isRefusal, isTooMuchNow, reasonOf } from './refusal.ts';
-import { NotCarriedOut, runApproved, settleCarriedOut } from './run-approved.ts';
 import type { Services } from './services.ts';
-import { workflowDraft } from './workflow-record.ts';
-
-type Uses = Services;
+import { statusOp } from './workflow-record.ts';
 
 /**
- * Carries an approved workflow out: its changes and its new state are one commit, so it can be begun again after a crash
- * at any point, and by two processes at once. A workflow that is not approved is left as it is.
+ * Executes an approved workflow. Its first writes and its new state are one commit, so it can begin again after a crash at
+ * any point, and on two control planes at once. Leaves a workflow alone that is not approved.
  */
 export async function executeWorkflow(
-  services: Uses,
+  services: Services,
   workspace: string,
   id: string,
   requestId: string,
 ): Promise<WorkflowRecord> {
-  const { spec, status } = await findWorkflow(services, workspace, id);
-  if (spec.call) {
-    if (status.state === 'approved') await executeCall(services, workspace, id, requestId);
-    return findWorkflow(services, workspace, id);
-  }
+  const { store, clock } = services;
+  const workflow = await findWorkflow(services, workspace, id);
+  const { call } = workflow.spec;
+  const execution = call
+    ? await callExecution(services, workflow, call, requestId)
+    : () => serialised(store, workspace, () => executeChanges(services, workspace, id, requestId), clock);
   try {
-    const work = () => attempt(services, workspace, id, requestId);
-    await serialised(services.store, workspace, work, services.clock);
+    await execution?.();
   } catch (error) {
-    // What could not be tried is tried again later, but not for ever.
-    if (!isRefusal(error) && services.clock.now() < spec.expiresAt) throw error;
-    await serialised(services.store, workspace, () => fail(services, workspace, id, error, requestId));
+    // Whoever executes it writes how it ended.
+    if (error instanceof NotExecuted) return findWorkflow(services, workspace, id);
+    // Upkeep tries again what could not be tried, until the workflow expires.
+    if (!isRefusal(error) && !hasEnded(workflow.spec, clock.now())) throw error;
+    await serialised(store, workspace, () => fail(services, workspace, id, error, requestId));
   }
   return findWorkflow(services, workspace, id);
 }
 
-/** As {@link executeWorkflow}, of what was put forward or approved a moment ago: where others write or ask too much it is carried on with later, and not refused. */
+/** As {@link executeWorkflow}, and leaves to upkeep what other writers or the quota of the caller keep from being executed now. */
 export async function executeOrLater(
-  services: Uses,
+  services: Services,
   workspace: string,
   id: string,
   requestId: string,
@@ -63,37 +61,7 @@ export async function executeOrLater(
   }
 }
 
-/** A call is carried out as who asked for it, if they still may; one with a secret waits until it is repeated. */
-async function executeCall(services: Uses, workspace: string, id: string, requestId: string): Promise<void> {
-  const workflow = await findWorkflow(services, workspace, id);
-  const { call } = workflow.spec;
-  if (!call) return;
-  const known = await callWorkflows(services, call.approvedIn, call.digest);
-  // The people of another workspace have not decided yet; the last of them carries it out.
-  const deciding = await decidingOn(services, call.approvedIn);
-  if (!call.input || !isApprovedIn(known, [workspace, ...deciding])) return settleCarriedOut(services, workflow);
-  const approved = [...known.values()].filter(({ status }) => status.state === 'approved');
-  try {
-    const caller = await callerAgain(services, call);
-    const context = {
-      services,
-      caller,
-      workspace: call.workspace,
-      requestId,
-      face: 'rest' as const,
-      origin: '',
-      signal: new AbortController().signal,
-    };
-    await runApproved(context, approved, (held) => services.perform(call.operation, call.input ?? {}, held));
-  } catch (error) {
-    // By whoever carries it out it is told how it ended.
-    if (error instanceof NotCarriedOut) return;
-    if (!isRefusal(error) && services.clock.now() < workflow.spec.expiresAt) throw error;
-    await serialised(services.store, workspace, () => fail(services, workspace, id, error, requestId));
-  }
-}
-
-async function attempt(services: Uses, workspace: string, id: string, requestId: string): Promise<void> {
+async function executeChanges(services: Services, workspace: string, id: string, requestId: string): Promise<void> {
   let workflow = await findWorkflow(services, workspace, id);
   if (workflow.status.state === 'approved') {
     await moveTo(services, workflow, { state: 'executing' }, [], requestId);
@@ -107,14 +75,13 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
   const assessment = await services.computed(
     assessProposal,
     { proposal, requester: { id: spec.requesterId, peer: spec.requesterPeer } },
-    { workspace, principal: await askerOf(services, workflow), requestId },
+    { workspace, principal: await payerOf(services, workflow), requestId },
   );
   if (assessment.digest !== spec.digest) {
     throw new MeshError('plan_stale', 'The network has changed since, and the change would not do now what it showed.');
   }
   requireAssertions(assessment.broken);
-  // An operator's own write states nothing to be held to; its reviewer saw what it does.
-  if (spec.planId !== undefined && !spec.overridden) requireHeld(assessment);
+  requireMatching(spec, assessment);
   if (spec.autoApprove && assessment.beyond) {
     throw new MeshError(
       'plan_stale',
@@ -123,50 +90,50 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
   }
   const author = spec.autoApprove && isAgentId(spec.requesterId) ? spec.requesterId : undefined;
   const ops = assessment.ops.map((op) => withAuthor(op, author));
-  // It was computed meanwhile, and the store that an upkeep job has asks nobody again.
+  // The assessment took time, and the store of an upkeep job checks no credential.
   await requireAskers();
   await moveTo(services, workflow, { state: 'executed' }, ops, requestId, { basis: assessment.basis, requireAskers });
 }
 
-/** Who approved it has a share of their own; where nobody did it is of who asked, as {@link principalOf} says. */
-async function askerOf({ store }: Uses, { workspace, spec, status }: WorkflowRecord): Promise<string> {
+/** Charges the compute quota to the approver, else to the requester, as {@link principalOf} says. */
+async function payerOf({ store }: Services, { workspace, spec, status }: WorkflowRecord): Promise<string> {
   if (status.reviewedBy !== undefined) return status.reviewedBy;
   const { requesterId: id } = spec;
   const line = isAgentId(id) ? await agentLine(store, workspace, id) : undefined;
   return principalOf({ id, line: line?.map(({ uid }) => uid) ?? [] });
 }
 
-/** Nothing may speak against the plan on the network that it is carried out on. */
-function requireHeld({ objections }: Assessed): void {
-  if (objections.length === 0) return;
-  throw new MeshError('plan_stale', `The change would not do what was asked any more: ${objections.join('; ')}.`);
-}
-
 async function moveTo(
-  { store }: Uses,
-  { workspace, name, spec, status, revision }: WorkflowRecord,
+  { store }: Services,
+  workflow: WorkflowRecord,
   change: Partial<WorkflowStatus>,
   ops: readonly Op[],
   requestId: string,
-  rests: Pick<CommitContext, 'basis' | 'requireAskers'> = {},
+  readSet: Pick<CommitContext, 'basis' | 'requireAskers'> = {},
 ): Promise<void> {
-  const record = workflowDraft(name, spec, { ...status, ...change });
+  const { workspace, name, spec, status } = workflow;
   const context: CommitContext = {
     actor: spec.requestedBy,
     reason: `workflow ${name} ${change.state ?? ''}: ${spec.summary}`,
     requestId,
     approval: { workflowId: name, reviewedBy: status.reviewedBy ?? '' },
-    ...rests,
+    ...readSet,
     ...(status.reviewedBy && { isApproved: true }),
   };
-  await store.commit(workspace, [...ops, { op: 'update', record, revision }], context);
+  await store.commit(workspace, [...ops, statusOp(workflow, change)], context);
 }
 
-/** A workflow that someone else moved on is left as it is; a call that was carried out before has not failed. */
-async function fail(services: Uses, workspace: string, id: string, error: unknown, requestId: string): Promise<void> {
+/** Leaves a workflow alone that somebody else has moved; a call that was executed before has not failed. */
+async function fail(
+  services: Services,
+  workspace: string,
+  id: string,
+  error: unknown,
+  requestId: string,
+): Promise<void> {
   const workflow = await findWorkflow(services, workspace, id);
   if (workflow.status.state !== 'approved' && workflow.status.state !== 'executing') return;
-  const isDone = await wasCarriedOut(services.store, workflow);
-  const ended = isDone ? ({ state: 'executed' } as const) : ({ state: 'failed', error: reasonOf(error) } as const);
-  await moveTo(services, workflow, ended, [], requestId);
+  const isDone = await wasExecuted(services.store, workflow);
+  const end = isDone ? ({ state: 'executed' } as const) : ({ state: 'failed', error: reasonOf(error) } as const);
+  await moveTo(services, workflow, end, [], requestId);
 }

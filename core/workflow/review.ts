@@ -3,23 +3,22 @@ import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
-import { formatInstant } from '../base/time.ts';
+import { formatInstant, hasEnded } from '../base/time.ts';
 import { routesPublicBlock } from '../effect/routes.ts';
 import { agentStanding } from '../identity/agent-standing.ts';
 import { hasSecondFactor, spendCode } from '../identity/second-factor.ts';
-import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
-import { findWorkflow } from '../model/asked.ts';
+import { findWorkflow, type WorkflowRecord, type WorkflowStatus } from '../model/workflow-records.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { ADMINISTRATOR_ROUTES, mayRoutePublic, whyNotOwn } from './approvers.ts';
 import { executeOrLater } from './execute.ts';
 import { requireSameNames } from './named-peers.ts';
-import { asSeen } from './redraw.ts';
+import { asReviewed } from './reassess.ts';
 import type { Services } from './services.ts';
-import { workflowDraft } from './workflow-record.ts';
+import { statusOp } from './workflow-record.ts';
 
 export interface Approval {
   readonly note?: string | undefined;
-  /** Of the drawing that was seen: what it does now is approved then, not what it did when it was put forward. */
+  /** Digest of the assessment that the approver saw: they approve the effect of now, not that at submission. */
   readonly digest?: string | undefined;
   /** A code of the reviewer's second factor, where the workspace asks for one. */
   readonly otp?: string | undefined;
@@ -40,7 +39,7 @@ export async function approveWorkflow(
   const { services, workspace } = context;
   const reviewer = requirePerson(context);
   const found = await pending(context, id);
-  const workflow = digest === undefined || found.spec.call ? found : await asSeen(context, found, digest);
+  const workflow = digest === undefined || found.spec.call ? found : await asReviewed(context, found, digest);
   const standing = await standingOf(context, workflow);
   if (!standing.mayApprove) throw new MeshError('forbidden', standing.why ?? NO_PERSON);
   requireSameNames(workflow.spec.call?.named ?? {}, await services.states.current(workspace));
@@ -51,13 +50,13 @@ export async function approveWorkflow(
   return executeOrLater(services, workspace, id, context.requestId);
 }
 
-/** How the caller stands to a workflow: whether they may approve it, and why not. */
+/** Tells whether the caller may approve a workflow, and why not. */
 export interface Standing {
   readonly mayApprove: boolean;
   readonly why?: string;
-  /** Whether they are the person who asked for it. */
+  /** True where they are the person who requested it. */
   readonly isOwn: boolean;
-  /** Whether the workspace asks who approves for a code of their second factor. */
+  /** True where the workspace demands a code of the approver's second factor. */
   readonly needsCode: boolean;
 }
 
@@ -66,7 +65,7 @@ export async function standingOf(context: CallContext<Services>, workflow: Workf
   const { slug, settings } = (await workspaceById(services, workspace)).spec;
   const needsCode = settings.approvalCode === true;
   const refused = (why: string, isOwn: boolean): Standing => ({ mayApprove: false, why, isOwn, needsCode });
-  if (!caller || !isPerson(context)) return refused(NO_PERSON, false);
+  if (!isPerson(context)) return refused(NO_PERSON, false);
   const isOwn = await isOwnRequest(services, workflow, caller);
   if (!caller.scopesIn(workspace).has('workflows:approve')) return refused(NO_SCOPE, isOwn);
   if (routesPublicBlock(workflow.spec.effect) && !mayRoutePublic(context)) return refused(ADMINISTRATOR_ROUTES, isOwn);
@@ -99,8 +98,8 @@ export async function rejectWorkflow(
 }
 
 /**
- * Whether the reviewer is the person behind who asked or who applied: agents and tokens are not somebody else. Where no
- * person is known, as of agents made by earlier versions, nobody counts as another.
+ * Tells whether the reviewer is the person behind requester or applier: agents and tokens are not somebody else. Where no
+ * person is known, as for agents of earlier versions, nobody counts as another.
  */
 async function isOwnRequest(
   services: Pick<Services, 'store'>,
@@ -110,7 +109,7 @@ async function isOwnRequest(
   const { persons, requesterId, applierId } = spec;
   if (requesterId === id || applierId === id) return true;
   for (const asker of [requesterId, applierId].filter(isAgentId)) {
-    // Who took an agent over answers for what it had asked for.
+    // A successor answers for the earlier requests of an agent.
     if ((await agentStanding(services, workspace, asker))?.person === person) return true;
   }
   return persons === undefined ? isAgentId(requesterId) || isAgentId(applierId) : persons.includes(person);
@@ -118,12 +117,12 @@ async function isOwnRequest(
 
 /** An MCP client can answer its own prompts, so nothing that comes over MCP counts as a person's decision. */
 function requirePerson({ caller, face }: CallContext<Services>): Caller {
-  if (caller && isPerson({ caller, face })) return caller;
+  if (isPerson({ caller, face })) return caller;
   throw new MeshError('forbidden', NO_PERSON);
 }
 
 function isPerson({ caller, face }: Pick<CallContext<Services>, 'caller' | 'face'>): boolean {
-  return caller?.kind === 'user' && caller.interactive && face === 'rest';
+  return caller.kind === 'user' && caller.interactive && face === 'rest';
 }
 
 async function pending({ services, workspace }: CallContext<Services>, id: string): Promise<WorkflowRecord> {
@@ -131,7 +130,7 @@ async function pending({ services, workspace }: CallContext<Services>, id: strin
   const { state } = workflow.status;
   if (state !== 'pending')
     throw new MeshError('conflict', `The workflow is ${state}, not pending: there is nothing to review.`);
-  if (services.clock.now() >= workflow.spec.expiresAt) {
+  if (hasEnded(workflow.spec, services.clock.now())) {
     throw new MeshError('expired', 'The workflow waited too long for a review: plan the change again.');
   }
   return workflow;
@@ -139,14 +138,14 @@ async function pending({ services, workspace }: CallContext<Services>, id: strin
 
 async function review(
   context: CallContext<Services>,
-  { name, spec, status, revision }: WorkflowRecord,
+  workflow: WorkflowRecord,
   reviewer: Caller,
   change: Pick<WorkflowStatus, 'state' | 'selfApproved'>,
   note: string | undefined,
 ): Promise<void> {
   const { services, workspace } = context;
-  const record = workflowDraft(name, spec, {
-    ...status,
+  const { name, spec } = workflow;
+  const op = statusOp(workflow, {
     ...change,
     reviewedBy: reviewer.subject,
     reviewedAt: formatInstant(services.clock.now()),
@@ -154,9 +153,5 @@ async function review(
   });
   const approval = { workflowId: name, reviewedBy: reviewer.subject };
   const reason = `workflow ${name} ${change.state}: ${spec.summary}`;
-  await services.store.commit(
-    workspace,
-    [{ op: 'update', record, revision }],
-    commitContext(context, reason, { approval }),
-  );
+  await services.store.commit(workspace, [op], commitContext(context, reason, { approval }));
 }

@@ -1,13 +1,13 @@
 import type { CallContext } from '../base/operation.ts';
 import type { Narrator } from '../cause/narrator.ts';
 import type { PlanServices } from '../intent/plan/services.ts';
-import type { CallsUnderWay } from './calls-under-way.ts';
+import type { CallLocks } from './call-locks.ts';
 
-/** What operations may reach. `bin/compose/services.ts` supplies the real ones, `test/kits/plane/kit.ts` those of tests. */
+/** The services that operations may reach. `bin/compose/services.ts` supplies the real ones, `test/kits/plane/kit.ts` those of tests. */
 export interface Services extends PlanServices {
   /** Words findings for people, where a model is configured. */
   readonly narrator?: Narrator | undefined;
-  readonly callsUnderWay: CallsUnderWay;
+  readonly callLocks: CallLocks;
   /** Runs an operation by its name, for a call that was approved. The input is checked again. */
   perform(operation: string, input: unknown, context: CallContext<Services>): Promise<unknown>;
 }

@@ -3,12 +3,11 @@ import { requireComputable } from '../authority/bounded-store.ts';
 import { decisionsIn } from '../authority/decisions.ts';
 import { isolatesText, isolatingFromNowOn, isolationBasis } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
-import { NeedsPerson } from '../authority/needs-person.ts';
+import { NeedsApproval } from '../authority/needs-approval.ts';
 import { writesIn } from '../authority/writes.ts';
 import { apiTokenOf, principalOf } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import { type CallContext, type ExpectedRecord, type PendingApproval, waitsFor } from '../base/operation.ts';
 import { permitFirst } from '../base/permit-first.ts';
 import type { Op } from '../base/ports.ts';
@@ -26,12 +25,12 @@ import { modelOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import { specOf } from './apply.ts';
 import { ADMINISTRATOR_ROUTES, mayRoutePublic, needsAnotherPerson } from './approvers.ts';
-import { beyondReasons } from './drawn.ts';
+import { beyondReasons } from './assessment-fields.ts';
+import { openWorkflow } from './open-workflow.ts';
 import type { Services } from './services.ts';
-import { workflowDraft } from './workflow-record.ts';
 
-/** What became of submitted changes. */
-export type Submitted =
+/** The outcome of submitted changes. */
+export type SubmitResult =
   | {
       readonly status: 'committed';
       readonly outcomes: ChangePlan['outcomes'];
@@ -47,9 +46,9 @@ type SubmitCall = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'set
  * The one way by which an operator's direct write changes policies, networks, labels and the network of peers: committed
  * at once and recorded as direct (no approval workflow saw it), or put into the approval workflow (docs/delegation.md#who-approves-two-persons).
  *
- * @param reason why, or what says it of what becomes of the changes
- * @param whole what is committed for the changes: their own writes, and others with them or instead; where a person has to
- * approve more than the changes the whole call waits, not the changes alone
+ * @param reason a sentence, or a function of the outcomes that returns it
+ * @param whole returns the ops to commit for the changes: their own, and others with them or instead. Where a person has to
+ * approve more than the changes, the whole call waits.
  * @throws MeshError as `planChanges`, or `policy_assertion_failed`; nothing is written then.
  */
 export async function submitChanges(
@@ -57,22 +56,22 @@ export async function submitChanges(
   asked: readonly NetworkChange[],
   reason: string | ((outcomes: ChangePlan['outcomes']) => string),
   whole: (ops: readonly Op[], state: NetworkState) => Promise<readonly Op[]> = async (ops) => ops,
-): Promise<Submitted> {
+): Promise<SubmitResult> {
   const { services, workspace, expected } = context;
-  // What waits for approval is held to it then too.
+  // A change that waits for approval keeps its expected revision.
   const changes = expected ? asked.map((change) => expecting(change, expected)) : asked;
   const { store, states, clock } = services;
   // Writes of agents are judged in a computing thread, one after the other.
-  return context.caller?.kind === 'agent'
+  return context.caller.kind === 'agent'
     ? serialised(store, workspace, attempt, clock)
     : besideOthers(store, workspace, attempt);
 
-  async function attempt(): Promise<Submitted> {
+  async function attempt(): Promise<SubmitResult> {
     const state = await states.current(workspace);
     const draft = draftChanges(state, changes, clock.now(), controlRanges(services.settings));
     const { ops, outcomes, after } = await permitFirst(context, draft.ops, draft.plan);
     // Before anybody judges what it does, which takes as long as the network is heavy.
-    requireComputable(services, state, ops, () => after, context.caller?.kind === 'agent');
+    requireComputable(services, state, ops, () => after, context.caller.kind === 'agent');
     const all = await whole(ops, state);
     const why = typeof reason === 'string' ? reason : reason(outcomes);
     if (all.length === 0) return { status: 'committed', outcomes, after: state };
@@ -90,7 +89,7 @@ export async function submitChanges(
       const isDirect = ops.length > 0;
       await store.commit(workspace, all, commitContext(context, why, { basis, ...(isDirect && { direct: true }) }));
     } catch (error) {
-      if (error instanceof NeedsPerson && alone) return askForApproval(context, changes, why);
+      if (error instanceof NeedsApproval && alone) return askForApproval(context, changes, why);
       throw error;
     }
     return { status: 'committed', outcomes, after: await states.current(workspace) };
@@ -105,11 +104,11 @@ export async function needsApproval(
   const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
   if (!requireApproval) return false;
   const writes = await writesIn(services.store, workspace, ops);
-  return decisionsIn(writes, { callerId: caller?.id ?? '' }).length > 0;
+  return decisionsIn(writes, { callerId: caller.id }).length > 0;
 }
 
 /**
- * Where a plan warns, a write that nobody looks at is refused.
+ * Refuses a direct write where a plan would warn, since nobody reviews it.
  *
  * @throws MeshError `conflict` naming the policies of delegated agents that would isolate peers from then on
  */
@@ -138,9 +137,8 @@ async function askForApproval(
   context: SubmitCall,
   changes: readonly NetworkChange[],
   reason: string,
-): Promise<Submitted> {
+): Promise<SubmitResult> {
   const { services, workspace, caller, requestId } = context;
-  if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
   const nothing = { expectations: [], records: [] };
   const readBy = writerOf(context);
   const proposal = { changes, ...nothing, plannedBy: 'caller', readBy, sentence: reason } as const;
@@ -150,7 +148,6 @@ async function askForApproval(
     { workspace, principal: principalOf(caller), requestId },
   );
   if (assessment.beyond?.delegated) throw beyondDelegation(assessment.beyond);
-  const id = newId('wf');
   const apiToken = apiTokenOf(caller);
   const asked = {
     summary: `${assessment.title} (${reason})`,
@@ -164,8 +161,7 @@ async function askForApproval(
   };
   const spec = specOf(assessment, asked, caller, services.clock.now());
   const shown = { ...spec, riskReasons: [...spec.riskReasons, ...beyondReasons(assessment)] };
-  const record = workflowDraft(id, shown, { state: 'pending' });
-  await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, `submit: ${reason}`));
+  const id = await openWorkflow(context, workspace, shown, reason);
   const byAnother = await needsAnotherPerson(context, spec);
   return waitsFor([{ workflow_id: id }], { byAnother }, assessment.beyond?.reasons);
 }

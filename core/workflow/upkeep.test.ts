@@ -3,8 +3,8 @@ import { agent, buildKit, type Kit, person } from '../../test/kits/plane/kit.ts'
 import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 import { MeshError } from '../base/errors.ts';
 import { type Store, StoreError } from '../base/ports.ts';
-import type { WorkflowRecord, WorkflowState } from '../model/asked.ts';
-import { findWorkflow } from '../model/asked.ts';
+import type { WorkflowRecord, WorkflowState } from '../model/workflow-records.ts';
+import { findWorkflow } from '../model/workflow-records.ts';
 import { executeWorkflow } from './execute.ts';
 import type { Services } from './services.ts';
 import { expireWorkflows, resumeWorkflows } from './upkeep.ts';

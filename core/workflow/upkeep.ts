@@ -1,18 +1,17 @@
 import { isFenced } from '../base/leading.ts';
 import { type Op, StoreError } from '../base/ports.ts';
-import { wasCarriedOut } from './carried-out.ts';
+import { hasEnded } from '../base/time.ts';
 import { executeWorkflow } from './execute.ts';
+import { wasExecuted } from './execute-call.ts';
 import type { Services } from './services.ts';
-import { workflowDraft } from './workflow-record.ts';
+import { statusOp } from './workflow-record.ts';
 import { workflowsOf } from './workflows.ts';
-
-type Uses = Services;
 
 /** Plans stay this long after their end, so that a late or repeated apply hears why it is refused. */
 const PLAN_KEPT_MS = 24 * 3_600_000;
 
-/** Carries out what was approved and then cut short. @returns how many were carried on */
-export async function resumeWorkflows(services: Uses, workspace: string): Promise<number> {
+/** Resumes workflows whose execution was cut short. @returns how many */
+export async function resumeWorkflows(services: Services, workspace: string): Promise<number> {
   const open = (await workflowsOf(services, workspace)).filter(
     ({ status }) => status.state === 'approved' || status.state === 'executing',
   );
@@ -28,7 +27,7 @@ export async function resumeWorkflows(services: Uses, workspace: string): Promis
 }
 
 /** Ends workflows that waited too long, and forgets old plans. @returns when the next one ends, ms; undefined when none waits */
-export async function expireWorkflows(services: Uses, workspace: string): Promise<number | undefined> {
+export async function expireWorkflows(services: Services, workspace: string): Promise<number | undefined> {
   const { store, clock } = services;
   const now = clock.now();
   const waiting = (await workflowsOf(services, workspace)).filter(
@@ -36,12 +35,11 @@ export async function expireWorkflows(services: Uses, workspace: string): Promis
     ({ status, spec }) => status.state === 'pending' || (status.state === 'approved' && spec.call !== undefined),
   );
   for (const workflow of waiting) {
-    const { name, spec, status, revision } = workflow;
-    if (spec.expiresAt > now) continue;
-    const isDone = status.state === 'approved' && (await wasCarriedOut(store, workflow));
+    const { name, spec, status } = workflow;
+    if (!hasEnded(spec, now)) continue;
+    const isDone = status.state === 'approved' && (await wasExecuted(store, workflow));
     const state = isDone ? 'executed' : 'expired';
-    const record = workflowDraft(name, spec, { ...status, state });
-    await commitQuietly(services, workspace, [{ op: 'update', record, revision }], `workflow ${name} ${state}`);
+    await commitQuietly(services, workspace, [statusOp(workflow, { state })], `workflow ${name} ${state}`);
   }
   const plans = (await store.list(workspace, 'Plan')).items;
   const old = plans.filter(({ spec }) => spec.expiresAt + PLAN_KEPT_MS <= now);
@@ -55,7 +53,12 @@ export async function expireWorkflows(services: Uses, workspace: string): Promis
 }
 
 /** Someone else may have decided in the same moment; then there is nothing to do. */
-async function commitQuietly({ store }: Uses, workspace: string, ops: readonly Op[], reason: string): Promise<void> {
+async function commitQuietly(
+  { store }: Services,
+  workspace: string,
+  ops: readonly Op[],
+  reason: string,
+): Promise<void> {
   try {
     await store.commit(workspace, ops, { actor: 'system:workflows', reason, requestId: 'expire-workflows' });
   } catch (error) {

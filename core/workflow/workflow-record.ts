@@ -1,4 +1,5 @@
 import type { Caller } from '../base/caller.ts';
+import type { Op } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
 import type { Scope } from '../base/scope.ts';
 import type { NetworkChange } from '../changes/changes.ts';
@@ -7,14 +8,13 @@ import type { Check, ExpectedBy, PlannedBy, ReadBy } from '../intent/plan/check.
 import type { ShownChange } from '../intent/plan/diff-markdown.ts';
 import type { Expectation, RecordExpectation } from '../intent/verify/expectation.ts';
 import type { RiskLevel } from '../intent/verify/risk-table.ts';
-import type { AskedWorkflowSpec, WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
-import type { NamedPeers } from './named-peers.ts';
+import type { WorkflowOwner, WorkflowRecord, WorkflowStatus } from '../model/workflow-records.ts';
 
 /** How long a workflow waits for a person. */
 export const WORKFLOW_TTL_MS = 24 * 3_600_000;
 
 /** A call of an operation that waits for a person, where it is no change of the network as plans know them. */
-export interface HeldCall {
+export interface RequestedCall {
   readonly operation: string;
   /** Workspaces whose people decide about it, each in a workflow of its own. */
   readonly approvedIn: readonly string[];
@@ -24,42 +24,42 @@ export interface HeldCall {
   readonly input?: Readonly<Record<string, unknown>>;
   /** The input without secrets, for who approves. */
   readonly asked: Readonly<Record<string, unknown>>;
-  /** What it was shown to do, see `shownDigest`. */
+  /** Digest of the effect that approvers saw, see `shownDigest`. */
   readonly shown: string;
-  /** Of whom that speaks; absent in what was stored before it was kept. */
-  readonly named?: NamedPeers;
+  /** Names of the peers in that effect, each with the id of the peer; absent in records of earlier versions. */
+  readonly named?: Readonly<Record<string, string>>;
   /** HMAC-SHA256 over operation, workspace, caller and input, hex; its key stays in `credentials.json`. */
   readonly digest: string;
   readonly caller: Pick<Caller, 'kind' | 'id' | 'subject' | 'name' | 'interactive' | 'tokenId'> & {
-    /** What the caller held; it is carried out with no more. */
+    /** Scopes that the caller held; the execution holds no more. */
     readonly scopes: readonly Scope[];
   };
 }
 
-/** What is asked for; never changes. */
-export interface WorkflowSpec extends AskedWorkflowSpec {
-  /** Whose reading the changes are, and what they say of it; absent of a call that waits. */
+/** The request; never changes. Its execution writes `changes`, or runs `call`. */
+export interface WorkflowSpec extends WorkflowOwner {
+  /** The planner of the changes and its own words for them; absent for a call. */
   readonly plannedBy?: PlannedBy;
   readonly readBy?: ReadBy;
   readonly sentence?: string;
-  /** Why, in the words of who asked. */
+  /** The reason in the words of the requester. */
   readonly intent: string;
   readonly planId?: string;
   readonly changes: readonly NetworkChange[];
-  /** What must hold of its effect when it is carried out, as when it was planned. */
+  /** Expectations that have to hold at execution, as when it was planned. */
   readonly expectations: readonly Expectation[];
   readonly records: readonly RecordExpectation[];
   readonly expectedBy?: ExpectedBy;
   readonly callerExpectations?: readonly Expectation[];
   readonly said?: readonly NetworkChange[];
   readonly notes?: readonly string[];
-  /** Asked with the plan: who approves it answers. */
+  /** Open questions of the plan, which the approver answers. */
   readonly questions?: readonly string[];
   readonly shown: readonly ShownChange[];
   readonly effect: EffectView;
   readonly digest: string;
   readonly diffMarkdown: string;
-  /** Check of its effect at submission; absent for held calls and in records of earlier versions. */
+  /** Check of its effect at submission; absent for calls and in records of earlier versions. */
   readonly check?: Check;
   readonly expectationsHold?: boolean;
   /** `proven`, `unmet` or `unproven`, as earlier versions stored it in the place of `check`. */
@@ -75,13 +75,13 @@ export interface WorkflowSpec extends AskedWorkflowSpec {
   readonly baseRevision: number;
   readonly requestedBy: string;
   readonly requesterPeer?: string;
-  /** Who applied the plan, where that was not who asked for it. */
+  /** The caller who applied the plan; often the requester. */
   readonly appliedBy: string;
-  /** Accounts that answer for who asked and who applied; whoever approves has to be another one. */
+  /** Accounts that answer for requester and applier; the approver has to be another one. */
   readonly persons?: readonly string[];
-  /** A call that is carried out instead of `changes`. */
-  readonly call?: HeldCall;
-  /** Who was asked to approve; decides nothing. */
+  /** Runs instead of `changes`. */
+  readonly call?: RequestedCall;
+  /** The person who was asked to approve; decides nothing. */
   readonly approvalAskedOf?: string;
   readonly autoApprove: boolean;
   /** Applied although its effect is not what was meant, by someone who may (`intents:override`). */
@@ -100,7 +100,12 @@ export function workflowDraft(id: string, spec: WorkflowSpec, status: WorkflowSt
   return { kind: 'Workflow', name: id, uid: id, labels: {}, annotations: {}, spec, status, unique: [] };
 }
 
-/** The revision its execution made: the one that says so. */
+/** Returns the write that moves a workflow to another state, unless somebody has moved it since it was read. */
+export function statusOp({ name, spec, status, revision }: WorkflowRecord, change: Partial<WorkflowStatus>): Op {
+  return { op: 'update', record: workflowDraft(name, spec, { ...status, ...change }), revision };
+}
+
+/** Returns the revision that its execution made. */
 export function resultRevision({ status, revision }: WorkflowRecord): number | undefined {
   return status.state === 'executed' ? revision : undefined;
 }

@@ -1,13 +1,43 @@
 import type { Store } from '../base/ports.ts';
-import type { WorkflowRecord, WorkflowState } from '../model/asked.ts';
+import { hasEnded } from '../base/time.ts';
+import { isUndecided, type WorkflowRecord, type WorkflowState } from '../model/workflow-records.ts';
 import type { Services } from './services.ts';
 
-/** All that are kept, in the order of their ids. */
+/** Returns all workflows of a workspace in the order of their ids. */
 export async function workflowsOf(
   { store }: { readonly store: Pick<Store, 'list'> },
   workspace: string,
 ): Promise<readonly WorkflowRecord[]> {
   return (await store.list(workspace, 'Workflow')).items;
+}
+
+/** Returns the workflows in which a call waits or is approved, by workspace. */
+export async function callWorkflows(
+  services: Pick<Services, 'store' | 'clock'>,
+  workspaces: readonly string[],
+  digest: string,
+): Promise<Map<string, WorkflowRecord>> {
+  const open = new Map<string, WorkflowRecord>();
+  for (const workspace of workspaces) {
+    const one = openCall(await workflowsOf(services, workspace), digest, services.clock.now());
+    if (one) open.set(workspace, one);
+  }
+  return open;
+}
+
+/** Returns the workflow among `all` in which the call with this digest waits or is approved. */
+export function openCall(all: readonly WorkflowRecord[], digest: string, now: number): WorkflowRecord | undefined {
+  return all.find((workflow) => workflow.spec.call?.digest === digest && isOpen(workflow, now));
+}
+
+/** Tells whether a workflow may still be executed. */
+export function isOpen(workflow: WorkflowRecord, now: number): boolean {
+  return isUndecided(workflow) && !hasEnded(workflow.spec, now);
+}
+
+/** Tells whether the people of each of the workspaces have approved. */
+export function isApprovedIn(open: ReadonlyMap<string, WorkflowRecord>, workspaces: readonly string[]): boolean {
+  return workspaces.every((workspace) => open.get(workspace)?.status.state === 'approved');
 }
 
 export interface WorkflowQuery {

@@ -1,9 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { ANONYMOUS } from '../../core/base/caller.ts';
 import { MeshError } from '../../core/base/errors.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import type { HeavyCall } from '../../core/compute/compute.ts';
 import type { Writes } from './messages.ts';
 import { startThread, type Thread, ThreadDied } from './thread.ts';
+
+const { scopesIn: _, ...nobody } = ANONYMOUS;
 
 const ENTRY = new URL('./breaking-thread.testkit.ts', import.meta.url);
 const writes: Writes = { commit: () => Promise.reject(new Error('not asked')), record: async () => undefined };
@@ -17,7 +20,7 @@ function thread(): Thread {
 
 function call(operation: string): HeavyCall {
   const rest = { requestId: 'r', face: 'rest', origin: '127.0.0.1', workspace: 'w_1' } as const;
-  return { ...rest, operation, raw: {}, caller: null };
+  return { ...rest, operation, raw: {}, caller: { ...nobody, scopes: [] } };
 }
 
 afterEach(async () => {

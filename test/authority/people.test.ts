@@ -4,7 +4,7 @@ import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { isPending } from '../../core/base/operation.ts';
 import { draftOf } from '../../core/base/record.ts';
 import { findAccount } from '../../core/identity/accounts.ts';
-import { findWorkflow } from '../../core/model/asked.ts';
+import { findWorkflow } from '../../core/model/workflow-records.ts';
 import { executeWorkflow } from '../../core/workflow/execute.ts';
 import { chooseFirstPassword } from '../kits/plane/first-password.ts';
 import { CONTEXT } from '../kits/plane/identity-kit.ts';

@@ -3,7 +3,7 @@ import { invalidInput } from '../../core/base/errors.ts';
 import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { workspaceOfPlan } from '../../core/intent/plan/plan-record.ts';
-import { WORKFLOW_STATES } from '../../core/model/asked.ts';
+import { WORKFLOW_STATES } from '../../core/model/workflow-records.ts';
 import { applyPlan } from '../../core/workflow/apply.ts';
 import { approvalUrl } from '../../core/workflow/approval-url.ts';
 import { needsAnotherPerson } from '../../core/workflow/approvers.ts';

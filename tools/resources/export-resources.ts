@@ -50,7 +50,7 @@ export const exportResources = defineHeavyOperation({
     const begun = cursor === undefined ? undefined : positionOf(cursor);
     const { state, at } = await stateOf(context, query, begun);
     const { resources, leftOut, next } = exportPage(state, {
-      by: caller?.id,
+      by: caller.id,
       at: Math.min(at, services.clock.now()),
       after: begun?.after,
       maxCharacters: SNAPSHOT_PAGE[face],

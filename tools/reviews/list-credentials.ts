@@ -57,7 +57,7 @@ export const listCredentials = defineOperation({
     await requireWholeLog(context);
     const { services, workspace, caller } = context;
     // Who is at home everywhere runs the installation.
-    const installation = caller?.workspaces === 'all' && caller.scopesIn(workspace).has('workspaces:write');
+    const installation = caller.workspaces === 'all' && caller.scopesIn(workspace).has('workspaces:write');
     const { items, next } = await inventory(services, workspace, { cursor, limit, installation });
     const now = services.clock.now();
     return {

@@ -20,7 +20,7 @@ export const takeSnapshot = defineOperation({
   http: { method: 'post', path: '/api/v1/workspaces/:workspaceId/snapshots', status: 201 },
   async run(_input, context) {
     const { services, workspace, caller } = context;
-    const capture = { trigger: 'manual', triggeredBy: caller?.subject ?? '' } as const;
+    const capture = { trigger: 'manual', triggeredBy: caller.subject } as const;
     const record = await take(services, workspace, capture, commitContext(context, 'take a snapshot'));
     if (!record) throw new MeshError('unavailable', 'The snapshot was not stored: try again.');
     return snapshotView(record);

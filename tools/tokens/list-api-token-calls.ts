@@ -21,7 +21,7 @@ export const listApiTokenCalls = defineOperation({
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found'],
   http: { method: 'get', path: '/api/v1/users/me/api-tokens/:id/calls' },
   async run({ id, ...query }, { services, workspace, caller }) {
-    const own = await liveApiTokens(services, workspace, caller?.id ?? '');
+    const own = await liveApiTokens(services, workspace, caller.id);
     if (!own.some(({ uid }) => uid === id)) throw new MeshError('not_found', 'You have no such API token here.');
     return callsPageOf(await services.calls.of({ workspace, caller: id, family: id }), query);
   },

@@ -19,6 +19,6 @@ export const listApiTokens = defineOperation({
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found'],
   http: { method: 'get', path: '/api/v1/users/me/api-tokens' },
   async run(query, { services, workspace, caller }) {
-    return pageOf(await liveApiTokens(services, workspace, caller?.id ?? ''), query, apiTokenView);
+    return pageOf(await liveApiTokens(services, workspace, caller.id), query, apiTokenView);
   },
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { findWorkflow } from '../../core/model/asked.ts';
+import { findWorkflow } from '../../core/model/workflow-records.ts';
 import { defineOperation } from '../define.ts';
 import { briefWorkflow, workflowDetailSchema, workflowDetailView } from './workflow-view.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { WORKFLOW_STATES } from '../../core/model/asked.ts';
+import { WORKFLOW_STATES } from '../../core/model/workflow-records.ts';
 import { listWorkflows as listOf } from '../../core/workflow/workflows.ts';
 import { defineOperation } from '../define.ts';
 import { pageQuery } from '../page.ts';

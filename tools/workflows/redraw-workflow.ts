@@ -6,9 +6,9 @@ import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { CONTROL_STATES } from '../../core/compliance/control-result.ts';
 import { FRAMEWORKS } from '../../core/compliance/frameworks.ts';
 import { type EffectKinds, MAX_KIND_NAMES, MAX_KINDS, type Redrawn } from '../../core/intent/plan/redrawn.ts';
-import { findWorkflow, type WorkflowRecord } from '../../core/model/asked.ts';
+import { findWorkflow, type WorkflowRecord } from '../../core/model/workflow-records.ts';
 import { MAX_NAMED, othersWhoApprove } from '../../core/workflow/approvers.ts';
-import { redraw, whyNotApproved, withDrawing } from '../../core/workflow/redraw.ts';
+import { reassess, whyNotApproved, withAssessment } from '../../core/workflow/reassess.ts';
 import { isRefusal } from '../../core/workflow/refusal.ts';
 import { standingOf } from '../../core/workflow/review.ts';
 import { defineOperation } from '../define.ts';
@@ -126,8 +126,8 @@ export const redrawWorkflow = defineOperation({
         `The workflow is ${workflow.status.state}, not pending: nothing of it is left to draw.`,
       );
     }
-    const { drawn, problem } = workflow.spec.call ? {} : await drawnOrNot(() => redraw(context, workflow, skip));
-    const asDrawn = drawn ? withDrawing(workflow, drawn) : workflow;
+    const { drawn, problem } = workflow.spec.call ? {} : await drawnOrNot(() => reassess(context, workflow, skip));
+    const asDrawn = drawn ? withAssessment(workflow, drawn) : workflow;
     const standing = await standingOf(context, asDrawn);
     return {
       base_revision: workflow.spec.baseRevision,

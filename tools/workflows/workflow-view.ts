@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { formatInstant } from '../../core/base/time.ts';
 import { readByOf, storedCheck } from '../../core/intent/plan/check.ts';
-import { WORKFLOW_STATES, type WorkflowRecord } from '../../core/model/asked.ts';
 import { MAX_RENAMES } from '../../core/model/renames.ts';
+import { WORKFLOW_STATES, type WorkflowRecord } from '../../core/model/workflow-records.ts';
 import { approvalUrl } from '../../core/workflow/approval-url.ts';
-import { awaitedOf } from '../../core/workflow/awaited.ts';
+import { blockersOf } from '../../core/workflow/blockers.ts';
 import { concernedPeers, concernedPeersMarkdown, MAX_CONCERNED_PEERS } from '../../core/workflow/concerned-peers.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { resultRevision } from '../../core/workflow/workflow-record.ts';
@@ -118,7 +118,7 @@ export async function workflowDetailView(
     warnings: [...spec.warnings],
     changes: [...spec.shown],
     call: spec.call ? { operation: spec.call.operation, input: { ...spec.call.asked } } : null,
-    awaits: (await awaitedOf(services, record)) ?? null,
+    awaits: (await blockersOf(services, record)) ?? null,
     effect: spec.effect,
     peers: concerned.peers.map(({ renames, ...peer }) => ({ ...peer, renames: [...renames] })),
     diffMarkdown: spec.diffMarkdown + concernedPeersMarkdown(concerned),

@@ -29,7 +29,7 @@ export const listMembers = defineOperation({
   http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/members' },
   async run(query, { services, workspace, caller }) {
     const { items } = await services.store.list(workspace, 'Member');
-    const mayListAccounts = caller?.scopesIn(workspace).has('users:write') === true;
+    const mayListAccounts = caller.scopesIn(workspace).has('users:write') === true;
     const approvers = mayListAccounts ? await approversOf(services, workspace) : undefined;
     const isApprover = (name: string) => approvers?.members.has(name) === true && approvers.signedIn.has(name);
     return pageOf(items, query, (member) => ({

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type BrokenAssertion, brokenAssertions } from '../../assertions/guard.ts';
 import { controlsOfChange } from '../../authority/controls.ts';
 import { futureOf } from '../../authority/future.ts';
-import { joinsOf } from '../../authority/joins.ts';
+import { joinGrantsOf } from '../../authority/join-grants.ts';
 import { type Beyond, beyondAuthority } from '../../authority/judge.ts';
 import { writesOf } from '../../authority/writes.ts';
 import { isAgentId } from '../../base/ids.ts';
@@ -32,6 +32,7 @@ import {
 import { controlRanges } from '../verify/lock-out.ts';
 import { recordOf, revisionsOf, unmetRecords } from '../verify/record-expectations.ts';
 import { type Risk, riskOf } from '../verify/risk.ts';
+import { cachedAssessment } from './assessment-cache.ts';
 import { type Check, expectationText, hasStatement, type ReadBy, recordText, type Stated } from './check.ts';
 import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
 import { heldAgainst } from './model-words.ts';
@@ -89,25 +90,50 @@ export interface Assessment {
 }
 
 /**
- * Simulates a proposal on the newest state: the one judgement behind plans, their application and their execution.
+ * Returns the effect of a proposal on the newest state: the one assessment behind plans, their application and their
+ * execution.
  *
  * @throws MeshError as `planChanges` does, when the changes cannot be made.
  */
 export async function assess(
-  services: Pick<PlanServices, 'store' | 'states' | 'clock' | 'settings'>,
+  services: AssessServices,
   workspace: string,
+  proposal: Proposal,
+  requester: Requester | undefined,
+): Promise<Assessment> {
+  const { store, states, clock } = services;
+  const state = await states.current(workspace);
+  // Read after the state: newer tokens and assertions count, and make the read set a changed one.
+  const [record, joins, assertions] = await Promise.all([
+    workspaceById(services, workspace),
+    joinGrantsOf(services, workspace),
+    store.list(workspace, 'PolicyAssertion'),
+  ]);
+  const now = clock.now();
+  const facts = [record.uid, record.revision, joins, assertions.items.map(({ uid, revision }) => [uid, revision])];
+  return cachedAssessment(state, { proposal, requester, facts }, now, () =>
+    assessOn(services, { state, record, joins, now }, proposal, requester),
+  );
+}
+
+type AssessServices = Pick<PlanServices, 'store' | 'states' | 'clock' | 'settings'>;
+
+interface Moment {
+  readonly state: NetworkState;
+  readonly record: Awaited<ReturnType<typeof workspaceById>>;
+  readonly joins: Awaited<ReturnType<typeof joinGrantsOf>>;
+  readonly now: number;
+}
+
+async function assessOn(
+  services: AssessServices,
+  { state, record, joins, now }: Moment,
   proposal: Proposal,
   requester: Requester | undefined,
 ): Promise<Assessment> {
   const { changes: given, expectations, records, callerExpectations = [], said, sentence } = proposal;
   const { plannedBy, readBy, notes = [], questions = [] } = proposal;
-  const { states, clock } = services;
-  const [state, record, joins] = await Promise.all([
-    states.current(workspace),
-    workspaceById(services, workspace),
-    joinsOf(services, workspace),
-  ]);
-  const now = clock.now();
+  const { states } = services;
   const { ops, after, outcomes, changes } = planChanges(state, given, now, controlRanges(services.settings));
   const [was, is] = [states.reachability(state, now), states.reachability(after, now)];
   const effect = effectOf(was, is);
@@ -155,7 +181,7 @@ export async function assess(
     controls,
   });
   const { broken } = await brokenAssertions(services, state, after);
-  const past = await pastStates(services, workspace, records);
+  const past = await pastStates(services, state.workspace, records);
   const [unmetStated, unmetOwn] = [expectations, callerExpectations].map((all) => unmetExpectations(all, after, is));
   const unmet = [...(unmetStated ?? []), ...(unmetOwn ?? [])];
   const missing = unmetRecords(records, { after, is, past });

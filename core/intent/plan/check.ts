@@ -32,7 +32,7 @@ export interface Stated {
 
 /** Returns who writes the changes of a call: a person only in a session, and never over MCP, where an agent may answer. */
 export function writerOf({ caller, face }: Pick<CallContext<unknown>, 'caller' | 'face'>): ReadBy {
-  return caller?.kind === 'user' && caller.interactive && face === 'rest' ? 'person' : 'agent';
+  return caller.kind === 'user' && caller.interactive && face === 'rest' ? 'person' : 'agent';
 }
 
 /** Tells whether the intent says what has to hold, independently of whoever wrote the changes. */

@@ -13,7 +13,7 @@ export async function recordingCalls<T>(
   } finally {
     const events = calls.map(({ outcome, ...detail }) => ({
       type: 'model_call',
-      actor: caller?.subject ?? 'anonymous',
+      actor: caller.subject,
       result: outcome === 'answered' ? ('ok' as const) : ('refused' as const),
       origin,
       requestId,

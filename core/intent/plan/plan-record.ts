@@ -1,12 +1,12 @@
 import type { RecordDraft } from '../../base/record.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
-import type { AskedPlanSpec, PlanStatus } from '../../model/asked.ts';
+import type { PlanOwner, PlanStatus } from '../../model/workflow-records.ts';
 import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
 import type { ExpectedBy, PlannedBy, ReadBy } from './check.ts';
 import type { PlanServices } from './services.ts';
 
 /** A plan that was shown and may be applied once. Its effect is computed again when it is; the digest says if it is the same. */
-export interface PlanSpec extends AskedPlanSpec {
+export interface PlanSpec extends PlanOwner {
   readonly intent: string;
   /** The effect in one line. */
   readonly summary: string;

@@ -1,6 +1,5 @@
 import { apiTokenOf } from '../../base/caller.ts';
 import { commitContext } from '../../base/commit-context.ts';
-import { MeshError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { CallContext } from '../../base/operation.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
@@ -47,7 +46,6 @@ export async function planNetworkChange(
   context: CallContext<ComputeServices>,
   request: PlanRequest,
 ): Promise<ProposedPlan> {
-  if (!context.caller) throw new MeshError('unauthenticated', 'Only a known caller may plan.');
   const { changes, intent, history, revert } = request;
   if (revert) return planProposal(context, request, await reverted(context, revert, writerOf(context)));
   if (changes) return planProposal(context, request, await given(context, request, changes));
@@ -111,7 +109,6 @@ export async function planProposal(
   words: Pick<PlanSpec, 'words'> = {},
 ): Promise<ProposedPlan> {
   const { services, workspace, caller } = context;
-  if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may plan.');
   const requester = await requesterOf(context);
   const assessment = assessed ?? (await assess(services, workspace, proposal, requester));
   const id = newId(dryRun ? 'plan_dry' : 'plan');
@@ -153,7 +150,7 @@ export async function requesterOf({
   'services' | 'workspace' | 'caller' | 'origin'
 >): Promise<Requester> {
   const peer = peerAt(await services.states.current(workspace), origin);
-  return { id: caller?.id ?? '', peer };
+  return { id: caller.id, peer };
 }
 
 /** Changes that the caller wrote are held to what the caller expects, else to the intent where that is understood with certainty. */

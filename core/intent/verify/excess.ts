@@ -1,4 +1,4 @@
-import type { Looked } from '../../authority/future.ts';
+import type { Connections } from '../../authority/future.ts';
 import type { EffectSide, OutsideEffect } from '../../effect/effect.ts';
 import { counted } from '../../effect/markdown.ts';
 import { type PortSpan, portsOf, spanText, subtract } from '../../effect/port-spans.ts';
@@ -43,7 +43,7 @@ export function namedBy(expectations: readonly Expectation[], of: EffectSide, be
 }
 
 /** What another effect does is named by it. */
-export function namedByEffect({ groups, outside = [] }: Looked, of: EffectSide): Named[] {
+export function namedByEffect({ groups, outside = [] }: Connections, of: EffectSide): Named[] {
   const peers = (names: readonly string[]): Who => ({ peers: new Set(names), ranges: [] });
   return [
     ...groups.flatMap((one) =>
@@ -60,7 +60,7 @@ export function namedByEffect({ groups, outside = [] }: Looked, of: EffectSide):
 
 /** Connections that a change opens or closes and nothing names, as a few sentences; none where all of it was named. */
 export function beyondNamed(
-  effect: Looked,
+  effect: Connections,
   of: EffectSide,
   named: readonly Named[],
   ending = ', which was not expected',
@@ -88,7 +88,7 @@ export interface Unnamed {
 }
 
 /** What a change opens, or closes, without what is named of it. */
-export function* unnamedIn(effect: Looked, of: EffectSide, named: readonly Named[]): Generator<Unnamed> {
+export function* unnamedIn(effect: Connections, of: EffectSide, named: readonly Named[]): Generator<Unnamed> {
   const partsOf = partition(named);
   for (const { src, dst, [of]: spans } of effect.groups) {
     if (spans.length === 0) continue;

@@ -1,4 +1,4 @@
-import { type Future, ofThose } from '../../authority/future.ts';
+import { amongCurrentPeers, type Future } from '../../authority/future.ts';
 import { isolatesText, isolatingFromNowOn } from '../../authority/isolation.ts';
 import type { Beyond } from '../../authority/judge.ts';
 import { type ControlFlip, controlTexts } from '../../compliance/flips.ts';
@@ -142,7 +142,7 @@ function textsOfLater(future: Future, side: EffectSide, shown: Effect, named: re
   const later = others.filter(({ effect }) => effect[`${side}Digest`] !== first?.effect[`${side}Digest`]);
   for (const view of later) {
     if (view.effect.outside === undefined && shown.outside !== undefined) return [OUTSIDE_UNKNOWN];
-    const texts = beyondNamed(ofThose(view, newcomers), side, [...namedByEffect(shown, side), ...named], '');
+    const texts = beyondNamed(amongCurrentPeers(view, newcomers), side, [...namedByEffect(shown, side), ...named], '');
     if (texts.length > 0) return texts;
   }
   return [];

@@ -1,4 +1,4 @@
-import { type Future, ofNewcomers } from '../../authority/future.ts';
+import { type Future, withFuturePeers } from '../../authority/future.ts';
 import type { EffectSide } from '../../effect/effect.ts';
 import { counted } from '../../effect/markdown.ts';
 import { spanText } from '../../effect/port-spans.ts';
@@ -21,7 +21,7 @@ export function joiningTexts(future: Future, side: EffectSide, named: readonly N
   const unknown = (text: string) => (side === 'opened' ? [text] : []);
   if (!newcomers) return unknown(TOO_MANY);
   for (const view of future[side].views) {
-    const texts = textsOf(unnamedIn(ofNewcomers(view, side, newcomers), side, named), side, newcomers);
+    const texts = textsOf(unnamedIn(withFuturePeers(view, side, newcomers), side, named), side, newcomers);
     if (texts.length > 0) return texts;
     if (view.effect.outside === undefined) return unknown(OUTSIDE_UNKNOWN);
   }

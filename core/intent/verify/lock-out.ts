@@ -21,7 +21,7 @@ export interface LockOut {
   readonly message: string;
 }
 
-interface Compared {
+interface Comparison {
   readonly before: NetworkState;
   readonly was: Reachability;
   readonly is: Reachability;
@@ -62,7 +62,7 @@ export function controlAddresses({
  * Who a change would cut off: peers from the control plane, where that is itself a peer, and the caller's own peer and
  * those of administrators (labels `role=admin`, `admin=true`) from everything they could reach.
  */
-export function lockOuts({ before, was, is, effect, callerPeer, control }: Compared): LockOut[] {
+export function lockOuts({ before, was, is, effect, callerPeer, control }: Comparison): LockOut[] {
   const closing = effect.groups.filter(({ closed }) => closed.length > 0);
   if (closing.length === 0) return [];
   const losing = namesOn(closing, 'src');

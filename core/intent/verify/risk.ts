@@ -1,4 +1,4 @@
-import type { Future, Looked } from '../../authority/future.ts';
+import type { Connections, Future } from '../../authority/future.ts';
 import { getOrInsertComputed } from '../../base/get-or-insert.ts';
 import { type Effect, type EffectGroup, namesOn, type OutsideEffect } from '../../effect/effect.ts';
 import { counted } from '../../effect/markdown.ts';
@@ -263,7 +263,7 @@ function cutOffRisks({ effect, is }: Weighed): Reason[] {
   return cutOff > 0 ? [['cutsOff', `ends the last connection of ${counted(cutOff, 'peer')} with others`]] : [];
 }
 
-function guardedClosingRisks({ groups, outside = [] }: Looked, isGuarded: (name: string) => boolean): Reason[] {
+function guardedClosingRisks({ groups, outside = [] }: Connections, isGuarded: (name: string) => boolean): Reason[] {
   const closing = groups.filter(({ closed }) => closed.length > 0);
   const ofOutside = outside.flatMap(({ closed, peers }) => (closed.length > 0 ? peers : []));
   const guarded = new Set([...namesOn(closing, 'src', 'dst'), ...ofOutside].filter(isGuarded)).size;
@@ -281,7 +281,7 @@ function closingRow({ lostPairs, closedPairs, pairsBefore }: ClosedPairs): RiskR
   return isMany || isAll || closedPairs >= MANY_PAIRS ? 'closesMany' : 'closes';
 }
 
-function closesAny({ groups, outside = [] }: Looked): boolean {
+function closesAny({ groups, outside = [] }: Connections): boolean {
   return [...groups, ...outside].some(({ closed }) => closed.length > 0);
 }
 
@@ -304,7 +304,7 @@ function findingRisks({ code, message }: Finding): Reason[] {
 
 /** Management and database ports, by who gets at them. */
 function guardedRisks(
-  { groups, outside = [] }: Looked,
+  { groups, outside = [] }: Connections,
   versionsOf: (name: string) => readonly (PeerRecord | undefined)[],
 ): Reason[] {
   const found: Reason[] = [];
@@ -362,7 +362,7 @@ function isProduction(peer: PeerRecord | undefined): boolean {
   return PRODUCTION_LABELS.some((key) => PRODUCTION_VALUES.includes(peer?.labels[key]?.toLowerCase() ?? ''));
 }
 
-function openingRisks({ groups, outside = [] }: Looked, sensitive: (name: string) => boolean): Reason[] {
+function openingRisks({ groups, outside = [] }: Connections, sensitive: (name: string) => boolean): Reason[] {
   const found: Reason[] = [];
   const opened = groups.filter((group) => group.opened.length > 0);
   const widest = [...opened, ...outside].reduce((most, group) => Math.max(most, portsOpened(group)), 0);

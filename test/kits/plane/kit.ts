@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { buildServices } from '../../../bin/compose/services.ts';
-import type { Caller } from '../../../core/base/caller.ts';
+import { ANONYMOUS, type Caller } from '../../../core/base/caller.ts';
 import type { Edition } from '../../../core/base/edition.ts';
 import { newId, SYSTEM_WORKSPACE } from '../../../core/base/ids.ts';
 import type { CallContext, Face } from '../../../core/base/operation.ts';
@@ -244,7 +244,7 @@ function systemCall(services: Services): CallContext<Services> {
   const signal = AbortSignal.timeout(30_000);
   return {
     services,
-    caller: null,
+    caller: ANONYMOUS,
     workspace: SYSTEM_WORKSPACE,
     requestId: newId('r'),
     face: 'rest',

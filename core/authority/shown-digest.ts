@@ -5,7 +5,7 @@ import { spanText } from '../effect/port-spans.ts';
 import { decidedIn } from '../model/grants.ts';
 import { textOfRanges } from '../reachability/outside.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Compared } from './excess.ts';
+import type { Comparison } from './excess.ts';
 import type { Future } from './future.ts';
 import type { Write } from './writes.ts';
 
@@ -31,7 +31,7 @@ const FOLLOWING: ReadonlySet<Kind> = new Set<Kind>(['Presence', 'AddressRest', '
  */
 export function shownDigest(
   writes: readonly Write[],
-  { before, after, effect: { groups, outside } }: Pick<Compared, 'before' | 'after' | 'effect'>,
+  { before, after, effect: { groups, outside } }: Pick<Comparison, 'before' | 'after' | 'effect'>,
   { opened: { digest: later } }: Pick<Future, 'opened'>,
 ): string {
   const idOf = (name: string) => uidIn(after, name) ?? uidIn(before, name) ?? name;

@@ -8,20 +8,20 @@ import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
-import type { Compared } from './excess.ts';
+import type { Comparison } from './excess.ts';
 
 type Direction = Rule['direction'];
 const DIRECTIONS = ['ingress', 'egress'] as const satisfies readonly Direction[];
 
 /**
- * What has become of policies that end, in one direction: they stand, have ended, or some have ended and those that are
- * left isolate and let nobody in.
+ * Outcomes of policies that end, in one direction: they stand, have ended, or some have ended and those that
+ * remain isolate and let nobody in.
  */
-const FATES = ['stand', 'ended', 'closed'] as const;
-type Fate = (typeof FATES)[number];
+const OUTCOMES = ['stand', 'ended', 'closed'] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
-/** The views of one change at most: by direction, by the fate of others' policies and by that of its own. */
-export const MAX_VIEWS = DIRECTIONS.length * FATES.length * FATES.length;
+/** The views of one change at most: by direction, by the outcome of others' policies and by that of its own. */
+export const MAX_VIEWS = DIRECTIONS.length * OUTCOMES.length * OUTCOMES.length;
 
 /**
  * The same change as it may show later, when some policies have ended: by their time, or with the agents that wrote them,
@@ -36,21 +36,21 @@ export const MAX_VIEWS = DIRECTIONS.length * FATES.length * FATES.length;
  *
  * @param side what the views miss nothing of. What a change closes is what opens by its reverse.
  */
-export function* laterViews(
-  { before, after, now }: Pick<Compared, 'before' | 'after' | 'now'>,
+export function* expiryViews(
+  { before, after, now }: Pick<Comparison, 'before' | 'after' | 'now'>,
   side: EffectSide,
   states: Pick<NetworkStates, 'reachability'>,
-): Generator<Compared> {
+): Generator<Comparison> {
   const [closed, open] = side === 'opened' ? [before, after] : [after, before];
-  const parts = partsOf(closed, open, now);
-  if (!parts.some(({ old, next }) => old?.end || next?.end)) return;
+  const pairs = pairsOf(closed, open, now);
+  if (!pairs.some(({ old, next }) => old?.end || next?.end)) return;
   const ownEnd =
-    Math.max(...parts.map(({ isOwn, old }) => (isOwn && old ? (old.end?.at ?? LASTING) : 0)), 0) || LASTING;
-  for (const direction of directionsOf(parts)) {
-    for (const own of ownFates(parts)) {
-      for (const others of othersFates(parts, direction)) {
+    Math.max(...pairs.map(({ isOwn, old }) => (isOwn && old ? (old.end?.at ?? LASTING) : 0)), 0) || LASTING;
+  for (const direction of directionsOf(pairs)) {
+    for (const own of ownOutcomes(pairs)) {
+      for (const others of othersOutcomes(pairs, direction)) {
         const view: View = { direction, own, others, until: own === 'ended' ? LASTING : ownEnd };
-        const [shut, wide] = [stateIn(view, closed, parts, 'old'), stateIn(view, open, parts, 'next')];
+        const [shut, wide] = [stateIn(view, closed, pairs, 'old'), stateIn(view, open, pairs, 'next')];
         const [old, next] = side === 'opened' ? [shut, wide] : [wide, shut];
         const [was, is] = [states.reachability(old, now), states.reachability(next, now)];
         yield { before: old, after: next, was, is, effect: effectOf(was, is), now };
@@ -59,16 +59,16 @@ export function* laterViews(
   }
 }
 
-/** Whether the views of one side are those of the other: where nothing that the change itself writes, or takes away, ends. */
-export function haveSameViews({ before, after, now }: Pick<Compared, 'before' | 'after' | 'now'>): boolean {
-  return !partsOf(before, after, now).some(({ isOwn, old, next }) => isOwn && (old?.end || next?.end));
+/** Tells whether both sides have the same views: where no policy that the change writes or deletes ends. */
+export function haveSameViews({ before, after, now }: Pick<Comparison, 'before' | 'after' | 'now'>): boolean {
+  return !pairsOf(before, after, now).some(({ isOwn, old, next }) => isOwn && (old?.end || next?.end));
 }
 
 interface View {
   readonly direction: Direction;
-  /** Of policies that the change alters or takes away. */
-  readonly own: Fate;
-  readonly others: Fate;
+  /** Outcome of the policies that the change alters or deletes. */
+  readonly own: Outcome;
+  readonly others: Outcome;
   /** Until when a policy of the change itself stands that it alters: by then others have ended only by an earlier time. */
   readonly until: number;
 }
@@ -88,19 +88,19 @@ interface Version {
   readonly end: End | undefined;
 }
 
-/** One policy before and after. */
-interface Part {
+/** A policy before and after the change. */
+interface PolicyPair {
   readonly old: Version | undefined;
   readonly next: Version | undefined;
-  /** Whether the change writes it. */
+  /** True where the change writes it. */
   readonly isOwn: boolean;
-  /** Whether both versions end together. */
+  /** True where both versions end together. */
   readonly isOneEnd: boolean;
 }
 
-function partsOf(before: NetworkState, after: NetworkState, now: number): Part[] {
+function pairsOf(before: NetworkState, after: NetworkState, now: number): PolicyPair[] {
   const names = new Set([...before.policies.keys(), ...after.policies.keys()]);
-  return [...names].map((name): Part => {
+  return [...names].map((name): PolicyPair => {
     const [old, next] = [versionOf(before.policies.get(name), now), versionOf(after.policies.get(name), now)];
     const isOneEnd = old !== undefined && next !== undefined && sameValue(old.end, next.end);
     return { old, next, isOneEnd, isOwn: !(isOneEnd && sameValue(old.record.spec, next.record.spec)) };
@@ -116,31 +116,31 @@ function versionOf(record: PolicyRecord | undefined, now: number): Version | und
 }
 
 /** Directions in which policies that end decide; one where DENYs alone end. */
-function directionsOf(parts: readonly Part[]): readonly Direction[] {
+function directionsOf(pairs: readonly PolicyPair[]): readonly Direction[] {
   const found = DIRECTIONS.filter((direction) =>
-    parts.some(({ old, next }) => [old, next].some((one) => one?.end && isolates(one.record.spec, direction))),
+    pairs.some(({ old, next }) => [old, next].some((one) => one?.end && isolates(one.record.spec, direction))),
   );
   return found.length > 0 ? found : ['ingress'];
 }
 
-function othersFates(parts: readonly Part[], direction: Direction): readonly Fate[] {
-  const isAny = parts.some(({ isOwn, old }) => !isOwn && old?.end && isolates(old.record.spec, direction));
-  return isAny ? FATES : ['stand'];
+function othersOutcomes(pairs: readonly PolicyPair[], direction: Direction): readonly Outcome[] {
+  const isAny = pairs.some(({ isOwn, old }) => !isOwn && old?.end && isolates(old.record.spec, direction));
+  return isAny ? OUTCOMES : ['stand'];
 }
 
-function ownFates(parts: readonly Part[]): readonly Fate[] {
-  const count = parts.filter(({ isOwn, old }) => isOwn && old?.end).length;
-  // One alone cannot have ended and be left.
-  return count > 1 ? FATES : count === 1 ? ['stand', 'ended'] : ['stand'];
+function ownOutcomes(pairs: readonly PolicyPair[]): readonly Outcome[] {
+  const count = pairs.filter(({ isOwn, old }) => isOwn && old?.end).length;
+  // A single policy cannot both have ended and remain.
+  return count > 1 ? OUTCOMES : count === 1 ? ['stand', 'ended'] : ['stand'];
 }
 
-function stateIn(view: View, state: NetworkState, parts: readonly Part[], side: 'old' | 'next'): NetworkState {
+function stateIn(view: View, state: NetworkState, pairs: readonly PolicyPair[], side: 'old' | 'next'): NetworkState {
   const kept: PolicyRecord[] = [];
   const widened: PolicyRecord[] = [];
-  for (const part of parts) {
-    const version = part[side];
+  for (const pair of pairs) {
+    const version = pair[side];
     if (!version) continue;
-    const { standing, opening } = pieces(version, fatesOf(view, part, side), view.direction);
+    const { standing, opening } = pieces(version, outcomesOf(view, pair, side), view.direction);
     if (standing) kept.push(standing);
     if (opening) widened.push(opening);
   }
@@ -148,29 +148,29 @@ function stateIn(view: View, state: NetworkState, parts: readonly Part[], side: 
   return { ...base, policies: mapOf([...kept, ...widened.flatMap((record) => openingsOf(record, base))]) };
 }
 
-type WiderFate = Fate | 'widest';
+type WiderOutcome = Outcome | 'widest';
 
-interface Fates {
+interface Outcomes {
   readonly deny: 'stand' | 'ended';
-  readonly here: WiderFate;
-  readonly there: WiderFate;
+  readonly here: WiderOutcome;
+  readonly there: WiderOutcome;
 }
 
-const STANDS: Fates = { deny: 'stand', here: 'stand', there: 'stand' };
+const STANDS: Outcomes = { deny: 'stand', here: 'stand', there: 'stand' };
 
-function fatesOf({ own, others, until }: View, part: Part, side: 'old' | 'next'): Fates {
-  const { end } = part[side] ?? {};
+function outcomesOf({ own, others, until }: View, pair: PolicyPair, side: 'old' | 'next'): Outcomes {
+  const { end } = pair[side] ?? {};
   if (!end) return STANDS;
-  const isAltered = part.isOwn && (side === 'old' || part.isOneEnd);
+  const isAltered = pair.isOwn && (side === 'old' || pair.isOneEnd);
   if (!isAltered && end.author === undefined && end.at >= until) return STANDS;
-  if (!part.isOwn) return { deny: 'ended', here: others, there: 'widest' };
-  // Of several that the change alters some have ended: what it makes of those closes nothing then.
+  if (!pair.isOwn) return { deny: 'ended', here: others, there: 'widest' };
+  // Some of the altered policies have ended, and their next versions close nothing then.
   if (!isAltered || (side === 'next' && own === 'closed')) return { deny: 'ended', here: 'widest', there: 'widest' };
   return { deny: own === 'ended' ? 'ended' : 'stand', here: own, there: 'widest' };
 }
 
-/** What of a policy stands, and what of it opens without closing anything. */
-function pieces({ record }: Version, { deny, here, there }: Fates, direction: Direction) {
+/** Returns the part of a policy that stands, and the part that opens without closing anything. */
+function pieces({ record }: Version, { deny, here, there }: Outcomes, direction: Direction) {
   const { spec } = record;
   const isSilent = spec.ingress === undefined && spec.egress === undefined;
   const { ingress, egress, ...rest } = { ...spec, ...(isSilent && { ingress: [], egress: [] }) };
@@ -179,17 +179,17 @@ function pieces({ record }: Version, { deny, here, there }: Fates, direction: Di
   const opening: Partial<Record<Direction, PolicySpec[Direction]>> = {};
   for (const one of DIRECTIONS) {
     if (rules[one] === undefined) continue;
-    const fate = isolates(spec, one) ? (one === direction ? here : there) : deny;
-    if (fate === 'stand') standing[one] = rules[one];
-    else if (fate === 'closed') standing[one] = [];
-    else if (fate === 'widest' && spec.action === 'ALLOW') opening[one] = rules[one];
+    const outcome = isolates(spec, one) ? (one === direction ? here : there) : deny;
+    if (outcome === 'stand') standing[one] = rules[one];
+    else if (outcome === 'closed') standing[one] = [];
+    else if (outcome === 'widest' && spec.action === 'ALLOW') opening[one] = rules[one];
   }
   const of = (some: Pick<PolicySpec, Direction>) =>
     Object.keys(some).length > 0 ? { ...record, spec: { ...rest, ...some } } : undefined;
   return { standing: of(standing), opening: of(opening) };
 }
 
-/** What a policy opens, for those of its peers alone that others isolate: who is not isolated is open anyway. */
+/** Returns what a policy opens to the peers that others isolate: a peer that is not isolated is open anyway. */
 function openingsOf(record: PolicyRecord, state: NetworkState): PolicyRecord[] {
   const { name, spec } = record;
   const subjects = [...state.peers.values()].filter(

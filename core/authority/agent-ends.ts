@@ -4,8 +4,8 @@ import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { Write } from './writes.ts';
 
-/** Ids and names of the agents that end in a batch. */
-export function endingAgents(writes: readonly Write[]): ReadonlySet<string> {
+/** Returns the ids and names of the agents that end in a batch. */
+export function endedAgents(writes: readonly Write[]): ReadonlySet<string> {
   const ended = writes.flatMap(({ before, after }) => {
     if (after?.kind !== 'AgentIdentity' || !before) return [];
     const { phase } = after.status;
@@ -24,9 +24,9 @@ export function endsWith(write: Write, ending: ReadonlySet<string>): boolean {
   return [before.labels[AGENT_LABEL], before.annotations[WRITTEN_BY]].some((id) => id !== undefined && ending.has(id));
 }
 
-/** Whether a batch ends agents and does nothing besides, so that what opens or closes was theirs alone. */
+/** Tells whether a batch does nothing but end agents, so that all connections it opens or closes were theirs. */
 export function onlyEnds(writes: readonly Write[]): boolean {
-  const ending = endingAgents(writes);
+  const ending = endedAgents(writes);
   if (ending.size === 0) return false;
   return writes.every(
     (write) =>

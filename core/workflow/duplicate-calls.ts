@@ -1,36 +1,35 @@
 import { MeshError } from '../base/errors.ts';
 import type { AnyOperation, CallContext } from '../base/operation.ts';
 import { foldName } from '../base/record.ts';
-import { isUndecided, type WorkflowRecord } from '../model/asked.ts';
+import type { WorkflowRecord } from '../model/workflow-records.ts';
 import { slugOf } from '../model/workspaces.ts';
 import type { Services } from './services.ts';
+import { isOpen } from './workflows.ts';
 
-interface Asked {
+/** A call that is about to wait for a person. */
+interface CallIdentity {
   readonly operation: Pick<AnyOperation<Services>, 'name' | 'title' | 'ends'>;
   readonly input: Readonly<Record<string, unknown>>;
   readonly digest: string;
 }
 
 /**
- * Of calls that end the same one alone waits: what was approved last would find nothing any more. Of a device one call alone
- * waits, so that it cannot fill the list of those who approve.
+ * Refuses a second call that ends the same as one which waits: once that is approved, this one would find nothing. A device
+ * has one call at a time that waits, so that it cannot fill the approvers' list.
  *
  * @param all workflows of a workspace whose people decide
- * @throws MeshError `conflict` that says which one waits, and what to do; `rate_limited` for a device
+ * @throws MeshError `conflict` that names the workflow, and says what to do; `rate_limited` for a device
  */
-export async function requireFirst(
-  { operation: { name, title, ends }, input, digest }: Asked,
+export async function requireNoDuplicate(
+  { operation: { name, title, ends }, input, digest }: CallIdentity,
   { services, workspace, caller }: Pick<CallContext<Services>, 'services' | 'workspace' | 'caller'>,
   all: readonly WorkflowRecord[],
 ): Promise<void> {
-  if (caller?.kind === 'device') {
-    const waiting = all.find(
-      (workflow) =>
-        workflow.spec.requesterId === caller.id &&
-        workflow.spec.call?.digest !== digest &&
-        workflow.spec.expiresAt > services.clock.now() &&
-        isUndecided(workflow),
-    );
+  const others = all.filter(
+    (workflow) => isOpen(workflow, services.clock.now()) && workflow.spec.call?.digest !== digest,
+  );
+  if (caller.kind === 'device') {
+    const waiting = others.find(({ spec }) => spec.requesterId === caller.id);
     if (!waiting) return;
     throw new MeshError(
       'rate_limited',
@@ -39,19 +38,17 @@ export async function requireFirst(
     );
   }
   if (ends === undefined) return;
-  const of = foldName(String(input[ends]));
-  const other = all.find((workflow) => {
-    const { call, expiresAt } = workflow.spec;
-    const isSame = call?.operation === name && foldName(String(call.asked[ends])) === of;
-    return isSame && call.digest !== digest && expiresAt > services.clock.now() && isUndecided(workflow);
-  });
+  const target = foldName(String(input[ends]));
+  const other = others.find(
+    ({ spec: { call } }) => call?.operation === name && foldName(String(call.asked[ends])) === target,
+  );
   if (!other) return;
   const { [ends]: _, ...rest } = other.spec.call?.asked ?? {};
   const how = Object.entries(rest).map(([field, value]) => ` with ${field} ${String(value)}`);
   const where = other.workspace === workspace ? '' : ` in the workspace ${await slugOf(services, other.workspace)}`;
   throw new MeshError(
     'conflict',
-    `${title}: that is asked already of ${of}${how.join(',')}, by ${other.spec.requestedBy}, and waits as ${other.name}${where}. Have that approved; to ask for it otherwise, have it rejected first.`,
+    `${title}: that is asked already of ${target}${how.join(',')}, by ${other.spec.requestedBy}, and waits as ${other.name}${where}. Have that approved; to ask for it otherwise, have it rejected first.`,
     { workflow_id: other.name },
   );
 }

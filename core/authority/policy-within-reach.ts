@@ -4,18 +4,17 @@ import type { EgressRule, PeerEntry, PolicySpec, PortEntry } from '../model/poli
 import { selectorWithin } from '../model/selector-within.ts';
 import { NO_PORTS, type PortSets } from '../reachability/port-sets.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Layers } from './reach-of.ts';
+import type { Layers } from './agent-reach.ts';
 
 /**
- * Whether all that a policy can ever open lies within an agent's reach, whichever peers come to match it later: each side
- * that traffic goes to is a part of what the reach names, on no more ports, and lets in nobody from outside the network.
- * What a policy does to the peers of today is judged by its effect, not here. A delegated agent is held to the same for
- * what it closes.
+ * Tells how a policy could ever open more than an agent's reach, whichever peers come to match it later: within it, each
+ * target is a part of what the reach names, on no more ports, and nobody comes in from outside the network. The effect on
+ * the peers of today is judged elsewhere. For a delegated agent the same bounds hold for what it closes.
  *
  * Example: with the reach `role=db` on 5432, `ingress` for `role=db,tier=1` on 5432 is within; for `tier=1` it is not,
  * because a peer with that label need not be a database.
  *
- * @returns what is beyond, as the end of a sentence; undefined where all is within
+ * @returns the end of a sentence that names the excess; undefined where all is within
  */
 export function policyBeyond(
   spec: PolicySpec,
@@ -44,7 +43,7 @@ export interface Reach {
   readonly peers: NetworkState['peers'];
 }
 
-/** Whether every layer holds all of the entries on all of the ports. No entry means anyone, as in a rule. */
+/** Tells whether every layer holds all entries on all ports. No entry means anyone, as in a rule. */
 export function isWithin(
   entries: readonly PeerEntry[],
   asked: readonly PortEntry[],
@@ -85,7 +84,7 @@ function entryWithin(inner: PeerEntry, outer: PeerEntry, peers: Reach['peers']):
   });
 }
 
-/** Whether a rule lets in anyone who is no peer of a network. */
+/** Tells whether a rule lets in anyone who is no peer of a network. */
 function isOpenToOutside(from: readonly PeerEntry[] | undefined, { networks }: NetworkState): boolean {
   if (meansAnyone(from)) return true;
   return (from ?? []).some((entry) => {

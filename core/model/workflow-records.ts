@@ -15,7 +15,7 @@ export const WORKFLOW_STATES = [
 export type WorkflowState = (typeof WORKFLOW_STATES)[number];
 
 /** Of a plan: whose it is, and until when. */
-export interface AskedPlanSpec {
+export interface PlanOwner {
   readonly requesterId: string;
   /** The API token that they asked with, which it ends with. */
   readonly requesterToken?: string;
@@ -29,7 +29,7 @@ export interface PlanStatus {
 }
 
 /** Of a workflow: who asked for it, and who applied the plan, where that was not who asked. */
-export interface AskedWorkflowSpec {
+export interface WorkflowOwner {
   readonly summary: string;
   readonly requesterId: string;
   /** The API tokens that they asked and applied with, which it ends with. */

@@ -8,8 +8,8 @@ import type { CallContext } from '../base/operation.ts';
 import { type Store, StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
-import { findWorkflow } from '../model/asked.ts';
-import { runApproved } from './run-approved.ts';
+import { findWorkflow } from '../model/workflow-records.ts';
+import { executeCall } from './execute-call.ts';
 import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
 
@@ -59,7 +59,7 @@ it('a commit that met another writer says again, with what it writes, that the c
     commit: (...args) =>
       meets-- > 0 ? Promise.reject(new StoreError('conflict', 'MeshPolicy')) : store.commit(...args),
   };
-  const { revision } = await runApproved(context(met), [approved], run);
+  const { revision } = await executeCall(context(met), [approved], run);
   const workflow = await findWorkflow(kit.services, workspace, id);
   expect([workflow.status.state, workflow.revision]).toEqual(['executed', revision]);
 });
@@ -69,7 +69,7 @@ it('a call that another control plane carried out meanwhile is not carried out a
   await using _ = kit;
   const approved = await become('approved');
   await become('executed');
-  const refusal = await runApproved(context(store), [approved], run).catch((error: unknown) => error);
+  const refusal = await executeCall(context(store), [approved], run).catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(MeshError);
   expect((refusal as MeshError).message).toBe(
     `The workflow ${id} is executed by now, and was not carried out again: look at it.`,
@@ -85,7 +85,7 @@ it('a call of which another control plane said meanwhile that it is carried out 
   const other = await kit.workspace('other');
   await store.commit(other, [{ op: 'create', record: { ...draftOf(approved), uid: newId('wf') } }], WHY);
   const there = await findWorkflow(kit.services, other, id);
-  const refusal = await runApproved(context(store), [approved, there], async (held) => {
+  const refusal = await executeCall(context(store), [approved, there], async (held) => {
     await run(held);
     const record = { ...draftOf(there), status: { ...there.status, state: 'executed' } } as const;
     await store.commit(other, [{ op: 'update', record, revision: there.revision }], WHY);

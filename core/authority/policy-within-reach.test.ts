@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { peer, stateWith } from '../../test/kits/records/records.ts';
 import type { PolicySpec, Selector } from '../model/policy.ts';
 import { PortSets } from '../reachability/port-sets.ts';
-import { policyBeyond } from './within.ts';
+import { policyBeyond } from './policy-within-reach.ts';
 
 const STATE = stateWith(
   peer('db-1', { uid: 'p_db1', labels: { role: 'db' } }),

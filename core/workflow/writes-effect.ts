@@ -1,40 +1,40 @@
 import { futureOf } from '../authority/future.ts';
-import { joinsOf } from '../authority/joins.ts';
+import { joinGrantsOf } from '../authority/join-grants.ts';
 import { comparison } from '../authority/judge.ts';
-import { shownDigest } from '../authority/shown.ts';
+import { shownDigest } from '../authority/shown-digest.ts';
 import type { Write } from '../authority/writes.ts';
 import type { Computation } from '../compute/computation.ts';
 import { type EffectView, effectView } from '../effect/effect-view.ts';
 import { unseenFindings } from '../intent/verify/findings.ts';
 import type { NetworkServices } from '../state/services.ts';
 
-interface Shown {
-  /** Names what a person is shown. */
+interface WritesAssessment {
+  /** Digest of the effect that approvers see. */
   readonly shown: string;
   readonly warnings: readonly string[];
   readonly effect: EffectView;
 }
 
-/** What writes that wait for a person would do. */
-export const showWrites: Computation<
+/** Computes the effect of writes that wait for a person. */
+export const assessWrites: Computation<
   Pick<NetworkServices, 'store' | 'states' | 'clock'>,
   {
-    /** Those in the workspace whose people are asked. */
+    /** Writes in the workspace whose people decide. */
     readonly writes: readonly Write[];
-    /** All of the call. */
+    /** All writes of the call. */
     readonly named: readonly Write[];
   },
-  Shown
+  WritesAssessment
 > = {
-  name: 'show_writes',
+  name: 'assess_writes',
   async run(services, workspace, { writes, named }) {
     const { states, clock } = services;
     const state = await states.current(workspace);
-    const compared = comparison({ states, state, writes, now: clock.now() });
-    const { effect } = compared;
-    const future = futureOf(compared, { joins: await joinsOf(services, workspace), isPersons: true }, states);
+    const change = comparison({ states, state, writes, now: clock.now() });
+    const { effect } = change;
+    const future = futureOf(change, { joins: await joinGrantsOf(services, workspace), isPersons: true }, states);
     return {
-      shown: shownDigest(named, compared, future),
+      shown: shownDigest(named, change, future),
       warnings: [...unseenFindings({ effect, future }).map(({ message }) => message), ...renamedTexts(writes)],
       effect: effectView(effect),
     };

@@ -1,30 +1,30 @@
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import { isUndecided, type WorkflowRecord } from '../model/asked.ts';
-import { callWorkflows } from './held-call.ts';
+import { isUndecided, type WorkflowRecord } from '../model/workflow-records.ts';
 import type { Services } from './services.ts';
+import { callWorkflows } from './workflows.ts';
 
 type Uses = Pick<Services, 'store' | 'clock'>;
 
 /**
- * What keeps a call that waits from being carried out besides the people of the workspace of this workflow, for people, who
- * are not told which other workspaces there are. Undefined where nothing does.
+ * Returns a sentence that says what a call waits for besides the approvers of this workspace; undefined where it waits for
+ * nothing else. It does not name other workspaces.
  */
-export async function awaitedOf(services: Uses, workflow: WorkflowRecord): Promise<string | undefined> {
+export async function blockersOf(services: Uses, workflow: WorkflowRecord): Promise<string | undefined> {
   const { workspace, spec, status } = workflow;
   const { call } = spec;
   if (!call || !isUndecided(workflow)) return undefined;
-  const known = await callWorkflows(services, call.approvedIn, call.digest);
+  const open = await callWorkflows(services, call.approvedIn, call.digest);
   const others = (await decidingOn(services, call.approvedIn)).filter(
-    (id) => id !== workspace && known.get(id)?.status.state !== 'approved',
+    (id) => id !== workspace && open.get(id)?.status.state !== 'approved',
   );
-  const awaited = [
+  const blockers = [
     ...(others.length > 0 ? [elsewhere(others.length)] : []),
     ...(status.state === 'approved' && !call.input ? [REPEATED] : []),
   ];
-  return awaited.length > 0 ? awaited.join(' ') : undefined;
+  return blockers.length > 0 ? blockers.join(' ') : undefined;
 }
 
-/** Those of the workspaces that exist: in one that was deleted nobody decides any more. */
+/** Returns the workspaces that still exist: nobody decides in a deleted one. */
 export async function decidingOn(
   { store }: Pick<Services, 'store'>,
   workspaces: readonly string[],

@@ -9,7 +9,7 @@ import { ALL_PORTS, PortSets } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { modelOf } from '../state/network-model.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
-import { reachOf } from './reach-of.ts';
+import { reachOf } from './agent-reach.ts';
 
 const RUNS = process.env['MESH_LONG'] === '1' ? 20_000 : 1_000;
 const NOW = Date.parse('2030-01-01T00:00:00Z');

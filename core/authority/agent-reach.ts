@@ -16,8 +16,8 @@ import type { NetworkState } from '../state/state.ts';
 export type Layers = readonly (readonly EgressRule[])[];
 
 /**
- * What an agent may reach and open to others at most: the `reach` a person gave its root, and the preset of every
- * delegation from there down to itself. A line without a root reaches nothing.
+ * Returns the bounds of an agent's reach: the `reach` that a person gave its root, and the preset of every delegation from
+ * there down to itself. A line without a root reaches nothing.
  */
 export function layersOf(state: NetworkState, agent: AgentRecord): Layers {
   const line = [agent, ...ancestors(state, agent)];
@@ -26,7 +26,7 @@ export function layersOf(state: NetworkState, agent: AgentRecord): Layers {
   return [root.spec.reach ?? [], ...line.slice(0, -1).flatMap((member, index) => presetLayer(member, line[index + 1]))];
 }
 
-/** What a preset leaves of the parent's reach; no list where that is all of it. */
+/** Returns the bound that a preset adds to the parent's reach; none where it keeps all of it. */
 function presetLayer({ uid, spec }: AgentRecord, parent: AgentRecord | undefined): Layers {
   switch (spec.policyPreset) {
     case 'isolated':

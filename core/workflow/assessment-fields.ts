@@ -1,8 +1,8 @@
 import type { Assessed } from '../intent/plan/assessed.ts';
 import type { WorkflowSpec } from './workflow-record.ts';
 
-/** What of a workflow says what its changes do to the network that they were drawn on. */
-export type Drawn = Pick<
+/** The fields of a workflow that hold the effect of its changes on one state of the network. */
+type AssessmentFields = Pick<
   WorkflowSpec,
   | 'shown'
   | 'effect'
@@ -18,7 +18,7 @@ export type Drawn = Pick<
   | 'baseRevision'
 >;
 
-export function drawnOf(assessment: Omit<Assessed, 'pairs'>): Drawn {
+export function assessmentFields(assessment: Omit<Assessed, 'pairs'>): AssessmentFields {
   const { shown, effect, digest, warnings, risk, basis, diffMarkdown, check, expectationsHold, objections } =
     assessment;
   return {
@@ -37,7 +37,7 @@ export function drawnOf(assessment: Omit<Assessed, 'pairs'>): Drawn {
   };
 }
 
-/** Why an agent's change waits for a person, among what makes it risky. */
+/** Returns the reasons for which an agent's change needs a person, as reasons of its risk. */
 export function beyondReasons({ beyond }: Pick<Assessed, 'beyond'>): string[] {
   return (beyond?.reasons ?? []).map((why) => `needs a person: ${why}`);
 }

@@ -1,0 +1,92 @@
+import type { Caller } from '../base/caller.ts';
+import { MeshError } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { AnyOperation } from '../base/operation.ts';
+import { mayCall } from './access.ts';
+import type { CallRequest, Gate } from './invoke.ts';
+
+type CommitWaiter = Pick<Gate<unknown>, 'caughtUp' | 'known' | 'workspaceId'>;
+type CallOrigin = Pick<CallRequest, 'bearer' | 'caller' | 'workspaceHints'>;
+
+/**
+ * Waits until memory holds all commits that were acknowledged before a call: those of the installation, which say who its
+ * caller is, and those of the workspaces that the call names.
+ *
+ * @returns these workspaces; the call waits later for others that it turns out to be about
+ */
+export async function awaitCommits(call: CallOrigin, named: unknown, gate: CommitWaiter): Promise<Set<string>> {
+  const workspaces = new Set([SYSTEM_WORKSPACE, ...onlyWorkspaceOf(call, gate)]);
+  for (const hint of new Set([...call.workspaceHints, named])) {
+    const id = typeof hint === 'string' && hint !== '' ? await gate.workspaceId(hint) : undefined;
+    if (id !== undefined) workspaces.add(id);
+  }
+  await gate.caughtUp([...workspaces]);
+  return workspaces;
+}
+
+/** Returns the workspace of a known caller that is in one alone, as every token is. */
+function onlyWorkspaceOf({ caller, bearer }: CallOrigin, gate: CommitWaiter): readonly string[] {
+  const workspaces = (caller ?? (bearer ? gate.known(bearer) : undefined))?.workspaces ?? [];
+  return workspaces !== 'all' && workspaces.length === 1 ? workspaces : [];
+}
+
+/** Returns the workspace of a call, by its path, header, field, token or record, and the input without the field. */
+export async function resolveWorkspace<Services>(
+  operation: AnyOperation<Services>,
+  request: CallRequest,
+  caller: Caller,
+  gate: Gate<Services>,
+): Promise<{ raw: Readonly<Record<string, unknown>>; workspace: string }> {
+  if (operation.workspace === 'none') return { raw: request.raw, workspace: SYSTEM_WORKSPACE };
+  if (operation.workspace === 'any') return { raw: request.raw, workspace: someWorkspace(operation, caller) };
+  const { workspace_id: named, ...raw } = request.raw;
+  if (named !== undefined && typeof named !== 'string') {
+    throw new MeshError('invalid_input', 'workspace_id must be a string.', {
+      errors: [{ pointer: '/workspace_id', detail: 'Must be the id of a workspace.' }],
+    });
+  }
+  const hints = new Set([...request.workspaceHints, named].filter((hint): hint is string => Boolean(hint)));
+  const own = caller.workspaces;
+  const ids = new Set<string>();
+  for (const hint of hints) ids.add(await ownWorkspace(hint, own, gate));
+  if (ids.size === 0 && own !== 'all' && own.length === 1) return { raw, workspace: own[0] ?? '' };
+  if (ids.size === 0 && operation.workspaceOf) {
+    const found = await operation.workspaceOf(raw, gate.services);
+    // A record elsewhere and one nowhere take the same work, so that the answer reveals neither.
+    const isOwn = found !== undefined && (own === 'all' || own.includes(found));
+    return { raw, workspace: isOwn ? found : someWorkspace(operation, caller) };
+  }
+  if (ids.size === 0 && operation.orInstallation && own === 'all') return { raw, workspace: SYSTEM_WORKSPACE };
+  if (ids.size === 0) {
+    throw new MeshError('invalid_input', 'Name a workspace: send the header X-Workspace-Id.', {
+      errors: [
+        { pointer: '/workspace_id', detail: 'Required: your token is good for more than one workspace, or for none.' },
+      ],
+    });
+  }
+  if (ids.size > 1) {
+    throw new MeshError('invalid_input', 'The path, X-Workspace-Id and workspace_id name different workspaces.', {
+      errors: [{ pointer: '/workspace_id', detail: 'Name one workspace.' }],
+    });
+  }
+  const [workspace = ''] = ids;
+  return { raw, workspace };
+}
+
+/** The id behind a name. Each name is refused on its own and in its own words, so that it tells nothing of others' workspaces. */
+export async function ownWorkspace<Services>(
+  name: string,
+  own: Caller['workspaces'],
+  gate: Gate<Services>,
+): Promise<string> {
+  const id = await gate.workspaceId(name);
+  if (id !== undefined && (own === 'all' || own.includes(id))) return id;
+  throw new MeshError('not_found', `There is no workspace ${name} that you are a member of.`);
+}
+
+/** The first of the caller's workspaces in which it has access; else the first of all, where it is refused. */
+function someWorkspace<Services>(operation: AnyOperation<Services>, caller: Caller): string {
+  if (caller.workspaces === 'all') return SYSTEM_WORKSPACE;
+  const [first = SYSTEM_WORKSPACE] = caller.workspaces;
+  return caller.workspaces.find((workspace) => mayCall(operation, caller, workspace)) ?? first;
+}

@@ -1,0 +1,94 @@
+import { parseInstant } from '../../base/time.ts';
+import { decidingOf, type NetworkState } from '../../state/state.ts';
+import type { Requester } from '../verify/findings.ts';
+import type { Assessment, Proposal } from './assess.ts';
+
+/** Everything that an assessment depends on besides the records of the network and the instant. */
+export interface AssessmentInputs {
+  readonly proposal: Proposal;
+  readonly requester: Requester | undefined;
+  /** Settings of the workspace, what joining devices get, and the versions of its assertions: plain data. */
+  readonly facts: readonly unknown[];
+}
+
+interface Entry extends Pick<NetworkState, 'policies' | 'networks' | 'agents'> {
+  readonly key: string;
+  /** Valid from the first instant until before the second, ms. */
+  readonly from: number;
+  readonly until: number;
+  readonly assessment: Assessment;
+}
+
+/** Assessments of one state: those of a few plans at a time. Apply, review and execution ask for the same one. */
+const MAX_ENTRIES = 8;
+
+/** By the peers of a state: when the state is no longer current, its assessments go with it. */
+const caches = new WeakMap<NetworkState['peers'], readonly Entry[]>();
+
+/**
+ * Returns the assessment of a proposal on a state. Makes it once, until the network, the caller, the settings or a token
+ * differs, or anything in it ends. Presence decides nothing, so states that differ in it alone share assessments.
+ *
+ * @param now in milliseconds
+ */
+export async function cachedAssessment(
+  state: NetworkState,
+  inputs: AssessmentInputs,
+  now: number,
+  make: () => Promise<Assessment>,
+): Promise<Assessment> {
+  const key = keyOf(inputs);
+  const isValid = (entry: Entry) =>
+    entry.policies === state.policies &&
+    entry.networks === state.networks &&
+    entry.agents === state.agents &&
+    entry.from <= now &&
+    now < entry.until;
+  const known = caches.get(state.peers)?.find((entry) => entry.key === key && isValid(entry));
+  // All that it rests on is as it was, so its read set begins at the revision of now.
+  if (known) return { ...known.assessment, state };
+  const assessment = await make();
+  // A released address is quarantined from the instant of its write on, so that one is made each time.
+  if (assessment.ops.some((op) => 'record' in op && op.record.kind === 'AddressRest')) return assessment;
+  const { policies, networks, agents } = state;
+  const until = nextEnd(state, assessment, inputs.proposal, now);
+  const entry: Entry = { key, policies, networks, agents, from: now, until, assessment: withoutPresence(assessment) };
+  const others = (caches.get(state.peers) ?? []).filter((one) => one.key !== key && isValid(one));
+  caches.set(state.peers, [entry, ...others].slice(0, MAX_ENTRIES));
+  return assessment;
+}
+
+/** Proposals come from plans and workflows too, whose other fields an assessment does not read. */
+function keyOf({ proposal, requester, facts }: AssessmentInputs): string {
+  const { changes, said, readBy, sentence, notes, questions, expectations, records } = proposal;
+  const { expectedBy, callerExpectations, plannedBy } = proposal;
+  const stated = [expectations, records, expectedBy, callerExpectations, plannedBy];
+  const asker = requester && [requester.id, requester.peer];
+  return JSON.stringify([changes, said, readBy, sentence, notes, questions, stated, asker, facts]);
+}
+
+/** A kept state holds all that changed in it since, and presence changes all the time. */
+function withoutPresence(assessment: Assessment): Assessment {
+  const { state, view } = assessment;
+  return { ...assessment, state: decidingOf(state), view: { ...view, after: decidingOf(view.after) } };
+}
+
+interface Ending {
+  readonly spec: { readonly expiresAt?: string | undefined };
+}
+
+/** Returns the first instant after `now` at which a record of either state or an address in quarantine ends, ms. */
+function nextEnd(before: NetworkState, { view: { after } }: Assessment, { said = [] }: Proposal, now: number): number {
+  let next = Number.POSITIVE_INFINITY;
+  const see = (at: number) => {
+    if (at > now && at < next) next = at;
+  };
+  const seeAll = (records: Iterable<Ending>) => {
+    for (const { spec } of records) if (spec.expiresAt !== undefined) see(parseInstant(spec.expiresAt));
+  };
+  for (const { peers, policies, agents } of [before, after])
+    for (const map of [peers, policies, agents]) seeAll(map.values());
+  for (const { spec } of before.quarantine.values()) see(spec.until);
+  for (const change of said) if ('spec' in change && 'expiresAt' in change.spec) seeAll([{ spec: change.spec }]);
+  return next;
+}

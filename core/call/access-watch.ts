@@ -71,6 +71,8 @@ export function buildAccessWatch(
       return () => void all.delete(ongoing);
     },
     async settled() {
+      // What begins meanwhile is checked as it begins.
+      if (all.size === 0) return;
       // What ends a person's access is written to the installation; what ends a token's stands before the event itself.
       await gate.caughtUp([SYSTEM_WORKSPACE]).catch(() => endAll(unsure()));
       await checked;

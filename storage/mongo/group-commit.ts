@@ -1,7 +1,8 @@
-import type { Clock, Commit, Log } from '../../core/base/ports.ts';
+import { type Clock, type Commit, type Log, StoreError } from '../../core/base/ports.ts';
 import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
 import { type Outcome, type WriteJob, writeGroup } from './group.ts';
+import type { Turns } from './turns.ts';
 
 /** Makes writes one group after the other; what arrives while one is written shares the next transaction. */
 export interface GroupCommit {
@@ -32,6 +33,7 @@ export function buildGroupCommit(
   connection: Connection,
   clock: Clock,
   log: Log,
+  turns: Turns,
   tell: (commit: Commit) => Promise<void>,
 ): GroupCommit {
   const queue: Queued[] = [];
@@ -53,8 +55,7 @@ export function buildGroupCommit(
   async function write(group: readonly Queued[]): Promise<void> {
     let outcomes: readonly Outcome[];
     try {
-      const jobs = group.map(({ job }) => job);
-      outcomes = await connection.transaction((session) => writeGroup(connection, session, jobs, clock.now()));
+      outcomes = await inOneTransaction(group.map(({ job }) => job));
     } catch (error) {
       log.error({ error, writes: group.length }, 'the store could not write');
       for (const { reject } of group) reject(error);
@@ -70,6 +71,27 @@ export function buildGroupCommit(
       if (commit && commit.changes.length > 0) await toldOf(commit);
       resolve(commit);
     }
+  }
+
+  /** In the turn of the first workspace in which others write too. */
+  function inOneTransaction(jobs: readonly WriteJob[]): Promise<readonly Outcome[]> {
+    const workspaces = new Set(jobs.map(({ workspace }) => workspace));
+    const write = async () => {
+      let tries = 0;
+      const outcomes = await connection.transaction((session) => {
+        tries += 1;
+        // A transaction that begins again met one of another process at the head of a workspace.
+        if (tries === 2) for (const workspace of workspaces) turns.met(workspace, 'head');
+        return writeGroup(connection, session, jobs, clock.now());
+      });
+      for (const [index, outcome] of outcomes.entries()) {
+        const { workspace } = jobs[index] ?? {};
+        if (workspace !== undefined && isChanged(outcome)) turns.met(workspace, 'basis');
+      }
+      return outcomes;
+    };
+    const contended = [...workspaces].find(turns.hasMet);
+    return contended === undefined ? write() : turns.within(contended, write);
   }
 
   /** It stands, whatever becomes of telling of it: whoever asks next waits until it is told. */
@@ -97,6 +119,10 @@ export function buildGroupCommit(
       await writing;
     },
   };
+}
+
+function isChanged(outcome: Outcome): boolean {
+  return 'error' in outcome && outcome.error instanceof StoreError && outcome.error.code === 'changed';
 }
 
 function sizeOf(job: WriteJob): Pick<Queued, 'writes' | 'characters'> {

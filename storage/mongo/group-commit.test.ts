@@ -7,7 +7,13 @@ import { buildGroupCommit } from './group-commit.ts';
 import { buildTurns } from './turns.ts';
 
 function groupsOn(connection: Connection, tell: (commit: Commit) => Promise<void>) {
-  return buildGroupCommit(connection, testClock(), silentLog, buildTurns(connection), tell);
+  return buildGroupCommit(
+    connection,
+    testClock(),
+    silentLog,
+    buildTurns(connection, { hear: async () => undefined }),
+    tell,
+  );
 }
 
 const job = { workspace: WS, ops: [], context: WHY };

@@ -15,6 +15,7 @@ import { readsOn } from './reader.ts';
 import { migrate, requireNotOvertaken } from './schema.ts';
 import { sharedState } from './shared.ts';
 import { buildTurns } from './turns.ts';
+import { findWorkspace } from './workspaces.ts';
 
 export interface MongoStoreOptions {
   /** mongodb://<host>:<port>,…/<database>?replicaSet=<name>; the database is called mesh where none is named. */
@@ -45,7 +46,12 @@ async function storeOn(
 ): Promise<OpenStore> {
   const reads = readsOn(connection);
   const feed = buildFeed(log, reads.commits);
-  const turns = buildTurns(connection);
+  const turns = buildTurns(connection, {
+    async hear(workspace) {
+      const found = await connection.run((session) => findWorkspace(connection, workspace, session));
+      await follower.upTo(workspace, found?.revision ?? 0);
+    },
+  });
   const groupCommit = buildGroupCommit(connection, clock, log, turns, (commit) => follower.own(commit));
   const follower = await follow(connection, feed, { log, settled: groupCommit.settled, onGap });
   const newest = newestHeads(connection);

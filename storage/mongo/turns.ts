@@ -7,7 +7,7 @@ import { isDuplicate } from './errors.ts';
 /** A holder or a waiter that died costs the others at most this, ms. */
 const LEASE_MS = 2_000;
 /** A process with more to write keeps its turn for so long, ms. */
-const HOLD_MS = 100;
+const HOLD_MS = 250;
 /** Between two looks of a waiter, ms. */
 const LOOK_MS = 8;
 /** What the server does not answer by then is asked no more. */
@@ -44,11 +44,21 @@ interface Place {
   taking: Promise<void> | undefined;
 }
 
+export interface TurnsParts {
+  /** Resolves once this process has heard of all that the turns before wrote in a workspace. */
+  readonly hear: (workspace: string) => Promise<void>;
+  /** Milliseconds on a clock that nobody sets. */
+  readonly now?: () => number;
+}
+
 /**
  * Turns of processes at writing to one workspace, first come, first served: a queue in one document. They are for speed
  * alone. What a transaction checks decides, so a turn that is over, or that two processes believe to have, harms nothing.
  */
-export function buildTurns({ turns }: Pick<Connection, 'turns'>, now = () => performance.now()): Turns {
+export function buildTurns(
+  { turns }: Pick<Connection, 'turns'>,
+  { hear, now = () => performance.now() }: TurnsParts,
+): Turns {
   const places = new Map<string, Place>();
 
   /** Undefined where nobody else was met lately. */
@@ -100,7 +110,8 @@ export function buildTurns({ turns }: Pick<Connection, 'turns'>, now = () => per
   /** Takes the turn, or goes on without where it does not come. */
   async function take(workspace: string, place: Place): Promise<void> {
     const ticket = new ObjectId();
-    await Promise.race([waitFor(workspace, place, ticket).catch(() => undefined), after(WAIT_MS)]);
+    const begun = waitFor(workspace, place, ticket).then(() => hear(workspace));
+    await Promise.race([begun.catch(() => undefined), after(WAIT_MS)]);
     place.held = { ticket, since: now(), over: Promise.withResolvers() };
   }
 

@@ -33,7 +33,7 @@ export function buildGroupCommit(
   connection: Connection,
   clock: Clock,
   log: Log,
-  turns: Turns,
+  turns: Pick<Turns, 'met'>,
   tell: (commit: Commit) => Promise<void>,
 ): GroupCommit {
   const queue: Queued[] = [];
@@ -55,15 +55,17 @@ export function buildGroupCommit(
   async function write(group: readonly Queued[]): Promise<void> {
     let outcomes: readonly Outcome[];
     try {
-      outcomes = await inOneTransaction(group.map(({ job }) => job));
+      const jobs = group.map(({ job }) => job);
+      outcomes = await connection.transaction((session) => writeGroup(connection, session, jobs, clock.now()));
     } catch (error) {
       log.error({ error, writes: group.length }, 'the store could not write');
       for (const { reject } of group) reject(error);
       return;
     }
-    for (const [index, { resolve, reject }] of group.entries()) {
+    for (const [index, { job, resolve, reject }] of group.entries()) {
       const outcome = outcomes[index] ?? {};
       if ('error' in outcome) {
+        if (isChanged(outcome.error)) turns.met(job.workspace);
         reject(outcome.error);
         continue;
       }
@@ -71,27 +73,6 @@ export function buildGroupCommit(
       if (commit && commit.changes.length > 0) await toldOf(commit);
       resolve(commit);
     }
-  }
-
-  /** In the turn of the first workspace in which others write too. */
-  function inOneTransaction(jobs: readonly WriteJob[]): Promise<readonly Outcome[]> {
-    const workspaces = new Set(jobs.map(({ workspace }) => workspace));
-    const write = async () => {
-      let tries = 0;
-      const outcomes = await connection.transaction((session) => {
-        tries += 1;
-        // A transaction that begins again met one of another process at the head of a workspace.
-        if (tries === 2) for (const workspace of workspaces) turns.met(workspace, 'head');
-        return writeGroup(connection, session, jobs, clock.now());
-      });
-      for (const [index, outcome] of outcomes.entries()) {
-        const { workspace } = jobs[index] ?? {};
-        if (workspace !== undefined && isChanged(outcome)) turns.met(workspace, 'basis');
-      }
-      return outcomes;
-    };
-    const contended = [...workspaces].find(turns.hasMet);
-    return contended === undefined ? write() : turns.within(contended, write);
   }
 
   /** It stands, whatever becomes of telling of it: whoever asks next waits until it is told. */
@@ -121,8 +102,8 @@ export function buildGroupCommit(
   };
 }
 
-function isChanged(outcome: Outcome): boolean {
-  return 'error' in outcome && outcome.error instanceof StoreError && outcome.error.code === 'changed';
+function isChanged(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'changed';
 }
 
 function sizeOf(job: WriteJob): Pick<Queued, 'writes' | 'characters'> {

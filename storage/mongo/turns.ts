@@ -17,27 +17,19 @@ const WAIT_MS = 5_000;
 /** Writes take turns for so long after two processes met, ms. */
 const CONTENDED_MS = 2_000;
 
-/** Where two processes meet: at the head of a workspace, or at records that a write was concluded from. */
-type Meeting = 'head' | 'basis';
-
 export interface Turns extends WorkspaceTurns {
-  /** Remembers that another process wrote at the same moment. */
-  met(workspace: string, at: Meeting): void;
-  hasMet(workspace: string): boolean;
-  /** As `run`, for work that may be part of what has the turn already. */
-  within<T>(workspace: string, work: () => Promise<T>): Promise<T>;
+  /** Remembers that another process changed what a write was concluded from. */
+  met(workspace: string): void;
 }
 
 interface Held {
   readonly ticket: ObjectId;
   readonly since: number;
-  /** Resolves when it is given up. */
-  readonly over: PromiseWithResolvers<void>;
 }
 
 /** A workspace in which this process met another one. */
 interface Place {
-  readonly metUntil: Record<Meeting, number>;
+  metUntil: number;
   held: Held | undefined;
   /** Works that run in the turn. */
   users: number;
@@ -64,29 +56,24 @@ export function buildTurns(
   /** Undefined where nobody else was met lately. */
   function placeOf(workspace: string): Place | undefined {
     const place = places.get(workspace);
-    if (!place || place.held || place.taking !== undefined || isMet(place, 'head') || isMet(place, 'basis'))
-      return place;
+    if (!place || place.held || place.taking !== undefined || isMet(place)) return place;
     places.delete(workspace);
     return undefined;
   }
 
-  function isMet({ metUntil }: Place, at: Meeting): boolean {
-    return metUntil[at] > now();
+  function isMet({ metUntil }: Place): boolean {
+    return metUntil > now();
   }
 
-  function meet(place: Place, at: Meeting): void {
-    place.metUntil[at] = now() + CONTENDED_MS;
+  function meet(place: Place): void {
+    place.metUntil = now() + CONTENDED_MS;
   }
 
-  async function inTurn<T>(workspace: string, isPart: boolean, work: () => Promise<T>): Promise<T> {
+  async function run<T>(workspace: string, work: () => Promise<T>): Promise<T> {
     const place = placeOf(workspace);
     if (!place) return work();
-    while (!mayJoin(place, isPart)) {
-      if (place.held && place.users === 0) giveUp(workspace, place);
-      if (place.held) {
-        await place.held.over.promise;
-        continue;
-      }
+    while (!mayGoOn(place)) {
+      giveUp(workspace, place);
       place.taking ??= take(workspace, place).finally(() => {
         place.taking = undefined;
       });
@@ -102,9 +89,9 @@ export function buildTurns(
     }
   }
 
-  /** What is part of the work that has the turn does not wait for its end. */
-  function mayJoin({ held, users }: Place, isPart: boolean): boolean {
-    return held !== undefined && ((isPart && users > 0) || now() - held.since < HOLD_MS);
+  /** A part of the work that has the turn never waits for its end. */
+  function mayGoOn({ held, users }: Place): boolean {
+    return held !== undefined && (users > 0 || now() - held.since < HOLD_MS);
   }
 
   /** Takes the turn, or goes on without where it does not come. */
@@ -112,12 +99,12 @@ export function buildTurns(
     const ticket = new ObjectId();
     const begun = waitFor(workspace, place, ticket).then(() => hear(workspace));
     await Promise.race([begun.catch(() => undefined), after(WAIT_MS)]);
-    place.held = { ticket, since: now(), over: Promise.withResolvers() };
+    place.held = { ticket, since: now() };
   }
 
   async function waitFor(workspace: string, place: Place, ticket: ObjectId): Promise<void> {
     for (const deadline = now() + WAIT_MS; now() < deadline && !(await isNext(turns, workspace, ticket)); ) {
-      for (const at of ['head', 'basis'] as const) if (isMet(place, at)) meet(place, at);
+      meet(place);
       await after(LOOK_MS * (0.5 + Math.random()));
     }
   }
@@ -126,29 +113,18 @@ export function buildTurns(
     const { held } = place;
     if (!held) return;
     place.held = undefined;
-    held.over.resolve();
     // One that is not taken away is over soon.
     turns.updateOne({ _id: workspace }, { $pull: { waiting: { ticket: held.ticket } } }, LIGHT).catch(() => undefined);
   }
 
   return {
-    met(workspace, at) {
-      const place = placeOf(workspace) ?? {
-        metUntil: { head: 0, basis: 0 },
-        held: undefined,
-        users: 0,
-        taking: undefined,
-      };
+    met(workspace) {
+      const place = placeOf(workspace) ?? { metUntil: 0, held: undefined, users: 0, taking: undefined };
       places.set(workspace, place);
-      meet(place, at);
+      meet(place);
     },
-    hasMet: (workspace) => placeOf(workspace) !== undefined,
-    isContended(workspace) {
-      const place = placeOf(workspace);
-      return place !== undefined && isMet(place, 'basis');
-    },
-    run: (workspace, work) => inTurn(workspace, false, work),
-    within: (workspace, work) => inTurn(workspace, true, work),
+    isContended: (workspace) => placeOf(workspace) !== undefined,
+    run,
   };
 }
 

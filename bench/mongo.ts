@@ -1,4 +1,5 @@
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
+import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { Store } from '../core/base/ports.ts';
 import type { RecordDraft } from '../core/base/record.ts';
@@ -6,18 +7,26 @@ import { silentLog } from '../core/base/silent-log.ts';
 import { openStore } from '../storage/open.ts';
 import { startReplicaSet } from '../test/kits/servers/replica-set.ts';
 import { draft } from './draft.ts';
+import { measurePlaneWrites } from './mongo/planes.ts';
 
 /**
  * Commits to a replica set of three beside what the driver alone does there: 64 writers insert one document each, held by
  * a majority when it is answered. In short bursts by turns, on servers that this starts (test/mongod.sh brings them).
  */
 const USAGE = `Usage: node bench/mongo.ts [ROUNDS]
+       node bench/mongo.ts planes [ROUNDS] [DIR]
 
-  ROUNDS  30
+  ROUNDS  30; of planes 3
+  planes  policies of one workspace through three control planes instead
+  DIR     another checkout with its node_modules and dashboard, measured by turns with this one
 `;
-const [rounds = '30'] = process.argv.slice(2);
+const [rounds = '30', ...more] = process.argv.slice(2);
 if (rounds.startsWith('-')) {
   console.log(USAGE);
+  process.exit(0);
+}
+if (rounds === 'planes') {
+  await measurePlanes(more);
   process.exit(0);
 }
 const WRITERS = 64;
@@ -56,6 +65,23 @@ try {
 } finally {
   await store.close();
   await servers.stop();
+}
+
+async function measurePlanes([times = '3', ...others]: readonly string[]): Promise<void> {
+  const servers = await startReplicaSet({ electionMs: 10_000 });
+  try {
+    const [load = 0] = loadavg();
+    console.log(`load average ${load.toFixed(1)} at its begin, ${new Date().toISOString()}`);
+    const checkouts = [path.resolve(import.meta.dirname, '..'), ...others.map((each) => path.resolve(each))];
+    for (const found of await measurePlaneWrites(servers, checkouts, Number(times))) {
+      const { checkout, isJudged, clients, rate, median: each, p99, transactions, planes } = found;
+      console.log(
+        `${checkout}, ${isJudged ? 'an assertion stands' : 'no assertion'}, ${clients} clients: ${rate.toFixed(1)} a second, median ${each.toFixed(0)} ms, 99 % ${p99.toFixed(0)} ms; for each ${transactions.toFixed(2)} transactions, ${planes.toFixed(1)} ms of processor of the control planes`,
+      );
+    }
+  } finally {
+    await servers.stop();
+  }
 }
 
 /** All writers at once, each one write after the other. @returns writes a second */

@@ -3,7 +3,7 @@ import { ROLE_SCOPES } from '../base/scope.ts';
 import type { AccountRecord } from '../identity/accounts.ts';
 import { roleOf } from '../identity/members.ts';
 import { isOnlyApprover } from '../identity/who-approves.ts';
-import type { WorkspaceSettings } from '../model/workspaces.ts';
+import type { WorkspaceRecord, WorkspaceSettings } from '../model/workspaces.ts';
 import { isOpen } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { changesDuty, decisionsIn, namesSuccessor, weakensApproval } from './decisions.ts';
@@ -23,7 +23,7 @@ export async function concernedWorkspaces(
   workspace: string,
   writes: readonly Write[],
 ): Promise<{ readonly workspaces: readonly string[]; readonly changesDuty: boolean }> {
-  const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Workspace');
+  const items = await possiblyConcerned(services, workspace, writes);
   const [asking, ofDuty] = [new Set<string>(), new Set<string>()];
   const ofApprovers = writes.filter(isOfApprovers);
   for (const { uid, spec } of items) {
@@ -40,6 +40,19 @@ export async function concernedWorkspaces(
     if (changesDuty(write) || (weakensApproval(write) && !(await isOnlyApprover(services, uid)))) ofDuty.add(uid);
   }
   return { workspaces: [...asking.union(ofDuty)], changesDuty: ofDuty.size > 0 };
+}
+
+/** Returns the workspaces that a batch may concern: all of them only where accounts or workspaces are written. */
+async function possiblyConcerned(
+  { store }: Reads,
+  workspace: string,
+  writes: readonly Write[],
+): Promise<readonly WorkspaceRecord[]> {
+  if (writes.some(({ kind }) => kind === 'Account' || kind === 'Workspace')) {
+    return (await store.list(SYSTEM_WORKSPACE, 'Workspace')).items;
+  }
+  const own = await store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
+  return own ? [own] : [];
 }
 
 /** Returns whether a workspace without `requireApproval` asks for a second person, for whatever it is. */

@@ -72,22 +72,30 @@ function standingStore(
   { store, clock }: Reads,
   caller: Caller,
   requireTimely: (() => void) | undefined,
-): Required<Pick<Store, 'permit'>> & Store {
+): Required<Pick<Store, 'permit'>> & Store & { look(workspace: string): Promise<void> } {
   // What a call does besides ending its own credential, as a log-out everywhere does, is part of the call.
   let hasEnded = false;
   let hasWritten = false;
-  const requireStanding = async (workspace: string) => {
-    if (hasEnded) return;
-    await store.caughtUp([SYSTEM_WORKSPACE, workspace]);
-    await requireStillMay({ store, clock }, workspace, caller);
+  /** By what this control plane has heard. */
+  const look = async (workspace: string) => {
+    if (!hasEnded) await requireStillMay({ store, clock }, workspace, caller);
+  };
+  /** Of what other control planes have acknowledged. */
+  const hear = async (workspace: string) => {
+    if (!hasEnded) await store.caughtUp([SYSTEM_WORKSPACE, workspace]);
   };
   return {
     ...store,
-    permit: requireStanding,
+    look,
+    async permit(workspace) {
+      await hear(workspace);
+      await look(workspace);
+    },
     async commit(workspace, ops, context) {
       const isHeld = !context.isApproved && !hasEnded;
-      for (let held = isHeld ? await heldTo(store, workspace, caller) : undefined; ; ) {
-        if (isHeld) await requireStanding(workspace);
+      for (;;) {
+        const [held] = isHeld ? await Promise.all([heldTo(store, workspace, caller), hear(workspace)]) : [];
+        if (isHeld) await look(workspace);
         await context.requireAskers?.();
         try {
           // Later writes of the same call complete it, even if the caller has gone.
@@ -100,7 +108,6 @@ function standingStore(
           if (!held || !isConflict(error)) throw error;
           const now = await heldTo(store, workspace, caller);
           if (now?.revision === held.revision) throw error;
-          held = now;
         }
       }
     },
@@ -112,8 +119,8 @@ function isConflict(error: unknown): boolean {
 }
 
 /**
- * What of a caller's standing is in the partition that they write to, as it is before that is looked at: who is removed while
- * a write of theirs is on its way does not have it written after.
+ * Checks that the record which a caller may write by is still at the revision that it has before their standing is looked
+ * at: who is removed while a write of theirs is on its way does not have it written after.
  */
 async function heldTo({ get }: Pick<Store, 'get'>, workspace: string, { kind, name }: Caller) {
   const of = HELD_TO[kind];
@@ -168,8 +175,9 @@ function judgingStore(
   }
 
   async function attempted(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit> {
-    // Of who has ended nothing is judged, and nobody is asked to approve it; what follows takes time, so the commit looks again.
-    if (!context.isApproved) await store.permit(workspace, ops, context.requestId);
+    // Nothing is judged for a caller who has ended. Each commit, that of a request for approval too, looks again, and first
+    // hears what other control planes have acknowledged.
+    if (!context.isApproved) await store.look(workspace);
     const approved = context.decided === 'earlier' ? undefined : approval;
     const writes = await writesIn(store, workspace, ops);
     const granted = writes.filter(grantsCredential);

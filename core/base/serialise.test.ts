@@ -137,3 +137,26 @@ test.each([
   const refusal = await serialised(storeOf(), 'w', judge, clock).catch((error: unknown) => error);
   expect([refusal, judged]).toEqual([expect.objectContaining({ code: 'changed' }), times]);
 });
+
+test('each attempt has a turn among processes, and none is made beside others where they conflict', async () => {
+  const had: string[] = [];
+  let isContended = false;
+  const turns = {
+    isContended: () => isContended,
+    run<T>(_: string, work: () => Promise<T>): Promise<T> {
+      had.push('turn');
+      return work();
+    },
+  };
+  const store = { ...storeOf(), turns };
+  const write = async () => void had.push('write');
+  await besideOthers(store, 'w', write);
+  isContended = true;
+  await besideOthers(store, 'w', write);
+  let attempts = 0;
+  await serialised(store, 'w', async () => {
+    attempts += 1;
+    if (attempts < 3) throw new StoreError('changed', 'MeshPolicy');
+  });
+  expect(had).toEqual(['write', 'turn', 'write', 'turn', 'turn', 'turn']);
+});

@@ -60,12 +60,21 @@ function queueOf(store: object): Queue {
  * @throws MeshError `rate_limited` where as many as a writer may have wait
  */
 export async function serialised<T>(
-  store: Pick<Store, 'commit'>,
+  store: Pick<Store, 'commit' | 'turns'>,
   workspace: string,
   work: () => Promise<T>,
   costly?: Clock,
 ): Promise<T> {
-  return inTurn(store, workspace, () => retryOnConflict(work, costly));
+  return inTurn(store, workspace, () => retryOnConflict(amongProcesses(store, workspace, work), costly));
+}
+
+/** Each attempt has a turn of its own, which one that another process has met needs. */
+function amongProcesses<T>(
+  { turns }: Pick<Store, 'turns'>,
+  workspace: string,
+  work: () => Promise<T>,
+): () => Promise<T> {
+  return turns ? () => turns.run(workspace, work) : work;
 }
 
 /**
@@ -73,12 +82,13 @@ export async function serialised<T>(
  * another one changed share one commit of the store. For what is cheap to judge, since an attempt may be in vain.
  */
 export async function besideOthers<T>(
-  store: Pick<Store, 'commit'>,
+  store: Pick<Store, 'commit' | 'turns'>,
   workspace: string,
   work: () => Promise<T>,
 ): Promise<T> {
   // A write in its turn may be expensive to judge; do not invalidate its read set.
-  if (queueOf(store).turns.has(workspace)) return serialised(store, workspace, work);
+  if (queueOf(store).turns.has(workspace) || store.turns?.isContended(workspace))
+    return serialised(store, workspace, work);
   try {
     return await work();
   } catch (error) {
@@ -92,11 +102,11 @@ export async function besideOthers<T>(
  * a writer of whom only so many may wait, as of any other write: it could keep the others waiting for ever.
  */
 export async function serialisedFirst<T>(
-  store: Pick<Store, 'commit'>,
+  store: Pick<Store, 'commit' | 'turns'>,
   workspace: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  return inTurn(store, workspace, () => retryOnConflict(work), true);
+  return inTurn(store, workspace, () => retryOnConflict(amongProcesses(store, workspace, work)), true);
 }
 
 /**

@@ -71,6 +71,8 @@ export function buildAccessWatch(
       return () => void all.delete(ongoing);
     },
     async settled() {
+      // A stream that begins meanwhile is checked as it begins.
+      if (all.size === 0) return;
       // The end of a person's access is written to the installation; that of a token precedes the event itself.
       await gate.caughtUp([SYSTEM_WORKSPACE]).catch(() => endAll(unsure()));
       await checked;

@@ -25,6 +25,7 @@ import type {
   MessageDoc,
   RecordDoc,
   SchemaDoc,
+  TurnDoc,
   VersionDoc,
   WorkspaceDoc,
 } from './documents.ts';
@@ -60,6 +61,7 @@ export interface Collections {
   readonly log: Collection<EntryDoc>;
   readonly checkpoints: Collection<CheckpointDoc>;
   readonly leases: Collection<LeaseDoc>;
+  readonly turns: Collection<TurnDoc>;
   readonly cells: Collection<CellDoc>;
   readonly counts: Collection<CountDoc>;
   readonly calls: Collection<CallDoc>;
@@ -271,6 +273,7 @@ function collectionsIn(database: Db): Collections {
     log: database.collection('log'),
     checkpoints: database.collection('checkpoint'),
     leases: database.collection('lease'),
+    turns: database.collection('turn'),
     cells: database.collection('cell'),
     counts: database.collection('count'),
     calls: database.collection('call'),

@@ -80,6 +80,14 @@ export interface LeaseDoc {
   readonly writes?: number;
 }
 
+/** Processes that write to a workspace by turns, the first of which has the turn. */
+export interface TurnDoc {
+  /** The name of the workspace. */
+  readonly _id: string;
+  /** `until` is by the clock of the server, which drops those that did not renew theirs. */
+  readonly waiting: readonly { readonly ticket: ObjectId; readonly until: number }[];
+}
+
 /** Of what control planes share beside the records, each is removed some time after its end. */
 interface Ending {
   readonly gone: Date;

@@ -4,6 +4,17 @@ import { silentLog } from '../../core/base/silent-log.ts';
 import { draft, testClock, WHY, WS } from '../contract/kit.ts';
 import type { Connection } from './connect.ts';
 import { buildGroupCommit } from './group-commit.ts';
+import { buildTurns } from './turns.ts';
+
+function groupsOn(connection: Connection, tell: (commit: Commit) => Promise<void>) {
+  return buildGroupCommit(
+    connection,
+    testClock(),
+    silentLog,
+    buildTurns(connection, { hear: async () => undefined }),
+    tell,
+  );
+}
 
 const job = { workspace: WS, ops: [], context: WHY };
 
@@ -21,7 +32,7 @@ function connectionOf(wait: () => Promise<unknown> = async () => undefined) {
 test('a commit that cannot be told of yet stands, and the next are written', async () => {
   let canTell = false;
   const told: number[] = [];
-  const groups = buildGroupCommit(connectionOf(), testClock(), silentLog, async ({ revision }) => {
+  const groups = groupsOn(connectionOf(), async ({ revision }) => {
     if (!canTell) throw new Error('the log cannot be read');
     told.push(revision);
   });
@@ -42,9 +53,7 @@ test('what is written now is settled while more of it waits', async () => {
     return blocked;
   };
   const { promise: told, resolve: tell } = Promise.withResolvers<void>();
-  const groups = buildGroupCommit(connectionOf(wait), testClock(), silentLog, ({ revision }) =>
-    revision === 1 ? told : Promise.resolve(),
-  );
+  const groups = groupsOn(connectionOf(wait), ({ revision }) => (revision === 1 ? told : Promise.resolve()));
   const first = groups.enqueue(job);
   await expect.poll(() => transactions).toBe(1);
   const settled = groups.settled();
@@ -59,12 +68,10 @@ test('what is written now is settled while more of it waits', async () => {
 test('what waits is written in groups of a few megabytes, and what is larger alone', async () => {
   const answered: number[] = [];
   let transactions = 0;
-  const groups = buildGroupCommit(
+  const groups = groupsOn(
     connectionOf(async () => {
       transactions += 1;
     }),
-    testClock(),
-    silentLog,
     async () => undefined,
   );
   const sized = (characters: number) => {

@@ -1,7 +1,8 @@
-import type { Clock, Commit, Log } from '../../core/base/ports.ts';
+import { type Clock, type Commit, type Log, StoreError } from '../../core/base/ports.ts';
 import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
 import { type Outcome, type WriteJob, writeGroup } from './group.ts';
+import type { Turns } from './turns.ts';
 
 /** Makes writes one group after the other; what arrives while one is written shares the next transaction. */
 export interface GroupCommit {
@@ -32,6 +33,7 @@ export function buildGroupCommit(
   connection: Connection,
   clock: Clock,
   log: Log,
+  turns: Pick<Turns, 'met'>,
   tell: (commit: Commit) => Promise<void>,
 ): GroupCommit {
   const queue: Queued[] = [];
@@ -60,9 +62,10 @@ export function buildGroupCommit(
       for (const { reject } of group) reject(error);
       return;
     }
-    for (const [index, { resolve, reject }] of group.entries()) {
+    for (const [index, { job, resolve, reject }] of group.entries()) {
       const outcome = outcomes[index] ?? {};
       if ('error' in outcome) {
+        if (isChanged(outcome.error)) turns.met(job.workspace);
         reject(outcome.error);
         continue;
       }
@@ -97,6 +100,10 @@ export function buildGroupCommit(
       await writing;
     },
   };
+}
+
+function isChanged(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'changed';
 }
 
 function sizeOf(job: WriteJob): Pick<Queued, 'writes' | 'characters'> {

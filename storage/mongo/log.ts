@@ -128,12 +128,13 @@ async function bodiesOf(
   }
   for (const version of versions) written.set(`${keyOf(version._id)}@${version._id.revision}`, decodeVersion(version));
   const [first, last] = [entries.at(0)?.revision, entries.at(-1)?.revision];
-  const kinds = [...new Set(entries.flatMap(({ changes }) => changes.map(({ kind }) => kind)))];
+  const over = entries.flatMap(({ changes }) => changes.filter(({ type }) => type !== 'created'));
+  const kinds = [...new Set(over.map(({ kind }) => kind))];
   if (first === undefined || last === undefined || kinds.length === 0) return { written, superseded: new Map() };
-  const over = await connection.versions
+  const versionsOver = await connection.versions
     .find({ '_id.ws': ws, '_id.kind': { $in: kinds }, until: { $gte: first, $lte: last } }, { session })
     .toArray();
-  const superseded = new Map(over.map((each) => [`${keyOf(each._id)}@${each.until}`, decodeVersion(each)]));
+  const superseded = new Map(versionsOver.map((each) => [`${keyOf(each._id)}@${each.until}`, decodeVersion(each)]));
   return { written, superseded };
 }
 

@@ -14,6 +14,8 @@ import { newestHeads } from './newest-heads.ts';
 import { readsOn } from './reader.ts';
 import { migrate, requireNotOvertaken } from './schema.ts';
 import { sharedState } from './shared.ts';
+import { buildTurns } from './turns.ts';
+import { findWorkspace } from './workspaces.ts';
 
 export interface MongoStoreOptions {
   /** mongodb://<host>:<port>,…/<database>?replicaSet=<name>; the database is called mesh where none is named. */
@@ -44,13 +46,20 @@ async function storeOn(
 ): Promise<OpenStore> {
   const reads = readsOn(connection);
   const feed = buildFeed(log, reads.commits);
-  const groupCommit = buildGroupCommit(connection, clock, log, (commit) => follower.own(commit));
+  const turns = buildTurns(connection, {
+    async hear(workspace) {
+      const found = await connection.run((session) => findWorkspace(connection, workspace, session));
+      await follower.upTo(workspace, found?.revision ?? 0);
+    },
+  });
+  const groupCommit = buildGroupCommit(connection, clock, log, turns, (commit) => follower.own(commit));
   const follower = await follow(connection, feed, { log, settled: groupCommit.settled, onGap });
   const newest = newestHeads(connection);
   let closing: Promise<void> | undefined;
 
   return {
     ...reads,
+    turns,
     upkeep: noUpkeep,
     shared: { ...installationIn(connection), ...sharedState(connection, clock) },
     commit: async (workspace, ops, context) => (await groupCommit.enqueue({ workspace, ops, context })) as Commit,

@@ -16,6 +16,8 @@ export interface ClusterOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** For one of them, by its number from 0. */
   readonly envOf?: (nth: number) => Readonly<Record<string, string>>;
+  /** Launchers of another checkout. */
+  readonly bin?: string;
   /** Contents of config.yaml; an initial admin unless given. */
   readonly config?: unknown;
 }
@@ -51,7 +53,14 @@ export interface Cluster {
 let made = 0;
 
 /** Control planes that start at once on a new database of a replica set. */
-export async function startCluster({ servers, planes: count = 3, env, envOf, config }: ClusterOptions) {
+export async function startCluster({
+  servers,
+  planes: count = 3,
+  env,
+  envOf,
+  bin: firstBin = BIN,
+  config,
+}: ClusterOptions) {
   made += 1;
   const database = `cluster_${process.pid}_${made}`;
   const folder = mkdtempSync(path.join(tmpdir(), 'mesh-cluster-'));
@@ -69,7 +78,7 @@ export async function startCluster({ servers, planes: count = 3, env, envOf, con
     let contents = config;
     let meshd: Meshd;
     let url = '';
-    let bin = BIN;
+    let bin = firstBin;
     const begin = () => {
       configure(directory, contents);
       meshd = startMeshd({

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { fieldOf } from '../core/base/operation.ts';
 import { SCOPES, type Scope } from '../core/base/scope.ts';
+import { policySpecSchema } from '../core/model/policy.ts';
 import type { openApiDocument } from '../rest/openapi.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
@@ -26,9 +27,12 @@ interface Schema {
   readonly items?: Schema;
 }
 
-/** What a schema says of a field; anything of a map whose fields are not told. */
+const POLICY_SPEC = z.toJSONSchema(policySpecSchema, { io: 'input' });
+
+/** Returns the schema of a field; the spec of a stored policy refers to the one of a policy. */
 function schemaAt(schema: unknown, [field, ...rest]: readonly string[]): Schema | undefined {
   if (field === undefined) return schema as Schema;
+  if (schema && typeof schema === 'object' && 'override' in schema) return schemaAt(POLICY_SPEC, [field, ...rest]);
   const { properties = {}, additionalProperties, anyOf = [] } = (schema ?? {}) as Schema;
   const inner = properties[field] ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
   if (inner) return schemaAt(inner, rest);

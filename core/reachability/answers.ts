@@ -27,6 +27,7 @@ export const blockerSchema = z.strictObject({
   reason_code: reasonCodeSchema,
   policy: z.string().nullable(),
   rule_index: z.int().nullable(),
+  known_since: z.string().optional().describe('Of a moment before the history that is kept'),
 });
 
 export const stepSchema = blockerSchema.extend({

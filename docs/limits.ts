@@ -224,7 +224,6 @@ export const answers: Readonly<Record<string, string>> = {
   deviceLabels: 'labels that one token grants',
   points: 'the newest assessments of one framework',
   annotations: 'annotations of one record',
-  spec: 'one resource, which one request wrote',
   scopes: 'scopes that there are',
   warnings: 'one for each check of a policy or a plan',
   call: 'the fields of the one request that waits',

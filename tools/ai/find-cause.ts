@@ -88,6 +88,7 @@ export const findCause = defineHeavyOperation({
       note: z.string().optional(),
       connections: z.int().optional(),
       actor: z.string().optional(),
+      uid: z.string().optional(),
       kind: z.string().optional(),
       name: z.string().optional(),
       aspect: z.string().optional(),

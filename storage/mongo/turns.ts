@@ -98,7 +98,10 @@ export function buildTurns(
   async function take(workspace: string, place: Place): Promise<void> {
     const ticket = new ObjectId();
     const begun = waitFor(workspace, place, ticket).then(() => hear(workspace));
-    await Promise.race([begun.catch(() => undefined), after(WAIT_MS)]);
+    const waited = new AbortController();
+    const tooLong = after(WAIT_MS, undefined, { signal: waited.signal });
+    await Promise.race([begun, tooLong]).catch(() => undefined);
+    waited.abort();
     place.held = { ticket, since: now() };
   }
 

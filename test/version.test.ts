@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { VERSION } from '../bin/compose/version.ts';
 
 const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
-const IMAGE = /\bmesh:(\d[\w.-]*)/g;
+/** An image, or the package that `npm pack` makes. */
+const IMAGE = /\bmesh(?::|-(?=[\d.]+\.tgz))(\d+\.\d+\.\d+)/g;
 const FILES = ['deploy/compose.yaml', 'deploy/compose.cluster.yaml', 'docs/deploy.md'];
 
 test('images and the dashboard are of the version that package.json says', () => {

@@ -59,12 +59,28 @@ type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'computed'>;
  */
 export function guardedStore(services: Reads, caller: Caller, approved?: Approved, requireTimely?: () => void): Store {
   const store = BASES.get(services.store) ?? services.store;
-  if (caller.kind === 'anonymous') return store;
+  if (caller.kind === 'anonymous') return requireTimely ? timelyStore(store, requireTimely) : store;
   const standing = standingStore({ ...services, store }, caller, requireTimely);
   const guarded = caller.kind === 'enrolment' ? standing : judgingStore(services, standing, caller, approved);
   BASES.set(guarded, store);
   shareQueue(guarded, store, writerOf(caller));
   return guarded;
+}
+
+/** A store whose first write is refused once `requireTimely` throws; later ones of the same call complete it. */
+function timelyStore(store: Store, requireTimely: () => void): Store {
+  let hasWritten = false;
+  const timely: Store = {
+    ...store,
+    async commit(workspace, ops, context) {
+      const commit = await store.commit(workspace, ops, hasWritten ? context : { ...context, requireTimely });
+      hasWritten = true;
+      return commit;
+    },
+  };
+  BASES.set(timely, store);
+  shareQueue(timely, store);
+  return timely;
 }
 
 /** A store that one caller writes to while they are who they were, and `permit`s nobody else. */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type ApprovalNeed, NeedsApproval } from '../authority/needs-approval.ts';
 import type { Write } from '../authority/writes.ts';
-import { principalOf } from '../base/caller.ts';
+import { apiTokenOf, principalOf } from '../base/caller.ts';
 import { type AnyOperation, type CallContext, type WaitingIn, waitsFor } from '../base/operation.ts';
 import { ordered } from '../base/ordered.ts';
 import type { Basis } from '../base/ports.ts';
@@ -228,9 +228,12 @@ function markdownOf(
   return `${lines.join('\n')}\n`;
 }
 
+/** Identifies a call by its requester too: what an API token requested is neither repeated nor shared by another credential. */
 function digestOf(operation: string, input: Input, { services, workspace, caller }: CallContext<Services>): string {
+  const token = apiTokenOf(caller);
+  const requester = token === undefined ? [caller.id] : [caller.id, token];
   // Keyed, for a password in the input could be guessed from a plain digest of it.
   return createHmac('sha256', services.keys.controlPrivateKey.reveal())
-    .update(JSON.stringify([operation, workspace, caller.id, ordered(input)]))
+    .update(JSON.stringify([operation, workspace, ...requester, ordered(input)]))
     .digest('hex');
 }

@@ -16,8 +16,8 @@ import { callWorkflows, isApprovedIn, workflowsOf } from './workflows.ts';
 type Run<T> = (context: CallContext<Services>) => Promise<T>;
 
 /**
- * Returns the execution of an approved call by its requester, if they still may; undefined where nothing is left to do
- * now: other workspaces have not decided, or the requester has to repeat a call with a secret.
+ * Returns the execution of an approved call by its requester, if they still may; undefined where other workspaces have not
+ * decided. A call with a secret is repeated by its requester: of that one the execution only checks that they still may.
  */
 export async function callExecution(
   services: Services,
@@ -34,7 +34,8 @@ export async function callExecution(
     await locked(services, workflow, async () => {
       if (await wasExecuted(services.store, workflow)) await markExecuted(services, workflow);
     });
-    return undefined;
+    // Nobody can repeat a call whose requester has ended.
+    return input ? undefined : () => callerAgain(services, call);
   }
   const approved = [...open.values()].filter(({ status }) => status.state === 'approved');
   return async () => {

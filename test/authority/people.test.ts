@@ -97,6 +97,28 @@ describe('where a workspace asks for approval, a second person decides', () => {
     expect(whole).not.toContain(done.token);
   });
 
+  it('a call with a secret, which no other credential of the person repeats, and none once the token has ended', async () => {
+    await using scene = await buildScene({ requireApproval: true });
+    const scopes = ['network:read', 'network:write', 'agents:write'];
+    const { token, id } = await scene.call(scene.ada, 'create_api_token', { name: 'ci', scopes });
+    const { token: other } = await scene.call(scene.ada, 'create_api_token', { name: 'cd', scopes });
+    const boss = { name: 'boss', scopes: ['network:read'] };
+    const pending = await scene.call(token, 'create_agent', boss);
+    await approve(scene, scene.grace, pending.workflow_id);
+    for (const credential of [scene.ada, other]) {
+      const again = await scene.call(credential, 'create_agent', boss);
+      expect(again).toEqual(PENDING);
+      expect(again.workflow_id).not.toBe(pending.workflow_id);
+    }
+    expect((await scene.call(token, 'create_agent', boss)).token).toMatch(/^mesh-agt-/);
+    const late = await scene.call(token, 'create_agent', { ...boss, name: 'late' });
+    await scene.call(scene.ada, 'revoke_api_token', { id });
+    expect(await approve(scene, scene.grace, late.workflow_id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('has ended'),
+    });
+  });
+
   it.each([
     ['the password of who approves', 'update_user', { username: 'grace', password: 'Another-pass-1' }],
     ['that an account administers all', 'update_user', { username: 'viewer', role: 'platform_admin' }],

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { apiOf } from '../kits/http/harness.ts';
 import { COMPILE_CACHE } from '../kits/process/run-command.ts';
 import { PASSWORD } from '../kits/web/page-people.ts';
+import { seed } from './seed.ts';
 
 const OFF = { MESH_LISTEN: '127.0.0.1:0', MESH_BUS_LISTEN: 'off', MESH_RELAY_LISTEN: 'off', MESH_STUN_LISTEN: 'off' };
 const home = mkdtempSync(path.join(tmpdir(), 'mesh-dev-'));
@@ -15,8 +16,9 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 /** Seeding and starting, on a machine with other work. */
 const PATIENCE_MS = 400_000;
+const PATIENCE = { timeout: PATIENCE_MS / 2, interval: 100 };
 
-test('npm run dev seeds thirty peers, serves the dashboard, lets its administrator in through it, and ends when told', {
+test('npm run dev seeds thirty peers, serves the dashboard, lets its administrator in through it, restarts at a change, and ends when told', {
   timeout: PATIENCE_MS,
 }, async () => {
   expect(existsSync(directory)).toBe(false);
@@ -52,6 +54,12 @@ test('npm run dev seeds thirty peers, serves the dashboard, lets its administrat
   expect(peers.items).toHaveLength(30);
   const { body: workflows } = await api('GET', '/api/v1/workflows?status=pending', { token, workspace });
   expect(workflows.items).toContainEqual(expect.objectContaining({ status: 'pending' }));
+
+  await expect(seed(directory)).rejects.toThrow(/is in use|runs|already/);
+  utimesSync('core/base/once.ts', new Date(), new Date());
+  await vi.waitUntil(() => output.split('Restarting').length > 1 && output.split('/api/v1 ').length > 2, PATIENCE);
+  const heavy = await api('GET', '/api/v1/connectivity/explain?src=web-1&dst=db-1', { token, workspace });
+  expect([heavy.status, heavy.text]).toEqual([200, expect.stringContaining('explanation')]);
 
   dev.kill('SIGTERM');
   expect((await ended)[0]).toBe(0);

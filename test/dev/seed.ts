@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { takeLock } from '../../storage/directory-lock.ts';
 import { PLAIN_WORDS } from '../kits/web/network-words.ts';
 import { seededNetwork } from '../kits/web/seeded-network.ts';
 
@@ -10,10 +11,16 @@ const WORKERS = 14;
 /** A control plane refuses a history that ends in the future. */
 const AGO_MS = 60_000;
 
-/** Replaces a directory by the data of a network with thirty peers and twelve days of history that end now. */
+/**
+ * Replaces a directory by the data of a network with thirty peers and twelve days of history that end now.
+ *
+ * @throws Error while a control plane runs on it
+ */
 export async function seed(directory: string): Promise<void> {
-  rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  takeLock(directory).release();
+  rmSync(directory, { recursive: true });
+  mkdirSync(directory, { mode: 0o700 });
   const network = await seededNetwork(PLAIN_WORDS, { endsAt: Date.now() - AGO_MS, directory, workers: WORKERS });
   await network.stop();
 }

@@ -12,7 +12,8 @@ import { LAB_SERVER, type LabPlane } from './natlab-plane.ts';
 
 /** Between two looks at a node: much shorter than any time limit that is measured with it. */
 const LOOK_MS = 20;
-const PATIENCE_MS = 30_000;
+/** A direct path that a busy host missed at the first try is tried again after 34 to 43 s (client/paths/schedule.ts). */
+const PATIENCE_MS = 60_000;
 
 /**
  * A real node on a host of a lab, by the command `mesh`: `join` it, then either `start` and `stop` it in the foreground or

@@ -63,6 +63,23 @@ test('an election is no failure of one control plane unless it takes too long, a
   expect(await stateNow()).toBe('failed');
 });
 
+test('a store that does not answer is told within a second, so that the check of a balancer does not time out', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const store = { ...WELL, acquire: () => new Promise<never>(() => {}) };
+  const ready = buildReadiness(parts({ store, isElecting: () => true }));
+  const stateAfter = async (ms: number) => {
+    const checks = ready();
+    await vi.advanceTimersByTimeAsync(ms);
+    return (await checks).find(({ name }) => name === 'store')?.state;
+  };
+  for (let second = 0; second < 20; second += 1) expect(await stateAfter(1_000)).toBe('degraded');
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(await stateAfter(1_000)).toBe('degraded');
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(await stateAfter(1_000)).toBe('failed');
+});
+
 test('little space on the disk is told of before writes are refused', async () => {
   expect(await stateOf({ disk: disk(257) }, 'disk')).toBe('ok');
   expect(await stateOf({ disk: disk(255) }, 'disk')).toBe('degraded');

@@ -29,6 +29,8 @@ export interface ReadinessParts {
 
 /** A part that does not answer by then is down. */
 const ANSWER_MS = 2_000;
+/** A balancer waits no longer than 2 s (deploy/haproxy.cfg): a store that is slow for all control planes is told before that. */
+const PROMPT_MS = 1_000;
 /** Who asks more often gets the last answer: asking costs a durable write. */
 const KEPT_MS = 1_000;
 /** Requests wait through an election for so long. */
@@ -52,11 +54,17 @@ export function buildReadiness({
   isElecting,
 }: ReadinessParts): () => Promise<readonly ReadyCheck[]> {
   let last: { readonly at: number; readonly check: Promise<ReadyCheck> } | undefined;
+  let known: ReadyCheck | undefined;
   const grace = new Grace(isElecting);
-  const probeStore = () => {
+  const look = async () => {
+    known = grace.excuse(await checkStore(store));
+    return known;
+  };
+  const probeStore = async () => {
     const now = performance.now();
-    if (!last || now - last.at >= KEPT_MS) last = { at: now, check: checkStore(store).then(grace.excuse) };
-    return last.check;
+    if (!last || now - last.at >= KEPT_MS) last = { at: now, check: look() };
+    if (!isElecting) return last.check;
+    return (await within(last.check, PROMPT_MS)) ?? (known?.state === 'failed' ? known : WAITS);
   };
   return async () => {
     if (!isUp()) return [process('failed', 'it starts or ends: try again in a moment.')];
@@ -74,6 +82,12 @@ export function buildReadiness({
     ];
   };
 }
+
+const WAITS: ReadyCheck = {
+  name: 'store',
+  state: 'degraded',
+  detail: 'MongoDB takes no writes at the moment, as in an election of its primary: requests wait.',
+};
 
 /**
  * Excuses a store that does not answer for as long as that is the same for all control planes, or may be: a balancer that
@@ -95,8 +109,7 @@ class Grace {
     const now = performance.now();
     this.#since ??= now;
     if (now - this.#since >= (this.#isElecting() ? ELECTION_MS : NOTICED_MS)) return check;
-    const detail = 'MongoDB takes no writes at the moment, as in an election of its primary: requests wait.';
-    return { name: check.name, state: 'degraded', detail };
+    return WAITS;
   };
 }
 
@@ -190,9 +203,9 @@ async function inTime({ name, check }: ReturnType<Wire['checks']>[number]): Prom
 }
 
 /** Undefined for an answer that does not come in time. */
-function within<T>(answer: Promise<T>): Promise<T | undefined> {
+function within<T>(answer: Promise<T>, ms = ANSWER_MS): Promise<T | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(resolve, ANSWER_MS, undefined);
+  const timer = setTimeout(resolve, ms, undefined);
   return Promise.race([answer, promise]).finally(() => clearTimeout(timer));
 }
 

@@ -66,7 +66,7 @@ function formsOf(secret: string): string[] {
     inAddress.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
     inAddress.replaceAll('%20', '+'),
     bytes.toString('base64'),
-    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('base64').replaceAll('=', ''),
     bytes.toString('base64url'),
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),

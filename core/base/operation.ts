@@ -130,7 +130,7 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
   readonly run: (input: z.output<I>, context: CallContext<Services>) => Promise<z.input<O> | PendingApproval>;
   /** Columns of the table that shows an answer with `items`. */
   readonly columns?: Columns;
-  /** Returns the text of an MCP answer: every id, verdict, count and cursor of it, without repetition. */
+  /** Returns the fields that the text of an MCP answer shows: every id, verdict, count and cursor, without repetition. */
   readonly brief?: (answer: z.output<O>) => Readonly<Record<string, unknown>>;
 }
 

@@ -40,7 +40,7 @@ export class ViewDeltas {
   }
 }
 
-/** A peer as others saw it before and see it now; at least one of the two exists. */
+/** A peer as others saw it before and see it now; at least one of them exists. */
 interface Difference {
   readonly id: string;
   readonly before: Block | undefined;

@@ -15,7 +15,7 @@ export interface DiffRow {
 
 /** Every `src` towards every `dst` other than itself changed alike. */
 export interface DiffGroup extends Omit<DiffRow, 'src' | 'dst'> {
-  /** One array serves one set of endpoints in all groups, also as `dst`, except where an ancestor is listed separately. */
+  /** The same array for the same endpoints in all groups, also for `dst`, except where an ancestor is listed separately. */
   readonly src: readonly string[];
   readonly dst: readonly string[];
   /** True where every `dst` is also a `src`; else the two have no endpoint in common. */

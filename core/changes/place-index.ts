@@ -12,8 +12,8 @@ type Records = Pick<NetworkState, 'peers' | 'quarantine'>;
 const KEPT_NETWORKS = 64;
 
 /**
- * Index of the owners of keys, slots and addresses, and of those that are free. Registrations read it; it follows the changes
- * since the last one.
+ * Index of the keys, slots and addresses that peers hold, and of free slots and addresses. Registrations read it, after an
+ * update by the changes since the last one.
  */
 export class PlaceIndex implements Addresses {
   #seen: Records;

@@ -107,7 +107,10 @@ export interface Settings {
   readonly relays: readonly GraphRelay[];
   /** At least one. */
   readonly stunUrls: readonly [string, ...string[]];
-  /** Requirement for devices to prove that they hold their private key. */
+  /**
+   * Requirement for devices to prove that they hold their private key. Where the proof is optional, a key without it must be one
+   * that nobody holds.
+   */
   readonly registrationProof: 'optional' | 'required';
   readonly listens: ListensAt;
   /** True while other control planes have the store open too. */

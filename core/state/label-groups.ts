@@ -33,7 +33,7 @@ export interface LabelKey {
 export interface LabelGroups {
   /** Null where no peer has a label: then each stands alone. */
   readonly by: string | null;
-  /** Keys of most peers first. */
+  /** Keys with the most peers first. */
   readonly keys: readonly LabelKey[];
   readonly groups: readonly PeerGroup[];
   /** Labels whose peers are in the group of kind `rest`. */

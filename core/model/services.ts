@@ -108,8 +108,8 @@ export interface Settings {
   /** At least one. */
   readonly stunUrls: readonly [string, ...string[]];
   /**
-   * Requirement for devices to prove that they hold their private key. Where the proof is optional, a key without it must be one
-   * that nobody holds.
+   * Requirement for devices to prove that they hold their private key. Where the proof is optional, a key without it must be
+   * one that nobody holds.
    */
   readonly registrationProof: 'optional' | 'required';
   readonly listens: ListensAt;

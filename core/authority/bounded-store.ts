@@ -37,7 +37,10 @@ export function boundedStore(store: Store, services: Uses): Store {
   return bounded;
 }
 
-/** Of what a network may weigh, the part that devices which come at the same moment, each judged without the others, do not exceed. */
+/**
+ * Share of the weight limit below which devices that join at the same moment, each judged without the others, do not exceed the
+ * limit.
+ */
 const NEAR = 1 / 4;
 /**
  * The same of policies, whose weights grow with each other: where each of n is about the same peers, they have subjects in
@@ -69,7 +72,7 @@ export function requireComputable(
   return weight > most * NEAR_FOR_POLICIES ? byPolicies : undefined;
 }
 
-/** What an agent writes by itself; what a person approved is that person's. */
+/** Returns true if an agent writes by itself; a batch that a person approved counts as that person's. */
 function isAgents({ actor, approval }: CommitContext): boolean {
   return actor.startsWith('agent:') && !approval?.reviewedBy;
 }
@@ -82,7 +85,7 @@ function isOfPolicy(op: Op): boolean {
   return (op.op === 'create' || op.op === 'update') && op.record.kind === 'MeshPolicy';
 }
 
-/** Whether a write can add to what rules select. Whatever goes makes a network lighter. */
+/** Returns true if a write can add to what rules select. A deletion makes a network lighter. */
 function weighs(op: Op, state: NetworkState): boolean {
   if (!mayWeigh(op) || (op.op !== 'create' && op.op !== 'update')) return false;
   if (op.op === 'create' || op.record.kind !== 'MeshPeer') return true;
@@ -93,7 +96,7 @@ function weighs(op: Op, state: NetworkState): boolean {
   return status.address !== null && status.address !== before.status.address;
 }
 
-/** What the different sets of ports add up to at most, whatever is selected. */
+/** Returns the most that the different sets of ports can add up to, whatever is selected. */
 function heaviestOf(policies: Iterable<PolicyRecord>): number {
   const sets = new Map<string, number>();
   for (const policy of policies) for (const [text, entries] of portsOf(policy)) sets.set(text, entries);

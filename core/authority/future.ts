@@ -13,7 +13,7 @@ import { type Joined, withNewcomers } from './newcomers.ts';
 /** Connections that an effect opens and closes. */
 export type Connections = Pick<Effect, 'groups' | 'outside'>;
 
-/** One side of a change in the views that the peers of today do not show. */
+/** The opened or closed connections of a change in future views, which the present peers do not show. */
 export interface FutureSide {
   /** The change with those in it who may join later, and then as it may show once policies have ended. */
   readonly views: readonly Comparison[];

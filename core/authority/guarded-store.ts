@@ -30,12 +30,12 @@ import { type ApprovalNeed, NeedsApproval } from './needs-approval.ts';
 import { requireShare } from './shares.ts';
 import { type Write, writesIn } from './writes.ts';
 
-/** What a person approved, with what its first commit writes besides. */
+/** A person's approval, with the ops that its first commit writes besides. */
 export interface Approved {
   readonly approval: NonNullable<CommitContext['approval']>;
-  /** Those whose people approved it. */
+  /** Workspaces whose people approved it. */
   readonly workspaces: ReadonlySet<string>;
-  /** What the person was shown, see `shownDigest`. */
+  /** Digest of what the person was shown, see `shownDigest`. */
   readonly shown: string;
   /** The controls of frameworks that the person was told will fail. */
   readonly failsControls: ReadonlySet<string>;
@@ -89,14 +89,14 @@ function standingStore(
   caller: Caller,
   requireTimely: (() => void) | undefined,
 ): Required<Pick<Store, 'permit'>> & Store & { look(workspace: string): Promise<void> } {
-  // What a call does besides ending its own credential, as a log-out everywhere does, is part of the call.
+  // Other writes of a call that ends its own credential, such as a log-out everywhere, are part of the call.
   let hasEnded = false;
   let hasWritten = false;
   /** By what this control plane has heard. */
   const look = async (workspace: string) => {
     if (!hasEnded) await requireStillMay({ store, clock }, workspace, caller);
   };
-  /** Of what other control planes have acknowledged. */
+  /** Waits until this control plane knows what others have acknowledged. */
   const hear = async (workspace: string) => {
     if (!hasEnded) await store.caughtUp([SYSTEM_WORKSPACE, workspace]);
   };
@@ -147,7 +147,7 @@ async function heldTo({ get }: Pick<Store, 'get'>, workspace: string, { kind, na
 
 const HELD_TO: Readonly<Partial<Record<Caller['kind'], Kind>>> = { user: 'Member', agent: 'AgentIdentity' };
 
-/** Whether a change is of what a caller's credential rests on. */
+/** Returns true if a change affects a record that a caller's credential rests on. */
 function concerns(
   { record: { kind, uid, name } }: Change,
   { id, tokenId, person, line = [], ...caller }: Caller,
@@ -186,7 +186,7 @@ function judgingStore(
     // A device may always leave; of presence and tokens, which it writes all the time, nothing is decided.
     if (caller.kind === 'device' && !ops.some(writesPeer)) return store.commit(workspace, ops, context);
     const attempt = () => attempted(workspace, ops, context);
-    // What has a basis of its own is made anew by who made it.
+    // A batch with a read set of its own is made anew by its author.
     return context.basis ? attempt() : judgedAgain(attempt, services.clock);
   }
 
@@ -213,7 +213,7 @@ function judgingStore(
     const signed = ops
       .map((op) => withAuthor(op, isPersons ? undefined : caller.id))
       .map((op) => (keys.has(keyOf(op)) ? withTokenOf(op, token?.uid) : op));
-    // What an API token makes while it is revoked is not made after.
+    // An API token that is revoked meanwhile makes no credential.
     const held: readonly Op[] = token
       ? [{ op: 'check', key: { kind: 'Token', name: token.name }, revision: token.revision }]
       : [];
@@ -265,7 +265,10 @@ function grantsCredential({ before, after }: Write): boolean {
   return !before || end > (credentialEnd(before) ?? 0) || !sameValue(before.unique, after.unique);
 }
 
-/** What ends somebody cancels the workflows in which they wait: but the one in which they asked for just that is carried out. */
+/**
+ * Returns the ops without those on records of the executed workflow: the end of a caller cancels their pending workflows, but
+ * not the one that carries out this end.
+ */
 function without(ops: readonly Op[], executed: readonly Op[]): readonly Op[] {
   const carriedOut = new Set(executed.map(keyOf));
   return carriedOut.size === 0 ? ops : ops.filter((op) => !carriedOut.has(keyOf(op)));
@@ -280,10 +283,10 @@ function writesPeer(op: Op): boolean {
   return (op.op === 'create' || op.op === 'update') && op.record.kind === 'MeshPeer';
 }
 
-/** Of an agent and its sub-agents, and of a device. */
+/** Maximum pending writes of an agent with its sub-agents, or of a device. */
 const MAY_WAIT = 128;
 
-/** What an agent writes is within its authority each time. */
+/** Returns true for a follow-up, which needs no approval. An agent's authority is checked at each write. */
 function isFollowUp({ decided }: CommitContext, { kind }: Caller): boolean {
   return decided !== undefined && kind !== 'agent';
 }
@@ -297,7 +300,7 @@ function writerOf({ kind, id, line }: Caller): Writer {
 /** The store behind a guarded one, so that a guard for another caller is not put over it. */
 const BASES = new WeakMap<Store, Store>();
 
-/** Of a call that writes several times the first was shown; the others follow from it and open nothing. */
+/** Digest for later writes of a call: only the first write was shown; the others follow from it and open nothing. */
 const OPENS_NOTHING = Symbol('opens nothing');
 
 interface Need extends ApprovalNeed {
@@ -356,7 +359,7 @@ async function namesOf(services: Reads, ids: readonly string[]): Promise<Readonl
 
 const NO_NEED: Awaited<ReturnType<typeof needOf>> = [undefined, undefined];
 
-/** Whether it carries a plan out, which is judged with what it does to controls until its commit. */
+/** Returns true if the commit carries out a plan, which is judged, with its effect on controls, until its commit. */
 function isPlan({ approval }: CommitContext, approved: Approved | undefined): boolean {
   return approval !== undefined && approved === undefined;
 }
@@ -373,7 +376,7 @@ const NO_CONTROLS: Controls = { failsControls: [], reasons: [] };
 async function controlsOf(services: Reads, { workspace, writes, caller, requestId }: Asked): Promise<Controls> {
   if (workspace === SYSTEM_WORKSPACE || !(touchesNetwork(writes) || newJoinGrants(writes).length > 0))
     return NO_CONTROLS;
-  // One that is being made is not in the directory yet.
+  // A workspace that is being made is not in the directory yet.
   const record = await services.store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
   if (!record?.spec.settings.compliance?.secondPerson) return NO_CONTROLS;
   return services.computed(judgeControls, { writes }, { workspace, principal: writerOf(caller).id, requestId });

@@ -8,7 +8,7 @@
 const UNSEEN = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Cn}\p{Co}]/gu;
 const MAX_LINE = 2_000;
 
-/** One line of JSON with the same value, in characters that can be seen. */
+/** Returns one line of JSON with the same value, in visible characters only. */
 export function jsonText(value: unknown): string {
   return seenText(JSON.stringify(value));
 }

@@ -1,12 +1,12 @@
 import type { Scope } from './scope.ts';
 
 /**
- * What a person has to see to before anything else: a password that they did not choose, one that is too old, a second factor
+ * A duty of a person that comes before anything else: a password that they did not choose, one that is too old, a second factor
  * that is missing.
  */
 export type Restriction = 'initial password' | 'old password' | 'no second factor';
 
-/** Who is calling, as the credential proved it. */
+/** The caller of an operation, as the credential proved it. */
 export interface Caller {
   /** `local` is the principal of a plane on stdio: it reads, plans and applies, and never approves. */
   readonly kind: 'user' | 'agent' | 'device' | 'enrolment' | 'local' | 'anonymous';
@@ -20,7 +20,7 @@ export interface Caller {
    * is known.
    */
   readonly person?: string;
-  /** Of an agent: ids of itself and its ancestors, nearest first; the last is the root agent. */
+  /** For an agent: ids of itself and its ancestors, nearest first; the last is the root agent. */
   readonly line?: readonly string[];
   /** Uid of the credential, for revocation and audit. */
   readonly tokenId: string;
@@ -35,9 +35,10 @@ export interface Caller {
   /** When the credential ends, milliseconds. */
   readonly expiresAt?: number;
   /**
-   * Who the credential proves now: it may have ended since the call was let in. Absent where none was shown, as on stdio.
+   * Returns the caller that the credential proves now: it may have ended since the call was admitted. Absent where no
+   * credential was shown, as on stdio.
    *
-   * @throws MeshError where it proves nobody any more
+   * @throws MeshError where the credential proves nobody any more
    */
   readonly again?: () => Promise<Caller>;
 }

@@ -1,7 +1,7 @@
 import type { CallContext } from './operation.ts';
 import type { CommitContext } from './ports.ts';
 
-/** Who and why of the commits that one call makes. */
+/** Returns the commit context, with actor and reason, for the commits of one call. */
 export function commitContext(
   { caller, requestId }: Pick<CallContext<unknown>, 'caller' | 'requestId'>,
   reason: string,

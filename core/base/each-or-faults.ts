@@ -2,10 +2,10 @@ import { type FieldError, invalidInput, MeshError } from './errors.ts';
 import { MAX_FIELD_ERRORS } from './schema-errors.ts';
 
 /**
- * What is made of each item.
+ * Maps each item.
  *
- * @throws MeshError `invalid_input` with the faults of all of them, up to as many as one refusal names; another refusal as
- * it comes
+ * @throws MeshError `invalid_input` with the faults of all items, up to as many as one refusal names; any other refusal
+ * unchanged
  */
 export function eachOrFaults<T, R>(items: readonly T[], make: (item: T, index: number) => R): R[] {
   const faults: MeshError[] = [];

@@ -31,7 +31,7 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
-/** One field that is wrong: a JSON pointer into the input and what to do about it. */
+/** A wrong field: a JSON pointer into the input, and what to do about it. */
 export interface FieldError {
   readonly pointer: string;
   readonly detail: string;
@@ -40,7 +40,7 @@ export interface FieldError {
    * the names up, which is done for the first few errors of a request alone ({@link settledOffers}).
    */
   readonly offered?: string | (() => string | undefined);
-  /** Of several documents, the one that it stands in. */
+  /** The document that contains the field, where the input has several. */
   readonly document?: { readonly kind: string; readonly name: string };
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from './ports.ts';
 
-/** What a guarded clock is made of; both in milliseconds. */
+/** The sources of a guarded clock; both in milliseconds. */
 export interface TimeSources {
   /** The clock of the host, since the epoch: it may be set to anything at any time. */
   wall(): number;
@@ -14,11 +14,11 @@ type Wall = TimeSources['wall'];
 export interface ClockStep {
   readonly direction: 'forward' | 'back';
   readonly ms: number;
-  /** What the guarded clock is ahead of the wall clock by from here on. */
+  /** Lead of the guarded clock over the wall clock from here on. */
   readonly aheadMs: number;
 }
 
-/** What differs by less between two readings is a clock that is steered, not one that was set. */
+/** Smaller differences between two readings come from a clock that is steered, not one that was set. */
 const STEP_MS = 1_000;
 /** Ahead of the wall clock it runs at half speed, until the wall clock has caught up. */
 const SLOWED = 0.5;
@@ -33,7 +33,7 @@ export class GuardedClock implements Clock {
   /** Told of each step, once. */
   onStep: (step: ClockStep) => void = () => undefined;
   readonly #steps = { forward: 0, back: 0 };
-  /** Of the host, unless it is told to go by another one. */
+  /** The wall clock of the host, unless {@link goBy} sets another one. */
   #wallNow: Wall;
   #shown: number;
   #wall: number;

@@ -1,7 +1,7 @@
 import { MeshError } from './errors.ts';
 import { isLoopback } from './loopback.ts';
 
-/** What of a request tells how it came here. */
+/** The parts of a request that show how it arrived. */
 export interface Received {
   readonly socket: { readonly localAddress?: string | undefined; readonly remoteAddress?: string | undefined };
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -43,7 +43,7 @@ export function refuseForeignHost(
   return new MeshError('host_not_allowed', detail);
 }
 
-/** Whether the caller used a name of the loopback, and is no page of another site. */
+/** Returns true if the request names the loopback as its host, and does not come from a page of another site. */
 export function isNamedLoopback({ host, origin }: Received['headers']): boolean {
   const name = nameOf(host);
   return name !== undefined && isLoopback(name) && (origin === undefined || isSameSite(origin, host));

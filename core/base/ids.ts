@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** What an id stands for, by its prefix (docs/policy.md#kinds). */
+/** The kind of thing that an id stands for, by its prefix (docs/policy.md#kinds). */
 export type IdPrefix =
   | 'w'
   | 'u'
@@ -49,12 +49,12 @@ export function readsAsId(text: string): boolean {
   return ID.test(text.toLowerCase());
 }
 
-/** Whether an id is that of an agent. */
+/** Returns true if an id is that of an agent. */
 export function isAgentId(id: string): boolean {
   return id.startsWith('agt_' satisfies `${IdPrefix}_`);
 }
 
-/** Whether an id is that of a plan that was shown only, and is stored nowhere. */
+/** Returns true if an id is that of a plan that was only shown, and is stored nowhere. */
 export function isDryRunId(id: string): boolean {
   return id.startsWith('plan_dry_' satisfies `${IdPrefix}_`);
 }

@@ -1,4 +1,4 @@
-/** What is made when it is first read. */
+/** Returns a getter that makes its value when it is first read. */
 export function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

@@ -11,7 +11,7 @@ export interface Leading {
   under(store: Store, workspace: string): Store;
 }
 
-/** Of the only control plane. */
+/** The `Leading` of the only control plane. */
 export const LEADS_ALL: Leading = { leads: () => true, under: (store) => store };
 
 /** The same services over the store of {@link Leading.under}. */

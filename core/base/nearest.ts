@@ -1,6 +1,6 @@
 /** Slips of one word, however long. */
 const MAX_FAULTS = 2;
-/** One letter in so many may be wrong; of `db`, none. */
+/** Letters per accepted typing fault: a word of fewer letters, such as `db`, must match exactly. */
 const LETTERS_PER_FAULT = 3;
 
 /** Names that differ from a word by a slip or two, nearest first. */
@@ -19,7 +19,7 @@ interface IndexedName {
   readonly folded: string;
   /** Without the signs between its parts. */
   readonly letters: string;
-  /** One bit for each letter and digit in it. */
+  /** A bit for each letter and digit in the name. */
   readonly signature: number;
 }
 
@@ -65,7 +65,7 @@ function bitsOf(number: number): number {
   return count;
 }
 
-/** What tells names apart when they are typed from memory. */
+/** Returns the letters that tell names apart when they are typed from memory. */
 export function lettersOf(name: string): string {
   return name.replaceAll(SIGNS, '');
 }

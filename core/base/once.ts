@@ -1,4 +1,4 @@
-/** What is made of a value that never changes is made once; two models share what two states share. */
+/** Makes the derived value of an immutable object once; two models share what two states share. */
 export function once<R extends object, I>(make: (value: R) => I): (value: R) => I {
   const made = new WeakMap<R, I>();
   return (value) => {

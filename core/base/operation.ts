@@ -25,9 +25,9 @@ export interface HttpBinding {
   readonly yamlField?: string;
   /** Its pages are sent as one answer: lists and maps go on from page to page, the rest is that of the first. */
   readonly joinsPages?: true;
-  /** What it does to the caller's session, which a browser may keep in a cookie (`staySignedIn`). */
+  /** Effect on the caller's session, which a browser may keep in a cookie (`staySignedIn`). */
   readonly session?: 'begins' | 'ends';
-  /** What is being done can be followed until it is answered, as server-sent events (`Accept: text/event-stream`). */
+  /** Set where a client can follow the stages of a call as server-sent events (`Accept: text/event-stream`). */
   readonly tellsStages?: true;
 }
 
@@ -67,7 +67,7 @@ export interface CallContext<Services> {
 
 export type Face = 'rest' | 'mcp';
 
-/** One operation of the service. This is the only place its contract is written down. */
+/** An operation of the service. This is the only place its contract is written down. */
 export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services> {
   /** snake_case verb_noun; also the MCP tool and, with hyphens, the CLI command. */
   readonly name: string;
@@ -84,11 +84,11 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
    */
   readonly workspace: 'none' | 'any' | 'scoped';
   /**
-   * Of a `scoped` one: the workspace of the record that the input names, whosever it is, so that a request need not name
-   * the workspace too. Is given what was sent, before it is checked.
+   * Returns, for a `scoped` operation, the workspace of the record that the input names, whoever owns it, so that a request
+   * need not name the workspace too. Receives the raw input, before it is checked.
    */
   readonly workspaceOf?: (raw: Readonly<Record<string, unknown>>, services: Services) => Promise<string | undefined>;
-  /** Of a `scoped` one: without a workspace it is about the installation, for those who are at home in all. */
+  /** Set for a `scoped` operation that is about the installation when no workspace is named, for callers at home in all. */
   readonly orInstallation?: true;
   readonly edition: Edition;
   /** Pro only when this answers true, for operations that are Community until asked about the past. */
@@ -106,8 +106,8 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
    */
   readonly whenFull?: 'works' | 'leaves the last';
   /**
-   * Whether the answer holds a secret, and the input fields that do. A call with one is not kept while it waits for
-   * approval; who asked repeats it. The other fields are shown to who approves.
+   * Marks an answer that holds a secret, and the input fields that do. A pending call with a secret is not stored: its
+   * requester repeats it after the approval. The approver sees the other fields.
    */
   readonly confidential?: { readonly answer?: true; readonly input?: readonly string[] };
   /**
@@ -115,7 +115,7 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
    * refused, for it would find nothing any more.
    */
   readonly ends?: string;
-  /** Of a device's own operation: a person may have to approve the call first. All that people and agents write may wait. */
+  /** Set for an operation of devices that a person may have to approve first. All writes of people and agents may wait. */
   readonly mayWait?: true;
   /**
    * Kind of the one record that the input field `id` names, for operations on one. Where it writes, the record may be
@@ -128,9 +128,9 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
   readonly shows?: ResourceKind;
   readonly http: HttpBinding;
   readonly run: (input: z.output<I>, context: CallContext<Services>) => Promise<z.input<O> | PendingApproval>;
-  /** Of an answer with `items`: what a table shows of each. */
+  /** Columns of the table that shows an answer with `items`. */
   readonly columns?: Columns;
-  /** What the text of an MCP answer shows: every id, verdict, count and cursor of it, without what is said twice. */
+  /** Returns the fields that the text of an MCP answer shows: every id, verdict, count and cursor, without repetition. */
   readonly brief?: (answer: z.output<O>) => Readonly<Record<string, unknown>>;
 }
 
@@ -182,18 +182,18 @@ export function waitsFor(
   };
 }
 
-/** Whether a call of an operation may have to wait for a person: whatever people, their tokens and agents change. */
+/** Returns true if a call of an operation may have to wait for a person: all that people, their tokens and agents change. */
 export function mayWait(operation: Pick<AnyOperation<unknown>, 'access' | 'effects' | 'mayWait'>): boolean {
   const others: readonly Access[] = ['public', 'authenticated', 'device', 'enrolment'];
   return !operation.effects.readOnlyHint && (operation.mayWait ?? !others.includes(operation.access));
 }
 
-/** Whether nodes call an operation, in a version that they and the control plane speak. Leaving needs none. */
+/** Returns true if nodes call an operation in a wire version that they share with the control plane. Leaving needs none. */
 export function speaksWire({ access, http }: Pick<AnyOperation<unknown>, 'access' | 'http'>): boolean {
   return (access === 'device' || access === 'enrolment') && http.method !== 'delete';
 }
 
-/** Whether an answer says that a person has to approve first. */
+/** Returns true if an answer says that a person has to approve first. */
 export function isPending(answer: unknown): boolean {
   // Asked of every answer, and a schema that refuses one makes an error of all that is wrong with it.
   const { status } = Object(answer) as { readonly status?: unknown };

@@ -1,7 +1,7 @@
 import type { FieldChange } from './field-changes.ts';
 import type { Kind, RecordDraft, RecordGroup, RecordKey, StoredRecord } from './record.ts';
 
-/** What core needs from outside. Edges implement these; core never imports an edge. */
+/** Ports of core to the outside. Edges implement these; core never imports an edge. */
 
 /** Milliseconds since the epoch. */
 export interface Clock {
@@ -19,8 +19,8 @@ export interface Log {
 }
 
 /**
- * One write of a batch. `revision` is the version the writer read: another one in the store is a conflict.
- * Ops apply in order; a batch writes a key once, except that it may delete and then create it.
+ * A write of a batch. `revision` is the version the writer read: another one in the store is a conflict. Ops apply in order; a
+ * batch writes a key once, except that it may delete and then create it.
  */
 export type Op =
   | { readonly op: 'create'; readonly record: RecordDraft }
@@ -41,7 +41,7 @@ export class YamlError extends Error {
   override readonly name = 'YamlError';
 }
 
-/** Who and why of a commit; kept for ever in the audit log. */
+/** Actor, reason and origin of a commit; stored for ever in the audit log. */
 export interface CommitContext {
   /** `user:<name>`, `agent:<name>`, `device:<name>`, `system:<job>`. */
   readonly actor: string;
@@ -54,18 +54,18 @@ export interface CommitContext {
   readonly securityEvents?: readonly SecurityEvent[];
   /** Lets in who can make room: it may use the last of the disk reserve (`core/base/reserve.ts`). Not kept. */
   readonly fromReserve?: boolean;
-  /** What the batch was concluded from; not kept. */
+  /** The read set of the batch; not stored. */
   readonly basis?: Basis;
-  /** What a person approved is carried out; whoever has the commit made may have ended since. Not kept. */
+  /** True where the commit carries out what a person approved; its requester may have ended since. Not stored. */
   readonly isApproved?: boolean;
   /**
-   * What a commit in the log brings about is finished: nobody is asked about it once more. `earlier`: what another call
-   * decided, so that it says nothing of whether this one was carried out. Not kept.
+   * Set where the commit finishes what a commit in the log began, so that nobody approves it once more. `earlier`: another call
+   * decided it, so it does not show whether this one was carried out. Not stored.
    */
   readonly decided?: 'now' | 'earlier';
   /** Throws where they for whom it is made may no longer ask for it: held at the commit. Not kept. */
   readonly requireAskers?: () => Promise<void>;
-  /** Of whoever writes as the holder of a lease. Not kept. */
+  /** The lease of a writer that must still hold it. Not stored. */
   readonly fence?: Fence;
   /** Throws where a call may no longer begin to write; asked before each attempt. Not kept. */
   readonly requireTimely?: (() => void) | undefined;
@@ -176,7 +176,7 @@ export interface AuditTree {
   hashes(ids: readonly HashId[]): Promise<readonly Uint8Array[]>;
   /** The exact texts of entries from an index on; what is hashed of one says `leafDataOf` of core/audit/leaf.ts. */
   entries(from: number, limit: number): Promise<readonly string[]>;
-  /** Of the checkpoints of a day the last one stays. */
+  /** Stores a checkpoint; of each day only the last one stays. */
   keepCheckpoint(checkpoint: KeptCheckpoint): Promise<void>;
   /** Newest first. */
   checkpoints(limit: number): Promise<readonly KeptCheckpoint[]>;
@@ -238,7 +238,7 @@ export interface Store {
   commit(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit>;
   /** Absent where no other process writes to the store. */
   readonly turns?: WorkspaceTurns;
-  /** Of the store of one caller: throws what a commit would, where nobody may let the caller write this (`permitFirst`). */
+  /** In the store of one caller: throws what a commit would, where nobody may permit the caller this write (`permitFirst`). */
   permit?(workspace: string, ops: readonly Op[], requestId: string): Promise<void>;
   get<K extends Kind>(workspace: string, key: RecordKey<K>, asOf?: AsOf): Promise<StoredRecord<K> | undefined>;
   /** By a value of `unique`. Without a workspace only for values unguessable by construction, such as token hashes. */
@@ -252,8 +252,9 @@ export interface Store {
     key: RecordKey<K>,
   ): Promise<readonly { readonly revision: number; readonly at: number; readonly record?: StoredRecord<K> }[]>;
   /**
-   * What a span of revisions wrote to the records of a kind, or to the one of a name, by revision. Costs what it answers,
-   * not the commits between. StoreError `compacted` where it is no longer kept, or for a kind without kept history.
+   * Returns the versions that a span of revisions wrote to the records of a kind, or to the record of a name, by revision. The
+   * cost depends on the answer, not on the commits between. StoreError `compacted` where the versions are no longer stored, or
+   * for a kind without stored history.
    */
   versions<K extends Kind>(workspace: string, kind: K, query: VersionQuery): Promise<readonly RecordVersion<K>[]>;
   /** The oldest revision from which on all are kept, and when it came into force; undefined before the first commit. */
@@ -301,7 +302,10 @@ export interface Store {
   /** Extends all that one holder has in one write. False where it no longer has one of them, by its fence. */
   renew(held: readonly Fence[], holder: string, ttlMs: number): Promise<boolean>;
   release(name: string, holder: string): Promise<void>;
-  /** Those that were ever acquired and whose names begin so, in their order, as they are by the clock that ends them. */
+  /**
+   * Returns all leases that were ever acquired and whose names begin with `prefix`, in order of name, as they are by the clock
+   * that ends them.
+   */
   leases(prefix: string): Promise<readonly LeaseState[]>;
   close(): Promise<void>;
 }
@@ -333,7 +337,7 @@ export class StoreError extends Error {
     this.subject = subject;
   }
 
-  /** Whether it says nothing of what was asked: the store cannot be worked with, or no longer as the holder of a lease. */
+  /** True where the error says nothing about the request: the store is unusable, or the caller lost its lease. */
   get isOutage(): boolean {
     return this.code === 'unavailable' || this.code === 'lost' || this.code === 'fenced';
   }

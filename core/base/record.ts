@@ -61,19 +61,19 @@ export function partsOfGroup(group: RecordGroup): { readonly kind: Kind; readonl
   return { kind: kind as Kind, prefix: prefix.join('/') };
 }
 
-/** Whether a record is of a group. */
+/** Returns true if a record belongs to a group. */
 export function isOfGroup(group: RecordGroup, { kind, name }: RecordKey): boolean {
   const of = partsOfGroup(group);
   return kind === of.kind && foldName(name).startsWith(of.prefix);
 }
 
-/** What identifies a record inside its workspace. Names are unique per kind, ignoring case. */
+/** The key that identifies a record inside its workspace. Names are unique per kind, ignoring case. */
 export interface RecordKey<K extends Kind = Kind> {
   readonly kind: K;
   readonly name: string;
 }
 
-/** What names are compared and ordered by. */
+/** Returns the form in which names are compared and ordered. */
 export function foldName(name: string): string {
   return name.toLowerCase();
 }
@@ -100,7 +100,10 @@ export interface StoredOf<K extends Kind> extends DraftOf<K> {
   readonly revision: number;
 }
 
-/** What a writer supplies; the store adds `createdAt`, `generation` and `revision`. Of several kinds: `kind` tells which. */
+/**
+ * The part of a record that a writer supplies; the store adds `createdAt`, `generation` and `revision`. For several kinds,
+ * `kind` tells which.
+ */
 export type RecordDraft<K extends Kind = Kind> = { [P in K]: DraftOf<P> }[K];
 
 /** A stored record. Instants are milliseconds since the epoch. Of several kinds: `kind` tells which. */

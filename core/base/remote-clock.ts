@@ -1,4 +1,4 @@
-/** Of two good clocks one runs by so much faster at most, also while it is steered. */
+/** Maximum rate by which one good clock runs faster than another, also while it is steered. */
 const DRIFT = 0.000_5;
 
 /**
@@ -7,7 +7,7 @@ const DRIFT = 0.000_5;
  */
 export class RemoteClock {
   readonly #monotonic: () => number;
-  /** What it shows less what the monotonic clock shows is between these. */
+  /** Bounds of the difference between the remote clock and the monotonic clock. */
   #least = Number.NEGATIVE_INFINITY;
   #most = Number.POSITIVE_INFINITY;
   #heardAt = 0;

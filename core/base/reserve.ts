@@ -10,13 +10,13 @@ export const LEAST_LEFT = {
   new: 1,
   /** Changes of records that are there: they may take access away. */
   change: 0.5,
-  /** What anybody brings about, such as a login, a node that comes or goes, a refusal in the audit log. */
+  /** Writes that anybody causes, such as a login, a node that comes or goes, a refusal in the audit log. */
   trace: 0.25,
-  /** What takes access away or frees room. */
+  /** Writes that take access away or free room. */
   removal: 0,
 } as const;
 
-/** Whether less than a share of the reserve is left on the disk of the store. */
+/** Returns true if less than a share of the reserve is left on the disk of the store. */
 export type IsDiskFull = (share: number) => boolean;
 
 /** Written for those who are signed in or connected, without a call that asks for it. */
@@ -44,7 +44,10 @@ export function reservedStore<S extends Store>(store: S, isDiskFull: IsDiskFull)
   };
 }
 
-/** Whether a batch adds a record and removes none, or tells no more than who is there. What deletes is never one. */
+/**
+ * Returns true if a batch adds a record and removes none, or writes presence and sessions only. A batch with a deletion is
+ * never a trace.
+ */
 function isTrace(ops: readonly Op[]): boolean {
   if (ops.some(({ op }) => op === 'delete')) return false;
   return ops.every((op) => op.op !== 'update' || TRACES.has(op.record.kind)) || ops.some(({ op }) => op === 'create');

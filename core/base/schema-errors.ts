@@ -11,8 +11,7 @@ const MAX_FIELDS_TOLD = 20;
 const MAX_TEXT = 1_000;
 
 /**
- * What a schema found wrong, field by field: one that is not in the schema is named itself, with the one that may have been
- * meant.
+ * Returns the faults that a schema found, field by field. An unknown field is named itself, with the nearest known one.
  *
  * @param error of a parse with {@link PLAINLY}
  */
@@ -51,7 +50,7 @@ function insteadOf(name: string, known: readonly string[], suggests: boolean): s
   return `; there ${known.length === 1 ? 'is' : 'are'} ${known.slice(0, MAX_FIELDS_TOLD).join(SEPARATOR)}${more}.`;
 }
 
-/** What a NetworkPolicy of Kubernetes has, and what to write instead. */
+/** Fields of a Kubernetes NetworkPolicy, and what to write instead. */
 const FIELDS_OF_KUBERNETES: ReadonlyMap<string, string> = new Map([
   ['podSelector', 'write peerSelector'],
   ['policyTypes', 'a direction applies when its key, ingress or egress, is there'],

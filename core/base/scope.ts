@@ -1,4 +1,4 @@
-/** What a caller may do in a workspace (docs/accounts-and-tokens.md#roles). */
+/** Rights of a caller in a workspace (docs/accounts-and-tokens.md#roles). */
 export const SCOPES = [
   'network:read',
   'network:write',
@@ -69,8 +69,8 @@ export const NEVER_DELEGATED: ReadonlySet<Scope> = new Set<Scope>([
 ]);
 
 /**
- * What an operation asks of its caller: a scope in the workspace; `public` nothing; `authenticated` any
- * credential; `person` a signed-in account;
- * `device` a device token; `enrolment` a join or delegate token; `agent` an agent token.
+ * The access that an operation requires of its caller: a scope in the workspace; `public` nothing; `authenticated` any
+ * credential; `person` a signed-in account; `device` a device token; `enrolment` a join or delegate token; `agent` an agent
+ * token.
  */
 export type Access = Scope | 'public' | 'authenticated' | 'person' | 'device' | 'enrolment' | 'agent';

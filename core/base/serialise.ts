@@ -6,7 +6,7 @@ import { type Clock, type Store, StoreError } from './ports.ts';
  * wrote last hears of it first, and is at the next one before the others.
  */
 const ATTEMPTS = 100;
-/** Of what is costly to judge so many, and as many more as there is time for. */
+/** Minimum attempts for expensive writes; more while the time budget lasts. */
 export const COSTLY_JUDGEMENTS = 3;
 const COSTLY_MS = 3_000;
 
@@ -27,7 +27,7 @@ interface Queue {
 /** The writes of one workspace: one runs, and the writers of those that wait take turns. */
 interface Turns {
   running: string;
-  /** What goes before all writers. */
+  /** Queue slots that come before all writers. */
   readonly first: (() => void)[];
   /** By writer, of whom the first has the next turn. None is empty. */
   readonly waiting: Map<string, (() => void)[]>;
@@ -159,7 +159,7 @@ function endTurn(turns: Queue['turns'], workspace: string): void {
   const { running, first, waiting } = present;
   const more = waiting.get(running);
   if (more) {
-    // Who had a turn goes behind the others.
+    // The writer that had a turn goes behind the others.
     waiting.delete(running);
     waiting.set(running, more);
   }
@@ -207,7 +207,7 @@ export function judgements(costly?: Clock): () => boolean {
   };
 }
 
-/** Whether another write came between; reading afresh may show a place that is still free. */
+/** Returns true if another write came between; a retry with fresh reads may find a slot that is still free. */
 function isConflict({ code }: StoreError): boolean {
   return (
     code === 'conflict' || code === 'changed' || code === 'unique' || code === 'already_exists' || code === 'not_found'

@@ -8,7 +8,7 @@ import { parseInstant } from './time.ts';
  */
 export interface Shape<T> {
   (value: unknown): T;
-  /** What it takes, for those who describe it to others. */
+  /** The accepted form, for code that describes it to others. */
   readonly form: Form;
 }
 
@@ -21,7 +21,7 @@ export type Form = { readonly description?: string; readonly name?: string } & (
 );
 type FormFields = Readonly<Record<string, Form>>;
 
-/** What a shape answers. */
+/** The type of the values that a shape accepts. */
 export type Of<S> = S extends Shape<infer T> ? T : never;
 
 type Fields = Readonly<Record<string, Shape<unknown>>>;
@@ -58,7 +58,7 @@ export function integer(min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INT
   });
 }
 
-/** One of these texts. */
+/** Accepts any of these texts. */
 export function oneOf<const T extends readonly string[]>(...texts: T): Shape<T[number]> {
   const known = new Set<unknown>(texts);
   return shapeOf({ kind: 'one-of', texts }, (value) => {

@@ -1,9 +1,12 @@
 /**
- * What control planes on one store keep together beside the records: small, with an end, and no loss when it is gone. A
- * control plane that is alone keeps it in its memory (`memory-cells.ts`).
+ * State that control planes on one store share beside the records: small, with an expiry, and harmless to lose. A single
+ * control plane keeps it in its memory (`memory-cells.ts`).
  */
 export interface SharedState {
-  /** Those of one purpose; its name is one word of letters and dashes. `parse` reads a value that another version may have written; undefined is as if there were none. */
+  /**
+   * Returns the cells of one purpose; `space` is one word of letters and dashes. `parse` reads a value that another version may
+   * have written; undefined counts as an absent value.
+   */
   cells<T>(space: string, parse: (value: unknown) => T | undefined): Cells<T>;
   readonly counts: SharedCounts;
   readonly calls: SharedCalls;
@@ -38,7 +41,7 @@ export interface SharedCounts {
   add(counts: ReadonlyMap<string, number>, expiresAt: number): Promise<ReadonlyMap<string, number>>;
 }
 
-/** Who called, by the family that one makes room in. */
+/** The caller of a call, with the family whose calls share room. */
 export interface CallsOf {
   readonly workspace: string;
   readonly caller: string;
@@ -52,10 +55,10 @@ export interface SharedCalls {
   newest(of: CallsOf, limit: number): Promise<readonly string[]>;
 }
 
-/** What one control plane tells all others. One that was away for half a minute may miss some. */
+/** Messages from one control plane to all others. A plane that was away for half a minute may miss some. */
 export interface SharedMessages {
-  /** Of at most a megabyte each. @throws StoreError */
+  /** Posts texts of at most a megabyte each. @throws StoreError */
   post(texts: readonly string[]): Promise<void>;
-  /** What others posted, in no order, and each once. @throws StoreError */
+  /** Returns the texts that others posted, in no order, and each once. @throws StoreError */
   read(): Promise<readonly string[]>;
 }

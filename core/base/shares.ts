@@ -103,7 +103,7 @@ export function usedUpKey(keys: readonly ShareKey[], free: number, holding: read
 /** Seconds; about as long as a client of streams waits before it opens one again. */
 const RETRY_AFTER_SECONDS = 30;
 
-/** What somebody is told whose share is used up, or that all are. */
+/** Returns the error for a caller whose quota is used up, or for everyone when all are taken. */
 export function usedUp(what: string, key: ShareKey | undefined): MeshError {
   const whose = { workspace: "This workspace's share", principal: 'Your share', agent: 'Your share' };
   const detail = key
@@ -116,7 +116,7 @@ export function usedUp(what: string, key: ShareKey | undefined): MeshError {
   });
 }
 
-/** What a holder is counted under. */
+/** Returns the name under which a holder is counted. */
 export function shareName({ kind, id }: ShareKey): string {
   return `${kind} ${id}`;
 }

@@ -5,7 +5,7 @@ import type { Kind } from './record.ts';
 /** When it may be over: an election takes some seconds. */
 const SOON = { retryAfterSeconds: 5 };
 
-/** Whether callers know the records of a kind by their names. Of others they are told nothing. */
+/** True for kinds whose records callers know by name. Errors about other kinds name no record. */
 const IS_KNOWN: Readonly<Record<Kind, boolean>> = {
   MeshPeer: true,
   MeshPolicy: true,
@@ -50,7 +50,7 @@ const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError
   full: () => storageFull(),
   fenced: () =>
     new MeshError('unavailable', 'Another control plane took this work over. Nothing was written; try again.', SOON),
-  // Of an answer that did not come nobody knows whether it was to be a yes.
+  // Without an answer from the store, nobody knows whether the write was committed.
   unavailable: () =>
     new MeshError('unavailable', 'The store does not answer: try again. A write that was under way may stand.', SOON),
   lost: () =>
@@ -60,7 +60,7 @@ const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError
     ),
 };
 
-/** What a refusal is, but where it is about a record that callers do not know, or about more than one record. */
+/** Makes an error that names its record only where callers know that record, and only for a single record. */
 function ofKnown(told: (subject: string) => MeshError): (subject: string) => MeshError {
   return (subject) => (isKnown(subject) && !/^\w+\/.* /.test(subject) ? told(subject) : metOthers());
 }
@@ -84,7 +84,7 @@ export function storageFull(): MeshError {
   );
 }
 
-/** What a refusal of the store is to the one who asked. */
+/** Returns the error that a caller receives for a refusal of the store. */
 export function fromStore(error: StoreError): MeshError {
   const { code, message, details } = FROM_STORE[error.code](error.subject);
   return new MeshError(code, message, details, { cause: error });

@@ -6,7 +6,7 @@ export const TEXT_LIMITS = {
   name: 63,
   /** A host name (RFC 1035), and names in a network that is simulated. */
   hostname: 253,
-  /** What a person reads: display names, names of tokens. */
+  /** Text for people: display names, names of tokens. */
   title: 128,
   /** A name or an id that is looked up. */
   reference: 128,
@@ -28,13 +28,13 @@ export const TEXT_LIMITS = {
   term: 381,
   /** Why something was approved or refused. */
   note: 1_000,
-  /** What is asked for in plain words; several lines. */
+  /** Request in plain words; several lines. */
   intent: 2_000,
-  /** Of one annotation; several lines. */
+  /** A single annotation; several lines. */
   annotation: 1_024,
   password: 1_024,
   otp: 64,
-  /** Of the software that a device runs. */
+  /** Version of the software that a device runs. */
   version: 64,
   token: 256,
   /** Resources as YAML: as long as a request body; several lines. */
@@ -47,7 +47,7 @@ export const TEXT_LIMITS = {
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Co}\p{Zl}\p{Zp}]|(?!\u200c|\u200d)\p{Cf}|[\u{E0100}-\u{E01EF}]/u;
 
-/** One line of printable text: names, reasons, notes. It cannot break out of the line that shows it. */
+/** A single line of printable text: names, reasons, notes. It cannot break out of the line that shows it. */
 export function lineOfText(max: number): z.ZodString {
   return z
     .string()
@@ -82,7 +82,7 @@ export function mapOf<K extends z.ZodString, V extends z.ZodType>(key: K, value:
   );
 }
 
-/** Of a key that is wrong, why: zod says no more than that it is. */
+/** Returns why a map key is wrong: zod itself reports only that it is. */
 function keyFault(issue: z.core.$ZodRawIssue): string | undefined {
   return issue.code === 'invalid_key' ? issue.issues?.[0]?.message : undefined;
 }

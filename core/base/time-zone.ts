@@ -32,7 +32,7 @@ export function clockText(at: number, timeZone: string): string {
 /** Names found to be time zones; asking costs 100 microseconds. */
 const knownZones = new Set<string>(['UTC']);
 
-/** Whether a name is one of the IANA database, or an offset such as `+02:00`. */
+/** Returns true if a name is in the IANA database, or an offset such as `+02:00`. */
 export function isTimeZone(name: string): boolean {
   if (knownZones.has(name)) return true;
   try {
@@ -44,7 +44,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** What the clocks of a time zone show at an instant, written as if it were UTC. */
+/** Returns the local time of a time zone at an instant, written as if it were UTC. */
 export function wallTime(at: number, timeZone: string): number {
   return at + offsetAt(at, timeZone);
 }

@@ -5,5 +5,8 @@ const IN_PLACE = '\uFFFD';
 /** Nothing in it acts on a terminal or ends a line: the form of short texts that a control plane sends to a node. */
 export const ONE_LINE = /^\P{Cc}*$/u;
 
-/** One line of a log, whatever others wrote into it. What a command prints: cli/visible.ts, which reads nothing of core at a start. */
+/**
+ * Returns text as a single log line, whatever others wrote into it. Output of commands: cli/visible.ts, which imports nothing
+ * of core at startup.
+ */
 export const visibleLine = (text: string) => text.replaceAll(HIDDEN, IN_PLACE);

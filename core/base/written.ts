@@ -1,7 +1,7 @@
 import type { Change, Commit } from './ports.ts';
 import type { Kind, StoredRecord } from './record.ts';
 
-/** Whether a change is of a record of that kind. */
+/** Returns true if a change is of a record of that kind. */
 export function isOfKind<K extends Kind>(change: Change, kind: K): change is Change<K> {
   return change.record.kind === kind;
 }

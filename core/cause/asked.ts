@@ -35,7 +35,7 @@ export interface CauseQuestion {
   readonly limit: number;
 }
 
-/** What is asked, and about which time. */
+/** The question, and the time range that it is about. */
 export interface ReadCauseQuestion {
   readonly asked: Asked;
   readonly range: Range;
@@ -43,7 +43,7 @@ export interface ReadCauseQuestion {
   readonly note?: string;
   /** How the time in the question was read; none where it names none. */
   readonly time?: string;
-  /** Whether one moment is asked about, the end of the range. */
+  /** True where the question is about one moment, the end of the range. */
   readonly isMoment: boolean;
 }
 
@@ -152,7 +152,7 @@ async function askedIn(
   return withoutTwoOutside({ ...asked, src: from ?? asked.src, dst: to ?? asked.dst });
 }
 
-/** What is outside is known by the networks of the time. */
+/** Resolves addresses outside by the networks of the time. */
 async function withRanges({ services, workspace }: CallContext<ComputeServices>, end: AskedEnd, range: Range) {
   if (end.outside === undefined) return end;
   return { ...end, peers: [await endOfPair(services, workspace, end.outside, range)] };

@@ -17,7 +17,7 @@ export interface AskedPair {
   readonly port?: number;
 }
 
-/** What a question is about: every connection from one side to the other. */
+/** All connections from one side to the other that a question is about. */
 export interface AskedConnection {
   readonly src: AskedEnd;
   readonly dst: AskedEnd;
@@ -26,7 +26,7 @@ export interface AskedConnection {
   readonly sought?: Sought;
 }
 
-/** What one moment did to all connections that flipped alike in it. */
+/** The effect of one moment on all connections that flipped alike in it. */
 export interface SharedFlip extends Flip {
   readonly pairs: readonly AskedPair[];
   /** For how many of them it answers the question, as {@link headlineOf} finds it. */
@@ -38,7 +38,7 @@ export interface PairOverRange {
   readonly pair: AskedPair;
   readonly first: Moment;
   readonly last: Moment;
-  /** What led to how it is at the end. */
+  /** The flip that led to the state at the end. */
   readonly latest: Flip | undefined;
   readonly flips: readonly Flip[];
 }
@@ -119,7 +119,7 @@ function keyOf({ before, after, causes }: Flip): string {
   return JSON.stringify([after.at, after.revision, said(before.reading), said(after.reading), causes]);
 }
 
-/** What answers the question for most connections comes first, then the newest. */
+/** Sorts the flip first that answers the question for most connections, then the newest. */
 function byImportance(a: SharedFlip, b: SharedFlip): number {
   return b.roots - a.roots || b.after.at - a.after.at || b.after.revision - a.after.revision;
 }

@@ -24,7 +24,7 @@ export type AskedDeeds = Extract<Asked, { about: 'resource' | 'deeds' }>;
 /** Commits that are read for one answer. */
 const MAX_COMMITS = 1_000;
 
-/** One thing that was done to a resource. */
+/** An action on a resource. */
 interface Deed {
   readonly commit: Commit;
   readonly aspect: Aspect;
@@ -33,8 +33,8 @@ interface Deed {
 }
 
 /**
- * What was done to a resource over a range, by whom, and who approved it: its own history, not that of its connections. The
- * newest first.
+ * Returns the actions on a resource over a range, with their actors and approvers: its own history, not that of its
+ * connections. The newest first.
  */
 export async function deedFindings(
   context: Context,
@@ -52,7 +52,7 @@ export async function deedFindings(
   };
 }
 
-/** What an agent, a person or a device did to the network. */
+/** Returns the actions of an agent, a person or a device on the network. */
 async function deedsBy(context: Context, actor: string, range: Range) {
   const { services, workspace } = context;
   const span = { after: range.first, upTo: range.last, limit: MAX_COMMITS };

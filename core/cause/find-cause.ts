@@ -55,7 +55,7 @@ interface Page {
   readonly limit: number;
 }
 
-/** What was done to a resource itself. */
+/** Answers a question about the actions on a resource itself. */
 async function ownHistory(context: Context, asked: AskedDeeds, read: ReadCauseQuestion, page: Page) {
   const { range } = read;
   const { what, summary, count, findings: found } = await deedFindings(context, asked, range, page);
@@ -180,7 +180,10 @@ function restoreView({ plan, beyond }: Extract<Restore, { plan: unknown }>, stat
   };
 }
 
-/** What led to how one connection is, where that is not the headline and the headline left it otherwise. */
+/**
+ * Returns the flip that led to the state of a single connection, where it is not the headline and the headline left another
+ * state.
+ */
 function latestOf(pairs: readonly PairOverRange[], headline: SharedFlip | undefined): SharedFlip | undefined {
   const [only, other] = pairs;
   if (!only?.latest || other || (headline && isSameFlip(headline, only.latest))) return undefined;

@@ -19,7 +19,7 @@ export function headlineOf(
   return sought.change === 'opened' ? openingOf(flips, sought, isApproved) : closingOf(flips, sought);
 }
 
-/** Whether a flip opened something of a connection; presence counts where ports stayed as they were. */
+/** Returns true if a flip opened a part of a connection; presence counts where ports stayed as they were. */
 export function opens({ before, after }: Pick<Flip, 'before' | 'after'>): boolean {
   return isOfPorts({ before, after })
     ? !isWithin(after.reading.allowed, before.reading.allowed)
@@ -30,7 +30,10 @@ export function closes({ before, after }: Pick<Flip, 'before' | 'after'>): boole
   return opens({ before: after, after: before });
 }
 
-/** Who lets somebody in writes a policy that allows it, where one did; what takes a denial back opens too. */
+/**
+ * Returns the flip that opened the connection. For "who gave access", a policy that allows it comes before the end of a denial,
+ * which opens too.
+ */
 function openingOf(flips: readonly Flip[], sought: Sought, isApproved: (flip: Flip) => boolean): Flip | undefined {
   const all = flips.filter(opens);
   const ofPorts = narrowed(all, isOfPorts);
@@ -39,7 +42,10 @@ function openingOf(flips: readonly Flip[], sought: Sought, isApproved: (flip: Fl
   return (sought.isGiven ? narrowed(approved, isGrant) : approved).at(-1);
 }
 
-/** What made the connection worse than it ever was again; where it works at the end, what closed it last. */
+/**
+ * Returns the flip after which the connection was never as good as before; where it works at the end, the last one that closed
+ * it.
+ */
 function closingOf(flips: readonly Flip[], { isFirst }: Sought): Flip | undefined {
   const closings = flips.filter(closes);
   return isFirst ? closings.at(0) : (rootOf(flips) ?? narrowed(closings, isOfPorts).at(-1));

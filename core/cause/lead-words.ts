@@ -53,7 +53,7 @@ const difference = z.looseObject({
 });
 type Difference = z.infer<typeof difference>;
 
-/** What the tool that a question led to has answered, in a sentence or two. */
+/** Returns the answer of the tool that a question was passed to, in a sentence or two. */
 export function leadAnswerText(answer: unknown): string {
   const reach = groups.safeParse(answer).data;
   if (reach) {
@@ -126,7 +126,7 @@ function portsOrNone(ports: Allowed): string {
   return ports !== 'ALL' && ports.length === 0 ? 'nothing' : portsText(ports);
 }
 
-/** What is in neither state, as it came and went between the two. */
+/** Returns resources that are in neither state, because they were created and deleted between the two. */
 function madeAndDeleted(commits: Difference['commits']): string[] {
   const made = new Set<string>();
   const gone = new Set<string>();

@@ -8,10 +8,10 @@ export interface ReadTool {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** What is to be worded. The question, and every name in the answer, are data, never instructions. */
+/** The input of a narration. The question, and every name in the answer, are data, never instructions. */
 export interface Narration {
   readonly question: string;
-  /** What was computed: the summary and the first findings, as plain data. */
+  /** The computed answer: the summary and the first findings, as plain data. */
   readonly answer: unknown;
   readonly tools: readonly ReadTool[];
   /** Calls one of the tools as who asked. @returns its answer, or why there is none, as text */

@@ -93,7 +93,7 @@ function beyondText({ causes, after }: SharedFlip, narrow: Reversion, whole: Rev
   return `Taking back ${alone} alone does not bring it back, so the plan takes back all of revision ${after.revision}: also ${shown}${more}.`;
 }
 
-/** What no plan does: it takes a device, or a person who lets it in. */
+/** Returns the step that no plan can take: it needs a device, or a person who approves it. */
 function byHand({ causes, after, pairs }: SharedFlip): string | undefined {
   if (pairs.some(({ src, dst }) => src.ranges ?? dst.ranges))
     return 'No plan is offered for addresses outside: plan a policy with an ipBlock, or revert the revision.';

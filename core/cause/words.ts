@@ -20,7 +20,7 @@ export function portText({ protocol, port }: Pick<AskedConnection, 'protocol' | 
   return what === '' ? '' : ` on ${what}`;
 }
 
-/** What a flip did, when, and who did it, in one sentence. Names and reasons in it are data. */
+/** Returns the effect of a flip, its time and its actor, in one sentence. Names and reasons in it are data. */
 export function flipText(flip: SharedFlip, asked: number, change: ChangeView | null): string {
   const { before, after, causes, pairs } = flip;
   const [was, is] = [stateText(before.reading), stateText(after.reading)];
@@ -92,16 +92,16 @@ export function sharedReading(readings: readonly Reading[]) {
   };
 }
 
-/** What is told of a connection, or of several. */
+/** The facts of a summary about a connection, or several. */
 export interface Told {
   readonly connection: string;
   readonly pairs: readonly PairOverRange[];
   readonly sought: Sought | undefined;
   /** The moment that is asked about, where it is one. */
   readonly at: string | undefined;
-  /** Whether a range of time is named. */
+  /** True where the question names a range of time. */
   readonly isOverTime: boolean;
-  /** What {@link flipText} says of the flip that answers the question, where there is one. */
+  /** The {@link flipText} of the flip that answers the question, where there is one. */
   readonly headline: string | undefined;
   /** Likewise of what led to the state at the end, where that is another one. */
   readonly latest: string | undefined;
@@ -112,7 +112,7 @@ export interface Told {
   readonly sidesText: (pairs: readonly PairOverRange[]) => string;
 }
 
-/** What most needs to be known, in some sentences. */
+/** Returns the most important facts, in some sentences. */
 export function summaryText(told: Told): string {
   const { connection, at, count, latest, sought } = told;
   const when = at === undefined ? 'at the end of the range' : `at ${at}`;
@@ -149,7 +149,7 @@ function timesText({ sought, pairs }: Told): string {
   return times < 2 ? '' : ` It was ${did} ${times} times.`;
 }
 
-/** Of a range that is named, how one connection was in all of it: the last spans. */
+/** Returns the states of a single connection over a range that the question names: the last spans. */
 function overText({ isOverTime, sought, pairs }: Told): string {
   const [only, other] = pairs;
   if (!isOverTime || sought !== undefined || !only || other) return '';

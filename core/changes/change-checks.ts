@@ -8,7 +8,7 @@ import type { NetworkState } from '../state/state.ts';
 import { isHostOf } from './address.ts';
 import type { Planned } from './planned.ts';
 
-/** What must hold of the networks of a batch once all of it is done. */
+/** Checks the networks of a batch as they are once all of it is done. */
 export function checkNetworks(
   after: NetworkState,
   planned: readonly Planned[],

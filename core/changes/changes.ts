@@ -75,7 +75,7 @@ export interface ChangePlan {
   readonly after: NetworkState;
   /** The changes as they are kept for later: with the ids of the peers that they list, so that nobody else gets a name. */
   readonly changes: readonly NetworkChange[];
-  /** What becomes of each change, in their order. */
+  /** Outcome of each change, in their order. */
   readonly outcomes: readonly { readonly outcome: ChangeOutcome; readonly name: string }[];
 }
 
@@ -89,7 +89,7 @@ export function planChanges(...given: Parameters<typeof draftChanges>): ChangePl
   return draftChanges(...given).plan();
 }
 
-/** What changes write, before it is known whether the network as a whole can be so. */
+/** Draft ops of changes, before the network as a whole is checked with them. */
 interface DraftedChanges {
   /** Without the addresses of peers that move. */
   readonly ops: readonly Op[];

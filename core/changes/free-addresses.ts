@@ -1,7 +1,7 @@
 import { Heap } from '../base/heap.ts';
 import { addressNumber, formatAddress, hostRange } from './address.ts';
 
-/** What of a state says whether an address may be given. */
+/** The facts of a state that decide if an address may be assigned. */
 export interface Addresses {
   isHeld(address: string): boolean;
   /** The end of its quarantine, ms; undefined for none. */
@@ -41,7 +41,7 @@ export class FreeAddresses {
     const value = addressNumber(address);
     if (this.#range === undefined || value === undefined || value < this.#range.first || value > this.#range.last)
       return;
-    // What is fresh is looked at when it is its turn.
+    // Addresses that were never assigned are checked when their turn comes.
     if (value < this.#fresh) this.#place(value, address);
   }
 

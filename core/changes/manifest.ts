@@ -51,7 +51,7 @@ const peerManifest = z.strictObject({
 
 /** By kind, what one document holds. */
 export const manifestSchemas = { MeshPolicy: policyManifest, MeshNetwork: networkManifest, MeshPeer: peerManifest };
-/** What can be said of a document of no such kind. */
+/** Schema of a document of any other kind. */
 const otherManifest = z.looseObject({ apiVersion, kind, metadata: metadataSchema });
 const kindOf = z.looseObject({ kind });
 
@@ -84,7 +84,7 @@ export function requireDocumentCount({ length }: readonly unknown[]): void {
   throw invalidInput([{ pointer: '', detail }], detail);
 }
 
-/** What is looked at however wrong the rest of a document is. */
+/** Fields that are checked however wrong the rest of a document is. */
 const placeSchema = z.looseObject({
   kind: z.unknown(),
   metadata: z
@@ -93,7 +93,7 @@ const placeSchema = z.looseObject({
   spec: z.looseObject({}).catch({}),
 });
 
-/** What a schema cannot see: another namespace, and fields of a peer that its device owns. */
+/** Returns errors that a schema cannot find: another namespace, and fields of a peer that its device owns. */
 function misplaced(document: unknown, state: NetworkState, namespace: string): FieldError[] {
   const { kind, metadata, spec } = placeSchema.safeParse(document).data ?? {};
   const errors = elsewhere('/metadata/namespace', metadata?.namespace, namespace);
@@ -102,7 +102,7 @@ function misplaced(document: unknown, state: NetworkState, namespace: string): F
   const held: Partial<PeerSpec> = peer?.spec ?? {};
   for (const [field, value] of Object.entries(spec ?? {})) {
     if (field === 'network' || sameValue(value, held[field as keyof PeerSpec])) continue;
-    // Of an export it tells which device is meant: that there is none is said where it is looked for, with the nearest names.
+    // In an export, the key tells which device is meant: an unknown device is reported at its lookup, with the nearest names.
     if (field === 'publicKey' && !peer) continue;
     errors.push({ pointer: `/spec/${field}`, detail: field === 'publicKey' ? OTHER_KEY : NOT_OURS });
   }
@@ -120,7 +120,7 @@ export function elsewhere(pointer: string, named: string | undefined, namespace:
     : [{ pointer, detail: `The namespace of this workspace is ${namespace}.` }];
 }
 
-/** What the control plane sets stays as it is. */
+/** Keeps the fields of a record that only the control plane sets. */
 function withNothingElse(change: NetworkChange, state: NetworkState): NetworkChange {
   if (change.action === 'delete') return change;
   const { labels = {} } = change;

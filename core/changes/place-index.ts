@@ -11,7 +11,10 @@ type Records = Pick<NetworkState, 'peers' | 'quarantine'>;
 /** Networks whose free addresses are known; one of another block is counted anew. */
 const KEPT_NETWORKS = 64;
 
-/** Who has which key, slot and address, and what is free: what a registration asks, moved on by what has changed since the last. */
+/**
+ * Index of the keys, slots and addresses that peers hold, and of free slots and addresses. Registrations read it, after an
+ * update by the changes since the last one.
+ */
 export class PlaceIndex implements Addresses {
   #seen: Records;
   readonly #nameOfKey = new Map<string, string>();

@@ -10,17 +10,17 @@ export type ChangeOutcome = 'created' | 'updated' | 'unchanged' | 'deleted';
 /** The kinds that changes are about. */
 export type ChangedKind = 'MeshPolicy' | 'MeshNetwork' | 'MeshPeer';
 
-/** What messages call them. */
+/** Words for the kinds in messages. */
 export const WORD = { MeshPolicy: 'policy', MeshNetwork: 'network', MeshPeer: 'peer' } as const;
 
-/** One change of a batch on its way to an op. */
+/** A change of a batch on its way to an op. */
 export interface Planned {
   readonly index: number;
   readonly resource: ChangedKind;
   readonly name: string;
   readonly outcome: ChangeOutcome;
   op?: Op;
-  /** What the record is before and after; neither for no change. */
+  /** The record before and after; neither where nothing changes. */
   readonly before?: StoredRecord<ChangedKind>;
   next?: StoredRecord<ChangedKind>;
 }

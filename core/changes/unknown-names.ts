@@ -10,7 +10,7 @@ import type { NetworkState } from '../state/state.ts';
 import { unknownNetworkAt } from './change-checks.ts';
 
 const text = z.string().optional().catch(undefined);
-/** What is looked at however wrong the rest of a document is. */
+/** Fields that are checked however wrong the rest of a document is. */
 const documentSchema = z.looseObject({
   kind: z.unknown(),
   metadata: z.looseObject({ name: text }).catch({ name: undefined }),

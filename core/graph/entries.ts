@@ -22,7 +22,7 @@ export function graphPeer(peer: PeerRecord, address: string): GraphPeer {
   return made;
 }
 
-/** What is left of what is allowed at a later instant. */
+/** The part of the allowed ports that remains at a later instant. */
 export interface AllowedLater {
   readonly at: number;
   readonly allowed: Allowed;
@@ -58,7 +58,7 @@ function withCidr(address: string, permitted: readonly Permission[]): FirewallEn
 
 type Permission = Omit<FirewallEntry, 'cidr'>;
 
-/** What is allowed now, each part until the first instant at which it no longer is. */
+/** Returns the present permissions, each until the first instant at which it ends. */
 function entriesOf(allowed: Allowed, ends: readonly AllowedLater[]): Permission[] {
   return permissions(allowed).flatMap((permission): Permission[] => {
     const index = ends.findIndex((end) => !permissions(end.allowed).some((then) => covers(then, permission)));

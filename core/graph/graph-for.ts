@@ -6,7 +6,7 @@ import type { NetworkState } from '../state/state.ts';
 import { NOTHING, type ViewDeltas } from './view-delta.ts';
 import type { GraphViews } from './views.ts';
 
-/** What of a graph does not follow from the network. */
+/** The parts of a graph that do not follow from the network. */
 export interface GraphSettings extends GraphServers {
   readonly epoch: string;
   readonly reason: string;
@@ -32,14 +32,18 @@ export function graphFor(
   return { kind: 'full', ...head, peers, firewall, ...serversOf(settings), checkpoint };
 }
 
-/** What a node was told last: the peer that it was in that state, and the version. */
+/** The graph that a node received last: its peer in that state, and the version. */
 export interface Told {
   readonly state: NetworkState;
   readonly peer: PeerRecord;
   readonly version: number;
 }
 
-/** What leads a node from what it was told to its present graph; undefined where that is the same. @throws as {@link graphFor} */
+/**
+ * Returns the delta from the graph that a node received last to its present one; undefined where they are the same.
+ *
+ * @throws as {@link graphFor}
+ */
 export function deltaFor(
   told: Told,
   state: NetworkState,

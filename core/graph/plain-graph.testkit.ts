@@ -13,7 +13,10 @@ import type { Reachability } from '../reachability/reachability.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { Ahead } from './ends.ts';
 
-/** What a node is told of the network, found pair by pair for it alone: what all that is shared has to come to. */
+/**
+ * Computes the part of a node's graph that follows from the network, pair by pair for this node alone: the shared views must
+ * give the same result.
+ */
 export function plainSurroundings(
   { peers }: NetworkState,
   now: Reachability,

@@ -5,7 +5,7 @@ import { weightOf } from '../reachability/weight.ts';
 /** Weight that is computed before other work of the process gets its turn; some 20 ms. */
 const WEIGHT_A_TURN = 100_000;
 
-/** Whether answers about a network take so long that each leaves the process to others first. */
+/** Returns true if answers about a network take so long that each yields the process to others first. */
 export function isHeavy(reach: Reachability): boolean {
   return weightOf(reach) > WEIGHT_A_TURN;
 }

@@ -21,7 +21,7 @@ export const NOTHING: Changed = {
   delta: { added: NO_RULES, removed: NO_RULES },
 };
 
-/** What differs between the views before and after, made once for all nodes that saw the one and see the other. */
+/** Differences between views before and after, made once for all nodes that saw the one and see the other. */
 export class ViewDeltas {
   readonly before: GraphViews;
   readonly after: GraphViews;
@@ -32,7 +32,7 @@ export class ViewDeltas {
     this.after = after;
   }
 
-  /** Of a node that was one peer before and is another record of it now. */
+  /** Returns the delta for a node, by its peer record before and now. */
   of(was: PeerRecord, is: PeerRecord): ViewDelta {
     const [before, after] = [this.before.of(was), this.after.of(is)];
     const deltas = getOrInsertComputed(this.#made, before, () => new Map<GraphView, ViewDelta>());
@@ -40,7 +40,7 @@ export class ViewDeltas {
   }
 }
 
-/** What one peer was and is to those who see it; one of the two is there. */
+/** A peer as others saw it before and see it now; at least one of them exists. */
 interface Difference {
   readonly id: string;
   readonly before: Block | undefined;
@@ -62,7 +62,7 @@ class ViewDelta {
     this.#whole = differences.length === 0 ? undefined : changedBy(this.#parts, () => true);
   }
 
-  /** What of it the node of that id is told, which is part of the views itself; undefined for nothing. */
+  /** Returns the delta for the node of that id, without its own peer, which the views contain; undefined for nothing. */
   without(id: string): Changed | undefined {
     if (!this.#differing.has(id)) return this.#whole;
     return this.#differing.size === 1 ? undefined : changedBy(this.#parts, (of) => of !== id);

@@ -10,7 +10,7 @@ import {
   sortedRules,
 } from '../model/graph.ts';
 
-/** What nodes are told of one other: the peer, and the rules of their traffic with it. */
+/** The entry of one peer in the graphs of others: the peer, and the rules of their traffic with it. */
 export interface Block extends FirewallRules {
   readonly peer: GraphPeer;
 }
@@ -22,11 +22,11 @@ export interface Surroundings {
 }
 
 /**
- * What all nodes are told that policies cannot tell apart, each of them as the others see it. Made once for all; a node gets
- * it without itself.
+ * The shared graph of all nodes that policies do not distinguish, each of them as the others see it. Made once for all; a node
+ * gets it without itself.
  *
- * Example: a, b and c may talk to each other, and to d. The view holds a, b, c and d; the graph of a is that without a, cut
- * out of lists that are in order already, and its digest is one of the lines before and behind those of a.
+ * Example: a, b and c may talk to each other, and to d. The view holds a, b, c and d; the graph of a is that without a, cut out
+ * of lists that are in order already, and its digest is one of the lines before and behind those of a.
  */
 export class GraphView {
   /** By id of the peer. */
@@ -44,7 +44,7 @@ export class GraphView {
     this.#out = new Lines('out', rules.out);
   }
 
-  /** What the node of that id is told. */
+  /** Returns what the node of that id receives. */
   without(id: string): Surroundings {
     const own = this.blocks.get(id);
     const peers = own === undefined ? this.#peers : this.#peers.filter((peer) => peer !== own.peer);

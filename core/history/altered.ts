@@ -17,7 +17,7 @@ export interface Altered {
   readonly after: StoredRecord | undefined;
 }
 
-/** What was changed together and can be taken back together: the records that the same revisions wrote. */
+/** Records that the same revisions changed, which can be taken back together. */
 export interface Alteration {
   /** As `revision/12`, or `revision/12,15` where both wrote the same records. */
   readonly id: string;
@@ -54,7 +54,7 @@ export function alteredRecords(from: NetworkState, to: NetworkState): Altered[] 
   });
 }
 
-/** What of a record decides who reaches whom. */
+/** Returns the part of a record that decides who reaches whom. */
 function decisiveOf(record: StoredRecord): unknown {
   switch (record.kind) {
     case 'MeshPeer': {
@@ -149,7 +149,7 @@ export function takenBack(state: NetworkState, records: Iterable<Altered>): Netw
   return { ...state, ...Object.fromEntries([...maps].map(([kind, own]) => [FIELD_OF_KIND[kind], own])) };
 }
 
-/** Whether a peer has to do with agents, before or after: their records bound what it may open. */
+/** Returns true if a peer belongs to an agent, before or after: records of agents bound what it may open. */
 export function isDelegated(name: string, ...states: readonly NetworkState[]): boolean {
   return states.some(({ peers }) => {
     const peer = peers.get(name);

@@ -144,7 +144,7 @@ async function revisionsBy(
   throw new MeshError('payload_too_large', `${actor} wrote too much in this range: ask about a shorter one.`);
 }
 
-/** What entries of a page opened and closed, each compared with the moment before it alone. */
+/** Returns what the entries of a page opened and closed, each compared with the moment just before it. */
 function effectsOf({ states }: Services, moments: Iterable<StateMoment>, page: readonly Entry[]) {
   const effects = new Map<Entry, ChangeEffect>();
   const wanted = new Map(page.map((entry) => [keyOf(entry), entry]));
@@ -171,7 +171,8 @@ function effectBetween(
   { at, revision }: Entry,
 ) {
   const before = withNewNames(old, newNames(old, now));
-  // What a commit did is apart from what time did in its instant; what time did shows from one millisecond to the next.
+  // The effect of a commit is computed apart from the effect of time at its instant; expiries show from one millisecond to the
+  // next.
   const was = states.reachability(before, revision === undefined ? at - 1 : at);
   const effect = effectOf(was, states.reachability(now, at));
   const [opened, closed] = [effectTexts(effect, 'opened', now, MAX_ROWS), effectTexts(effect, 'closed', now, MAX_ROWS)];

@@ -54,10 +54,10 @@ export interface ConnectivityAnswer {
 }
 
 /**
- * Who could reach whom at an instant, a snapshot, or now, and which rule decided it.
+ * Returns who could reach whom at an instant, a snapshot, or now, and which rule decided it.
  *
- * @throws MeshError `invalid_input` for an instant ahead of the clock; `not_found` for an unknown snapshot, or for a peer
- * that there was neither then nor is now; `not_found` or `expired` for one that is not now and a time that is not known
+ * @throws MeshError `invalid_input` for an instant ahead of the clock; `not_found` for an unknown snapshot, or for a peer that
+ * existed neither then nor now; `not_found` or `expired` for a peer that does not exist now and a time that is not known
  */
 export async function connectivity(
   services: HistoryServices,
@@ -72,7 +72,7 @@ export async function connectivity(
   const when = { at: formatInstant(instant), snapshot_id: point?.snapshot?.uid ?? null };
   const state = point ? await stateOrGap(services, workspace, point) : current;
   const known = 'reason' in state ? [current] : [state, current];
-  // Who was meant in a time that is not known is not known either.
+  // Without a state of that time, a name that no present peer has cannot be resolved.
   if ('reason' in state && [question.src, question.dst].some((end) => !endIn(known, end))) throw state.error;
   const ends = endsIn(known, question);
   const judge = (each: NetworkState, then: number) => explainIn(services, each, { ...question, ...ends }, then);
@@ -223,7 +223,7 @@ function endIn(states: readonly NetworkState[], given: string): End | undefined 
   return ranges && { term: given, ranges };
 }
 
-/** What a peer is called in another state: a renamed one keeps its id, one that joined again its name. */
+/** Returns the name of a peer in another state: a renamed peer keeps its id, one that joined again its name. */
 function nameIn({ peers }: NetworkState, end: End): string {
   if (isOutside(end)) return end.term;
   const { uid, name } = end;

@@ -92,7 +92,7 @@ function captureOf({ workspace, cause, presence, triggeredBy, revision, captured
   return trigger ? [{ workspace, trigger, triggeredBy, revision, capturedAt }] : [];
 }
 
-/** What a change takes as history, at most: rows are stored compressed, a deletion as a mark. */
+/** Returns the most bytes of history that a change takes: rows are stored compressed, a deletion as a marker. */
 function bytesOf({ type, record }: Commit['changes'][number]): number {
   return type === 'deleted' ? 64 : JSON.stringify([record.labels, record.spec, record.status]).length;
 }

@@ -30,7 +30,7 @@ export type ResourceRef = { readonly kind: string; readonly name: string };
 export type ChangedResource = ResourceRef & { readonly changes: ChangedPath[] };
 export type ChangedPath = { readonly path: string; readonly old?: unknown; readonly new?: unknown };
 
-/** What a group of connections is called, and the changes that made it: see `commits` for what a revision is. */
+/** A group of connections, and the changes that made it: see `commits` for what a revision is. */
 export interface GroupView extends Omit<DiffRow, 'src' | 'dst'> {
   /** Labels that exactly these peers have, names, or addresses outside. */
   readonly src: readonly string[];
@@ -58,7 +58,7 @@ export interface StateDiff {
   readonly groups: GroupView[];
   /** The connections of the groups of this page, one by one, each with the resources that did it. */
   readonly connectivity: CausedRow[];
-  /** Of groups or rests of groups behind this page. */
+  /** Connections of groups, or rests of groups, behind this page. */
   readonly omitted_connectivity: number;
   /** False where addresses outside of the network are too many to be compared. */
   readonly outside_compared: boolean;
@@ -66,7 +66,7 @@ export interface StateDiff {
   readonly assertions: FlippedAssertion[];
   /** Commits between the two, oldest first: the first of them, and those that this page names. */
   readonly commits: ChangeView[];
-  /** Of all pages. */
+  /** Totals of all pages. */
   readonly summary: {
     readonly groups: number;
     /** Connections for which there was too much to look for a cause. */
@@ -92,10 +92,10 @@ export interface DiffPage {
 }
 
 /**
- * What differs from one moment of a network to another, in resources and in who may reach whom, and why. A renamed peer is
- * one peer, called by its later name in all connections.
+ * Returns the difference from one moment of a network to another, in resources and in who may reach whom, with its causes. A
+ * renamed peer is one peer, with its later name in all connections.
  *
- * @throws MeshError `invalid_input` for a cursor that is none
+ * @throws MeshError `invalid_input` for a malformed cursor
  */
 export async function diffStates(
   services: Pick<NetworkServices, 'store'>,

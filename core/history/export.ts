@@ -18,11 +18,11 @@ export interface FileResource {
     readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly spec: Readonly<Record<string, unknown>>;
-  /** Of a peer: where policies by address found it. */
+  /** Address of a peer, by which policies may have matched it. */
   readonly status?: { readonly address: string };
 }
 
-/** What an export does not carry, by kind and reason. */
+/** Resources that an export leaves out, by kind and reason. */
 export interface LeftOut {
   readonly kind: string;
   readonly why: string;
@@ -142,7 +142,7 @@ function leftOutOf(
 const IS_SECRET = 'an agent acts by a token, which is not told again: make it anew';
 const LISTS = 'it is there, and lists by id peers that are not: elsewhere it means nobody by them';
 
-/** Whether a policy lists a peer that is there and that files do not hold by its name. */
+/** Returns true if a policy lists a present peer that the exported files do not contain. */
 function listsOthers(spec: unknown, { peers }: NetworkState, carried: ReadonlyMap<string, PeerRecord>): boolean {
   const others = gonePeers(spec, (id) => lookUpById(carried, id) !== undefined);
   return others.some((id) => lookUpById(peers, id) !== undefined);

@@ -9,7 +9,7 @@ export interface Exposed {
   readonly src: readonly string[];
   readonly dst: readonly string[];
   readonly opened: readonly PortSpan[];
-  /** Of the connections that opened; undefined where it was too much to look for. */
+  /** Changes that opened these connections; undefined where there was too much to search. */
   readonly changes: readonly ChangeRef[] | undefined;
 }
 

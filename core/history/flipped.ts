@@ -9,7 +9,7 @@ type Holds = 'holds' | 'fails';
 /** An assertion that held at one of two moments and not at the other. */
 export type FlippedAssertion = {
   readonly assertion: string;
-  /** What it says. */
+  /** The assertion in words. */
   readonly text: string;
   readonly old: Holds;
   readonly new: Holds;

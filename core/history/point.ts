@@ -87,7 +87,7 @@ export async function stateAt(
   throw await notKnown({ store }, workspace, instant);
 }
 
-/** That nothing is known of an instant, and since when something is. */
+/** Returns the error for an instant of which nothing is known, with the beginning of the known history. */
 export async function notKnown(
   { store }: Pick<NetworkServices, 'store'>,
   workspace: string,

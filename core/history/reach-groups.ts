@@ -23,7 +23,7 @@ export type GroupQuestion = Omit<ConnectivityQuestion, 'src' | 'dst'> & {
   readonly cursor?: string | undefined;
 };
 
-/** Who reaches whom: the peers of `src` those of `dst`, each as labels and names. */
+/** Peers of `src` that reach peers of `dst`, each as labels and names. */
 export interface ReachGroup {
   readonly src: readonly string[];
   readonly dst: readonly string[];
@@ -33,7 +33,7 @@ export interface ReachGroup {
 }
 
 export interface ReachGroups {
-  /** Of all pairs of peers asked about: all, some or none of the ports asked for. */
+  /** Verdict over all pairs of peers asked about: all, some or none of the ports asked for. */
   readonly verdict: Verdict;
   readonly at: string;
   readonly snapshot_id: string | null;
@@ -53,7 +53,7 @@ export interface ReachGroups {
 /** Groups of one page. */
 const GROUP_PAGE = 50;
 
-/** Whether a question is about several peers. */
+/** Returns true if a question is about several peers. */
 export function asksGroups<Q extends { readonly src?: string | undefined; readonly dst?: string | undefined }>({
   src,
   dst,
@@ -62,7 +62,7 @@ export function asksGroups<Q extends { readonly src?: string | undefined; readon
 }
 
 /**
- * Who can reach whom, at an instant, a snapshot, or now, by groups of peers that share the ports.
+ * Returns who can reach whom, at an instant, a snapshot, or now, by groups of peers that share the ports.
  *
  * @throws MeshError `not_found` for a peer or label that nothing has, and where nothing is known of the instant
  */

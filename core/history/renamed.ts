@@ -2,7 +2,7 @@ import type { RecordVersion } from '../base/ports.ts';
 import type { PeerRecord, PresenceRecord } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
 
-/** What peers of two states that are called differently in them are called in the other one, by uid. */
+/** Names in another state of the peers that have a different name there, by uid. */
 export type NewNames = ReadonlyMap<string, string>;
 
 /**

@@ -9,7 +9,7 @@ const MAX_VALUE = 2_000;
 const MAX_RESOURCES = 50;
 const MAX_PATHS = 50;
 
-/** What a commit changed of the network, field by field; the first of it where that is much. */
+/** Returns the changes of a commit to the network, field by field; only the first ones where there are many. */
 export function resourceChanges({ changes }: Pick<Commit, 'changes'>) {
   return withRenames(changes)
     .filter(({ record }) => isStateKind(record.kind) && record.kind !== 'Presence')

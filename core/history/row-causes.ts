@@ -30,7 +30,7 @@ export interface CellCauses {
 const MAX_CHANGES = 1_000;
 const MAX_SEARCHES = 500;
 
-/** What is tried has few peers, so it is kept apart from what is compiled whole. */
+/** Engine for trial states: they have few peers, so they are compiled apart from whole states. */
 const engine = createEngine();
 
 /** Finds what made the cells of a difference, by taking changes back in the later state. */
@@ -81,7 +81,7 @@ export function causeFinder(from: Moment, to: Moment, alterations: readonly Alte
     return alone.length > 0 || !parts[0] ? { causes: [...new Set(alone)], together: false } : parts[0];
   }
 
-  /** Of what is taken back together with a cell: the resources that do it. */
+  /** Returns the resources that caused a cell, among the changes that are taken back together. */
   function resourcesIn(ids: readonly string[], cell: Cell): Attribution {
     const records = ids.flatMap((id) => byId.get(id)?.records ?? []).filter((one) => concerns(one, cell, from, to));
     const own = new Map(records.map((one) => [one.id, one]));
@@ -113,7 +113,7 @@ export function causeFinder(from: Moment, to: Moment, alterations: readonly Alte
     return isDelegated(name, from.state, to.state);
   }
 
-  /** Of revisions that wrote the same records: the last ones that, taken back, take the cell back. */
+  /** Returns the last of some revisions of the same records that, taken back, take the cell back. */
   function newestOf({ revisions, steps }: Alteration, cell: Cell): readonly number[] {
     if (!isForwards(from, to)) return revisions;
     const isGone = (records: readonly Altered[]) =>
@@ -123,7 +123,7 @@ export function causeFinder(from: Moment, to: Moment, alterations: readonly Alte
   }
 }
 
-/** Whether something ends between two moments. */
+/** Returns true if a record expires between two moments. */
 export function passesTime(from: Moment, to: Moment): boolean {
   const [first, last] = [Math.min(from.at, to.at), Math.max(from.at, to.at)];
   return [from.state, to.state].some(({ peers, policies, agents }) =>
@@ -160,7 +160,7 @@ function isEnd(name: string, { example }: Cell): boolean {
   return name === example.src || name === example.dst;
 }
 
-/** Whether a record can matter to a cell: a policy only where it selects an end, as it was or is. */
+/** Returns true if a record can affect a cell: a policy only where it selects an end, before or after. */
 function concerns({ kind, name, before, after }: Altered, cell: Cell, ...moments: readonly Moment[]): boolean {
   if (kind === 'MeshPeer') return isEnd(name, cell) || isDelegated(name, ...moments.map(({ state }) => state));
   if (kind !== 'MeshPolicy') return true;

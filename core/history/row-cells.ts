@@ -20,7 +20,7 @@ export interface Cell extends Omit<DiffRow, 'src' | 'dst'> {
   /** Ends that stand for all others: names of peers, or of the external that stands for addresses. */
   readonly example: Pick<DiffRow, 'src' | 'dst'>;
   readonly outside: OutsideCell | undefined;
-  /** Whether that is so; else what changed is too much to be told apart. */
+  /** True where all of them differ alike; false where there was too much to distinguish. */
   readonly isAlike: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface OutsideCell {
   readonly side: 'src' | 'dst';
   readonly ranges: Ranges;
   readonly external: ExternalInput;
-  /** What they are a part of. */
+  /** The group that they are a part of. */
   readonly group: Omit<OutsideGroup<unknown>, 'delta'>;
 }
 
@@ -96,7 +96,7 @@ function typed({ old, new: now }: Delta): Omit<DiffRow, 'src' | 'dst'> {
   return { type: isNothing(old) ? 'added' : isNothing(now) ? 'removed' : 'changed', old, new: now };
 }
 
-/** What could tell an address from another in any mixture of the two states and of the steps between. */
+/** Returns the blocks that could distinguish addresses in any mixture of the two states and of the steps between. */
 function blocksOf({ from, to, was, is }: Compared, steps: Steps, engine: Engine): BlockCode[] {
   const policies = everyPolicy(from.state, to.state, steps);
   const bounds = [
@@ -151,9 +151,9 @@ function partitioner(compared: Compared, alterations: readonly Alteration[], ste
 }
 
 /**
- * What could tell a peer from another in any mixture of the two states and of the steps between: its class among all policies
- * of these, as it was, as it is and at each step; whether it takes part then; and which changes wrote it. One with an agent
- * above it is like no other.
+ * Returns a function that groups peers which no mixture of the two states and of the steps between distinguishes: by their
+ * class among all policies of these, before, after and at each step; by whether they take part then; and by the changes that
+ * wrote them. A peer with an agent above it is like no other.
  */
 function kindTeller({ from, to }: Compared, alterations: readonly Alteration[], steps: Steps, engine: Engine) {
   const between = steps.map((records) => ({ state: { ...to.state, peers: peersOf(records) }, at: to.at }));

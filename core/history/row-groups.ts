@@ -22,7 +22,7 @@ export interface RowGroup extends Omit<DiffRow, 'src' | 'dst'> {
   readonly cells: readonly Cell[];
 }
 
-/** One connection that differs, and the resources that did it: each alone, or all of them together. */
+/** A connection that differs, and the resources that caused it: each alone, or all of them together. */
 export interface CausedRow extends DiffRow {
   readonly causes: readonly string[];
   readonly together: boolean;

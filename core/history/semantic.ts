@@ -16,7 +16,10 @@ export type CrdObject = {
   readonly status?: unknown;
 };
 
-/** What a record means: no generation, no revision, no times of its status. Two equal ones say the same of the network. */
+/**
+ * Returns the meaning of a record: no generation, no revision, no times of its status. Records with equal results say the same
+ * of the network.
+ */
 export function semanticOf(record: StoredRecord): CrdObject {
   const { kind, name, uid, labels, annotations, spec } = record;
   return {

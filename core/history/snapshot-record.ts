@@ -115,7 +115,7 @@ function hashOf(record: StoredRecord): bigint {
   return hash;
 }
 
-/** Who is offline counts as who was never heard of: a snapshot shows them alike. */
+/** Hashes presence: an offline peer counts like one that never connected, because a snapshot shows them alike. */
 function hashOfPresence({ kind, name, spec }: PresenceRecord): bigint {
   return spec.online ? hashOfText(kind, name) : 0n;
 }

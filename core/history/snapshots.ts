@@ -4,7 +4,7 @@ import { writtenRecord } from '../base/written.ts';
 import type { HistoryServices, NetworkServices } from '../state/services.ts';
 import { digestOf, type SnapshotRecord, snapshotDraft, snapshotNameAt, type TriggerType } from './snapshot-record.ts';
 
-/** What to capture: the present state, or that of an earlier revision at the instant it came into force, ms. */
+/** The state to capture: the present one, or that of an earlier revision at the instant it came into force, ms. */
 export type Capture = { readonly trigger: TriggerType; readonly triggeredBy: string } & (
   | { readonly revision: number; readonly capturedAt: number }
   | { readonly revision?: undefined }

@@ -79,7 +79,7 @@ interface Side {
   readonly ports?: PortEntry[];
 }
 
-/** One rule as the rule for everyone else, and the one for the other end on the ports that stay. */
+/** Splits a rule into the rule for everyone else, and one for the other end on the ports that stay. */
 function split(
   peers: readonly PeerEntry[] | undefined,
   ports: PortEntry[] | undefined,

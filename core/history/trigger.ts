@@ -32,7 +32,7 @@ function isPolicyChange({ type, record, before }: Change): boolean {
   }
 }
 
-/** Who was online before a burst of commits and who is after it, by the uid of the presence, which outlives a new name. */
+/** Presence of peers before and after a burst of commits, by the uid of the presence record, which survives a rename. */
 export type PresenceDifference = ReadonlyMap<string, { readonly was: boolean; readonly is: boolean }>;
 
 export function withPresence(known: PresenceDifference, changes: readonly Change[]): PresenceDifference {

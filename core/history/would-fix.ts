@@ -14,7 +14,7 @@ import type { NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import { droppingRules, sparing } from './spare-pair.ts';
 
-/** One thing to do. All that are answered, in their order, open what was asked: that was computed, not assumed. */
+/** A step to take. All steps of an answer, in order, open the connection asked about: that was computed, not assumed. */
 export type FixStep =
   | {
       /** For `plan_network_change`, as they are. */
@@ -27,7 +27,7 @@ export type FixStep =
   | {
       readonly change: 'approve_peer' | 'rejoin' | 'widen_reach' | 'come_online';
       readonly peer: string;
-      /** Who can do it. */
+      /** Role or person that can take the step. */
       readonly by: string;
       readonly detail: string;
     };
@@ -38,8 +38,8 @@ type Move = Extract<FixStep, { peer: string }>;
 const MAX_ROUNDS = 8;
 
 /**
- * What opens a connection that is refused; nothing where nothing was found that does. Every answer was tried: after it the
- * connection is open, at the same instant. Where the agent of a peer has ended, who delegates again decides what it reaches.
+ * Returns the steps that open a refused connection; none where no steps were found that do. Every answer was tried: after it
+ * the connection is open, at the same instant. Where the agent of a peer has ended, its new delegation decides what it reaches.
  */
 export function wouldFix(
   states: Pick<NetworkStates, 'reachability'>,
@@ -68,7 +68,7 @@ export function wouldFix(
     const move = moveFor(blocker, blocker.stage === 'delegation_bound' ? query.src : subject, query);
     if (move) {
       const record = state.peers.get(move.move.peer);
-      // What a new delegation would let it reach is not known.
+      // The reach of a new delegation is not known.
       if (move.move.change === 'rejoin' && record && agentOf(record) !== undefined) return [...moves, move.move];
       patches.set(move.move.peer, { ...patches.get(move.move.peer), ...move.patch });
       moves.push(move.move);
@@ -109,7 +109,7 @@ function patched(model: ReturnType<typeof modelOf>, patches: ReadonlyMap<string,
   return { ...model, peers: model.peers.map((peer) => ({ ...peer, ...patches.get(peer.name) })) };
 }
 
-/** What no policy does: who has to do it, and what a peer is then. */
+/** Returns the step for a blocker that no policy removes: who has to act, and how the peer changes. */
 function moveFor(
   { reason_code: code }: Blocker,
   peer: string,
@@ -144,8 +144,8 @@ function moveFor(
 }
 
 /**
- * What may open what is left by policies, the narrower first: every rule that refuses the pair spares it, or, where that
- * cannot be written, is gone for everyone.
+ * Returns changes that may open what policies still refuse, the narrower first: every rule that refuses the pair spares it, or,
+ * where that cannot be written, is removed for everyone.
  */
 function policyChanges(
   state: NetworkState,

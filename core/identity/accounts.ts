@@ -42,19 +42,19 @@ export interface AccountSpec {
 }
 
 export interface Leaving {
-  /** What becomes of the account once the rest has ended. */
+  /** State of the account once everything else has ended. */
   readonly to: 'disabled' | 'deleted';
   /** When that was decided, milliseconds. */
   readonly since: number;
 }
 
-/** What makes one-time codes, and what stands in for it. */
+/** The secret of one-time codes, and the recovery codes that replace them. */
 export interface SecondFactor {
   /** Sealed by `sealSecret`. */
   readonly secret: string;
   /** Milliseconds. */
   readonly since: number;
-  /** Of the newest code that was used: it and those before are good no more. */
+  /** Time step of the newest code that was used: that code and earlier ones are no longer valid. */
   readonly lastStep: number;
   /** Hashes of recovery codes that were not used. */
   readonly recovery: readonly string[];

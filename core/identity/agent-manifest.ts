@@ -40,7 +40,7 @@ export const subAgentManifest = z.strictObject({
 
 export type AgentManifest = z.output<typeof rootAgentManifest> | z.output<typeof subAgentManifest>;
 
-/** What a document asks for, or all that is wrong in it. */
+/** Returns the manifest of a document, or all of its faults. */
 export function readAgentManifest(document: unknown, namespace: string): AgentManifest | FieldError[] {
   const parsed = (hasParent(document) ? subAgentManifest : rootAgentManifest).safeParse(document, PLAINLY);
   const errors = [...(parsed.error ? fieldErrorsOf(parsed.error) : []), ...misplaced(document, namespace)];
@@ -52,7 +52,7 @@ const hasParent = (document: unknown) =>
 
 const keys = z.looseObject({}).catch({});
 const namespaceText = z.string().optional().catch(undefined);
-/** What is looked at however wrong the rest of a document is. */
+/** Fields that are checked however wrong the rest of a document is. */
 const placeSchema = z.looseObject({
   metadata: z.looseObject({ namespace: namespaceText, labels: keys, annotations: keys }).optional().catch(undefined),
   spec: z
@@ -76,7 +76,7 @@ function misplaced(document: unknown, namespace: string): FieldError[] {
 }
 
 /**
- * Whether an identity is what a document says. Labels and annotations that it leaves out stay.
+ * Returns true if an identity matches its document. Labels and annotations that the document leaves out stay.
  *
  * @param asked the document's spec, with the ids of the peers that it lists
  */

@@ -8,11 +8,11 @@ import { PRESETS } from '../model/resources.ts';
 import { ruleList } from '../model/rule-list.ts';
 import { DEFAULT_JOIN_USES, MAX_JOIN_USES } from './join-tokens.ts';
 
-/** What making an agent asks of its maker, by whichever operation: of a root agent a person, of a sub-agent its parent. */
+/** Scopes that an agent's maker needs in every operation: a person for a root agent, a parent for its sub-agent. */
 export const MAKES_ROOT_AGENTS = 'agents:write' satisfies Scope;
 export const DELEGATES = 'agents:delegate' satisfies Scope;
 
-/** What a person gives a root agent that asks for no scopes: read, plan and apply, and to delegate less of it. */
+/** Scopes of a root agent whose maker names none: read, plan and apply, and delegate a part of that. */
 export const DEFAULT_AGENT_SCOPES: readonly Scope[] = [
   'network:read',
   'snapshots:read',
@@ -30,7 +30,7 @@ export const agentName = lineOfText(TEXT_LIMITS.name).superRefine((name, context
   if (message !== undefined) context.addIssue({ code: 'custom', message });
 });
 
-/** What a person says of a root agent. */
+/** Fields that a person sets for a root agent. */
 export const rootAgentFields = {
   scopes: listOf(z.enum(SCOPES), SCOPES.length)
     .refine(
@@ -53,7 +53,7 @@ export const rootAgentFields = {
     .describe('with tokens:write: devices that one of its join tokens may add'),
 };
 
-/** What a parent says of its sub-agent. */
+/** Fields that a parent sets for its sub-agent. */
 export const subAgentFields = {
   ttl: lineOfText(TEXT_LIMITS.duration).describe(
     'Life of token and sub-agent, such as 30m; at most what is left of yours',

@@ -7,7 +7,7 @@ import { agentLine } from './agent-line.ts';
 import { commonScopes, expandScopes } from './grants.ts';
 import { roleIn } from './members.ts';
 
-/** What an agent may do at this moment, and what that follows from. */
+/** The present rights of an agent, and the records that they follow from. */
 export interface AgentStanding {
   /** The agent and its ancestors, nearest first. */
   readonly line: readonly AgentRecord[];
@@ -43,7 +43,10 @@ export async function agentStanding(
   };
 }
 
-/** What an agent may have of a person; undefined for an account that is not known, `none` for one that may nothing here. */
+/**
+ * Returns the scopes that an agent may have from a person; undefined for an unknown account, `none` for one without rights
+ * here.
+ */
 async function scopesOfPerson(
   services: Pick<NetworkServices, 'store'>,
   workspace: string,

@@ -20,7 +20,7 @@ const DEFAULT_API_TOKEN_MS = 90 * 86_400_000;
 const MAX_API_TOKEN_MS = 365 * 86_400_000;
 const MIN_GRANT_MS = 1_000;
 
-/** What a token for an MCP client carries: it reads, plans and applies. */
+/** Default scopes of a token for an MCP client: it reads, plans and applies. */
 const DEFAULT_SCOPES: readonly Scope[] = ['network:read', 'snapshots:read', 'intents:plan', 'intents:apply'];
 
 export interface NewApiToken {

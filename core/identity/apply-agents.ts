@@ -10,7 +10,7 @@ import { type AgentManifest, isAsWritten } from './agent-manifest.ts';
 import { DELEGATES, MAKES_ROOT_AGENTS } from './agent-request.ts';
 import { type AgentCall, type NewAgent, newRootAgent, newSubAgent, ownAgent } from './agents.ts';
 
-/** What becomes of one document. The token is shown in the answer that makes it, and never again. */
+/** The result of one document. Only the answer that makes a token shows it. */
 export type AppliedAgent =
   | { readonly name: string; readonly result: 'unchanged' }
   | { readonly name: string; readonly result: 'created'; readonly token: string; readonly expiresAt: string }
@@ -78,7 +78,7 @@ function isThere(
   );
 }
 
-/** Whether there is such an identity is told to who may read it or make it: nobody else, by any answer. */
+/** Requires that the caller may read or make the identity: no answer tells anybody else whether it exists. */
 async function requireTold(context: AgentCall, { spec }: AgentManifest): Promise<void> {
   if (context.caller.scopesIn(context.workspace).has('network:read')) return;
   if (!('parentRef' in spec)) return requireScope(context, MAKES_ROOT_AGENTS);

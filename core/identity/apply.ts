@@ -14,7 +14,7 @@ import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AgentManifest, readAgentManifest } from './agent-manifest.ts';
 
-/** What is asked for, each with the place of its document in the request. */
+/** The requested changes and agents, each with the index of its document in the request. */
 export interface AppliedDocuments {
   readonly documents: readonly unknown[];
   readonly changes: readonly NetworkChange[];
@@ -61,7 +61,7 @@ export async function appliedDocuments(
   const errors: FieldError[] = [];
   const now = services.clock.now();
   const saysAll = prune !== undefined;
-  // Who may not list them is told by what comes of writing, and no sooner.
+  // A caller without the right to list records learns of unknown names from the write, and no sooner.
   const mayList = caller.scopesIn(workspace).has('network:read') === true;
   const unknownNames = mayList ? unknownNamesFinder(state, all) : () => [];
   for (const [place, document] of all.entries()) {
@@ -109,7 +109,7 @@ function headOf(document: unknown): FieldError['document'] {
   return kind !== undefined && metadata ? { kind, name: metadata.name } : undefined;
 }
 
-/** Whether a change would write a policy whose time is over. */
+/** Returns true if a change would write an expired policy. */
 function isOver(change: NetworkChange, now: number): boolean {
   if (change.action === 'delete' || change.resource !== 'MeshPolicy') return false;
   return hasEnded(change.spec, now);

@@ -15,14 +15,15 @@ const MAX_BEARER_LENGTH = 1_024;
 
 export interface Authenticator {
   /**
-   * Who a bearer token speaks for. Being looked at again, for what goes on after its request, is no use of a session.
+   * Returns the caller that a bearer token proves. Pass `isUse: false` to check a session again after its request, which is no
+   * use of it.
    *
    * @throws MeshError `unauthenticated` with what to do
    */
   authenticate(bearer: string, origin: string, options?: { readonly isUse: boolean }): Promise<Caller>;
   /** Ends sessions that are not used, and keeps when the others were. */
   flushSessions(options?: { readonly isLast?: boolean }): Promise<void>;
-  /** Who it spoke for when it was verified lately; undefined where that is not remembered. */
+  /** Returns the caller of a bearer token that was verified lately; undefined where that is not cached. */
   known(bearer: string): Caller | undefined;
   close(): void;
 }
@@ -56,7 +57,7 @@ export function buildAuthenticator(
       throw expiredToken();
     }
     if (isSession(caller) && !uses.goesOn(caller.tokenId, isUse)) {
-      // One that made room, or was used elsewhere, is verified anew, by which it is known again; one that is idle is refused.
+      // A session that was evicted, or used elsewhere, is verified again, which makes it known again; an idle one is refused.
       await verify(bearer);
       uses.goesOn(caller.tokenId, isUse);
     }

@@ -34,7 +34,7 @@ export async function setMember(username: string, role: WorkspaceRole, context: 
   return writtenRecord(await store.commit(context.workspace, ops, commit), record);
 }
 
-/** Of a membership of one account alone, which one by name replaces. */
+/** Returns the deletion of a membership of one account alone, which a membership by name replaces. */
 function deletion(member: MemberRecord | undefined): readonly Op[] {
   return member ? [{ op: 'delete', key: { kind: 'Member', name: member.name }, revision: member.revision }] : [];
 }
@@ -67,7 +67,8 @@ export async function removeMember(
     const member = await memberOf(name, context);
     if (!member) return;
     const left = account ? await leavingOps(services, workspace, account, heir) : [];
-    // What they end or change themselves at this moment is no reason to let them stay: it goes once they may nothing.
+    // Concurrent writes of the member must not keep them in: on a retry, what else they leave goes after the removal, when they
+    // have no rights any more.
     const ops = isMet ? left.filter(isOfAgents) : left;
     isMet = true;
     await services.store.commit(workspace, [{ op: 'delete', key: { kind: 'Member', name } }, ...ops], commit);

@@ -1,4 +1,4 @@
-/** Whether a password, in lower case, is among the first that are tried, with or without digits and signs around it. */
+/** Returns true if a password, in lower case, is among the first guesses, with or without digits and signs around it. */
 export function isCommonPassword(plain: string): boolean {
   if (COMMON.has(plain)) return true;
   const isLetter = (letter: string) => letter >= 'a' && letter <= 'z';

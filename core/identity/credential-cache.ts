@@ -6,7 +6,7 @@ import { accountById } from './accounts.ts';
 /** Callers remembered at once; the longest remembered make room. */
 const MAX_ENTRIES = 20_000;
 
-/** What a verification can rest on. */
+/** Kinds of records that a verification can rest on. */
 export const CREDENTIAL_KINDS: ReadonlySet<Kind> = new Set<Kind>([
   'Account',
   'Session',
@@ -17,7 +17,7 @@ export const CREDENTIAL_KINDS: ReadonlySet<Kind> = new Set<Kind>([
   'MeshPeer',
 ]);
 
-/** What a verification found, and the records it rests on. */
+/** The caller that a verification proved, and the records it rests on. */
 export interface Verified {
   readonly caller: Caller;
   /** `<kind>:<uid>`; `Member:<uid of an account>` for all memberships of that account. */

@@ -11,7 +11,7 @@ export const MAX_DEPTH = 4;
 export const MIN_TTL_MS = 1_000;
 export const MAX_AGENT_TTL_MS = 90 * 86_400_000;
 
-/** What a parent asks for its sub-agent. */
+/** The request of a parent for its sub-agent. */
 export interface DelegateRequest {
   readonly ttl: string;
   readonly policyPreset: PolicyPreset;

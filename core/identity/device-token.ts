@@ -35,7 +35,10 @@ export async function renewToken(
   return { token, op: { op: 'update', record, revision: held.revision } };
 }
 
-/** What a device signs in to the bus with: HMAC-SHA256(device token, "mesh/bus/v1"), base64url (docs/wire.md#requests-on-the-bus). */
+/**
+ * Returns the secret with which a device signs in to the bus: HMAC-SHA256(device token, "mesh/bus/v1"), base64url
+ * (docs/wire.md#requests-on-the-bus).
+ */
 export function busSecretOf(deviceToken: string): string {
   return createHmac('sha256', deviceToken).update('mesh/bus/v1').digest('base64url');
 }

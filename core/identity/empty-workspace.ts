@@ -12,7 +12,7 @@ const BATCH = 200;
 /** A workspace is written before it is in the directory: a younger one may be about to be named there. */
 const MADE_MS = 60 * 60_000;
 
-/** What no longer means anything without the workspace, beside peers and agents. What is past stays until retention. */
+/** Kinds of records that mean nothing without the workspace, beside peers and agents. Past records stay until retention. */
 const GOING = [
   'Webhook',
   'WebhookDelivery',

@@ -46,7 +46,7 @@ interface EndingTogether {
   readonly ending: readonly AgentRecord[];
   readonly phase: Extract<AgentPhase, 'Revoked' | 'Expired'>;
   readonly context: CommitContext;
-  /** What the same commit writes besides. */
+  /** Other ops of the same commit. */
   readonly besides?: readonly Op[];
 }
 
@@ -94,7 +94,7 @@ export function nextFamilies(state: NetworkState, roots: readonly AgentRecord[],
   return [...ending.values()];
 }
 
-/** What ending agents writes, their peers apart. */
+/** Returns the ops that end agents, without those for their peers. */
 export function endOps(ending: readonly AgentRecord[], phase: AgentPhase, going: EndingWith): Op[] {
   const { policies, kept, checks, tokens, plans, workflows } = going;
   return [

@@ -10,11 +10,11 @@ import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { type KeptClosing, type KeptClosings, keptClosings } from './kept-closings.ts';
 
-/** What goes when agents end. */
+/** Records that go when agents end. */
 export interface EndingWith {
   /** Their own, and those that came with their join tokens and nobody adopted. */
   readonly peers: readonly PeerRecord[];
-  /** Of their presets, and those that they wrote by themselves. */
+  /** Policies of their presets, and policies that they wrote by themselves. */
   readonly policies: readonly PolicyRecord[];
   /** Policies that stay and only close, where the workspace has `requireApproval`: a person decides what is opened. */
   readonly kept: readonly KeptClosing[];
@@ -22,7 +22,7 @@ export interface EndingWith {
   readonly checks: readonly Op[];
   readonly tokens: readonly TokenRecord[];
   readonly plans: readonly PlanRecord[];
-  /** Those that wait. */
+  /** Workflows that have not been carried out yet. */
   readonly workflows: readonly WorkflowRecord[];
 }
 

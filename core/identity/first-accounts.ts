@@ -66,7 +66,7 @@ export async function ensureFirstAccounts(
   return true;
 }
 
-/** Whether the public password is good for anything still: an account has it and may sign in. */
+/** Returns true if an account that may sign in still has the public default password. */
 export async function hasBuiltInPassword({ store }: Pick<NetworkServices, 'store'>): Promise<boolean> {
   const { items } = await store.list(SYSTEM_WORKSPACE, 'Account');
   return items.some(({ spec }) => spec.passwordState === 'built-in' && !spec.disabled);
@@ -98,7 +98,7 @@ async function replaceBuiltIn(
   return [{ op: 'update', record: { ...draftOf(admin), spec }, revision: admin.revision }];
 }
 
-/** Who writes the public default into the configuration has not chosen a password. */
+/** Returns the spec of the first account. An operator who configures the public default has not chosen a password. */
 async function initialSpec(password: Secret): Promise<AccountSpec> {
   const text = password.reveal();
   return adminSpec(await hashPassword(text), equalSecrets(text, BUILT_IN_PASSWORD) ? 'built-in' : 'initial');

@@ -5,8 +5,8 @@ import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, ROLE_SCOPES, type Role, SCOPES, ty
 const KNOWN: ReadonlySet<string> = new Set(SCOPES);
 
 /**
- * What a token that is not a session may hold of these scopes and roles: never what only a person may do. To apply what is
- * not verified (`intents:override`) comes with no role, only by its name.
+ * Returns the scopes that a token other than a session may hold of these scopes and roles: never those of persons alone. The
+ * scope to apply unverified plans (`intents:override`) comes with no role, only by its name.
  */
 export function expandScopes(names: readonly string[]): ReadonlySet<Scope> {
   const scopes = new Set<Scope>();

@@ -1,11 +1,14 @@
 import { MeshError } from '../base/errors.ts';
 import { FairQueue } from '../compute/fair-queue.ts';
 
-/** Who waits for a hash of a password. */
+/** A caller that waits for the hash of a password. */
 export interface Asker {
-  /** Whether it is signed in, or the account was signed in to from there before: such do not wait behind a flood of others. */
+  /**
+   * True where it is signed in, or signed in to the account from there before: such callers do not wait behind a flood of
+   * others.
+   */
   readonly isKnown: boolean;
-  /** What counts as one place that passwords come from. */
+  /** The source that counts as one origin of passwords. */
   readonly source: string;
 }
 
@@ -13,7 +16,7 @@ export interface Asker {
 const MAX_RUNNING = 2;
 /** Hashes waiting, of known and of other askers each; more are refused, so that a flood costs no more than this. */
 const MAX_WAITING = 32;
-/** Of these, of one source. */
+/** Maximum of these for one source. */
 const MAX_WAITING_OF_SOURCE = 16;
 
 let running = 0;

@@ -26,7 +26,7 @@ export interface NewJoinToken {
   readonly usageLimit?: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly network?: string | undefined;
-  /** What a device may ask for. */
+  /** Labels that a device may ask for. */
   readonly deviceLabels?: readonly string[] | undefined;
   readonly ephemeral?: boolean | undefined;
 }

@@ -64,7 +64,7 @@ async function leaveWorkspace(
     if (ops.length > 0) await store.commit(workspace, ops, context);
     return ops.length;
   };
-  // What they wrote while the rest was read, too.
+  // Repeats for records that they wrote while the rest was read.
   while ((await serialised(store, workspace, leave)) > 0);
   await endOrphans(services, workspace, context);
   await passSchedules(services, workspace, account, heir, context);

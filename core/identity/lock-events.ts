@@ -3,7 +3,7 @@ import type { SecurityEvent } from '../base/ports.ts';
 import { formatInstant } from '../base/time.ts';
 import type { LoginAttempt } from '../model/services.ts';
 
-/** What the audit log is told of a failed attempt that locks its account. */
+/** Returns the audit events for a failed attempt that locks its account. */
 export function lockEvents({ lockedUntil }: LoginAttempt, username: string, origin: string): readonly SecurityEvent[] {
   if (lockedUntil === undefined) return [];
   const detail = { until: formatInstant(lockedUntil) };

@@ -30,7 +30,7 @@ type Attempts = z.infer<typeof attemptsSchema>;
 
 type LoginCells = TriedCells & { readonly sources: Cells<Attempts> };
 
-/** What counts as one place that logins come from. */
+/** Returns the source that limits count as one origin of logins. */
 export function loginSource(origin: string): string {
   return isLoopback(origin) ? plainAddress(origin) : sourceNetwork(origin, HOUSEHOLD_BITS);
 }
@@ -66,7 +66,7 @@ export function buildLoginLimits({ clock, log, rules, shared }: LoginLimitsOptio
     });
   }
 
-  /** What is not forgotten counts on, which lets nobody in: no reason to fail what it was about. */
+  /** Takes counts back. A failure is only logged: a count that remains admits nobody, so the login need not fail. */
   async function takingBack(...steps: readonly Promise<void>[]): Promise<void> {
     const done = await Promise.allSettled(steps);
     const failed = done.find(({ status }) => status === 'rejected');

@@ -28,7 +28,7 @@ type Tries = z.infer<typeof triesSchema>;
 export const triedSchema = z.object({
   /** By address. */
   places: z.record(z.string(), triesSchema.extend({ site: z.string() })),
-  /** Of one-time codes, after the right password, from all addresses that the account never signed in from. */
+  /** Tries of one-time codes, after the right password, from all addresses that the account never signed in from. */
   codes: triesSchema.optional(),
   /** Instant at which new addresses have all their tries again. */
   spentUntil: z.int(),
@@ -227,7 +227,7 @@ export function nameKey(username: string): string {
   return hash('sha256', username, 'base64url');
 }
 
-/** Whether an account signed in from there before, or it is this machine. */
+/** Returns true if an account signed in from there before, or if it is this machine. */
 export function isKnownSource(source: string, knownSources: readonly string[] | undefined): boolean {
   return isLoopback(source) || (knownSources?.includes(source) ?? false);
 }

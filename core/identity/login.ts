@@ -134,12 +134,16 @@ function isFull(error: unknown): error is StoreError {
 
 interface Judgement {
   readonly refusal?: MeshError;
-  /** What the login changes of the account. */
+  /** Changes of the account by the login. */
   readonly changes: Pick<AccountSpec, 'secondFactor' | 'knownSources'>;
   readonly detail?: SecurityEvent['detail'];
 }
 
-/** What becomes of a login. @param account the one whose password it has; undefined where there is none */
+/**
+ * Decides a login.
+ *
+ * @param account the account that has the password; undefined where there is none
+ */
 function judge(
   { otp }: Login,
   account: AccountRecord | undefined,

@@ -28,7 +28,7 @@ export function memberDraft(username: string, role: WorkspaceRole): RecordDraft<
   return { ...blank, kind: 'Member', name: username, uid: newId('mem'), spec: { role } };
 }
 
-/** Whether a membership is of one account alone, and of none that has its name later. */
+/** Returns true if a membership belongs to one account alone, and not to a later account of its name. */
 export function isOfOneAccount({ uid }: MemberRecord): boolean {
   return ACCOUNT_UID.test(uid);
 }

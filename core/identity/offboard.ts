@@ -16,10 +16,10 @@ import { endAgents } from './end-agents.ts';
 import { roleOf } from './members.ts';
 
 /**
- * What a person leaves in a workspace, to be committed with what takes them out of it: their API tokens and plans go, what
- * they asked for and nobody decided is not carried out. Their agents, join tokens and webhooks pass to a successor; without one
- * the join tokens go, agents are ended after it, and webhooks pass to the workspace. Devices that came with their join tokens
- * stay.
+ * Returns the ops for what a person leaves in a workspace, to be committed with the removal of the person: their API tokens and
+ * plans are deleted, and their undecided requests are canceled. Their agents, join tokens and webhooks pass to a successor;
+ * without one the join tokens are deleted, agents are ended after it, and webhooks pass to the workspace. Devices that came
+ * with their join tokens stay.
  */
 export async function leavingOps(
   services: Pick<NetworkServices, 'store' | 'states'>,
@@ -164,10 +164,11 @@ export async function endLeft(
 }
 
 /**
- * Who takes over the agents of a person that leaves. In a workspace that is who removes the other: an administrator there
- * is not told which other accounts exist, and nobody is made to answer for agents unasked.
+ * Returns the account that takes over the agents of a person that leaves. In a workspace that can only be the caller who
+ * removes the person: an administrator there does not learn which other accounts exist, and nobody has to answer for agents
+ * unasked.
  *
- * @throws MeshError `forbidden` for anybody else
+ * @throws MeshError `forbidden` for any other account
  */
 export async function successorIn(
   services: Pick<NetworkServices, 'store'>,
@@ -232,7 +233,7 @@ function passTokenOp(token: TokenRecord, { uid }: Heirs['to']): Op {
   return { op: 'update', record: { ...draftOf(token), spec }, revision: token.revision };
 }
 
-/** Whether an account has a part in a workspace. */
+/** Returns true if an enabled account has a role in a workspace, or in the installation. */
 export async function isMember(
   services: Pick<NetworkServices, 'store'>,
   workspace: string,

@@ -42,7 +42,7 @@ export function matchingStep(secret: Uint8Array, code: string, now: number, last
   return found;
 }
 
-/** What authenticator apps read from a QR code (Key Uri Format of Google Authenticator, which all follow). */
+/** Returns the URI that authenticator apps read from a QR code (Key Uri Format of Google Authenticator, which all follow). */
 export function otpUri(secret: Uint8Array, username: string, host: string): string {
   const issuer = encodeURIComponent(`Mesh ${host}`);
   const query = `secret=${base32(secret)}&issuer=${issuer}&algorithm=SHA1&digits=${DIGITS}&period=${STEP_SECONDS}`;

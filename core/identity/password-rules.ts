@@ -46,7 +46,7 @@ export function withPassword(
   return { ...kept, ...password, passwordChangedAt: now, ...(former.length > 0 && { formerPasswords: former }) };
 }
 
-/** Whether a password was too old at an instant. */
+/** Returns true if a password was too old at an instant. */
 export function isPasswordOld(
   { spec, createdAt }: AccountRecord,
   at: number,

@@ -6,7 +6,7 @@ const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const TAG_BYTES = 32;
 const SALT_BYTES = 16;
 
-/** Who is past the login: signed in, or the control plane itself. */
+/** The asker after a login: a signed-in caller, or the control plane itself. */
 const SIGNED_IN: Asker = { isKnown: true, source: 'signed in' };
 
 /** Characters of a password; `passwordLength` of the rules may ask for more. */
@@ -25,7 +25,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
 }
 
-/** Whether the password is the hashed one. Without a hash it takes as long and answers false. */
+/** Returns true if the password is the hashed one. Without a hash it takes as long and returns false. */
 export async function verifyPassword(
   password: string,
   hash: string | undefined,

@@ -22,7 +22,7 @@ export function spendRecoveryCode(hashes: readonly string[], code: string): read
   return left.length < hashes.length ? left : undefined;
 }
 
-/** Of the code however its groups are set apart. */
+/** Hashes a code, however its groups are separated. */
 function hashOf(code: string): string {
   return hash('sha256', code.replaceAll(/[\s-]/g, '').toLowerCase(), 'base64');
 }

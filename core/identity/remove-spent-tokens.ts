@@ -57,7 +57,10 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
   return removed;
 }
 
-/** Of join tokens. Looked up after the tokens, for some may be of an account that was made a moment ago. */
+/**
+ * Returns the owners of join tokens who have left. Reads accounts after the tokens, because some tokens may belong to an
+ * account that was made a moment ago.
+ */
 async function ownersWhoLeft(
   services: Pick<NetworkServices, 'store'>,
   workspace: string,

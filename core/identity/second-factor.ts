@@ -31,7 +31,7 @@ export interface OtpState {
   /** Milliseconds. */
   readonly since?: number;
   readonly recoveryCodesLeft: number;
-  /** Whether nothing else can be done before one is enrolled. */
+  /** True while nothing else can be done before one is enrolled. */
   readonly required: boolean;
 }
 
@@ -121,7 +121,6 @@ export async function renewRecoveryCodes(proof: Proof, context: FactorContext): 
   return codes;
 }
 
-/** Whether the account of a person has one. */
 export async function hasSecondFactor(
   services: Pick<NetworkServices, 'store'>,
   { id }: Pick<Caller, 'id'>,

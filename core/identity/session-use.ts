@@ -11,7 +11,7 @@ const MAX_SESSIONS = 100_000;
 
 interface Use {
   at: number;
-  /** What the store knows. */
+  /** The latest use that the store knows. */
   keptAt: number;
 }
 
@@ -23,7 +23,7 @@ export interface SessionUse {
   goesOn(session: string, isUse: boolean): boolean;
   /** Ends the idle ones, and keeps when the others were used; each minute, and at the end. */
   flush(options?: { readonly isLast?: boolean }): Promise<void>;
-  /** What to tell somebody whose session ended. */
+  /** Message for a caller whose session ended. */
   readonly words: string;
 }
 

@@ -34,7 +34,10 @@ declare module '../base/record.ts' {
 
 export type SessionRecord = StoredRecord<'Session'>;
 
-/** Whether a session is of the account as it is now, and not of one before its password or second factor changed. */
+/**
+ * Returns true if a session belongs to the account as it is now, and not as it was before its password or second factor
+ * changed.
+ */
 export function isOfAccount({ spec }: SessionRecord, account: AccountRecord): boolean {
   const { epoch, factorEpoch = 0, disabled } = account.spec;
   return !disabled && spec.epoch === epoch && (spec.factorEpoch ?? 0) === factorEpoch;

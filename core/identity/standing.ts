@@ -22,7 +22,7 @@ export interface KeptCaller {
 }
 
 /**
- * Who asked for something earlier, as they stand now: with what they held then and still hold.
+ * Returns the caller of an earlier request as of now: with the scopes that they held then and still hold.
  *
  * @throws MeshError `forbidden` when they have gone
  */
@@ -66,14 +66,17 @@ function noneWhereRefused(error: unknown): undefined {
   if (!(error instanceof MeshError)) throw error;
 }
 
-/** Whether somebody is who they were, with all that they held then. */
+/** Returns true if a caller is the same as then, with all that they held then. */
 function holdsStill(then: Caller, now: Caller | undefined): boolean {
   if (now?.id !== then.id || now.tokenId !== then.tokenId) return false;
   if (then.workspaces === 'all') return now.workspaces === 'all';
   return then.workspaces.every((id) => then.scopesIn(id).isSubsetOf(now.scopesIn(id)));
 }
 
-/** What an API token asked for ends with the token; a session may end meanwhile, its person stays. */
+/**
+ * Requires that the API token of a request is still valid, because its requests end with it. A session may end meanwhile: its
+ * person stays.
+ */
 async function requireToken(
   services: StandingServices,
   workspace: string,
@@ -131,7 +134,7 @@ async function scopesOfAccount(
   return role ? ROLE_SCOPES[role] : NO_SCOPES;
 }
 
-/** Whether somebody could still ask for a change of the network: by a plan, or directly. */
+/** Returns true if the scopes allow a change of the network: by a plan, or directly. */
 function mayChange(scopes: ReadonlySet<Scope>): boolean {
   return scopes.has('intents:apply') || scopes.has('network:write');
 }
@@ -167,7 +170,7 @@ async function requireAsker(
   await requireToken(services, workspace, token, account?.name ?? 'somebody who has gone');
 }
 
-/** Of one whose name was given to another there is nothing but the id. */
+/** Returns the name of an agent; only its id where another agent has taken the name. */
 async function agentName({ store }: StandingServices, workspace: string, id: string): Promise<string> {
   return (await store.getById(workspace, 'AgentIdentity', id))?.name ?? `The agent ${id}`;
 }

@@ -15,7 +15,7 @@ import type { WorkspaceDirectory } from './workspace-directory.ts';
 
 type Reads = Pick<NetworkServices, 'store'>;
 
-/** Who a token other than a session speaks for. @throws MeshError `unauthenticated` */
+/** Returns the caller that a token other than a session proves. @throws MeshError `unauthenticated` */
 export async function verifyToken(
   services: Reads,
   directory: WorkspaceDirectory,
@@ -29,7 +29,9 @@ export async function verifyToken(
   return { caller, restsOn: [`Token:${token.uid}`, `Workspace:${token.workspace}`, ...restsOn] };
 }
 
-/** Whether an API token still proves its person: there, not past its time, and not ended with others of its account. */
+/**
+ * Returns true if an API token still proves its person: it exists, has not expired, and did not end with others of its account.
+ */
 export async function isApiTokenGood(
   services: Pick<NetworkServices, 'store' | 'clock'>,
   workspace: string,
@@ -117,7 +119,7 @@ async function peerOf({ store }: Reads, { workspace, status }: AgentRecord): Pro
   return await store.get(workspace, { kind: 'MeshPeer', name: status.peerRef });
 }
 
-/** Who waits to be let into the network does not act in it either, and hears what it waits for. */
+/** Returns the error for an agent that may not act. While its peer awaits approval, the error says so. */
 async function noStanding({ store }: Reads, { workspace, spec }: TokenRecord): Promise<MeshError> {
   const agent = await store.getById(workspace, 'AgentIdentity', spec.owner);
   if (agent?.status.phase !== 'Pending') return unknownToken();

@@ -10,7 +10,7 @@ import { roleOf } from './members.ts';
 export interface Membership {
   readonly workspace: WorkspaceRecord;
   readonly role: Role;
-  /** What the token at hand may do there. */
+  /** Scopes of the present token in that workspace. */
   readonly scopes: ReadonlySet<Scope>;
 }
 

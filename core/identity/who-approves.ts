@@ -8,7 +8,7 @@ import { isOfOneAccount } from './members.ts';
 type Reads = Pick<NetworkServices, 'store'>;
 
 export interface Approvers {
-  /** Of the platform: at home in every workspace. */
+  /** Administrators of the platform, who are at home in every workspace. */
   readonly administrators: ReadonlySet<string>;
   readonly members: ReadonlySet<string>;
   /** Members of both sets who have signed in with a password of their own since they became approvers. Told to who may list accounts alone: it says which ones exist. */

@@ -3,7 +3,7 @@ import type { NetworkServices } from '../state/services.ts';
 import type { AccountRecord } from './accounts.ts';
 import { roleOf } from './members.ts';
 
-/** Whether an account must have a second factor and has none. */
+/** Returns true if an account must have a second factor and has none. */
 export async function lacksSecondFactor(
   services: Pick<NetworkServices, 'store' | 'settings'>,
   account: AccountRecord,
@@ -12,7 +12,7 @@ export async function lacksSecondFactor(
   return isAdministrator(services, account);
 }
 
-/** Whether an account administers the installation or a workspace. */
+/** Returns true if an account administers the installation or a workspace. */
 export async function isAdministrator(
   services: Pick<NetworkServices, 'store'>,
   account: AccountRecord,

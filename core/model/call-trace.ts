@@ -52,7 +52,7 @@ interface Workspace {
   characters: number;
 }
 
-/** What agents and programs called lately. */
+/** Recent calls of agents and programs. */
 export interface Calls {
   keep(by: TracedBy, call: Omit<TracedCall, 'seq'>): void;
   /** Newest first. @throws StoreError where they are kept in a store that does not answer */

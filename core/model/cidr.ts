@@ -44,12 +44,12 @@ export function rangeBetween(first: string, last: string): IpRange | undefined {
   return { family: from.family, from: from.from, to: to.to };
 }
 
-/** Whether every address of `inner` is in `outer`. */
+/** Returns true if every address of `inner` is in `outer`. */
 export function containsRange(outer: IpRange, inner: IpRange): boolean {
   return outer.family === inner.family && outer.from <= inner.from && inner.to <= outer.to;
 }
 
-/** Whether the two have an address in common. */
+/** Returns true if the two ranges have an address in common. */
 export function overlaps(a: IpRange, b: IpRange): boolean {
   return a.family === b.family && a.from <= b.to && b.from <= a.to;
 }

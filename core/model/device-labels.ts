@@ -5,7 +5,7 @@ import { labelKeySchema, labelValueSchema, MAX_LABELS } from './labels.ts';
 import { RESERVED_LABEL_PREFIX } from './presets.ts';
 import type { TokenSpec } from './token-record.ts';
 
-/** What a join token grants: `role=web`, or `zone` for any value. */
+/** Labels that a join token grants: `role=web`, or `zone` for any value. */
 export const deviceLabelsSchema = listOf(
   lineOfText(TEXT_LIMITS.term)
     .refine(isGrant, { error: 'write a label as key=value, or as key for any value' })

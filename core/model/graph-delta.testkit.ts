@@ -1,6 +1,6 @@
 import { type DeltaGraph, type FirewallRules, type FullGraph, type GraphPeer, ruleKey, sameJson } from './graph.ts';
 
-/** What leads from one full graph of a node to a later one. */
+/** Returns the delta from one full graph of a node to a later one. */
 export function deltaOf(before: FullGraph, after: FullGraph): DeltaGraph {
   const [old, now] = [byId(before.peers), byId(after.peers)];
   const { kind: _kind, peers: _peers, firewall, ...head } = after;

@@ -19,11 +19,12 @@ import { parseAddress, parseCidr } from './cidr.ts';
 import { isPublicKey } from './public-key.ts';
 
 /**
- * What a node is told (docs/wire.md#graph). The control plane compiles it, a node renders it to WireGuard and nftables; it
- * holds no labels and no policies. Instants are ISO 8601 UTC. Lists have one order, so equal graphs are equal values.
+ * The graph that a node receives (docs/wire.md#graph). The control plane compiles it, a node renders it to WireGuard and
+ * nftables; it holds no labels and no policies. Instants are ISO 8601 UTC. Lists have one order, so equal graphs are equal
+ * values.
  *
- * The shapes here are the only definition: the types are theirs, a node takes what they take, and the API describes its
- * answer by them. What comes through them goes on to WireGuard, to routes and to nftables, so each text has its exact form.
+ * The shapes here are the only definition: the types derive from them, a node accepts what they accept, and the API describes
+ * its answer by them. Their values go on to WireGuard, routes and nftables, so each text has its exact form.
  */
 const MAX_PEERS = 65_535;
 const MAX_RULES = 1_000_000;
@@ -41,13 +42,13 @@ const graphSelf = object(
     id,
     name,
     address,
-    /** What the node routes into the overlay. */
+    /** The block that the node routes into the overlay. */
     cidr: described(cidr, 'Block of its network'),
     phase: oneOf('ready'),
   },
   {
     expiresAt: instant,
-    /** What names of the overlay end in, before `mesh.internal`. Absent from an older control plane. */
+    /** The label before `mesh.internal` in overlay names. Absent from an older control plane. */
     workspace: described(text(63, SLUG), 'Slug of its workspace'),
   },
 );
@@ -67,14 +68,14 @@ const graphPeer = object(
   },
 );
 
-/** One permission. `ALL` is every protocol; ICMP and ALL have no ports. Whatever no entry permits is dropped. */
+/** A permission. `ALL` is every protocol; ICMP and ALL have no ports. The node drops whatever no entry permits. */
 const firewallEntry = where(
   object({ cidr, protocol: oneOf('ALL', 'TCP', 'UDP', 'SCTP', 'ICMP') }, { from: port, to: port, expiresAt: instant }),
   ({ from, to }) => (from === undefined) === (to === undefined) && (from ?? 0) <= (to ?? 0),
 );
 
 const firewallRules = object({
-  /** Who may open connections to this node. */
+  /** Permissions to open connections to this node. */
   in: list(firewallEntry, MAX_RULES),
   /** To whom this node may open connections. */
   out: list(firewallEntry, MAX_RULES),
@@ -93,7 +94,7 @@ const relayGrant = object(
   },
 );
 
-/** What the relay is called that was given without a name. */
+/** Name of a relay that is configured without one. */
 export const MAIN_RELAY = 'main';
 
 const relayPlace = named(
@@ -153,7 +154,7 @@ const deltaGraphShape = object(
     base: integer(0),
     peers: object({ added: peers, updated: peers, removed: list(id, MAX_PEERS) }),
     firewall: object({
-      /** Of the rules after the delta. */
+      /** Digest of the rules after the delta. */
       digest,
       delta: object({ added: firewallRules, removed: firewallRules }),
     }),
@@ -176,7 +177,7 @@ export type GraphRelay = Of<typeof relayPlace>;
 export type FullGraph = Of<typeof fullGraphShape>;
 export type DeltaGraph = Of<typeof deltaGraphShape>;
 export type FetchGraph = Of<typeof fetchGraphShape>;
-/** What the control plane sends on a node's graph subject. */
+/** A message that the control plane sends on a node's graph subject. */
 export type GraphMessage = FullGraph | DeltaGraph | FetchGraph | Of<typeof goneShape>;
 
 const messages: { readonly [K in GraphMessage['kind']]: Shape<Extract<GraphMessage, { readonly kind: K }>> } = {
@@ -271,7 +272,7 @@ export function digestOfLines(pieces: Iterable<string | Uint8Array>): string {
   return hash.digest('hex');
 }
 
-/** What the digest reads of a rule; ASCII alone. */
+/** Returns the line of a rule that goes into the digest; ASCII only. */
 export function ruleLine(way: 'in' | 'out', entry: FirewallEntry): string {
   return `${way} ${ruleKey(entry)}\n`;
 }

@@ -4,7 +4,7 @@ import { MAX_PATH_REPORTS, pathReportsSchema } from './reported-paths.ts';
 import { versionSchema } from './version.ts';
 import { witnessedSchema } from './witnesses.ts';
 
-/** What a node says of itself in a heartbeat. */
+/** The part of a heartbeat that a node reports about itself. */
 export const saidSchema = z.object({
   version: versionSchema.optional(),
   paths: pathReportsSchema.optional(),
@@ -12,7 +12,7 @@ export const saidSchema = z.object({
 });
 export type Said = z.infer<typeof saidSchema>;
 
-/** That a node was heard by one control plane alone, and what it said: all others are told. */
+/** A heartbeat report that only one control plane received, which it sends to all others. */
 export const hearingSchema = saidSchema.extend({
   workspace: z.string().max(TEXT_LIMITS.id),
   peer: z.string().max(TEXT_LIMITS.id),
@@ -22,7 +22,7 @@ export const hearingSchema = saidSchema.extend({
 });
 export type Hearing = z.infer<typeof hearingSchema>;
 
-/** What this control plane alone has heard since it told the others, the last of each node. */
+/** Heartbeat reports that this control plane alone received since it last sent them to the others, merged per node. */
 export class Hearings {
   #untold = new Map<string, Hearing>();
 

@@ -6,7 +6,9 @@ import { MeshError } from '../base/errors.ts';
  */
 export const LOST_PLACES_AN_HOUR = 4_000;
 const HOUR_MS = 3_600_000;
-/** Of that, the part after which devices of agents wait: one that delegates and ends in a loop leaves people the rest. */
+/**
+ * Fraction of that allowance after which devices of agents wait: an agent that delegates in a loop leaves the rest to people.
+ */
 const AGENT_KEY_SHARE = 0.5;
 const MS_EACH = HOUR_MS / LOST_PLACES_AN_HOUR;
 

@@ -27,10 +27,13 @@ export const labelsSchema = mapOf(
   'labels',
 );
 
-/** Of labels that change; the others are counted. */
+/** Maximum changed labels that the text names; it counts the others. */
 const MAX_TOLD = 4;
 
-/** What is different in labels, in words: each that is set, with what it was before, and each that is taken away. */
+/**
+ * Returns the difference between two sets of labels in words: each label that is set, with its earlier value, and each that is
+ * removed.
+ */
 export function labelsChanged(was: Readonly<Record<string, string>>, is: Readonly<Record<string, string>>): string {
   const keys = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((key) => was[key] !== is[key]).toSorted();
   const told = keys.slice(0, MAX_TOLD).map((key) => {

@@ -9,7 +9,7 @@ const RECORDED_EACH_MS = 60_000;
 
 interface Heard {
   at?: number;
-  /** What it said last and is not recorded yet. */
+  /** Latest presence that is not recorded yet. */
   isHere?: boolean;
   /** When as many as are recorded at once are so again. */
   restedAt?: number;

@@ -4,13 +4,13 @@ import type { PeerEntry, PolicySpec, Rule } from './policy.ts';
 import { type Selectable, selects } from './selector.ts';
 
 /*
- * What a policy and its entries mean, for all who read them without the engine: one place, which the engine is held to by
- * `core/reachability/meaning.property.test.ts`. docs/policy.md says the same in words.
+ * The meaning of policies and their entries, for all code that reads them without the engine. This is the only such place;
+ * `core/reachability/meaning.property.test.ts` checks that the engine agrees. docs/policy.md says the same in words.
  */
 
 type Direction = Rule['direction'];
 
-/** What policies look at in a peer; a stored one is such. */
+/** The fields of a peer that policies match; a peer record has them. */
 export interface Meant extends Selectable {
   readonly spec: { readonly network: string };
   readonly status: { readonly address: string | null };
@@ -25,7 +25,7 @@ export function rulesOf(spec: PolicySpec, direction: Direction): Rule[] | undefi
   return spec.egress?.map(({ to, ports }) => ({ direction, peers: to ?? [], ports: ports ?? [] }));
 }
 
-/** Whether whom a policy selects keep nothing by default. A DENY with rules closes what these say and leaves the rest. */
+/** Returns true if a policy isolates its subjects: default deny. A DENY with rules closes only the connections of its rules. */
 export function isolates(spec: PolicySpec, direction: Direction): boolean {
   const rules = rulesOf(spec, direction);
   return rules !== undefined && (spec.action === 'ALLOW' || rules.length === 0);
@@ -36,7 +36,7 @@ export function endOf({ expiresAt }: Pick<PolicySpec, 'expiresAt'>): number {
   return expiresAt === undefined ? Number.POSITIVE_INFINITY : parseInstant(expiresAt);
 }
 
-/** Whether a policy has a say on a peer as the subject. */
+/** Returns true if a peer is a subject of a policy. */
 export function isSubject(
   { network, peerSelector }: Pick<PolicySpec, 'network' | 'peerSelector'>,
   peer: Meant,
@@ -44,17 +44,20 @@ export function isSubject(
   return (network === undefined || network === peer.spec.network) && selects(peerSelector ?? {}, peer);
 }
 
-/** Whether the other end of a rule is anyone at all, addresses outside included. */
+/** Returns true if the entries of a rule match anyone, addresses outside included. */
 export function meansAnyone(entries: readonly PeerEntry[] | undefined): boolean {
   return !entries?.length || entries.includes('*');
 }
 
-/** Whether the other end of a rule means a peer, by what it is or by its address in the network. */
+/** Returns true if the entries of a rule match a peer, by a selector or by its address in the network. */
 export function entriesMean(entries: readonly PeerEntry[] | undefined, peer: Meant): boolean {
   return meansAnyone(entries) || (entries ?? []).some((entry) => entryMeans(entry, peer));
 }
 
-/** What cannot be read means nobody, and a hole that cannot be read is all of its block. */
+/**
+ * Returns true if an entry matches a peer. A block that cannot be parsed matches no peer; an exception that cannot be parsed
+ * covers its whole block.
+ */
 function entryMeans(entry: PeerEntry, peer: Meant): boolean {
   if (entry === '*') return true;
   if (entry.peerSelector) return selects(entry.peerSelector, peer);

@@ -4,7 +4,7 @@ import { sameValue } from './value.ts';
 
 type Peer = Pick<PeerRecord, 'labels' | 'spec'>;
 
-/** Whether two versions of a peer are alike in what decides who may reach it, and what people change of it. */
+/** Returns true if two versions of a peer agree in all that decides who may reach it, and in all that people change of it. */
 export function sameAccess(a: Peer, b: Peer): boolean {
   return sameValue(accessOf(a), accessOf(b));
 }

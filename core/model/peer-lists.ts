@@ -25,7 +25,7 @@ export function peerNamesAsIds(names: ReadonlySet<string>): PeerIds {
   return { idOf: (text) => (names.has(text) ? text : undefined), names: lazily(() => new NameIndex(names)) };
 }
 
-/** Of a peer's id. Such a text is never looked up as a name: nodes choose their names. */
+/** Form of a peer's id. Such a text is never looked up as a name, because nodes choose their names. */
 const PEER_ID = /^p_[a-z2-7]{26}$/;
 
 export function readsAsPeerId(text: string): boolean {

@@ -14,8 +14,9 @@ const TAKEN =
   'A name that reads as an address, or as a word for all that is outside of the network, would stand for another: choose another name.';
 
 /**
- * What is wrong with a name for a peer, or for an agent whose peer gets it. Devices name themselves, and peers are asked for
- * by address too: one that is named as an address would be meant where another is, and read as what is no peer.
+ * Returns what is wrong with a name for a peer, or for an agent whose peer gets the name; undefined for a valid name. Devices
+ * name themselves, and requests also name peers by address: a peer that is named like an address would match requests for
+ * another peer, and would read as an address outside.
  */
 export function peerNameFault(given: string): string | undefined {
   const name = normalizeName(given);
@@ -24,7 +25,7 @@ export function peerNameFault(given: string): string | undefined {
   return readsAsAddress(name) ? TAKEN : undefined;
 }
 
-/** Whether a name reads as an address, or as all that is outside. */
+/** Returns true if a name reads as an address, or as a word for all addresses outside. */
 export function readsAsAddress(name: string): boolean {
   const folded = foldName(name);
   return OUTSIDE_WORDS.has(folded) || rangesOfTerm(folded) !== undefined;

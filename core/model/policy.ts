@@ -91,11 +91,11 @@ const namedEntrySchema = z
     error: 'exactly one of peerSelector and ipBlock is needed',
   });
 
-/** One entry of `from` or `to`. `"*"` means anyone, addresses outside the network included. */
+/** An entry of `from` or `to`. `"*"` means anyone, addresses outside the network included. */
 export const peerEntrySchema = z.union([z.literal('*'), namedEntrySchema], { error: describeEntryIssue });
 export type PeerEntry = z.output<typeof peerEntrySchema>;
 
-/** One entry of `ports`. Without `port` it means every port of the protocol, which is TCP unless named. */
+/** An entry of `ports`. Without `port` it means every port of the protocol, which is TCP unless named. */
 export const portEntrySchema = z
   .strictObject({ protocol: protocolSchema.optional(), port: portNumber.optional(), endPort: portNumber.optional() })
   .superRefine(({ protocol, port, endPort }, context) => {
@@ -146,7 +146,7 @@ export const policyInputSchema = sentSpecSchema
 /** A stored spec in an answer. It was checked when it was written, by the rules of its time, and is not checked again. */
 export const storedPolicySpec = z.custom<PolicySpec>().meta({ override: { $ref: '#/components/schemas/PolicySpec' } });
 
-/** One rule of either direction: who is at the other end, and on which ports. */
+/** A rule of either direction: the peers at the other end, and the ports. */
 export interface Rule {
   readonly direction: 'ingress' | 'egress';
   readonly peers: readonly PeerEntry[];

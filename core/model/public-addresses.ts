@@ -36,7 +36,7 @@ const SPECIAL = union(
 
 const NOT_GLOBAL = union([...PRIVATE, ...SPECIAL]);
 
-/** Whether every address of a range is one that the whole internet reaches. */
+/** Returns true if the whole internet can reach every address of a range. */
 export function isGlobal(range: IpRange): boolean {
   return intersection([range], NOT_GLOBAL).length === 0;
 }
@@ -44,7 +44,7 @@ export function isGlobal(range: IpRange): boolean {
 /** The most public addresses that one organisation has, by family: an IPv4 /8, an IPv6 /20. */
 export const MOST_OF_ONE = { 4: 2n ** 24n, 6: 2n ** 108n } as const;
 
-/** What of some ranges is routed everywhere. */
+/** Returns the part of some ranges that is routed everywhere. */
 export function publicPartOf(ranges: Ranges): Ranges {
   return without(ranges, PRIVATE);
 }

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from './services.ts';
 
 const KEY_BYTES = 32;
-/** Of Curve25519, RFC 7748, 4.1. */
+/** The prime of Curve25519, RFC 7748, 4.1. */
 const PRIME = 2n ** 255n - 19n;
 /** The u of the points whose order divides the cofactor, with which X25519 gives zero whatever the private key (RFC 7748, 6.1). */
 const LOW_ORDER: ReadonlySet<bigint> = new Set([

@@ -5,7 +5,7 @@ export type Ranges = readonly IpRange[];
 
 export const EVERY_ADDRESS: Ranges = ['0.0.0.0/0', '::/0'].flatMap((text) => parseCidr(text) ?? []);
 
-/** What is in any of them. */
+/** Returns the addresses that are in any of the ranges. */
 export function union(ranges: Iterable<IpRange>): Ranges {
   const sorted = [...ranges].sort((a, b) => a.family - b.family || (a.from < b.from ? -1 : a.from > b.from ? 1 : 0));
   const merged: IpRange[] = [];
@@ -17,7 +17,7 @@ export function union(ranges: Iterable<IpRange>): Ranges {
   return merged;
 }
 
-/** What is in the first and not in the second. */
+/** Returns the addresses of the first ranges that are not in the second. */
 export function without(ranges: Ranges, taken: Ranges): Ranges {
   const left: IpRange[] = [];
   let first = 0;
@@ -35,7 +35,7 @@ export function without(ranges: Ranges, taken: Ranges): Ranges {
   return left;
 }
 
-/** What is in both. */
+/** Returns the addresses that are in both. */
 export function intersection(ranges: Ranges, others: Ranges): Ranges {
   return without(ranges, without(EVERY_ADDRESS, others));
 }

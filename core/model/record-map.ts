@@ -3,10 +3,10 @@ import { foldName, type StoredRecord } from '../base/record.ts';
 /** Changes after which a new line begins, so that what an old version keeps alive stays bounded. */
 const MIN_CHANGES_OF_A_LINE = 1_024;
 
-/** What all versions of one line share: the records as the newest version sees them. */
+/** The data that all versions of one line share: the records as of the newest version. */
 interface Line<R extends StoredRecord> {
   readonly records: Map<string, R>;
-  /** Of the newest version; another checks what it finds. */
+  /** Index of the newest version; other versions check the names that they get from it. */
   readonly nameOfUid: Map<string, string>;
   readonly nameOfFolded: Map<string, string>;
   newest: RecordMap<R>;
@@ -16,8 +16,8 @@ interface Line<R extends StoredRecord> {
 }
 
 /**
- * What a version had where those up to `next` differ; undefined is "not there". Records alone: who keeps an old version keeps
- * none of those after it, nor what is made of them.
+ * The earlier values of the records that differ from the versions up to `next`; undefined where there was no record. Holds
+ * records only, so that a retained old version retains neither later versions nor values derived from them.
  */
 interface Past<R extends StoredRecord> {
   readonly was: Map<string, R | undefined>;
@@ -179,7 +179,7 @@ function put<R extends StoredRecord>({ records, nameOfUid, nameOfFolded }: Line<
   nameOfFolded.set(foldName(name), name);
 }
 
-/** What was renamed may already stand under its new name. */
+/** Removes a record from the indexes, but leaves the entry of one that is already indexed under its new name. */
 function unindex<R extends StoredRecord>({ nameOfUid, nameOfFolded }: Line<R>, name: string, { uid }: R): void {
   if (nameOfUid.get(uid) === name) nameOfUid.delete(uid);
   if (nameOfFolded.get(foldName(name)) === name) nameOfFolded.delete(foldName(name));

@@ -23,7 +23,7 @@ export const MAX_PATHS_OF_NODE = 1_024;
 /** Kept for one workspace; the node that reported longest ago is forgotten first. */
 const MAX_OF_WORKSPACE = 100_000;
 
-/** What the nodes of a workspace said last; the same object until one of them says something else. */
+/** The latest path reports of a workspace's nodes; the same object until one of them reports something else. */
 export interface PathsOfNodes {
   readonly nodes: ReadonlyMap<string, ReadonlyMap<string, PathReport>>;
 }
@@ -36,7 +36,7 @@ interface Workspace {
   all: PathsOfNodes | undefined;
 }
 
-/** What nodes said last about their paths, in memory. */
+/** The latest path reports of nodes, in memory. */
 export class ReportedPaths {
   readonly #workspaces = new Map<string, Workspace>();
 

@@ -48,7 +48,7 @@ export interface PeerStatus {
   readonly changedItselfAt?: string;
   /** Names that it had lately. */
   readonly renames?: readonly PeerRename[];
-  /** Of the software that it said it ran when it registered. */
+  /** Software version that the peer reported at registration. */
   readonly version?: string;
 }
 
@@ -77,7 +77,7 @@ export interface AgentSpec {
   readonly tokenUses?: number;
   /** Only on a root agent: what a person lets its tree reach while it has no peer of its own. */
   readonly reach?: readonly EgressRule[];
-  /** What its parent granted it beyond the preset, inside the parent's own reach. */
+  /** Rules that its parent granted it beyond the preset, inside the parent's own reach. */
   readonly egress?: readonly EgressRule[];
 }
 
@@ -101,14 +101,14 @@ export interface PresenceSpec {
   readonly online: boolean;
   /** ISO 8601; of a peer that went offline, when it was last heard of. */
   readonly lastSeenAt?: string;
-  /** Of the software that it said it ran when it came or went. */
+  /** Software version that the peer reported when it came or went. */
   readonly version?: string;
 }
 
 /**
- * Of the software of a peer, as it said last.
+ * Returns the software version that a peer reported last.
  *
- * @param heard what it said to this process
+ * @param heard version that the peer reported to this process
  */
 export function versionOf(peer: PeerRecord, presence: PresenceSpec | undefined, heard?: string): string | undefined {
   return heard ?? presence?.version ?? peer.status.version;

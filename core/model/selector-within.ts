@@ -6,8 +6,8 @@ import { selects } from './selector.ts';
 type Peers = ReadonlyMap<string, PeerRecord>;
 
 /**
- * Whether every peer that `inner` can mean is meant by `outer`. A no may be too strict, never too lax. Of peers that `inner`
- * lists, their labels of today count: a person who changes these sees what stays open to them.
+ * Returns true if `outer` matches every peer that `inner` can match. False may be too strict; true is never too lax. For peers
+ * that `inner` lists, their present labels count: a person who changes these sees what stays open to the peers.
  */
 export function selectorWithin(inner: Selector, outer: Selector, peers: Peers): boolean {
   if (inner.peers?.every((id) => isHeld(id, outer, peers))) return true;

@@ -1,19 +1,19 @@
 import type { Selector } from './policy.ts';
 
-/** What selectors look at. A peer of a model without ids has its name in place of one. */
+/** The fields of a peer that selectors match. A peer of a model without ids has its name in place of one. */
 export interface Selectable {
   readonly uid: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Whether a stored selector means a peer. NotIn matches where the key is absent. */
+/** Returns true if a stored selector matches a peer. NotIn matches where the key is absent. */
 export function selects(selector: Selector, { uid, labels }: Selectable): boolean {
   const { peers, notPeers } = selector;
   if (peers !== undefined && !peers.includes(uid)) return false;
   return !notPeers?.includes(uid) && matchesLabels(selector, labels);
 }
 
-/** Whether what a selector says of labels holds. */
+/** Returns true if labels meet the label conditions of a selector. */
 function matchesLabels({ matchLabels, matchExpressions }: Selector, labels: Readonly<Record<string, string>>): boolean {
   const labelAt = (key: string) => (Object.hasOwn(labels, key) ? labels[key] : undefined);
   const isEach = Object.entries(matchLabels ?? {}).every(([key, value]) => labelAt(key) === value);
@@ -35,7 +35,7 @@ function matchesLabels({ matchLabels, matchExpressions }: Selector, labels: Read
   });
 }
 
-/** Whether a selector means every peer there is or will be. */
+/** Returns true if a selector matches every peer, present and future. */
 export function selectsEveryone({ peers, notPeers, matchLabels, matchExpressions }: Selector = {}): boolean {
   return (
     peers === undefined && !notPeers?.length && Object.keys(matchLabels ?? {}).length === 0 && !matchExpressions?.length

@@ -11,7 +11,7 @@ import type { ReportedPaths } from './reported-paths.ts';
 import type { SignInRules } from './sign-in-rules.ts';
 import type { Witnesses } from './witnesses.ts';
 
-/** What every layer above may reach. Each layer adds what it brings; `core/workflow/services.ts` has all. */
+/** Services that every layer above may use. Each layer adds its own; `core/workflow/services.ts` has all. */
 export interface BaseServices {
   readonly store: Store;
   /** Where several control planes can have the store: what they keep together beside the records. */
@@ -27,11 +27,11 @@ export interface BaseServices {
   readonly liveness: Liveness;
   readonly paths: ReportedPaths;
   readonly witnesses: Witnesses;
-  /** What is heard here alone, where other control planes are to know it too. */
+  /** Heartbeat reports that only this process received; present where other control planes need them. */
   readonly hearings?: Hearings | undefined;
-  /** Of a bus elsewhere that knows nodes by a key. */
+  /** Present for a bus elsewhere that knows nodes by a key. */
   readonly keyAllowance?: KeyAllowance | undefined;
-  /** What agents and programs called lately. */
+  /** Recent calls of agents and programs. */
   readonly calls: Calls;
   readonly logins: LoginLimits;
   readonly yaml: Yaml;
@@ -40,17 +40,20 @@ export interface BaseServices {
   nextTurn(): Promise<void>;
 }
 
-/** What nodes are given besides their network. */
+/** Access data that nodes receive besides their network. */
 export interface NodeAccess {
-  /** Of graphs: changes when the store was restored from a backup. */
+  /** Epoch of graphs: changes when the store was restored from a backup. */
   readonly graphEpoch: string;
   /** Relays, with a fresh credential of one node, and STUN servers. */
   servers(workspace: string, publicKey: string, now: number): GraphServers;
-  /** What a node signs in with at a bus that knows nodes by a key (docs/bus.md#how-a-node-signs-in); undefined at any other. */
+  /**
+   * Returns the token with which a node signs in to a bus that knows nodes by a key (docs/bus.md#how-a-node-signs-in);
+   * undefined for any other bus.
+   */
   busJwt(workspace: string, node: BusNode, now: number): string | undefined;
 }
 
-/** What of a graph leads past the network. */
+/** Servers outside the network that a graph names. */
 export interface GraphServers {
   /** The first relay; null where there is none. */
   readonly relay: RelayGrant | null;
@@ -87,7 +90,7 @@ export interface Keyring {
   verifySession(
     token: string,
   ): Promise<{ readonly sub: string; readonly jti: string; readonly exp: number } | undefined>;
-  /** What signs the checkpoints of the audit logs. */
+  /** Keys that sign the checkpoints of the audit logs. */
   readonly logs: LogKeys;
   /** Shared relay token (MESH_LRP_AUTH_TOKEN or generated). */
   readonly relayToken: Secret;
@@ -100,14 +103,17 @@ export interface Settings {
   /** Every configured address of the API and dashboard; `apiUrl` is the first. */
   readonly publicUrls?: readonly string[];
   readonly signalingUrl: string;
-  /** That of nodes which know no other first. */
+  /** Relays of the installation; nodes that know only one use the first. */
   readonly relays: readonly GraphRelay[];
-  /** One at least. */
+  /** At least one. */
   readonly stunUrls: readonly [string, ...string[]];
-  /** Whether a device must prove that it holds its private key. Where it need not, its key must be one that nobody holds. */
+  /**
+   * Requirement for devices to prove that they hold their private key. Where the proof is optional, a key without it must be
+   * one that nobody holds.
+   */
   readonly registrationProof: 'optional' | 'required';
   readonly listens: ListensAt;
-  /** Whether other control planes have the store open too. */
+  /** True while other control planes have the store open too. */
   readonly sharesStore?: boolean;
   /** Since when the key signs that checkpoints of the audit logs are signed with, ms. */
   readonly logKeySince: number;
@@ -147,9 +153,9 @@ export interface Liveness {
   mayRecord(workspace: string, peerUid: string, now: number): boolean;
   /** A peer came or went, which answers show at once and which is recorded later. */
   keepUnrecorded(workspace: string, peerUid: string, isHere: boolean): void;
-  /** What is recorded of a peer is how it is. */
+  /** Notes that the recorded presence of a peer is its present one. */
   recorded(workspace: string, peerUid: string): void;
-  /** Whether it came or went since what is recorded of it; undefined where it did neither. */
+  /** Returns the presence of a peer that came or went since its record; undefined where it did neither. */
   isHere(workspace: string, peerUid: string): boolean | undefined;
   /** Others record it in these workspaces: what is not recorded of their peers is theirs to find out. */
   leaveUnrecorded(isOthers: (workspace: string) => boolean): void;

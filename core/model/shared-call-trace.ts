@@ -25,7 +25,7 @@ interface Waiting extends TracedBy {
   readonly text: string;
 }
 
-/** What agents and programs called at any control plane, kept a moment after the call, which waits for nothing. */
+/** Calls of agents and programs at any control plane. Each is stored a moment after the call, which does not wait for it. */
 export class SharedCallTrace implements Calls {
   readonly #shared: SharedCalls;
   readonly #clock: Clock;
@@ -60,7 +60,7 @@ export class SharedCallTrace implements Calls {
     return this.#write();
   }
 
-  /** What comes while one write is under way goes with the next. */
+  /** Writes all pending calls. Calls that arrive during a write go with the next one. */
   #write(): Promise<void> {
     this.#next ??= this.#turn.then(() => {
       this.#next = undefined;

@@ -14,7 +14,7 @@ export interface SignInRules {
   readonly idleMs: number | undefined;
   /** Failed logins in a row that lock an account for the address that they came from. */
   readonly lockAfter: number;
-  /** Of the first lock; each further one takes twice as long. */
+  /** Duration of the first lock; each further one lasts twice as long. */
   readonly lockMs: number;
 }
 

@@ -2,12 +2,12 @@ import { plainAddress } from '../base/origin.ts';
 import { parseAddress } from './cidr.ts';
 
 const IPV6_BITS = 128;
-/** Of an IPv6 address: the network of a site. */
+/** Prefix length of the IPv6 network of a site. */
 const SITE_BITS = 56;
 
 /**
- * What limits count as one source: an IPv4 address, in either form, or the network of so many bits of an IPv6 address, since
- * whoever has one makes addresses in it at will.
+ * Returns the network that limits count as one source: an IPv4 address, in either form, or the network of so many bits of an
+ * IPv6 address, because the owner of such a network makes addresses in it at will.
  */
 export function sourceNetwork(origin: string, ipv6Bits: number): string {
   const address = plainAddress(origin);

@@ -5,14 +5,14 @@ import { draftOf, type NoStatus, type RecordDraft, type StoredRecord } from '../
 import type { Scope } from '../base/scope.ts';
 import { type TokenKind, tokenKey } from './token.ts';
 
-/** What the store knows of a token: everything but the token. Instants are milliseconds. */
+/** The stored part of a token: everything but the token itself. Instants are milliseconds. */
 export interface TokenSpec {
   readonly kind: TokenKind;
   /** As its maker called it; for a device or agent token the name of its owner. */
   readonly name: string;
   /** Uid of whom it speaks for: Account (api), MeshPeer (dev), AgentIdentity (agt, dlg). Empty for a join token, until an account takes it over from its maker. */
   readonly owner: string;
-  /** Of an API token. An agent's scopes stand in its AgentIdentity. */
+  /** Scopes of an API token. An agent's scopes are in its AgentIdentity. */
   readonly scopes?: readonly Scope[];
   /** Absent on a device token, which lives with its peer. */
   readonly expiresAt?: number;
@@ -25,19 +25,19 @@ export interface TokenSpec {
   /** Labels and network of the peers that a join token makes. */
   readonly labels: Readonly<Record<string, string>>;
   readonly network?: string;
-  /** Of a join token: labels that a device may ask for, as `key=value`, or `key` for any value. */
+  /** Labels that a device may ask for with a join token, as `key=value`, or `key` for any value. */
   readonly deviceLabels?: readonly string[];
-  /** Of a join token: what joins with it is deleted once it has been offline for a while. */
+  /** Set for a join token whose peers are deleted once they have been offline for a while. */
   readonly ephemeral?: true;
-  /** Of a join token that an agent made: the agent's uid. */
+  /** The uid of the agent that made a join token. */
   readonly issuedBy?: string;
   /** Uid of the API token that made or renewed this join token or root agent's token, which ends when that is revoked. */
   readonly madeWith?: string;
   /** Longest life of agents and tokens made with this API token, ms. Absent: they end with it at the latest. */
   readonly maxGrant?: number;
-  /** Of an API token: the account's `epoch` when it was made. */
+  /** The account's `epoch` when an API token was made. */
   readonly epoch?: number;
-  /** Of a device token: SHA-256 in hex of the secret with which the device signs in to the bus. */
+  /** SHA-256 in hex of the secret with which the device of a device token signs in to the bus. */
   readonly busDigest?: string;
 }
 
@@ -80,7 +80,7 @@ export function tokenDraft(
   };
 }
 
-/** Whether a token has uses left. */
+/** Returns true if a token has no uses left. */
 export function isSpent({ usageLimit, usedCount }: TokenSpec): boolean {
   return usageLimit !== undefined && usedCount >= usageLimit;
 }
@@ -96,8 +96,8 @@ export function expiredToken(): MeshError {
 }
 
 /**
- * One use of a token, to be committed together with what the use makes. The revision makes it exact: of many at once
- * one wins and the others meet a conflict, read the token again and retry.
+ * Returns the op for one use of a token, to be committed together with the records that the use creates. The revision makes it
+ * exact: of concurrent uses one commits, and the others meet a conflict, read the token again and retry.
  *
  * @throws MeshError `unauthenticated` when no use is left.
  */

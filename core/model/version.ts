@@ -1,6 +1,6 @@
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 
-/** What a device says of the software that it runs. */
+/** Software version that a device reports. */
 export const versionSchema = lineOfText(TEXT_LIMITS.version)
   .min(1)
   .describe('Of the software that the device runs, such as 0.1.0');

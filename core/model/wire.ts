@@ -7,11 +7,11 @@ export interface WireVersions {
 }
 
 /**
- * What this software speaks. The first change after a release of what is said or how it is read raises `newest`; `oldest` is
- * raised to what the release before that one speaks at most.
+ * Wire versions that this software speaks. The first change to messages or their reading after a release raises `newest`;
+ * `oldest` is raised at most to the version that the release before that one speaks.
  *
- * 1  0.1.0, which says no version
- * 2  says its versions; registrations and heartbeats may have `version`, heartbeats `witnessed`, those over HTTP `leaving`,
+ * 1  0.1.0, which sends no version
+ * 2  sends its versions; registrations and heartbeats may have `version`, heartbeats `witnessed`, those over HTTP `leaving`,
  *    replies `checkpoint`, graphs `relays`; replies to heartbeats may have `mark`, which the next heartbeat repeats
  * 3  rotations may have `oldKeyProof`
  */

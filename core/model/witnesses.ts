@@ -4,7 +4,7 @@ import { lineOfText } from '../base/text.ts';
 
 const MAX_MESSAGE = 1_000;
 
-/** What a node says of the audit log in its heartbeats: up to where it verified it, and what it refuses. */
+/** A node's report on the audit log in its heartbeats: how far it verified the log, and what it refuses. */
 export const witnessedSchema = z.strictObject({
   size: z.int().min(0).max(MAX_LOG_ENTRIES).describe('Entries of the newest checkpoint that it verified'),
   finding: z
@@ -27,7 +27,7 @@ interface Node {
   readonly toldAt: number;
 }
 
-/** What nodes said last of the audit log, in memory: they say all of it again after a restart. */
+/** The latest reports of nodes on the audit log, in memory: nodes send them in full again after a restart. */
 export class Witnesses {
   readonly #nodes = new Map<string, Map<string, Node>>();
   readonly #offered = new Map<string, number>();
@@ -39,7 +39,7 @@ export class Witnesses {
     const before = nodes.get(peerUid);
     const isNew = said.finding !== undefined && said.finding.code !== before?.said.finding?.code;
     const isToTell = isNew && (before === undefined || now - before.toldAt >= HOUR_MS);
-    // What was held back is told by a later report.
+    // A later report announces a finding that is held back here.
     const isHeldBack = isNew && !isToTell;
     nodes.delete(peerUid);
     nodes.set(peerUid, {
@@ -57,7 +57,7 @@ export class Witnesses {
     return this.#nodes.get(workspace)?.get(peerUid)?.said;
   }
 
-  /** Whether a node that hears no other news is to be sent the newest checkpoint: once an hour. */
+  /** Returns true if the newest checkpoint is due for a node that receives no other news: once an hour. */
   isDue(peerUid: string, now: number): boolean {
     const at = this.#offered.get(peerUid);
     if (at !== undefined && now - at < HOUR_MS) return false;

@@ -14,7 +14,7 @@ export const WORKFLOW_STATES = [
 ] as const;
 export type WorkflowState = (typeof WORKFLOW_STATES)[number];
 
-/** Of a plan: whose it is, and until when. */
+/** The requester and the expiry of a plan. */
 export interface PlanOwner {
   readonly requesterId: string;
   /** The API token that they asked with, which it ends with. */
@@ -28,7 +28,7 @@ export interface PlanStatus {
   readonly workflowId?: string;
 }
 
-/** Of a workflow: who asked for it, and who applied the plan, where that was not who asked. */
+/** The requester of a workflow, and the caller that applied the plan, where that is another one. */
 export interface WorkflowOwner {
   readonly summary: string;
   readonly requesterId: string;
@@ -38,7 +38,6 @@ export interface WorkflowOwner {
   readonly applierToken?: string;
 }
 
-/** What became of a workflow. */
 export interface WorkflowStatus {
   readonly state: WorkflowState;
   /** The authenticated person that approved or rejected. */
@@ -63,7 +62,7 @@ export async function findWorkflow(
   throw new MeshError('not_found', `There is no workflow ${JSON.stringify(id.slice(0, 80))} in this workspace.`);
 }
 
-/** Whether a workflow has not been carried out yet and may still be. */
+/** Returns true if a workflow has not been carried out yet and may still be. */
 export function isUndecided({ status }: WorkflowRecord): boolean {
   return status.state === 'pending' || status.state === 'approved';
 }

@@ -12,7 +12,7 @@ import { CADENCES, FRAMEWORKS, MAX_PERIOD_DAYS } from './frameworks.ts';
 import { labelKeySchema, labelValueSchema } from './labels.ts';
 import type { BaseServices } from './services.ts';
 
-/** What 10.96.0.0/12 has room for. */
+/** Peers for which 10.96.0.0/12 has room. */
 export const MAX_NODE_COUNT = 1_000_000;
 
 /** How risky a plan may be to pass without a person, from least to most. */
@@ -54,7 +54,7 @@ export const scheduleSettings = z
 
 export type AssessmentSchedule = z.output<typeof scheduleSettings>;
 
-/** One of each framework. */
+/** At most one schedule per framework. */
 const schedules = z.strictObject({
   'pci-dss': scheduleSettings.optional(),
   soc2: scheduleSettings.optional(),

@@ -24,7 +24,7 @@ const BATCH = 200;
 /** Nodes that come online one after the other do not have all others looked at each time; none is silent so soon. */
 const SWEEP_PAUSE_MS = 5_000;
 
-/** What the network needs done as time passes. */
+/** Returns the jobs that the network needs as time passes. */
 export function networkJobs(services: PeerServices, leading = LEADS_ALL): readonly NetworkJob[] {
   const since = services.clock.now();
   let sweptAt = since;

@@ -55,7 +55,7 @@ export function pathCounts(
 }
 
 interface Pairs {
-  /** Of every node that is in a pair, by id. */
+  /** Index of every node that is in a pair, by id. */
   readonly places: ReadonlyMap<string, number>;
   /** Both ends by place. */
   readonly pairs: readonly { readonly one: number; readonly other: number; readonly outcome: Outcome }[];
@@ -109,7 +109,7 @@ export function openPaths(
   });
 }
 
-/** Of one peer, as it said itself. */
+/** Returns the counts of one peer, from its own reports. */
 export function countsOfPeer(reports: readonly PathReport[]): Record<Outcome, number> {
   const counts = { direct: 0, relayed: 0, failed: 0 };
   for (const report of reports) {

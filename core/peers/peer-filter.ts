@@ -27,7 +27,7 @@ export interface PeerFilter {
 
 const LABELS = /^[^!=,]+!?=[^=,]*(?:,[^!=,]+!?=[^=,]*)*$/;
 
-/** Whether a text is labels as `role=web,env!=prod`. */
+/** Returns true if a text has the form of labels, such as `role=web,env!=prod`. */
 export function isLabelTerm(text: string): boolean {
   return LABELS.test(text);
 }

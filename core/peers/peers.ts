@@ -107,13 +107,13 @@ function rename(context: PeerCall, id: string, how: Omit<Rename, 'peer'>): Promi
 interface Rename {
   readonly peer: PeerRecord;
   readonly asked: string;
-  /** What is written together with it, an update of the peer among it. */
+  /** Ops that are written together with it, an update of the peer among them. */
   readonly others?: readonly Op[];
-  /** Whether its device asks for it. */
+  /** True where its device asks for it. */
   readonly byItself?: boolean;
 }
 
-/** What gives a peer another name, with other writes or by itself. @throws MeshError `conflict` when it is taken */
+/** Returns the ops that give a peer another name, with other writes or alone. @throws MeshError `conflict` when it is taken */
 export async function renameOps(
   context: PeerCall,
   state: NetworkState,
@@ -156,7 +156,7 @@ export async function deletePeer(context: PeerCall, id: string): Promise<void> {
   });
 }
 
-/** One commit that removes peers; what else they leave behind in memory is forgotten after it. */
+/** Removes peers in one commit, and then drops what is in memory about them. */
 export async function removePeers(
   services: PeerServices,
   state: NetworkState,
@@ -175,7 +175,7 @@ export async function removePeers(
   for (const { uid } of peers) liveness.forget(state.workspace, uid);
 }
 
-/** What removing a peer writes, its identity apart: for commits that end the identity too. */
+/** Returns the ops that remove a peer, without its identity: for commits that end the identity too. */
 export async function removalOps(
   { store }: Pick<NetworkServices, 'store'>,
   state: NetworkState,
@@ -200,7 +200,7 @@ interface Written {
   readonly peer: PeerRecord;
   readonly ops: readonly Op[];
   readonly reason?: string;
-  /** What it was concluded from beside the records that it names. */
+  /** The read set of the change, beside the records that it names. */
   readonly basis?: Basis;
 }
 

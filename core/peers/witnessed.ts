@@ -41,7 +41,7 @@ export async function dueCheckpoint(
 export interface WitnessCount {
   /** Ready nodes. */
   readonly nodes: number;
-  /** Those that verified a checkpoint and refuse none. */
+  /** Nodes that verified a checkpoint and refuse none. */
   readonly witnesses: number;
   readonly refusing: number;
   /** Entries that each of the witnesses has verified at least. */
@@ -74,7 +74,7 @@ export async function tellWitnesses(services: WitnessServices, workspace: string
   await store.record(workspace, [{ type: WITNESSES, actor: 'system:audit', result: 'ok', detail: count }]);
 }
 
-/** What the log says of its witnesses, up to an instant; looked for over two days before it. */
+/** Returns the last entry of the log about its witnesses, up to an instant; searches the two days before it. */
 export async function lastWitnesses(
   { store }: Pick<WitnessServices, 'store'>,
   workspace: string,

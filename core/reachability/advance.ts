@@ -8,7 +8,7 @@ import { type Projection, projectionOf, tellsAll } from './projection.ts';
 import { Reachability } from './reachability.ts';
 import { RowTable } from './rows.ts';
 
-/** What leads from one model to the next. */
+/** The difference from one model to the next. */
 export interface Step {
   readonly now: number;
   /** Peers that may differ, by name; undefined for one that has gone. Every peer with a bound, if any bound may differ. */
@@ -64,7 +64,7 @@ export function advanceWith(kept: Kept, previous: Reachability, step: Step): Rea
   );
 }
 
-/** What becomes of the endpoint at one place. */
+/** The change of the endpoint at one place. */
 interface Move {
   readonly place: number;
   readonly old: Endpoint | undefined;

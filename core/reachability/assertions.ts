@@ -5,7 +5,7 @@ import type { Divided } from './divided.ts';
 import type { Verdict } from './explanation.ts';
 import type { ReasonCode } from './reasons.ts';
 
-/** One expectation about a network, kept by people and checked before every change. */
+/** An expectation about a network, which people keep and every change is checked against. */
 export const assertionSchema = z
   .strictObject({
     src: lineOfText(TEXT_LIMITS.hostname).min(1),
@@ -23,7 +23,7 @@ export type Assertion = z.output<typeof assertionSchema>;
 export interface AssertionResult extends Assertion {
   readonly pass: boolean;
   readonly verdict: Verdict;
-  /** What decided, where the connection is not wholly allowed. */
+  /** The deciding reason, policy and rule, where the connection is not wholly allowed. */
   readonly reason_code: ReasonCode | null;
   readonly policy: string | null;
   readonly rule_index: number | null;

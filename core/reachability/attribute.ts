@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** What made a row: each of the causes, taken back alone, takes the row back; or none does, and all of them together do. */
+/** The causes of a row: each of them, taken back alone, takes the row back; or, if `together`, only all of them together do. */
 export interface Attribution {
   readonly causes: readonly string[];
   readonly together: boolean;
@@ -74,7 +74,9 @@ function searchOf<Row>(all: readonly string[], trial: Trial<Row>) {
         if (isSpent() || (size === 1 && kept.length === before)) return kept;
       }
     },
-    /** Whether the same changes take back another row, and none of them can be left out there either. */
+    /**
+     * Returns a test for other rows: true if the same changes take back that row too, and none of them can be left out there.
+     */
     sameFor(causes: readonly string[]): (row: Row) => boolean {
       if (isSpent()) return () => causes.length === all.length;
       const isGone = without(causes);

@@ -4,7 +4,7 @@ import { type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
 import type { Reachability } from './reachability.ts';
 import { ancestorsOf } from './units.ts';
 
-/** What the endpoints of one group may open at those of another. Groups are told by their place in what was asked. */
+/** The connections that endpoints of one group may open at those of another. A group is named by its index in the request. */
 export interface Cell {
   readonly src: number;
   readonly dst: number;

@@ -44,7 +44,7 @@ export class ClassSpace {
     return new ClassSpace(this.projection, [...this.classes, ...classes]);
   }
 
-  /** Whether an index of that space means the same class here. */
+  /** Returns true if every index of that space means the same class here. */
   continues(space: ClassSpace): boolean {
     return (
       this === space ||

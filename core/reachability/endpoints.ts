@@ -18,7 +18,7 @@ export interface Endpoint {
 /** By place; a place whose peer has gone stays empty, so that the others keep theirs. */
 export type Endpoints = readonly (Endpoint | undefined)[];
 
-/** What a delegated peer may open at most: as much as another endpoint, or the rules of a `reach`. */
+/** The most that a delegated peer may open: as much as another endpoint, or the rules of a `reach`. */
 export type Bound =
   | { readonly ancestor: number | undefined }
   | { readonly rules: readonly RuleCode[]; readonly id: string };

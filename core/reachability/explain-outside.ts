@@ -12,7 +12,7 @@ import type { Reachability } from './reachability.ts';
 /** A question of which one end is addresses outside of all networks. */
 export interface OutsideQuery extends ConnectivityQuery {
   readonly side: 'src' | 'dst';
-  /** What of them is in a network is left out. */
+  /** Addresses asked about; those inside a network are left out. */
   readonly ranges: Ranges;
 }
 

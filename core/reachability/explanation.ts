@@ -13,7 +13,7 @@ export interface ConnectivityQuery {
 
 export type Verdict = 'reachable' | 'unreachable' | 'partial';
 
-/** One stage of the decision. `policy` and `rule_index` name what decided it, where one policy did. */
+/** A stage of the decision. `policy` and `rule_index` name what decided it, where one policy did. */
 export interface Step {
   readonly stage: Stage;
   readonly direction: Direction | null;
@@ -34,7 +34,7 @@ export interface Blocker {
 }
 
 /**
- * What removes one obstacle: a policy for these two alone, or that a rule spares them. All of them together open the
+ * A fix for one obstacle: a policy for these two alone, or an exception for them in a rule. All fixes together open the
  * connection asked for.
  */
 export type Fix =
@@ -51,13 +51,13 @@ export type Fix =
 export interface Explanation {
   readonly verdict: Verdict;
   readonly steps: readonly Step[];
-  /** What of the question is allowed. */
+  /** The allowed part of the question. */
   readonly allowed: Allowed;
   readonly blocked_by: readonly Blocker[];
   readonly would_fix: readonly Fix[];
 }
 
-/** What one stage found. */
+/** The result of one stage. */
 export interface Finding {
   readonly step: Step | undefined;
   readonly blockers: readonly Blocker[];
@@ -76,7 +76,7 @@ export function blockerOf({ stage, direction, reason_code, policy, rule_index }:
   return { stage, direction, reason_code: reason_code ?? 'PEER_NOT_FOUND', policy, rule_index };
 }
 
-/** What of the question is left. */
+/** Returns whether all, part or none of the question passes a stage. */
 export function resultOf(granted: PortSetId, scope: PortSetId): Step['result'] {
   return granted === NO_PORTS ? 'fail' : granted === scope ? 'pass' : 'partial';
 }

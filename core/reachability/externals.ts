@@ -63,7 +63,7 @@ export function blocksAt(reach: Reachability, places: Iterable<number>): Set<Blo
     if (endpoint === undefined) continue;
     for (const index of table.selecting(endpoint.classIndex)) add(index);
     if (endpoint.bound === undefined) continue;
-    // What an ancestor may open is decided by policies that select the ancestor.
+    // Policies that select an ancestor decide what the ancestor may open.
     for (const index of policies.keys()) add(index);
     for (const rule of bounds.rules) for (const one of rule.blocks) blocks.add(one);
   }

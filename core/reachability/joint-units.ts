@@ -18,9 +18,9 @@ export interface JointUnit {
   readonly names: string[];
   /** Names of those by whose delegation the members are bound, before or after. */
   readonly ancestors: ReadonlySet<string>;
-  /** Whether anything about its members differs by which rules of others tell them apart, or that they take part at all. */
+  /** True where members differ in anything by which rules of others distinguish them, or in whether they take part at all. */
   readonly changed: boolean;
-  /** Whether the policies differ that decide what its members send, and what they receive. */
+  /** True where the policies differ that decide what its members send, and likewise `receives`. */
   readonly sends: boolean;
   readonly receives: boolean;
   readonly bound: boolean;

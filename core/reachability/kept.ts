@@ -17,7 +17,7 @@ interface KeptSpace {
   readonly rows: RowCache;
 }
 
-/** What consecutive models share. */
+/** Data that consecutive models share. */
 export interface Kept {
   readonly ports: PortSets;
   readonly codes: PolicyCodes;

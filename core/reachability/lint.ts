@@ -35,7 +35,7 @@ export interface Warning {
   readonly rule_index: number | null;
   /** Why. */
   readonly message: string;
-  /** What to do. */
+  /** Advice on how to fix it. */
   readonly fix: string;
   /** The policy and those that it meets. */
   readonly policies: readonly string[];
@@ -162,7 +162,7 @@ function lintRules(reach: Reachability, policy: ActivePolicy, spec: PolicySpec, 
 /** Classes times policies above which rules are not compared with each other: that would take seconds. */
 const MAX_SHADOW_WORK = 250_000;
 
-/** Whether a network is small enough for its rules to be compared with each other. */
+/** Returns true if a network is small enough to compare its rules with each other. */
 export function comparesRules({ parts }: Reachability): boolean {
   return parts.space.classes.length * parts.policies.length <= MAX_SHADOW_WORK;
 }

@@ -7,7 +7,7 @@ import type { Unit } from './units.ts';
 
 /** The whole matrix of a {@link Reachability}, walked by units, so that what endpoints share is computed once. */
 
-/** One ordered pair that is not fully denied. */
+/** An ordered pair that is not fully denied. */
 export interface PairRow {
   readonly src: string;
   readonly dst: string;
@@ -28,7 +28,7 @@ export function* pairRows(reach: Reachability, sources?: ReadonlySet<string>): G
   }
 }
 
-/** What of a matrix is asked for: the pairs of some sources and targets, and of these some ports. */
+/** The part of a matrix that is asked for: pairs of some sources and targets, and some of their ports. */
 export interface Within {
   readonly src?: ReadonlySet<string> | undefined;
   readonly dst?: ReadonlySet<string> | undefined;

@@ -6,9 +6,9 @@ import { RowTable } from './rows.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What is open in a network where no rule of a policy says anything: isolation and the default action alone decide. */
+/** Connections of a network that isolation and the default action alone leave open, without any rule of a policy. */
 export interface OpenByDefault {
-  /** Whether two devices may connect that join without labels and that nobody lists. */
+  /** True where two devices may connect that join without labels and that no policy lists. */
   readonly toNewcomers: boolean;
   /** Ordered pairs of its peers that may connect, delegation bounds aside, of those there are. */
   readonly openPairs: number;
@@ -16,11 +16,11 @@ export interface OpenByDefault {
 }
 
 /**
- * What is open by default in a network.
+ * Returns what is open by default in a network.
  *
- * Example: web-1, db-1 and db-2 in a network that allows by default. All 6 pairs are open, and newcomers reach each other.
- * `ALLOW role=db ingress from role=web` isolates the dbs: what leads to them is no default any more, and 2 pairs are left,
- * those to web-1. `DENY` of every peer, without rules, leaves none, and nothing to newcomers.
+ * Example: web-1, db-1 and db-2 in a network that allows by default. All 6 pairs are open, and future peers reach each other.
+ * `ALLOW role=db ingress from role=web` isolates the dbs: connections to them are no longer open by default, and 2 pairs are
+ * left, those to web-1. A `DENY` of every peer, without rules, leaves none, and nothing for future peers.
  */
 export function openByDefault(reach: Reachability, network: string): OpenByDefault {
   const { table, endpoints } = reach.parts;
@@ -69,7 +69,7 @@ export function openedByDefaultTo(
   });
 }
 
-/** What isolation and the default action leave to devices that join with these labels and that nobody lists. */
+/** Returns what isolation and the default action leave to devices that join with these labels and that no policy lists. */
 function newcomersIn({ parts, model }: Reachability, network: string, kinds: readonly Labels[]): Newcomer[] {
   // With a space, which no name of a peer has: no policy lists it.
   const classes = kinds.map((labels) => classOfPeer({ name: 'a newcomer', labels, network }, parts.space.projection));

@@ -15,7 +15,7 @@ export interface OpenRanges {
   readonly allowed: Allowed;
 }
 
-/** What is open between addresses outside and peers that policies do not tell apart. */
+/** Connections open between addresses outside and peers that policies do not distinguish. */
 export interface OutsideAccess {
   readonly peers: readonly string[];
   /** Undefined where policies tell more addresses apart than can be tried. */
@@ -26,8 +26,8 @@ export interface OutsideAccess {
 const MAX_AT_ONCE = 500_000;
 
 /**
- * What addresses outside may open at each of some peers (`ingress`), or these at them (`egress`), isolation and default
- * actions included. Unknown names are left out.
+ * Returns what addresses outside may open at each of some peers (`ingress`), or these peers at them (`egress`), isolation and
+ * default actions included. Skips unknown names.
  */
 export function outsideAccess(reach: Reachability, names: Iterable<string>, side: Side): OutsideAccess[] {
   const groups = placeGroups(reach, names);
@@ -120,7 +120,7 @@ interface Newcomer {
   readonly size: bigint;
 }
 
-/** One for each part of a network that policies about some peers tell apart; undefined for too many. */
+/** Returns a future peer for each part of a network that policies about some peers distinguish; undefined for too many. */
 function newcomersIn(reach: Reachability, groups: PlaceGroups): Newcomer[] | undefined {
   const blocks = [
     ...blocksAt(

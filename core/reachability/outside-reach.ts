@@ -12,7 +12,10 @@ export interface OutsideReach {
   readonly allowed: Allowed;
 }
 
-/** What addresses outside may open at a peer (`src`), or it at them (`dst`); undefined where policies name too many. */
+/**
+ * Returns what addresses outside may open at a peer (`src`), or the peer at them (`dst`); undefined where policies name too
+ * many addresses.
+ */
 export function outsideReach(reach: Reachability, name: string, side: 'src' | 'dst'): OutsideReach[] | undefined {
   const place = reach.placeOf(name);
   if (place === undefined) return [];

@@ -15,7 +15,7 @@ export const MAX_EDGES = 4_000;
 /** Stretches between edges, times kinds of peers; some 0.3 s. */
 const MAX_TRIALS = 500_000;
 
-/** What differs alike between peers and addresses that are no peer's. */
+/** A difference that is the same for all pairs of some peers and some addresses that are no peer's. */
 export interface OutsideGroup<Delta> {
   /** On which side the addresses are. */
   readonly side: 'src' | 'dst';
@@ -26,17 +26,17 @@ export interface OutsideGroup<Delta> {
   readonly delta: Delta;
 }
 
-/** What differs, with the same text where it is the same; undefined for nothing. */
+/** Returns the difference of two port sets, with equal `text` for equal differences; undefined for none. */
 type Compare<Delta> = (old: Allowed, now: Allowed) => (Delta & { readonly text: string }) | undefined;
 
 /**
- * What differs between peers and addresses outside of all networks. Only peers whose policies, labels, network, phase or
- * bound differ are looked at, and only addresses that policies of those tell apart: one of each stretch stands for it.
- * Undefined where that is more than can be tried.
+ * Returns the differences between peers and addresses outside of all networks. Compares only peers whose policies, labels,
+ * network, phase or bound differ, and only addresses that policies of those distinguish: one address stands for each stretch.
+ * Undefined where there are too many to compare.
  *
- * Example: an ALLOW from 203.0.113.0/24 on TCP 8443 beside one from 0.0.0.0/0 except 203.0.113.64/26 tells apart what lies
- * below 203.0.113.0, 203.0.113.0-63, .64-127, .128-255, what lies above 203.0.113.255, and all of IPv6, which nothing names.
- * Who adds the first opens 8443 to three of these stretches alike: they are joined again to one group, 203.0.113.0/24.
+ * Example: an ALLOW from 203.0.113.0/24 on TCP 8443 beside one from 0.0.0.0/0 except 203.0.113.64/26 distinguishes the
+ * addresses below 203.0.113.0, 203.0.113.0-63, .64-127, .128-255, those above 203.0.113.255, and all of IPv6, which nothing
+ * names. Adding the first opens 8443 to three of these stretches alike: they are joined again to one group, 203.0.113.0/24.
  */
 export function outsideGroups<Delta>(
   before: Reachability,
@@ -87,7 +87,7 @@ function trialOf(before: Reachability, after: Reachability, units: ReturnType<ty
   };
 }
 
-/** What differs between one peer and addresses, by what differs. */
+/** Returns the differences between one peer and addresses, each with all addresses that share it. */
 function differences<Delta>(
   { old, now, stretches }: Trial,
   peer: Member | undefined,
@@ -182,7 +182,7 @@ export function stretchesOf(
   return rest.length === 0 ? stretches : [...stretches, rest];
 }
 
-/** Those of them that some block names. */
+/** Returns the stretches of outside addresses that some block names. */
 function namedStretches(blocks: readonly BlockCode[], outside: Ranges): IpRange[] {
   const edges = edgesOf(blocks);
   let next = 0;
@@ -208,7 +208,9 @@ function edgesOf(blocks: readonly BlockCode[]): IpRange[] {
   return [...edges.values()].sort((a, b) => a.family - b.family || (a.from < b.from ? -1 : 1));
 }
 
-/** One address of a stretch stands for all of it. Its name has a space, which no name of a peer has. */
+/**
+ * Returns an external for one address of a stretch, which stands for all of it. Its name has a space, which no peer name has.
+ */
 export function externalOf(stretch: Ranges): ExternalInput {
   const [first] = stretch;
   if (!first) return { name: 'no address', range: '' };

@@ -79,7 +79,7 @@ function* apartFromAncestors(
   }
 }
 
-/** One pair of different members: any stands for all between two units. */
+/** Returns a pair of different members: any pair stands for all between two units. */
 export function examplePair<T>(src: readonly T[], dst: readonly T[]): readonly [src: T, dst: T] | undefined {
   const to = dst.find((one) => one !== src[0]) ?? dst[0];
   const from = src.find((one) => one !== to);

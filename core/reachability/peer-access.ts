@@ -50,7 +50,7 @@ export function peerAccess(compiled: Reachability, name: string): PeerAccess {
   };
 }
 
-/** One endpoint stands for all that every policy treats alike. */
+/** Computes the rows with one endpoint for all that every policy treats alike. */
 function rowsOf(
   reach: Reachability,
   neighbours: Neighbourhood['outbound'],

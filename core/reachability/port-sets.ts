@@ -2,7 +2,7 @@ import { MeshError } from '../base/errors.ts';
 import { getOrInsertComputed } from '../base/get-or-insert.ts';
 import type { PortEntry, Protocol } from '../model/policy.ts';
 
-/** What a pair may use: everything, or these ports. `ICMP` has no ports and so no `from` and `to`. */
+/** Ports that a pair may use: everything, or these ports. `ICMP` has no ports and so no `from` and `to`. */
 export type Allowed = 'ALL' | PortRange[];
 export interface PortRange {
   readonly protocol: Protocol;
@@ -57,7 +57,7 @@ export function pointOf(protocol: Protocol, port: number | undefined): number {
 export class PortSets {
   readonly #ranges: Int32Array[] = [Int32Array.of(), Int32Array.from(EVERYTHING)];
   readonly #described: Allowed[] = [];
-  /** Of lists of rules, which are applied to one peer after the other. */
+  /** Port sets of rule entries, which are applied to one peer after the other. */
   readonly #ofEntries = new WeakMap<readonly PortEntry[], PortSetId>();
   /** By a hash of their ranges: text of large sets would be larger than they are. */
   readonly #ids = new Map<number, PortSetId[]>([
@@ -73,7 +73,7 @@ export class PortSets {
   #numbers = EVERYTHING.length;
   #toldRanges = 0;
 
-  /** Whether the owner is to start afresh, so that what was computed before never uses up the room of what comes. */
+  /** True once the owner should start afresh, so that earlier computations leave room for later ones. */
   get isFull(): boolean {
     const entries = this.#ranges.length + this.#unions.size + this.#meets.size + this.#differences.size;
     return entries > MAX_ENTRIES || this.#numbers > MAX_NUMBERS / 4 || this.#toldRanges > MAX_TOLD;
@@ -139,7 +139,7 @@ export class PortSets {
     return this.#memo(this.#differences, a, b, (inA, inB) => inA && !inB);
   }
 
-  /** Whether two sets share a port, without keeping what they share. */
+  /** Returns true if two sets share a port, without storing the shared set. */
   intersects(a: PortSetId, b: PortSetId): boolean {
     if (a === NO_PORTS || b === NO_PORTS) return false;
     if (a === b || a === ALL_PORTS || b === ALL_PORTS) return true;
@@ -291,7 +291,7 @@ function edge(ranges: Int32Array, index: number): number {
   return index % 2 === 0 ? value : value + 1;
 }
 
-/** Whether ports are among others. */
+/** Returns true if all ports are among others. */
 export function isWithin(ports: Allowed, others: Allowed): boolean {
   if (others === 'ALL') return true;
   if (ports === 'ALL') return false;

@@ -12,7 +12,7 @@ import {
 import type { Direction, PolicyInput } from './model.ts';
 import { ALL_PORTS, type PortSetId, type PortSets } from './port-sets.ts';
 
-/** One policy made ready: selectors and blocks parsed, ports interned. Equal specs give the same object. */
+/** A compiled policy: selectors and blocks parsed, ports interned. Equal specs give the same object. */
 export interface PolicyCode {
   /** Distinct for distinct content; part of the key under which computed rows are kept. */
   readonly id: number;
@@ -20,7 +20,7 @@ export interface PolicyCode {
   readonly network: string | undefined;
   readonly subject: Selector;
   readonly expiresAt: number;
-  /** Whether whom it selects keep nothing by default (docs/policy.md#isolation). */
+  /** True for a direction in which the policy isolates its subjects (docs/policy.md#isolation). */
   readonly isolates: Readonly<Record<Direction, boolean>>;
   /** Undefined where the policy says nothing about the direction; no rules means that it only isolates. */
   readonly egress: readonly RuleCode[] | undefined;
@@ -126,7 +126,7 @@ function blockOf({ cidr, except }: { cidr: string; except?: string[] | undefined
   return { cidr: range, except: (except ?? []).flatMap((text) => parseCidr(text) ?? []) };
 }
 
-/** What cannot be read allows nothing: an ALLOW isolates, anything else denies everything. */
+/** Compiles a spec that cannot be read, so that it allows nothing: an ALLOW isolates, anything else denies everything. */
 function failClosed(spec: unknown, id: number): PolicyCode {
   const fields = typeof spec === 'object' && spec !== null ? (spec as Record<string, unknown>) : {};
   const allow = fields['action'] === 'ALLOW';

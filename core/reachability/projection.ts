@@ -3,7 +3,7 @@ import type { IpRange } from '../model/cidr.ts';
 import type { Selector } from '../model/policy.ts';
 import type { PolicyCode, RuleCode } from './program.ts';
 
-/** What a set of policies can tell apart: peers that they list, label keys with their values, and address boundaries. */
+/** The distinctions that a set of policies can make: listed peers, label keys with their values, and address boundaries. */
 export interface Projection {
   readonly key: string;
   /** By id of a listed peer: its group. Peers that are in the same lists are in one group. */
@@ -73,7 +73,7 @@ function groupsOf(lists: readonly (readonly string[])[]): Map<string, number> {
   return groups;
 }
 
-/** Whether a projection tells apart all that another does; it may tell more. */
+/** Returns true if a projection distinguishes all that another does; it may distinguish more. */
 export function tellsAll(projection: Projection, named: Projection): boolean {
   const edges = new Set(projection.edges);
   const values = new Map(projection.labels.map((label) => [label.key, label.values]));
@@ -87,7 +87,7 @@ export function tellsAll(projection: Projection, named: Projection): boolean {
   );
 }
 
-/** Whether a projection tells the peers of each of these groups from all others. */
+/** Returns true if a projection distinguishes the peers of each of these groups from all others. */
 function tellsGroups(projection: Projection, named: Projection): boolean {
   const namedOf = new Map<number, number>();
   for (const [id, group] of projection.groups) {

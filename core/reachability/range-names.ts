@@ -28,7 +28,7 @@ export function rangeNames(ranges: Ranges, inside: Ranges, blocks: readonly Bloc
   const rest = without(EVERY_ADDRESS, union([...blocks.map(({ cidr }) => cidr), ...inside]));
   if (rest.length === 0 || !isSubset(rest, ranges)) return fewest(ranges, inside, blocks);
   const holes = fewest(missing, inside, blocks);
-  // What is left out of what is left out could be read in two ways.
+  // A nested exception could be read in two ways.
   if (holes.some((hole) => hole.includes(EXCEPT))) return fewest(ranges, inside, blocks);
   return [`${OUTSIDE}${exceptText(holes)}`];
 }

@@ -4,7 +4,7 @@ import { type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
 import type { Reachability } from './reachability.ts';
 import { isUnchanged, unitRows } from './unit-rows.ts';
 
-/** One ordered pair whose allowed ports differ. `old` of an added and `new` of a removed row are empty. */
+/** An ordered pair whose allowed ports differ. `old` of an added and `new` of a removed row are empty. */
 export interface DiffRow {
   readonly type: 'added' | 'removed' | 'changed';
   readonly src: string;
@@ -15,10 +15,10 @@ export interface DiffRow {
 
 /** Every `src` towards every `dst` other than itself changed alike. */
 export interface DiffGroup extends Omit<DiffRow, 'src' | 'dst'> {
-  /** One array for one set of endpoints in all groups, as of `dst`, save where an ancestor stands apart. */
+  /** The same array for the same endpoints in all groups, also for `dst`, except where an ancestor is listed separately. */
   readonly src: readonly string[];
   readonly dst: readonly string[];
-  /** Whether every `dst` is also a `src`; else the two have nobody in common. */
+  /** True where every `dst` is also a `src`; else the two have no endpoint in common. */
   readonly within: boolean;
 }
 
@@ -109,7 +109,7 @@ function unitComparer(
     return { type, old: was.allowed, new: is.allowed };
   }
 
-  /** What did not change of a pair is read from before, where its rows are computed already. */
+  /** Reads the unchanged half of a pair from the earlier state, whose rows are computed already. */
   function sameHalves(
     from: JointUnit,
     to: JointUnit,

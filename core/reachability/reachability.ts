@@ -9,7 +9,7 @@ import type { ActivePolicy, RuleCode } from './program.ts';
 import { type Row, type RowTable, reachRow } from './rows.ts';
 import { ancestorsOf, buildUnits, type Unit } from './units.ts';
 
-/** What one endpoint may open, and what may be opened to it. */
+/** Connections that one endpoint may open, and that others may open to it. */
 export interface Neighbourhood {
   readonly outbound: readonly { readonly name: string; readonly allowed: Allowed }[];
   readonly inbound: readonly { readonly name: string; readonly allowed: Allowed }[];
@@ -35,7 +35,7 @@ export interface Parts {
 const MAX_BOUND_DEPTH = 16;
 
 /**
- * Who may open a connection to whom, for one {@link NetworkModel}. Rows are computed when first asked for. Pairs are
+ * Computes who may open a connection to whom, for one {@link NetworkModel}. Rows are computed when first asked for. Pairs are
  * ordered: `src` opens, replies follow. Presence plays no part.
  */
 export class Reachability {
@@ -57,7 +57,7 @@ export class Reachability {
     return this.#model;
   }
 
-  /** Whether `src` may open this port of `dst`. An unknown name, or TCP, UDP or SCTP without a port, is a no. */
+  /** Returns true if `src` may open this port of `dst`. False for an unknown name, or TCP, UDP or SCTP without a port. */
   verdict(src: string, dst: string, protocol: Protocol, port?: number): boolean {
     const s = this.placeOf(src);
     const d = this.placeOf(dst);
@@ -78,7 +78,7 @@ export class Reachability {
     return this.#pairCount;
   }
 
-  /** What one peer or external may open and what may be opened to it. */
+  /** Returns what one peer or external may open and what others may open to it. */
   neighbourhood(name: string): Neighbourhood {
     const self = this.placeOf(name);
     const outbound: { name: string; allowed: Allowed }[] = [];
@@ -191,13 +191,13 @@ export class Reachability {
     return this.parts.ports.meet(set, this.boundOn(from, dst, to, depth));
   }
 
-  /** What policies of `src` let it send to `dst`, by places; what `dst` does with it stands apart. */
+  /** Returns what policies of `src` let it send to `dst`, by places; policies of `dst` are not considered. */
   egress(src: number, dst: number): PortSetId {
     const [from, to] = this.#living(src, dst);
     return from && to ? this.#egressOf(from, to) : NO_PORTS;
   }
 
-  /** What policies of `dst` let in from `src`, by places. */
+  /** Returns what policies of `dst` admit from `src`, by places. */
   ingress(src: number, dst: number): PortSetId {
     const [from, to] = this.#living(src, dst);
     return from && to ? this.#ingressOf(from, to) : NO_PORTS;
@@ -272,14 +272,14 @@ export class Reachability {
     return into === NO_PORTS ? NO_PORTS : ports.meet(this.#egressOf(from, to), into);
   }
 
-  /** What `from` may send, by its network and policies; an external has none. */
+  /** Returns what `from` may send, by its network and policies; an external has none. */
   #egressOf(from: Endpoint, to: Endpoint): PortSetId {
     if (from.external) return to.external ? NO_PORTS : ALL_PORTS;
     if (!to.external && from.network !== to.network) return NO_PORTS;
     return this.parts.table.row('egress', from.classIndex)[to.classIndex] ?? NO_PORTS;
   }
 
-  /** What `to` may be sent, by its policies; an external has none. */
+  /** Returns what `to` may receive, by its policies; an external has none. */
   #ingressOf(from: Endpoint, to: Endpoint): PortSetId {
     if (to.external) return ALL_PORTS;
     return this.parts.table.row('ingress', to.classIndex)[from.classIndex] ?? NO_PORTS;

@@ -22,7 +22,7 @@ export const REASON_CODES = [
 ] as const;
 export type ReasonCode = (typeof REASON_CODES)[number];
 
-/** What is decided, in this order; the first failing stage ends the answer. */
+/** Stages of the decision, in order; the first failing stage ends the answer. */
 export const STAGES = [
   'known',
   'approved',

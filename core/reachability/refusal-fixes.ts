@@ -11,11 +11,11 @@ export interface MatchedRule {
   readonly policy: ActivePolicy;
   readonly index: number;
   readonly rule: RuleCode;
-  /** What of the question the rule covers. */
+  /** The part of the question that the rule covers. */
   readonly covers: PortSetId;
 }
 
-/** What refuses a pair in one direction. */
+/** Rules and policies that refuse a pair in one direction. */
 export interface Obstacle {
   readonly subject: Endpoint;
   readonly other: Endpoint;
@@ -25,7 +25,7 @@ export interface Obstacle {
   readonly isolators: readonly ActivePolicy[];
 }
 
-/** What removes it: its DENY rules spare the pair, and a policy allows what no rule does. */
+/** Returns the fixes of an obstacle: its DENY rules spare the pair, and a policy allows what no rule does. */
 export function fixesOf(reach: Reachability, direction: Direction, obstacle: Obstacle): Fix[] {
   const { ports, table } = reach.parts;
   const { subject, other, scope, allows, denies, isolators } = obstacle;
@@ -85,7 +85,7 @@ function portEntriesOf(allowed: Allowed): PortEntry[] {
   }));
 }
 
-/** What rules cover together. */
+/** Returns the ports that rules cover together. */
 export function unionOf(reach: Reachability, rules: readonly MatchedRule[]): PortSetId {
   return rules.reduce<PortSetId>((set, { covers }) => reach.parts.ports.union(set, covers), NO_PORTS);
 }

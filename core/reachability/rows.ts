@@ -52,12 +52,12 @@ export class RowTable {
     return row;
   }
 
-  /** Whether the row has been computed. */
+  /** Returns true if the row has been computed. */
   has(direction: Direction, subject: number): boolean {
     return (direction === 'egress' ? this.#egress : this.#ingress)[subject] !== undefined;
   }
 
-  /** Whether policies let one class open anything at another. Externals have none and do not reach each other. */
+  /** Returns true if policies let one class open anything at another. Externals have none and do not reach each other. */
   opens(from: number, to: number): boolean {
     const [src, dst] = [this.#space.classes[from]?.network, this.#space.classes[to]?.network];
     if (src === undefined && dst === undefined) return false;
@@ -84,13 +84,13 @@ export class RowTable {
     return this.#selecting[subject] ?? [];
   }
 
-  /** What remains where no policy of the direction selects the class. A network that is not known allows nothing. */
+  /** Returns what remains where no policy of the direction selects the class. An unknown network allows nothing. */
   defaultOf(subject: number): PortSetId {
     const network = this.#space.classes[subject]?.network;
     return network === undefined ? ALL_PORTS : (this.#defaults.get(network) ?? NO_PORTS);
   }
 
-  /** What remains of a direction where no rule says anything: nothing for a class that is isolated, else the default. */
+  /** Returns what remains of a direction where no rule applies: nothing for a class that is isolated, else the default. */
   fallbackOf(direction: Direction, subject: number): PortSetId {
     for (const index of this.selecting(subject)) {
       const policy = this.#policies[index];
@@ -159,7 +159,7 @@ export class RowTable {
   }
 }
 
-/** What the policies of a row come to, before a DENY is taken from an ALLOW. */
+/** Sums of the policies of a row, before DENY is subtracted from ALLOW. */
 interface Sums {
   readonly allowed: Row;
   readonly denied: Row;
@@ -191,7 +191,7 @@ function addPorts(row: Row, others: Bits, added: PortSetId, ports: PortSets): vo
   });
 }
 
-/** What the rules of a root agent's `reach` open towards each class. */
+/** Returns the ports that the rules of a root agent's `reach` open towards each class. */
 export function reachRow(rules: readonly RuleCode[], space: ClassSpace, ports: PortSets): Row {
   const row: Row = new Uint32Array(space.classes.length);
   for (const rule of rules) addPorts(row, space.othersOf(rule), rule.ports, ports);

@@ -8,8 +8,8 @@ import type { ActivePolicy, RuleCode } from './program.ts';
 import type { Reachability } from './reachability.ts';
 
 /**
- * What other rules make of one rule, and the policies that have those. Rules that end before it make nothing needless that
- * outlives them: they take a part of it.
+ * The effect of other rules on one rule, with the policies of those rules. Rules that expire before it do not make it needless:
+ * they take a part of it.
  */
 export interface RuleEnding {
   /** Nothing is left of an ALLOW; other rules do all that it does; DENY rules take a part of an ALLOW. */
@@ -20,7 +20,7 @@ export interface RuleEnding {
 interface OtherRule {
   readonly policy: string;
   readonly allow: boolean;
-  /** Whether it is there for as long as the rule that it is compared with. */
+  /** True where it lasts at least as long as the rule that it is compared with. */
   readonly lasts: boolean;
   readonly code: RuleCode;
   readonly bits: Bits;
@@ -125,7 +125,7 @@ export function endingOf(
     return meets(met, one.bits) || intersection(addresses, addressesOf(one.code)).length > 0;
   }
 
-  /** Those that a rule is about and that a subject can have a connection with. */
+  /** Returns the classes that a rule is about and with which a subject can have a connection. */
   function othersFor(subject: number, isAlone: boolean): Bits {
     const met = emptyBits(space.classes.length);
     const { network } = space.classes[subject] ?? {};

@@ -171,7 +171,7 @@ export function simulatedModel(input: SimulateInput, now: number): NetworkModel 
 const NARROW =
   'Name some peers or externals in sources to ask for their rows alone, or ask queries with an empty list of sources.';
 
-/** Of a row as JSON, beside its names and its ports. */
+/** Bytes of a row as JSON, without its names and its ports. */
 const ROW_BYTES = '{"src":"","dst":"","allowed":,"partial":true},'.length;
 
 /** Stops at the longest answer, before it is all made: the same pairs may come with thousands of port ranges each. */

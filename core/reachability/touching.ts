@@ -20,13 +20,13 @@ function touchingAny(before: Reachability, after: Reachability): Set<string> {
 }
 
 /**
- * Of two states that follow each other: looks at the endpoints and the classes that differ, and at their neighbours.
+ * Returns the touched endpoints of two consecutive states: compares the endpoints and classes that differ, and their neighbors.
  *
- * Example: web-1 and web-2 have role=web, db-1 has role=db and joins; `ALLOW role=db ingress from role=web` isolates it.
- * db-1 moved: it is compared with its neighbours, the webs, and touches both. Then the policy names TCP 5432, and nobody
- * moves. One row differs, the ingress of role=db, in one cell, role=web. So one pair of classes is looked at, for which
- * web-1 to db-1 stands; it differs, so web-1, web-2 and db-1 are touched. A web that gets a label which no policy
- * names is in the same class as before and touches nobody.
+ * Example: web-1 and web-2 have role=web, db-1 has role=db and joins; `ALLOW role=db ingress from role=web` isolates it. db-1
+ * moved: it is compared with its neighbors, the webs, and touches both. Then the policy names TCP 5432, and no endpoint moves.
+ * One row differs, the ingress of role=db, in one cell, role=web. So one pair of classes is compared, for which web-1 to db-1
+ * stands; it differs, so web-1, web-2 and db-1 are touched. A web that gets a label which no policy names is in the same class
+ * as before and touches nobody.
  */
 function touchingNext(before: Reachability, after: Reachability): Set<string> {
   const touched = new Set<number>();

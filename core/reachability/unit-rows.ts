@@ -3,7 +3,7 @@ import { NO_PORTS, type PortSets } from './port-sets.ts';
 import type { Reachability } from './reachability.ts';
 import type { Row } from './rows.ts';
 
-/** What a unit sends and receives by policies alone, before and after. */
+/** Traffic that a unit sends and receives by policies alone, before and after. */
 export interface UnitRows {
   readonly isDead: boolean;
   readonly network: string | undefined;
@@ -37,7 +37,7 @@ export function unitRows(
   };
 }
 
-/** Whether nothing differs between two units, by four look-ups. */
+/** Returns true if nothing differs between two units, by four look-ups. */
 export function isUnchanged(src: UnitRows, dst: UnitRows, ports: PortSets): boolean {
   if (src.isDead || dst.isDead || src.network !== dst.network) return true;
   const out = src.oldSent[dst.oldClass] ?? NO_PORTS;

@@ -69,7 +69,7 @@ function numbersOf(sets: Iterable<number>, ports: PortSets): number {
   return all;
 }
 
-/** What all sets that so many can add up to have together, in whichever order. */
+/** Returns the most first and last ports that all unions of so many sets have together, in whichever order. */
 export function mostOf(sets: number, numbers: number): number {
   return 2 ** sets * numbers;
 }
@@ -111,7 +111,7 @@ function weightOfRows(
   return weight;
 }
 
-/** One class of each group that is on one side of the same rules; undefined where telling them apart takes long. */
+/** Returns a class of each group that is on one side of the same rules; undefined where grouping takes too long. */
 function onePerGroup(
   rules: readonly Weighed[],
   side: 'subjects' | 'others',
@@ -137,7 +137,7 @@ function onePerGroup(
   return [...new Map(classes.filter(isNamed).map((at) => [`${one[at]}.${two[at]}`, at])).values()];
 }
 
-/** What a network that is too heavy is refused with. */
+/** Returns the error for a network that is too heavy. */
 export function tooHeavy(): MeshError {
   return new MeshError(
     'payload_too_large',

@@ -29,12 +29,12 @@ export function ancestors(state: NetworkState, agent: AgentRecord): AgentRecord[
   return found;
 }
 
-/** Whether an identity has not been ended yet; its time may be over all the same. */
+/** Returns true if an identity has not been ended yet; it may have expired all the same. */
 export function isOpen({ status }: AgentRecord): boolean {
   return status.phase === 'Active' || status.phase === 'Pending';
 }
 
-/** Whether an identity counts at an instant. */
+/** Returns true if an identity counts at an instant. */
 export function isLive(agent: AgentRecord, now: number): boolean {
   return isOpen(agent) && !hasEnded(agent.spec, now);
 }

@@ -3,10 +3,13 @@ import type { RecordGroup } from '../base/record.ts';
 import { tokenName } from '../model/token-record.ts';
 import type { NetworkState } from './state.ts';
 
-/** What decides who reaches whom, and what must hold of it. Presence does not. */
+/** Kinds that decide who reaches whom, and the assertions about it. Presence does not. */
 const OF_NETWORK = ['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity', 'PolicyAssertion'] as const;
 
-/** What devices get that join later. A device renews its own token as often as it likes, and nobody is judged by that. */
+/**
+ * Join tokens, whose labels and network devices get that join later. Device tokens are left out: a device renews its own as
+ * often as it likes, and no judgment rests on that.
+ */
 const JOIN_TOKENS: RecordGroup = `Token/${tokenName('join', '')}`;
 
 /** All that decides who reaches whom now, as a state shows it. */
@@ -23,7 +26,7 @@ export function basisOn({ revision }: Pick<NetworkState, 'revision'>, groups: re
   return { groups, revision };
 }
 
-/** What was concluded from the one and from the other. */
+/** Returns the union of two read sets, at the older revision. */
 export function together(one: Basis, other: Basis | undefined): Basis;
 export function together(one: Basis | undefined, other: Basis | undefined): Basis | undefined;
 export function together(one: Basis | undefined, other: Basis | undefined): Basis | undefined {

@@ -51,11 +51,13 @@ export function buildCompiler(): (state: NetworkState, now: number) => Reachabil
   };
 }
 
-/** Of what was compiled before: nothing that keeps alive what the engine has let go, and no more than there is room for. */
+/**
+ * Returns the compiled states to keep: none that keeps alive what the engine has released, and no more than there is room for.
+ */
 function worthKeeping(compiled: readonly Compiled[], newest: Compiled): readonly Compiled[] {
   const { ports } = newest.reachability.parts;
   const own = compiled.filter(({ reachability }) => reachability.parts.ports === ports);
-  // What is left when policies end is no heavier, so it is not counted for each instant.
+  // A network whose policies end is no heavier than before, so its weight is not counted for each instant.
   const { reachability } = compiled.at(-1) ?? newest;
   const most = Math.floor(KEPT_WEIGHT / weightOf(reachability));
   return own.slice(0, Math.min(KEPT_INSTANTS - 1, most));

@@ -82,7 +82,7 @@ export function entityTagOf(uid: string, revision: number): string {
 export type EntityTags = readonly string[] | 'any';
 
 /**
- * What a call asks for, with the revision that its entity tags mean.
+ * Returns the input of a call, with the revision that its entity tags mean.
  *
  * @throws MeshError `precondition_failed` when none of them is that of the record
  */
@@ -124,7 +124,7 @@ function changedSince({ kind, name }: RecordKey, expected: number, revision: num
   );
 }
 
-/** Whether an error says that a record is not at the revision that the call names. */
+/** Returns true if an error says that a record is not at the revision that the call names. */
 export function isChangedSince(error: unknown): error is MeshError {
   return error instanceof MeshError && error.details['expected_revision'] !== undefined;
 }

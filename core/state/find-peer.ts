@@ -39,7 +39,7 @@ export function lookUpPeerOrHost(state: Peers, given: string): PeerRecord | unde
   return others.length === 0 ? only : undefined;
 }
 
-/** Whether a text selects peers by their labels, or all with `*`, and can name no single one. */
+/** Returns true if a text selects peers by their labels, or all with `*`, and cannot name a single one. */
 export function isGroupTerm(given: string): boolean {
   return given === '*' || /[=!,]/.test(given);
 }

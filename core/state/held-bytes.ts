@@ -2,12 +2,12 @@ import type { Change } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { isStateKind, type NetworkState } from './state.ts';
 
-/** Of a record's place in the maps of a state and in the engine that is compiled of it. */
+/** Bytes of a record's entries in the maps of a state, and in the engine compiled from it. */
 const PLACE_BYTES = 250;
-/** Of an object beside its text: names of fields are shared, values are boxed. */
+/** Bytes of an object besides its text: field names are shared, values are boxed. */
 const RECORD_BYTES = 250;
 
-/** Of a state without records: its maps, and what the plane keeps beside each. */
+/** Bytes of a state without records: its maps, and what the plane stores for each. */
 const EMPTY_BYTES = 5_000;
 
 const FIELDS = ['peers', 'policies', 'networks', 'agents', 'presence'] as const;
@@ -21,7 +21,7 @@ export function* recordsBeside(state: NetworkState, other: NetworkState | undefi
   }
 }
 
-/** What a state holds that it does not share with another one. */
+/** Returns the bytes of a state that it does not share with another one. */
 export function heldBytes(state: NetworkState, other?: NetworkState): number {
   let bytes = EMPTY_BYTES;
   for (const { record, beside } of recordsBeside(state, other)) {
@@ -31,7 +31,7 @@ export function heldBytes(state: NetworkState, other?: NetworkState): number {
   return bytes;
 }
 
-/** What a state holds more after changes; less than nothing where it holds less. */
+/** Returns the bytes that changes add to a state; negative where it gets smaller. */
 export function heldMore(changes: readonly Change[]): number {
   let bytes = 0;
   for (const { type, record, before } of changes) {

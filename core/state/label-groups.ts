@@ -10,7 +10,10 @@ const MAX_KEYS = 100;
 /** A key with more values is not chosen unasked: each would be a group. */
 const FEW_VALUES = 50;
 
-/** What the peers of a group share: a label, the lack of its key, or that they are the rest; a peer alone is a group too. */
+/**
+ * The property that the peers of a group share: a label, the lack of its key, or being in the rest; a single peer is a group
+ * too.
+ */
 export type PeerGroupKind = 'label' | 'unlabelled' | 'rest' | 'peer';
 
 export interface PeerGroup {
@@ -30,7 +33,7 @@ export interface LabelKey {
 export interface LabelGroups {
   /** Null where no peer has a label: then each stands alone. */
   readonly by: string | null;
-  /** Those with most peers first. */
+  /** Keys with the most peers first. */
   readonly keys: readonly LabelKey[];
   readonly groups: readonly PeerGroup[];
   /** Labels whose peers are in the group of kind `rest`. */

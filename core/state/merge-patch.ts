@@ -3,9 +3,9 @@ import { addressedRecord } from './expecting.ts';
 import type { NetworkServices } from './services.ts';
 
 /**
- * What a merge patch (RFC 7396) asks for, in the terms of the operation, which replaces each field that is sent: its maps
- * are those of the record with the patch merged in, where null takes a key away. It is asked of the version that was
- * merged into, so that nobody's keys are lost.
+ * Returns the input of a merge patch (RFC 7396) in the terms of the operation, which replaces each field that is sent: its maps
+ * are those of the record with the patch merged in, where null removes a key. The input names the version that it was merged
+ * into, so that concurrent changes of keys are not lost.
  *
  * Example: `{"labels": {"env": "prod", "old": null}}` on a peer with `role=web,old=yes` asks for `role=web,env=prod`.
  */
@@ -21,7 +21,7 @@ export async function withMergePatch(
   return { ...(record && { revision: record.revision }), ...raw, ...Object.fromEntries(merged) };
 }
 
-/** What is no map comes back as it is: the schema of the operation refuses it. */
+/** Merges a patch into a map. Returns a value that is no map unchanged: the schema of the operation refuses it. */
 function mergedMap(target: Readonly<Record<string, string>>, patch: unknown): unknown {
   if (patch === null) return {};
   if (typeof patch !== 'object' || Array.isArray(patch)) return patch;

@@ -5,7 +5,7 @@ import type { DelegationBound, NetworkModel, PeerInput } from '../reachability/m
 import { ancestors, isLive } from './agent-tree.ts';
 import type { NetworkState } from './state.ts';
 
-/** What the engine computes from: the state at an instant, with the bound of each delegated peer. */
+/** Returns the input of the engine: the state at an instant, with the bound of each delegated peer. */
 export function modelOf(state: NetworkState, now: number): NetworkModel {
   const peers = [...state.peers.values()];
   const inputs = peerInputs(state, peers, peers, now);

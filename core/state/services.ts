@@ -9,7 +9,7 @@ export interface NetworkServices extends BaseServices {
   readonly computed: Computed<ThreadServices>;
 }
 
-/** What a computation may reach: what a computing thread has too. */
+/** Services of a computation: those that a computing thread has too. */
 export type ThreadServices = Pick<BaseServices, 'store' | 'clock' | 'log' | 'settings' | 'liveness' | 'logs'> & {
   readonly states: NetworkStates;
 };

@@ -108,7 +108,7 @@ export function recordIn(state: NetworkState, kind: string, name: string): Store
   return isStateKind(kind) ? state[FIELD_OF_KIND[kind]].get(name) : undefined;
 }
 
-/** Whether records of a kind are part of a {@link NetworkState}. */
+/** Returns true if records of a kind are part of a {@link NetworkState}. */
 export function isStateKind(kind: string): kind is StateKind {
   return kind in FIELD_OF_KIND;
 }

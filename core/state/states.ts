@@ -36,7 +36,7 @@ interface Current {
   /** The newest revision that was heard of. */
   newest: number;
   moving: Promise<NetworkState> | undefined;
-  /** What the state holds. */
+  /** Bytes that the state occupies. */
   bytes: number;
 }
 
@@ -105,7 +105,7 @@ export function buildNetworkStates(
     }
   }
 
-  /** Those that were used longest ago come first. */
+  /** Evicts unused past states, the least recently used first. */
   function letGoUnused(): void {
     const isUnused = (key: string) => heardAt - (pasts.peek(key)?.usedAt ?? heardAt) >= PAST_UNUSED_MS;
     const oldest = () => pasts.rkeys().next().value ?? undefined;

@@ -18,7 +18,7 @@ export function namesOf(term: string, { peers }: Pick<NetworkState, 'peers'>): r
   return peer && isReady(peer) ? [peer.name] : [];
 }
 
-/** What stands at one end of a connection. */
+/** The peers and addresses at one end of a connection. */
 export interface Ends {
   readonly peers: readonly string[];
   /** Addresses that may be outside of all networks; peers that have one of them are among `peers`. */
@@ -42,7 +42,7 @@ function selectedBy(term: string, peers: NetworkState['peers']): string[] {
   return [...peers.values()].flatMap((peer) => (isReady(peer) && holds(peer) ? [peer.name] : []));
 }
 
-/** Whether a peer is one that a term of labels means. */
+/** Returns a test for peers: true if a term of labels matches the peer. */
 export function termTest(term: string, peers: NetworkState['peers']): (peer: PeerRecord) => boolean {
   const holds = term.split(',').map((part) => testOf(part, peers));
   return (peer) => holds.every((test) => test(peer));

@@ -8,7 +8,7 @@ import { sameValue } from '../../model/value.ts';
 import { afterCommit, FIELD_OF_KIND, type NetworkState, type StateKind } from '../../state/state.ts';
 import { type Judge, type Moment, type Reading, sameReading } from './readings.ts';
 
-/** What made a connection another one. */
+/** Causes of a change of a connection. */
 export const CAUSES = [
   'policy',
   'label',
@@ -29,14 +29,14 @@ export interface CauseOf {
   readonly name: string;
 }
 
-/** One aspect of one change, as if it were made alone. */
+/** An aspect of one change, as if it were made alone. */
 interface Part extends CauseOf {
   readonly change: Change;
 }
 
 /**
- * What changed a connection from one moment to the next. Each aspect of each change is made alone on the state before;
- * those count that make what came. Where none does, those count without which it does not come, else all.
+ * Returns what changed a connection from one moment to the next. Makes each aspect of each change alone on the state before,
+ * and returns the aspects that lead to the result. If none does, returns those without which it does not follow, else all.
  */
 export function causesOf(before: Moment, after: Moment, judge: Judge): CauseOf[] {
   if (after.changes.length === 0) return endedAt(after);
@@ -173,7 +173,7 @@ export function endedAt({ state, at }: Pick<Moment, 'state' | 'at'>): CauseOf[] 
   });
 }
 
-/** Whether every stage says what it said before, but the bound of a delegated peer. */
+/** Returns true if only the bound of a delegated peer differs, and every other stage says the same as before. */
 function isBoundAlone(before: Reading, after: Reading): boolean {
   const said = ({ steps }: Reading) =>
     JSON.stringify(

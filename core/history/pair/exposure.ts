@@ -19,7 +19,7 @@ import { type Range, rangeOf } from './range.ts';
 
 export interface ExposureQuestion {
   readonly peer: string;
-  /** Who could open connections to it, or where it could open some. */
+  /** `inbound` for connections to the peer, `outbound` for those that it could open. */
   readonly direction: 'inbound' | 'outbound';
   readonly from: string;
   readonly to?: string | undefined;
@@ -30,7 +30,7 @@ export interface ExposureQuestion {
 /** Moments at which anything is computed for one answer: some seconds in a network of 1,000 peers. */
 const MAX_MOMENTS = 5_000;
 
-/** Who could reach a peer, or whom it could, by ports; addresses outside in the fewest words. */
+/** Peers that could reach a peer, or that it could reach, by ports; addresses outside in the fewest words. */
 interface Exposure {
   /** Names by the text of their ports. */
   readonly peers: ReadonlyMap<string, readonly string[]>;

@@ -18,7 +18,7 @@ export interface Identity {
   readonly ranges?: Ranges;
 }
 
-/** What a peer is called in a state, if it is there. */
+/** Returns the name of a peer in a state; undefined where it does not exist. */
 export function nameIn({ peers }: Pick<NetworkState, 'peers'>, { uid, name }: Identity): string | undefined {
   return (lookUpById(peers, uid) ?? lookUp(peers, name))?.name;
 }
@@ -42,7 +42,7 @@ export async function identityOf(
 }
 
 /**
- * One end of a connection: a peer, or addresses outside.
+ * Returns one end of a connection: a peer, or addresses outside.
  *
  * @throws MeshError as {@link identityOf} does
  */

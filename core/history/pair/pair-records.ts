@@ -85,7 +85,7 @@ async function recordsOf(
     recordsIn(own).filter((one) => one.kind === 'MeshPeer'),
   );
   const isAbove = (record: StoredRecord) => record.kind === 'MeshPeer' && agents.names.has(record.spec.agentRef ?? '');
-  // Who an agent's peer was is told by the peers alone, so where there are agents all peers are looked at.
+  // Only the peers themselves show which of them an agent's peer was, so where there are agents all peers are read.
   const peers =
     agents.names.size === 0 ? own : linesOf(await read.all('MeshPeer'), (one) => isEnd(one) || isAbove(one));
   const subjects = distinctSubjects(recordsIn(peers).filter((one) => one.kind === 'MeshPeer'));
@@ -139,7 +139,7 @@ function readerOf({ store }: Pick<NetworkServices, 'store'>, workspace: string, 
   };
 }
 
-/** One name over the range, without the versions that concern nobody: there it counts as not there. */
+/** The versions of one name over the range. Versions that do not matter to the connection count as absent. */
 interface Line {
   readonly kind: string;
   readonly name: string;

@@ -6,7 +6,7 @@ import type { Identity } from './identity.ts';
 /** A peer over a range: as it was last seen, and all that it was called and labelled. */
 export interface KnownPeer {
   readonly peer: PeerRecord;
-  /** Whether it is there at the end of the range. */
+  /** True where it exists at the end of the range. */
   readonly isThere: boolean;
   /** Names that mean it: what another is called at the end means that other one. */
   readonly names: readonly string[];
@@ -14,14 +14,14 @@ export interface KnownPeer {
   readonly versions: readonly PeerRecord[];
 }
 
-/** One side of a connection that is asked about. */
+/** A side of a connection that a question is about. */
 export interface AskedEnd {
   /** As answers call it: a name, `role=web`, `web-1 and web-2`. */
   readonly text: string;
   readonly peers: readonly Identity[];
   /** Addresses outside of all networks, as they were named, in place of peers. */
   readonly outside?: string;
-  /** What a tool takes for it: a name, `label=value`, `*`; none for several that have no label in common. */
+  /** The term for it in calls of tools: a name, `label=value`, `*`; none for several peers without a common label. */
   readonly term?: string;
 }
 
@@ -53,7 +53,7 @@ export interface Sought {
   readonly isGiven?: boolean;
 }
 
-/** What of a resource's own history is asked for. */
+/** The part of a resource's own history that a question asks for. */
 export type Aspect = 'created' | 'deleted' | 'renamed' | 'labels' | 'approved' | 'online' | 'changed';
 
 /** A resource over a range, whatever it is called at the end. */
@@ -80,7 +80,7 @@ export type Asked =
   /** "What changed since yesterday?" */
   | ({ readonly about: 'changes' } & AskedScope);
 
-/** What a question says, before it is known who was there at the time. */
+/** The parts of a question, before it is resolved who existed at the time. */
 export interface ReadQuestion {
   readonly time?: AskedTime;
   /**

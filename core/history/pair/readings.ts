@@ -20,7 +20,7 @@ export interface PairQuestion {
 
 type Online = 'online' | 'offline' | 'unknown';
 
-/** What a connection was at a moment. */
+/** The state of a connection at a moment. */
 export interface Reading extends Pick<Explanation, 'verdict' | 'allowed' | 'steps' | 'blocked_by'> {
   readonly presence: { readonly src: Online; readonly dst: Online };
   /** Something of it was allowed, and both ends were online. */
@@ -32,7 +32,7 @@ export interface Moment {
   readonly at: number;
   /** In force from then on. */
   readonly revision: number;
-  /** What the revision changed; none where time alone may have changed it. */
+  /** Changes of the revision; none where time alone may have changed the connection. */
   readonly changes: readonly Change[];
   readonly state: NetworkState;
   readonly reading: Reading;
@@ -57,7 +57,7 @@ export function judgeOf(question: PairQuestion): Judge {
   };
 }
 
-/** What a connection is where its network is compiled already. */
+/** Returns the reading of a connection in a network that is compiled already. */
 export function readingIn(reach: Reachability, state: NetworkState, question: PairQuestion): Reading {
   return withPresence(explained(reach, state, question), state, question);
 }

@@ -9,7 +9,7 @@ export interface Interval {
   readonly to: number;
   /** Null where the past is not known. */
   readonly moment: Moment | null;
-  /** What began it; none for the first. */
+  /** Causes of its beginning; none for the first. */
   readonly causes: readonly CauseOf[];
 }
 
@@ -36,7 +36,7 @@ export function intervalsOf({ first, flips }: PairHistory, { from, to, since }: 
   return intervals;
 }
 
-/** What holds as long as a connection does not flip. */
+/** Returns the fields of a reading that stay the same until a connection flips. */
 export function readingView({ verdict, allowed, usable }: Reading) {
   return { verdict, allowed, usable };
 }

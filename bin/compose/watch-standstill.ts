@@ -5,7 +5,7 @@ import { Standstill } from '../../core/call/standstill.ts';
 const TURN_MS = 500;
 /** The time within which packets in flight arrive. */
 const SETTLE_MS = 1_000;
-/** One turn accepts a connection, and the next one reads from it. */
+/** Turns without a new connection: a turn accepts one, and the next turn reads from it. */
 const QUIET_TURNS = 2;
 /** As many connections as a listening socket has waiting at most: who comes after them connected later. */
 const BACKLOG = 512;

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 /** The result of a check: `failed` keeps a control plane from working; `warning` will do so later, or has a cost. */
 export interface Finding {
   readonly state: 'ok' | 'warning' | 'failed';
-  /** One sentence: the state, and what to do about it. */
+  /** The state and what to do about it, in one sentence. */
   readonly detail: string;
   /** True where it was put right just now. */
   readonly repaired?: true;

@@ -37,7 +37,7 @@ export async function runInBackground({
   const output = openSync(log, 'a', 0o640);
   const [, script = '', ...args] = process.argv;
   const rest = args.filter((arg) => arg !== '--daemon');
-  // Let the child reuse the code that this process compiled.
+  // The child reuses the code that this process compiled.
   flushCompileCache();
   const child = spawn(process.execPath, [...process.execArgv, script, ...rest, '--daemon-child'], {
     detached: true,

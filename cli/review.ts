@@ -63,7 +63,7 @@ function define(command: Command, workflow: AnyOperation<never>, peer: typeof ap
   );
 }
 
-/** Reviews one after the other up to the first failure, and names those that were left. An empty list reviews none. */
+/** Reviews one after the other up to the first failure, and names those that were left. An empty list lists what waits. */
 async function reviewAll(
   verb: string,
   given: readonly string[],

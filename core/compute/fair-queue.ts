@@ -71,7 +71,7 @@ export class FairQueue<T> {
     if (!callers || !own || !entry) return undefined;
     const { tenant, principal } = entry;
     this.#size -= 1;
-    // Move the caller that had its turn behind the others.
+    // The caller that had its turn moves behind the others.
     callers.delete(principal);
     if (own.length > 0) callers.set(principal, own);
     if (callers.size === 0) this.#tenants.delete(tenant);

@@ -73,7 +73,7 @@ export function provenOps(peer: PeerRecord, isProven: boolean, now: number): Op[
  *
  * @param isAgents true for the device of an agent, or one that came with a token of an agent
  * @throws MeshError `rate_limited` where its workspace registers new keys too fast, `conflict` for an unproven key that is
- * already registered.
+ * registered already, in any workspace, or is the control key.
  */
 export async function requireNewKey(
   services: Pick<NetworkServices, 'store' | 'keys' | 'clock' | 'keyAllowance'>,

@@ -132,7 +132,7 @@ async function* snapshots(context: RawContext): AsyncGenerator<Rows> {
   let next = await kept.next();
   let separator = '[\n';
   for (const [id, name] of context.told.snapshotsIn(context.period)) {
-    // Skip snapshots that were made after the assessment of an earlier instant: they are not in this part of the log.
+    // Snapshots made after the assessment that show an earlier instant are skipped: they are not in this part of the log.
     while (!next.done && next.value.name < name) next = await kept.next();
     const record = !next.done && next.value.uid === id ? next.value : undefined;
     yield { text: `${separator}${JSON.stringify(rowOf(context.workspace, id, name, record))}`, count: 1 };

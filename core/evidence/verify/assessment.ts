@@ -69,7 +69,7 @@ function signedOtherwise(assessment: Assessment, attested: Attested): string[] {
 }
 
 /**
- * Returns the controls without a result. For another catalogue version only the controls of the contract are checked, which
+ * Returns the controls without a result. For another catalog version only the controls of the contract are checked, which
  * every version has.
  */
 function lackingControls(

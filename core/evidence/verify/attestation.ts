@@ -44,7 +44,7 @@ export interface Attested {
   readonly evidenceId: string;
   /** ISO 8601. It stands beside what was signed: the assessment, whose digest was signed, has to say the same. */
   readonly generatedAt: string;
-  /** The catalogue by which the controls were judged. */
+  /** The catalog by which the controls were judged. */
   readonly catalogue?: { readonly framework: string; readonly sha256: string } | undefined;
   readonly results: readonly ControlResult[];
   readonly findings: readonly EvidenceFinding[];
